@@ -1,0 +1,50 @@
+/** The part of the disk a session works on, as tools see it: paths resolved, files read and written under the rules. */
+import type { DirectoryEntry, FileStatus } from "../platform/files.ts";
+import type { Label } from "./label.ts";
+
+/** A path that passed the rules of where tools may go. */
+export interface ResolvedPath {
+  /** Absolute, normalised, as addressed (links not resolved). */
+  path: string;
+  /** With links resolved; equals `path` for what does not exist yet below a real directory. */
+  real: string;
+  /** Relative to the root it lies in, for messages; `.` for the root. */
+  display: string;
+}
+
+/** Content with its label. */
+export interface LabelledBytes {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** True when the file is longer than what was asked for. */
+  more: boolean;
+  label: Label;
+  status: FileStatus;
+}
+
+/** Why something was not done; `message` is for the model and says what to do next. */
+export interface Refusal {
+  refused: "outside" | "absent" | "not_a_file" | "not_a_directory" | "protected" | "write_protected" | "unreadable";
+  message: string;
+}
+
+/** Where tools read and write. Everything returned is labelled; everything refused says why. */
+export interface Workspace {
+  /** Absolute real path of the project root. */
+  readonly root: string;
+  /** Roots of `--add-dir`, absolute real paths. */
+  readonly additional: readonly string[];
+  /** Where relative paths start. */
+  readonly cwd: string;
+  /** Label of things that are not one file: names, listings, command output. */
+  readonly ambientLabel: Label;
+  resolve(path: string): Promise<ResolvedPath | Refusal>;
+  /** At most `limit` bytes from `offset`. */
+  read(path: ResolvedPath, range?: { offset?: number; limit?: number }): Promise<LabelledBytes | Refusal>;
+  status(path: ResolvedPath): Promise<FileStatus | null>;
+  /** Sorted by name. */
+  list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal>;
+  /** Whether this path may be written by a tool; asked before permission, so that nobody is asked in vain. */
+  writable(path: ResolvedPath): Promise<Refusal | null>;
+  /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */
+  write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal>;
+}

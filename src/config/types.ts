@@ -1,0 +1,64 @@
+/** The configuration as the program uses it: providers.yaml after the schema, with every optional list filled in. */
+
+/** What a model does for the session. Source: specification of providers.yaml. */
+export const ROLES = ["main", "compact", "subagent"] as const;
+export type Role = typeof ROLES[number];
+
+/** One entry of a provider's `models:`. */
+export interface ModelEntry {
+  id: string;
+  aliases: string[];
+  role?: Role;
+  /** Tokens the server really gives. */
+  contextWindow?: number;
+  /** Reply limit in tokens. */
+  maxTokens?: number;
+  /** Request fields sent as they are. */
+  params?: Record<string, unknown>;
+  toolCalls?: "native" | "text" | "none";
+  reasoning?: "keep" | "drop";
+  edit?: "replace" | "whole";
+}
+
+/** One entry of `providers:`. */
+export interface ProviderEntry {
+  name: string;
+  type: "openai_compat";
+  /** As written, before `STUDIO_F_BASE_URL`. */
+  baseUrl: string;
+  /** `keyring`, `file`, `none`, `$NAME`, a literal, or absent. */
+  apiKey?: string;
+  models: ModelEntry[];
+  headers: Record<string, string>;
+  /** Seconds. */
+  timeout: { connect: number; firstByte: number; idle: number };
+  /** The user's word that a gateway on loopback is local all the same. */
+  local: boolean;
+  caFile?: string;
+}
+
+/** The whole file. */
+export interface Configuration {
+  /** Absolute path of providers.yaml. */
+  path: string;
+  /** False when there is no file yet; then everything else is empty. */
+  exists: boolean;
+  defaultProvider?: string;
+  defaultModel?: string;
+  /** Selector text per role. */
+  roles: Partial<Record<Role, string>>;
+  permissions: { allow: string[]; deny: string[] };
+  sandbox: { mode: "auto" | "always"; read: string[]; write: string[]; network: boolean };
+  /** In the order of the file. */
+  providers: ProviderEntry[];
+  /** Things that are odd but usable (unknown keys), one sentence each. */
+  warnings: string[];
+}
+
+/** What a selector came to. */
+export interface Selection {
+  provider: ProviderEntry;
+  model: ModelEntry;
+  /** What decided: for messages. */
+  source: "--model" | "AGENTCLI_MODEL" | "default" | "roles.main" | "only provider";
+}

@@ -1,0 +1,182 @@
+/**
+ * The file system as the rest of the program may use it. User files are opened through `boundary/reader` alone, which
+ * builds on {@link openFile}; files of the tool's own home go through `platform/home`.
+ */
+import { basename, dirname, join } from "./path.ts";
+
+/** What stands at a path. */
+export type FileKind = "file" | "directory" | "symlink" | "other";
+
+/** Facts about a file, from `lstat`, `stat` or an open handle. */
+export interface FileStatus {
+  kind: FileKind;
+  /** Bytes. */
+  size: number;
+  /** Milliseconds since 1970; 0 where the system does not say. */
+  modified: number;
+  device: number;
+  /** 0 where the system has none. */
+  inode: number;
+  /** Permission bits; null on Windows. */
+  mode: number | null;
+  /** Owner; null on Windows. */
+  owner: number | null;
+}
+
+function statusOf(info: Deno.FileInfo): FileStatus {
+  return {
+    kind: info.isSymlink ? "symlink" : info.isFile ? "file" : info.isDirectory ? "directory" : "other",
+    size: info.size,
+    modified: info.mtime?.getTime() ?? 0,
+    device: info.dev,
+    inode: info.ino ?? 0,
+    mode: info.mode === null ? null : info.mode & 0o7777,
+    owner: info.uid,
+  };
+}
+
+/** Whether `error` says that nothing is there (also: a parent that is no directory). */
+export function isAbsent(error: unknown): boolean {
+  return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
+}
+
+/** Whether `error` says that the system or the user did not permit it. */
+export function isForbidden(error: unknown): boolean {
+  return error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable;
+}
+
+async function presentOnly<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+/** What stands at `path` itself, links not followed; null when nothing does. */
+export async function lstat(path: string): Promise<FileStatus | null> {
+  const info = await presentOnly(Deno.lstat(path));
+  return info && statusOf(info);
+}
+
+/** What stands at the end of `path`'s links; null when nothing does. */
+export async function stat(path: string): Promise<FileStatus | null> {
+  const info = await presentOnly(Deno.stat(path));
+  return info && statusOf(info);
+}
+
+/** The path with every link resolved; null when it does not lead anywhere. */
+export async function realPath(path: string): Promise<string | null> {
+  return await presentOnly(Deno.realPath(path));
+}
+
+/** An open file, read from its handle. */
+export interface OpenFile {
+  status(): Promise<FileStatus>;
+  /** At most `length` bytes from the current position; fewer at the end. */
+  read(length: number): Promise<Uint8Array<ArrayBuffer>>;
+  seek(offset: number): Promise<void>;
+  close(): void;
+}
+
+/** Opens `path` for reading; null when nothing is there. Callers check the kind first: opening a FIFO waits. */
+export async function openFile(path: string): Promise<OpenFile | null> {
+  const handle = await presentOnly(Deno.open(path, { read: true }));
+  if (!handle) return null;
+  return {
+    status: async () => statusOf(await handle.stat()),
+    async read(length) {
+      const buffer = new Uint8Array(length);
+      let filled = 0;
+      while (filled < length) {
+        const count = await handle.read(buffer.subarray(filled));
+        if (count === null) break;
+        filled += count;
+      }
+      return buffer.subarray(0, filled);
+    },
+    seek: async (offset) => void await handle.seek(offset, Deno.SeekMode.Start),
+    close: () => handle.close(),
+  };
+}
+
+/** One entry of a directory. */
+export interface DirectoryEntry {
+  name: string;
+  kind: FileKind;
+}
+
+/** The entries of a directory, in the order of the system; null when there is no such directory. */
+export async function listDirectory(path: string): Promise<DirectoryEntry[] | null> {
+  const entries: DirectoryEntry[] = [];
+  try {
+    for await (const entry of Deno.readDir(path)) {
+      const kind = entry.isSymlink ? "symlink" : entry.isFile ? "file" : entry.isDirectory ? "directory" : "other";
+      entries.push({ name: entry.name, kind });
+    }
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+  return entries;
+}
+
+/** Makes a directory and its parents, readable by the owner alone (0700, whatever the umask). */
+export async function makePrivateDirectory(path: string): Promise<void> {
+  await Deno.mkdir(path, { recursive: true, mode: 0o700 });
+}
+
+/** Makes a directory and its parents with the user's own umask. */
+export async function makeDirectory(path: string): Promise<void> {
+  await Deno.mkdir(path, { recursive: true });
+}
+
+/**
+ * Replaces `path` by `content` so that a kill at any moment leaves the old file or the new one: a temporary file in the
+ * same directory, fsync, rename. `mode` are the permission bits of the new file.
+ */
+export async function writeAtomically(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
+  const handle = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
+  try {
+    try {
+      let written = 0;
+      while (written < bytes.length) written += await handle.write(bytes.subarray(written));
+      await handle.sync();
+    } finally {
+      handle.close();
+    }
+    // Only now the final bits: a write-protected mode must not stop the write itself, and no looser moment exists.
+    if (Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
+    await Deno.rename(temporary, path);
+  } catch (error) {
+    await Deno.remove(temporary).catch(() => {});
+    throw error;
+  }
+}
+
+/** Sets the permission bits; nothing to do on Windows. */
+export async function setMode(path: string, mode: number): Promise<void> {
+  if (Deno.build.os !== "windows") await Deno.chmod(path, mode);
+}
+
+/** Removes a file; one that is not there is no error. */
+export async function removeFile(path: string): Promise<void> {
+  await presentOnly(Deno.remove(path));
+}
+
+/**
+ * Runs `work` while holding an exclusive lock on the file `path`, which is made when absent and stays. The lock belongs
+ * to the open handle: it dies with its holder.
+ */
+export async function withLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const handle = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+  try {
+    await handle.lock(true);
+    return await work();
+  } finally {
+    handle.close();
+  }
+}

@@ -1,0 +1,139 @@
+/**
+ * The tool's own directory: `$AGENTCLI_HOME`, default `~/.agentcli`. Directories 0700, files 0600, whatever the umask;
+ * a looser file or directory of ours is tightened when it is met. Nothing is created by reading.
+ */
+import { AgentcliError } from "../errors.ts";
+import {
+  type FileStatus,
+  isForbidden,
+  lstat,
+  makePrivateDirectory,
+  openFile,
+  removeFile,
+  setMode,
+  stat,
+  withLock,
+  writeAtomically,
+} from "./files.ts";
+import type { Io } from "./io.ts";
+import { dirname, isAbsolute, join, normalise } from "./path.ts";
+
+/** Largest file of the home that is read, in bytes. */
+const FILE_LIMIT = 64 * 1024 * 1024;
+
+/** The home and its files, named relative to it (`providers.yaml`, `cache/…`). */
+export interface Home {
+  readonly path: string;
+  /** Absolute path of a file of the home. */
+  file(name: string): string;
+  /** Size, time and identity of a file; null when absent. */
+  status(name: string): Promise<FileStatus | null>;
+  /** The text of a file; null when absent. */
+  read(name: string): Promise<string | null>;
+  /** Replaces a file, atomically. */
+  write(name: string, text: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** Runs `work` while no other process changes `name`: reading, changing and writing belong inside. */
+  locked<T>(name: string, work: () => Promise<T>): Promise<T>;
+}
+
+/** Where the home lies, without touching the disk. A relative or unset place is `home_unusable`. */
+export function homePath(io: Pick<Io, "env" | "os">): string {
+  const named = io.env("AGENTCLI_HOME");
+  if (named !== undefined && named !== "") {
+    if (!isAbsolute(named)) {
+      throw new AgentcliError("home_unusable", "AGENTCLI_HOME is not an absolute path", {
+        hint: "set AGENTCLI_HOME to an absolute path, or unset it to use ~/.agentcli",
+      });
+    }
+    return normalise(named);
+  }
+  const user = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  if (user === undefined || !isAbsolute(user)) {
+    throw new AgentcliError("home_unusable", "no home directory: HOME is not set to an absolute path", {
+      hint: "set HOME, or AGENTCLI_HOME",
+    });
+  }
+  return join(user, ".agentcli");
+}
+
+function unusable(path: string, error: unknown): AgentcliError {
+  const reason = isForbidden(error) ? "permission denied" : error instanceof Error ? error.message : "unknown error";
+  return new AgentcliError("home_unusable", `cannot use the home ${path}: ${reason}`, {
+    hint: "check the owner and the permissions of that directory, or set AGENTCLI_HOME",
+    cause: error,
+  });
+}
+
+/** Refuses a home that somebody else could change under us: another owner, or no directory. */
+async function checkDirectory(path: string): Promise<void> {
+  const found = await stat(path);
+  if (found === null) return;
+  if (found.kind !== "directory") throw unusable(path, new Error("it is not a directory"));
+  const user = Deno.build.os === "windows" ? null : Deno.uid();
+  if (user !== null && found.owner !== null && found.owner !== user && user !== 0) {
+    throw unusable(path, new Error("it belongs to another user"));
+  }
+  if (found.mode !== null && (found.mode & 0o077) !== 0) await setMode(path, 0o700);
+}
+
+/** The home of this process. Throws `home_unusable` for a place that cannot be one; creates nothing. */
+export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
+  const path = homePath(io);
+  try {
+    await checkDirectory(path);
+  } catch (error) {
+    throw error instanceof AgentcliError ? error : unusable(path, error);
+  }
+  const file = (name: string) => join(path, name);
+  const guarded = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (error instanceof AgentcliError) throw error;
+      throw unusable(path, error);
+    }
+  };
+  return {
+    path,
+    file,
+    status: (name) => guarded(() => stat(file(name))),
+    read: (name) => guarded(() => readText(file(name))),
+    write: (name, text) =>
+      guarded(async () => {
+        await makePrivateDirectory(dirname(file(name)));
+        await writeAtomically(file(name), text, 0o600);
+      }),
+    remove: (name) => guarded(() => removeFile(file(name))),
+    async locked(name, work) {
+      const lock = file(`${name}.lock`);
+      await guarded(() => makePrivateDirectory(dirname(lock)));
+      // Errors of the work itself are its own; only taking the lock is the home's.
+      let started = false;
+      try {
+        return await withLock(lock, () => {
+          started = true;
+          return work();
+        });
+      } catch (error) {
+        if (started) throw error;
+        throw unusable(path, error);
+      }
+    },
+  };
+}
+
+async function readText(path: string): Promise<string | null> {
+  const found = await lstat(path);
+  if (found === null) return null;
+  const target = found.kind === "symlink" ? await stat(path) : found;
+  if (target?.kind !== "file") throw new Error(`${path} is not a regular file`);
+  if (target.mode !== null && (target.mode & 0o077) !== 0) await setMode(path, 0o600);
+  const handle = await openFile(path);
+  if (handle === null) return null;
+  try {
+    return new TextDecoder().decode(await handle.read(Math.min(target.size + 1, FILE_LIMIT)));
+  } finally {
+    handle.close();
+  }
+}

@@ -1,0 +1,76 @@
+/**
+ * Paths as text, for the system the program runs on. Nothing here touches the disk.
+ * Windows paths are read with either separator and written with `/`, which every API there takes.
+ */
+
+const windows = Deno.build.os === "windows";
+
+function forward(path: string): string {
+  return windows ? path.replaceAll("\\", "/") : path;
+}
+
+/** Length of the part that names the root: 1 for `/`, 3 for `C:/`, 0 for a relative path. */
+function rootLength(path: string): number {
+  if (windows && /^[A-Za-z]:\//.test(path)) return 3;
+  return path.startsWith("/") ? 1 : 0;
+}
+
+/** Whether `path` starts at a root. `C:x` (relative to a drive) does not. */
+export function isAbsolute(path: string): boolean {
+  return rootLength(forward(path)) > 0;
+}
+
+/** `path` without `.`, `..`, doubled or trailing separators. `..` above a root stays at the root. */
+export function normalise(path: string): string {
+  const text = forward(path);
+  const root = text.slice(0, rootLength(text));
+  const parts: string[] = [];
+  for (const part of text.slice(root.length).split("/")) {
+    if (part === "" || part === ".") continue;
+    if (part !== "..") parts.push(part);
+    else if (parts.length > 0 && parts[parts.length - 1] !== "..") parts.pop();
+    else if (root === "") parts.push("..");
+  }
+  return root + parts.join("/") || ".";
+}
+
+/** The parts joined by separators and normalised; an absolute part does not restart the path. */
+export function join(...parts: string[]): string {
+  return normalise(parts.filter((part) => part !== "").join("/"));
+}
+
+/** `path` as an absolute, normalised path; a relative one is taken from `base`. */
+export function resolve(base: string, path: string): string {
+  return isAbsolute(path) ? normalise(path) : join(base, path);
+}
+
+/** The directory that holds `path`; the root is its own. */
+export function dirname(path: string): string {
+  const text = normalise(path);
+  const root = rootLength(text);
+  const end = text.lastIndexOf("/");
+  if (end < root) return root > 0 ? text.slice(0, root) : ".";
+  return text.slice(0, end);
+}
+
+/** The last part of `path`. */
+export function basename(path: string): string {
+  const text = normalise(path);
+  return text.slice(text.lastIndexOf("/") + 1);
+}
+
+/** Whether `path` is `directory` or lies below it, compared as text part by part. Both absolute. */
+export function isWithin(directory: string, path: string): boolean {
+  const above = normalise(directory);
+  const below = normalise(path);
+  return below === above || below.startsWith(above.endsWith("/") ? above : above + "/");
+}
+
+/** `path` seen from `base`, both absolute: `a/b` below it, `.` for itself, else the absolute path. */
+export function relativeTo(base: string, path: string): string {
+  const from = normalise(base);
+  const to = normalise(path);
+  if (to === from) return ".";
+  if (!isWithin(from, to)) return to;
+  return to.slice(from.endsWith("/") ? from.length : from.length + 1);
+}

@@ -1,0 +1,104 @@
+/** The shapes between the engine and a server: what is asked, and what a reply came to. */
+
+/** Where requests of one provider go, after configuration, environment and keys are resolved. */
+export interface Endpoint {
+  /** Name in providers.yaml, for messages. */
+  provider: string;
+  /** With its path prefix, without a trailing slash: `http://localhost:11434/v1`. */
+  baseUrl: string;
+  /** The key to send; absent for keyless servers. Never printed. */
+  key?: string;
+  /** Where the key came from, for messages: `env:NAME`, `literal`, `local`, … */
+  keySource: string;
+  headers: Record<string, string>;
+  /** Own certificate authorities (PEM texts), for https in the LAN. */
+  caCerts: string[];
+  /** Seconds. */
+  timeout: { connect: number; firstByte: number; idle: number };
+  /** As the boundary sees it: decides how the connection is made. */
+  local: boolean;
+}
+
+/** A function as the server is told of it. */
+export interface ToolSchema {
+  type: "function";
+  function: { name: string; description: string; parameters: Record<string, unknown> };
+}
+
+/** A call in the history of a request: arguments are always a valid JSON object, serialised. */
+export interface WireToolCall {
+  id: string;
+  type: "function";
+  function: { name: string; arguments: string };
+}
+
+/** One message of a request, in the form every backend takes (content is always a string). */
+export type WireMessage =
+  | { role: "system" | "user"; content: string }
+  | { role: "assistant"; content: string; tool_calls?: WireToolCall[]; reasoning_content?: string }
+  | { role: "tool"; tool_call_id: string; name?: string; content: string };
+
+/** One request for a reply. */
+export interface ChatRequest {
+  model: string;
+  messages: WireMessage[];
+  /** Empty for none. */
+  tools: ToolSchema[];
+  maxTokens?: number;
+  temperature?: number;
+  /** Sent as they are (`params:` of the model). */
+  params?: Record<string, unknown>;
+}
+
+/** Token counts as the server gave them. */
+export interface Usage {
+  promptTokens: number;
+  completionTokens: number;
+  /** Of the prompt, read from the server's cache; 0 where it does not say. */
+  cachedTokens: number;
+}
+
+/** A call as it arrived. `input` is null when the arguments cannot be used; `problem` says why, for the model. */
+export interface ReplyCall {
+  /** As the server gave it; empty when it gave none. */
+  id: string;
+  name: string;
+  input: Record<string, unknown> | null;
+  /** The arguments as they came. */
+  raw: string;
+  problem?: string;
+}
+
+/** Why a reply ended. `unknown`: the stream was closed properly without saying. */
+export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "unknown";
+
+/** A complete reply. An incomplete one is an error instead. */
+export interface ChatReply {
+  text: string;
+  reasoning: string;
+  calls: ReplyCall[];
+  finish: FinishReason;
+  usage: Usage | null;
+  /** The model the server says it used. */
+  model: string | null;
+}
+
+/** A piece of a reply while it arrives; consecutive text of one network read comes as one piece. */
+export type ChatDelta =
+  | { kind: "text"; text: string }
+  | { kind: "reasoning"; text: string }
+  /** `index` counts the calls of the reply from 0. `name` is given with the first piece of a call. */
+  | { kind: "tool_call"; index: number; name?: string; arguments: string }
+  /** Prompt tokens read so far, where the server tells. */
+  | { kind: "prefill"; processed: number; total: number };
+
+/** A retry that is about to be waited for. */
+export interface RetryNotice {
+  /** From 1. */
+  attempt: number;
+  maxRetries: number;
+  delayMs: number;
+  /** HTTP status, or null when no response came. */
+  status: number | null;
+  reason: string;
+}

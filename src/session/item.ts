@@ -1,0 +1,42 @@
+/** What a session holds: the conversation as labelled items, before any of it becomes a request. */
+import type { Label } from "../boundary/label.ts";
+
+/** A call the model made. `input` is null when its arguments could not be read; `problem` then says why, for the model. */
+export interface ToolCall {
+  /** Unique in the session. */
+  id: string;
+  name: string;
+  input: Record<string, unknown> | null;
+  problem?: string;
+}
+
+/** What the user typed or piped in. */
+export interface UserItem {
+  kind: "user";
+  text: string;
+  label: Label;
+}
+
+/** One reply of the model. */
+export interface AssistantItem {
+  kind: "assistant";
+  /** Unique in the session. */
+  id: string;
+  text: string;
+  reasoning: string;
+  calls: ToolCall[];
+  label: Label;
+}
+
+/** The one result of one call. */
+export interface ToolResultItem {
+  kind: "tool_result";
+  callId: string;
+  name: string;
+  content: string;
+  isError: boolean;
+  label: Label;
+}
+
+/** An item of a session; the system prompt is not one, it is built. */
+export type SessionItem = UserItem | AssistantItem | ToolResultItem;

@@ -1,0 +1,60 @@
+/** What a tool is: the shape that the registry, the permission and the engine share. */
+import type { Label } from "../boundary/label.ts";
+import type { Workspace } from "../boundary/workspace.ts";
+import type { Clock, Io } from "../platform/io.ts";
+
+/** The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by. */
+export interface ParameterSchema {
+  type?: "object" | "string" | "integer" | "number" | "boolean" | "array";
+  description?: string;
+  properties?: Record<string, ParameterSchema>;
+  required?: string[];
+  items?: ParameterSchema;
+  enum?: string[];
+  /** Used for a missing value by the tool itself; never sent unless it helps the model. */
+  default?: unknown;
+}
+
+/** What a tool does to the world; decides permission modes, and which calls may run together. */
+export type ToolKind = "read" | "write" | "execute" | "note";
+
+/** What came of a call, for the model. */
+export interface ToolResult {
+  content: string;
+  isError: boolean;
+  label: Label;
+  /** For clients of the protocol (`tool_use_result`): facts such as the file path or the patch. */
+  details?: Record<string, unknown>;
+}
+
+/** What a tool may use. Nothing of the outside reaches a tool by another way. */
+export interface ToolContext {
+  workspace: Workspace;
+  /** What this session read and wrote: Write and Edit ask it. */
+  memory: SessionMemory;
+  signal: AbortSignal;
+  io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
+  /** Names of variables that hold resolved keys; children never get them. */
+  secretVariables: readonly string[];
+}
+
+/** What a session remembers of files and todos between calls. */
+export interface SessionMemory {
+  /** Real path → what the file was when it was last read or written in this session. */
+  files: Map<string, { modified: number; size: number; inode: number; digest: string }>;
+  todos: { content: string; status: "pending" | "in_progress" | "completed" }[];
+}
+
+/** A tool. `Input` is what `parameters` describe; arguments are checked by them before `run` sees any. */
+// deno-lint-ignore no-explicit-any -- the registry holds tools of different inputs
+export interface Tool<Input = any> {
+  name: string;
+  /** Prompt text, from the `prompt.md` beside the tool. Every byte costs every user. */
+  description: string;
+  parameters: ParameterSchema;
+  kind: ToolKind;
+  /** What a permission rule is matched against, and what a person is shown: the command, or the path as given. */
+  subject(input: Input): string;
+  /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */
+  run(input: Input, context: ToolContext): Promise<ToolResult>;
+}
