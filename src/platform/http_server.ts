@@ -1,0 +1,31 @@
+/** A web server for programs of this machine alone: the one user of `Deno.serve`. */
+
+/** A server that runs until it is closed. */
+export interface LoopbackServer {
+  port: number;
+  /** Stops listening and ends the connections that are still open. */
+  close(): Promise<void>;
+}
+
+/**
+ * Answers HTTP requests on a free port of 127.0.0.1. `answer` gets a request whose signal is aborted when the client
+ * leaves. What it throws becomes a reply with status 500 and no text.
+ */
+export function serveLoopback(answer: (request: Request) => Response | Promise<Response>): LoopbackServer {
+  const ending = new AbortController();
+  const server = Deno.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    signal: ending.signal,
+    // The default listener prints the address to standard output, which belongs to results.
+    onListen: () => {},
+    onError: () => new Response(null, { status: 500 }),
+  }, (request) => answer(request));
+  return {
+    port: server.addr.port,
+    async close() {
+      ending.abort();
+      await server.finished;
+    },
+  };
+}
