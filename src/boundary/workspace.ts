@@ -8,7 +8,7 @@ export interface ResolvedPath {
   path: string;
   /** With links resolved; equals `path` for what does not exist yet below a real directory. */
   real: string;
-  /** Relative to the root it lies in, for messages; `.` for the root. */
+  /** For messages: relative to the project root (`.` for itself); absolute in an additional root. */
   display: string;
 }
 

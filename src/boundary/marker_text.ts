@@ -1,0 +1,83 @@
+/** The text of a marker file `.agentclisecret`. Source: specification of the boundary, "The marker". */
+import { parseLocalEndpoint } from "./locality.ts";
+
+/** One path that a marker covers. `list-only`: the name may be listed, the content is for no model. */
+export interface MarkerEntry {
+  tier: "no-cloud" | "list-only";
+  /** As written: a path or a glob, relative to the marker. */
+  path: string;
+  /** From 1. */
+  line: number;
+}
+
+/** What a marker says. With `damaged` nothing else may be relied on, and the whole project counts as protected. */
+export interface Marker {
+  entries: MarkerEntry[];
+  /** Valid values of `local-endpoints:`, as written. */
+  localEndpoints: string[];
+  /** One sentence each, beginning with the line number. */
+  warnings: string[];
+  /** Why the marker cannot be used, one sentence. */
+  damaged?: string;
+}
+
+/** The text, or null for UTF-16, NUL bytes and invalid UTF-8: guessing there could unprotect a path. */
+function decode(bytes: Uint8Array): string | null {
+  if (bytes.includes(0)) return null;
+  try {
+    // The decoder takes a UTF-8 byte order mark away.
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Why a path of an entry cannot be used, or null. */
+function pathProblem(path: string): string | null {
+  if (path === "") return "names no path";
+  const leaves = /^[/\\]/.test(path) || /^[A-Za-z]:/.test(path) || /^~(?:[/\\]|$)/.test(path) ||
+    climbsOut(path.split(/[/\\]/));
+  return leaves ? "names a path outside of the directory of the marker" : null;
+}
+
+function climbsOut(parts: string[]): boolean {
+  let depth = 0;
+  for (const part of parts) {
+    if (part === "..") depth -= 1;
+    else if (part !== "" && part !== ".") depth += 1;
+    if (depth < 0) return true;
+  }
+  return false;
+}
+
+/**
+ * Reads a marker. Tolerated: byte order mark, CRLF and CR, blank lines, `#` comment lines, tabs and spaces around the
+ * colon, letter case of keys. An unknown key protects its path, with a warning. Never throws: what cannot be read is
+ * `damaged`.
+ */
+export function parseMarker(bytes: Uint8Array): Marker {
+  const marker: Marker = { entries: [], localEndpoints: [], warnings: [] };
+  const text = decode(bytes);
+  if (text === null) return { ...marker, damaged: "it is not UTF-8 text" };
+  for (const [index, content] of text.split(/\r\n|\n|\r/).entries()) {
+    const line = index + 1;
+    const entry = content.trim();
+    if (entry === "" || entry.startsWith("#")) continue;
+    const colon = entry.indexOf(":");
+    if (colon < 1) return { ...marker, damaged: `line ${line} is not "key: value"` };
+    const key = entry.slice(0, colon).trim().toLowerCase();
+    const value = entry.slice(colon + 1).trim();
+    if (key === "local-endpoints") {
+      if (parseLocalEndpoint(value) !== null) marker.localEndpoints.push(value);
+      else marker.warnings.push(`line ${line}: local-endpoints takes host, host:port or [v6]:port; it has no effect`);
+      continue;
+    }
+    const problem = pathProblem(value);
+    if (problem !== null) return { ...marker, damaged: `line ${line} ${problem}` };
+    if (key !== "no-cloud" && key !== "list-only") {
+      marker.warnings.push(`line ${line}: unknown key, its path is treated as no-cloud`);
+    }
+    marker.entries.push({ tier: key === "list-only" ? "list-only" : "no-cloud", path: value, line });
+  }
+  return marker;
+}
