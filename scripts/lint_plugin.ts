@@ -1,0 +1,98 @@
+/** Lint rules of the house that need the syntax tree. Loaded by `lint.plugins` of deno.json. */
+
+/** Whether the file is part of the program: rules about state and imports hold there alone. */
+function isProgram(filename: string): boolean {
+  return /[\\/]src[\\/]/.test(filename) && !/_test\.tsx?$/.test(filename);
+}
+
+type Parameter = Deno.lint.FunctionDeclaration["params"][number];
+
+/** Types of a third parameter that cannot be an options object. */
+const PLAIN_TYPES = new Set([
+  "TSStringKeyword",
+  "TSNumberKeyword",
+  "TSBooleanKeyword",
+  "TSBigIntKeyword",
+  "TSArrayType",
+]);
+
+function isPlain(parameter: Parameter | undefined): boolean {
+  if (parameter?.type !== "Identifier") return false;
+  const type = parameter.typeAnnotation?.typeAnnotation.type;
+  return type !== undefined && PLAIN_TYPES.has(type);
+}
+
+function tooMany(parameters: readonly Parameter[]): boolean {
+  return parameters.length > 3 || (parameters.length === 3 && isPlain(parameters[2]));
+}
+
+const parameters: Deno.lint.Rule = {
+  create(context) {
+    const check = (node: Deno.lint.FunctionDeclaration | Deno.lint.ArrowFunctionExpression) => {
+      if (!tooMany(node.params)) return;
+      context.report({ node, message: "At most two positional parameters and an options object." });
+    };
+    // What a module gives to others; inside of it three plain parameters are still readable, four are not.
+    return {
+      "ExportNamedDeclaration > FunctionDeclaration": check,
+      "ExportNamedDeclaration > VariableDeclaration > VariableDeclarator > ArrowFunctionExpression": check,
+      "Program > FunctionDeclaration"(node: Deno.lint.FunctionDeclaration) {
+        if (node.params.length > 3) check(node);
+      },
+    };
+  },
+};
+
+const moduleState: Deno.lint.Rule = {
+  create(context) {
+    if (!isProgram(context.filename)) return {};
+    const check = (node: Deno.lint.VariableDeclaration) => {
+      if (node.kind === "const") return;
+      context.report({ node, message: "No state of a module that changes: pass it in." });
+    };
+    return {
+      "Program > VariableDeclaration": check,
+      "ExportNamedDeclaration > VariableDeclaration": check,
+    };
+  },
+};
+
+const importWork: Deno.lint.Rule = {
+  create(context) {
+    if (!isProgram(context.filename)) return {};
+    const message = "No work at import: it costs every start.";
+    return {
+      "Program > ExpressionStatement"(node: Deno.lint.ExpressionStatement) {
+        context.report({ node, message });
+      },
+      "Program > VariableDeclaration > VariableDeclarator > AwaitExpression"(node: Deno.lint.AwaitExpression) {
+        context.report({ node, message });
+      },
+    };
+  },
+};
+
+const nonNullReason: Deno.lint.Rule = {
+  create(context) {
+    if (!isProgram(context.filename)) return {};
+    const lines = context.sourceCode.text.split("\n");
+    return {
+      TSNonNullExpression(node) {
+        const at = context.sourceCode.text.slice(0, node.range[0]).split("\n").length - 1;
+        if ([lines[at - 1], lines[at]].some((line) => line?.includes("//"))) return;
+        context.report({ node, message: "A `!` needs its reason in a comment beside or above it." });
+      },
+    };
+  },
+};
+
+const plugin: Deno.lint.Plugin = {
+  name: "house",
+  rules: {
+    "parameters": parameters,
+    "module-state": moduleState,
+    "import-work": importWork,
+    "non-null-reason": nonNullReason,
+  },
+};
+export default plugin;
