@@ -1,0 +1,31 @@
+#!/bin/sh
+# Sets up and runs all tests. Once the packages are cached, no network is needed.
+# Usage: sh scripts/test.sh [files or options of deno test]
+set -eu
+root=$(cd "$(dirname "$0")/.." && pwd)
+. "$root/scripts/with_deno.sh"
+cd "$root"
+NO_COLOR=1
+export NO_COLOR
+
+# The tests start the program as a child, so its packages have to be there as well.
+"$DENO" cache --quiet main.ts tests/property.ts
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/agentcli-test.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+{
+  status=0
+  "$DENO" test -A --parallel --quiet "$@" || status=$?
+  echo "$status" >"$work/status"
+} 2>&1 | tee "$work/log"
+
+if grep -q '\.\.\. ignored' "$work/log"; then
+  echo "Skipped here:"
+  sed -n 's/ \.\.\. ignored.*//p' "$work/log" | sed 's/^/  /'
+fi
+for tool in rg bwrap git; do
+  command -v "$tool" >/dev/null 2>&1 || echo "$tool is not installed: tests that compare with it are left out"
+done
+exit "$(cat "$work/status")"

@@ -1,0 +1,73 @@
+# Sourced by the other scripts (POSIX sh): finds Deno, or installs it from npm into a folder of its own.
+# Sets DENO to the program and puts it on PATH. Needs Deno 2.7.11 or later, or Node.js with npm.
+
+agentcli_deno_version=2.9.6
+agentcli_cache=${XDG_CACHE_HOME:-$HOME/.cache}/agentcli
+
+# Whether the Deno named by $1 runs and is 2.7.11 or later.
+agentcli_deno_fits() {
+  version=$("$1" --version 2>/dev/null | sed -n 's/^deno \([0-9.]*\).*/\1/p')
+  [ -n "$version" ] || return 1
+  IFS=. read -r major minor patch <<END
+$version
+END
+  [ "$major" -gt 2 ] && return 0
+  [ "$major" -eq 2 ] && { [ "$minor" -gt 7 ] || { [ "$minor" -eq 7 ] && [ "$patch" -ge 11 ]; }; }
+}
+
+# Installs Deno below $1. The program is taken from the package of this platform, so no install script has to run:
+# npm 11 asks before it runs one, and company settings often forbid it.
+agentcli_install_deno() {
+  unfinished=$1.$$
+  mkdir -p "$unfinished"
+  printf '{"private":true}\n' >"$unfinished/package.json"
+  (
+    cd "$unfinished"
+    npm install --location=project --ignore-scripts --include=optional --no-audit --no-fund --no-update-notifier --loglevel=error \
+      "deno@$agentcli_deno_version" >&2
+  ) || { rm -rf "$unfinished"; return 1; }
+  found=
+  for program in "$unfinished"/node_modules/@deno/*/deno "$unfinished"/node_modules/@deno/*/deno.exe; do
+    [ -f "$program" ] && found=$program
+  done
+  if [ -z "$found" ]; then
+    rm -rf "$unfinished"
+    echo "npm has no Deno for this system; install Deno 2.7.11 or later by hand: https://docs.deno.com" >&2
+    return 1
+  fi
+  chmod +x "$found"
+  mkdir -p "$unfinished/bin"
+  mv "$found" "$unfinished/bin/"
+  rm -rf "$unfinished/node_modules"
+  # Another script may have been faster; either result is good.
+  mv "$unfinished" "$1" 2>/dev/null || rm -rf "$unfinished"
+}
+
+agentcli_find_deno() {
+  if command -v deno >/dev/null 2>&1 && agentcli_deno_fits deno; then
+    DENO=$(command -v deno)
+    return 0
+  fi
+  folder=$agentcli_cache/deno-$agentcli_deno_version
+  if ! [ -x "$folder/bin/deno" ] && ! [ -x "$folder/bin/deno.exe" ]; then
+    if ! command -v npm >/dev/null 2>&1; then
+      echo "agentcli needs Deno 2.7.11 or later, or Node.js with npm to fetch it" >&2
+      return 1
+    fi
+    echo "Installing Deno $agentcli_deno_version from npm into $folder (once, about 100 MB) ..." >&2
+    agentcli_install_deno "$folder" || return 1
+  fi
+  DENO=$folder/bin/deno
+  if ! agentcli_deno_fits "$DENO"; then
+    echo "$DENO does not run on this system; install Deno 2.7.11 or later by hand: https://docs.deno.com" >&2
+    return 1
+  fi
+  PATH=$folder/bin:$PATH
+  # What this Deno caches stays beside it, so that removing one folder removes everything.
+  DENO_DIR=${DENO_DIR:-$agentcli_cache/deno-cache}
+  export PATH DENO_DIR
+}
+
+agentcli_find_deno || exit 1
+DENO_NO_UPDATE_CHECK=1
+export DENO DENO_NO_UPDATE_CHECK
