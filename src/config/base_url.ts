@@ -1,0 +1,46 @@
+/** What a base URL may look like, and the one that is really used. */
+import { AgentcliError } from "../errors.ts";
+import { STUDIO } from "./runtimes.ts";
+
+/**
+ * What is wrong with a base URL, as what was expected; null when it can be used. Never quotes the URL: it may hold a
+ * password.
+ */
+export function baseUrlProblem(text: string): string | null {
+  if (!URL.canParse(text)) return "expected a URL such as http://localhost:11434/v1";
+  const url = new URL(text);
+  if (url.protocol !== "http:" && url.protocol !== "https:") {
+    return "expected a URL that starts with http:// or https://";
+  }
+  if (url.username !== "" || url.password !== "") return "expected a URL without user name and password";
+  // `url.search` is empty for a lone `?`, which would still end the path.
+  if (/[?#]/.test(text)) return "expected a URL without query and fragment";
+  return null;
+}
+
+/** A sentence when the path names no version (`/v1` is what most servers want); undefined when it does. */
+export function baseUrlHint(text: string): string | undefined {
+  if (!URL.canParse(text) || /\/v\d/.test(new URL(text).pathname)) return undefined;
+  return "the base URL has no /v1: most servers answer below it, for example http://localhost:11434/v1";
+}
+
+/** The URL as the URL standard writes it, without a trailing slash. For URLs without a {@link baseUrlProblem}. */
+export function normaliseBaseUrl(text: string): string {
+  const url = new URL(text);
+  return url.origin + url.pathname.replace(/\/+$/, "");
+}
+
+/**
+ * The base URL that requests of this provider go to, without a trailing slash: as configured, or
+ * `STUDIO_F_BASE_URL` for `studio_f` (seed §4.3). A variable that is no usable URL is `config_invalid`.
+ */
+export function effectiveBaseUrl(
+  provider: { name: string; baseUrl: string },
+  env: (name: string) => string | undefined,
+): string {
+  const override = provider.name === STUDIO.id ? env(STUDIO.baseUrlVariable)?.trim() : undefined;
+  if (override === undefined || override === "") return normaliseBaseUrl(provider.baseUrl);
+  const problem = baseUrlProblem(override);
+  if (problem !== null) throw new AgentcliError("config_invalid", `${STUDIO.baseUrlVariable}: ${problem}`);
+  return normaliseBaseUrl(override);
+}

@@ -1,0 +1,97 @@
+/** Where the requests of a provider go: base URL, key, headers and certificates, resolved. */
+import { AgentcliError } from "../errors.ts";
+import { openFile, stat } from "../platform/files.ts";
+import { effectiveBaseUrl } from "./base_url.ts";
+import { type KeySource, keySource, type ResolvedKey, resolveKey } from "./key.ts";
+import { STUDIO } from "./runtimes.ts";
+import type { ProviderEntry } from "./types.ts";
+
+export { effectiveBaseUrl, keySource };
+export type { KeySource };
+
+/** An endpoint as the provider room takes it (the same fields as its `Endpoint`, which this room cannot import). */
+export interface ResolvedConnection {
+  provider: string;
+  baseUrl: string;
+  key?: string;
+  keySource: string;
+  headers: Record<string, string>;
+  caCerts: string[];
+  /** Seconds. */
+  timeout: { connect: number; firstByte: number; idle: number };
+  local: boolean;
+}
+
+/** What an endpoint depends on besides the provider entry. */
+export interface EndpointOptions {
+  env(name: string): string | undefined;
+  /** As the boundary sees it. */
+  local: boolean;
+}
+
+/** Bytes of a certificate file; a bundle of every public authority has about 250 KB. */
+const CERTIFICATE_LIMIT = 4 * 1024 * 1024;
+
+async function readCertificates(provider: ProviderEntry): Promise<string[]> {
+  const path = provider.caFile;
+  if (path === undefined) return [];
+  const unusable = (reason: string) =>
+    new AgentcliError("config_invalid", `ca_file of ${provider.name} (${path}) ${reason}`, {
+      hint: "ca_file names a PEM file with the certificate of your own authority",
+    });
+  const status = await stat(path).catch(() => null);
+  if (status?.kind !== "file") throw unusable("is not there, or is not a file");
+  if (status.size > CERTIFICATE_LIMIT) throw unusable("is too large for a certificate");
+  const handle = await openFile(path).catch(() => null);
+  if (handle === null) throw unusable("cannot be read");
+  try {
+    const text = new TextDecoder().decode(await handle.read(status.size));
+    if (!text.includes("-----BEGIN CERTIFICATE-----")) throw unusable("holds no PEM certificate");
+    return [text];
+  } finally {
+    handle.close();
+  }
+}
+
+/** The error for a key that does not resolve: names the variable, says what to do. */
+export function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError {
+  const { source, problem } = resolved;
+  const hint = source.startsWith("env:")
+    ? `set ${source.slice(4)}, or write \`api_key: none\` if the server wants no key`
+    : `write \`api_key: $NAME\` for ${provider.name} and set that variable, or \`api_key: none\` if the server wants no key`;
+  return new AgentcliError("key_missing", `no key for ${provider.name}: ${problem ?? "none resolves"}`, { hint });
+}
+
+async function connectionWith(
+  provider: ProviderEntry,
+  key: ResolvedKey,
+  options: EndpointOptions,
+): Promise<ResolvedConnection> {
+  return {
+    provider: provider.name,
+    baseUrl: effectiveBaseUrl(provider, options.env),
+    key: key.key,
+    keySource: key.source,
+    headers: provider.headers,
+    caCerts: await readCertificates(provider),
+    timeout: provider.timeout,
+    local: options.local,
+  };
+}
+
+/**
+ * The endpoint of a provider. A key that does not resolve is `key_missing` and names the variable; for `studio_f` the
+ * request goes without a key instead, and its own authentication error is what the user sees (seed §7). A `ca_file`
+ * that cannot be read is `config_invalid`.
+ */
+export async function resolveEndpoint(provider: ProviderEntry, options: EndpointOptions): Promise<ResolvedConnection> {
+  const key = resolveKey(provider, options.env);
+  const studioWithoutKey = provider.name === STUDIO.id && key.missing === true;
+  if (key.problem !== undefined && !studioWithoutKey) throw keyMissing(provider, key);
+  return await connectionWith(provider, key, options);
+}
+
+/** Like {@link resolveEndpoint}, but a key that does not resolve is left out: for checks that report it themselves. */
+export async function endpointForCheck(provider: ProviderEntry, options: EndpointOptions): Promise<ResolvedConnection> {
+  return await connectionWith(provider, resolveKey(provider, options.env), options);
+}

@@ -1,0 +1,63 @@
+/** Looking up providers and models by name, and the errors that list what there is. */
+import { AgentcliError } from "../errors.ts";
+import { DEMO } from "./selector.ts";
+import { didYouMean } from "./suggest.ts";
+import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
+
+/** Names shown in a list before the rest is counted. */
+const LIST_LIMIT = 20;
+
+/** The names in one line, long lists and names cut. */
+export function listed(names: readonly string[]): string {
+  if (names.length === 0) return "none";
+  const more = names.length > LIST_LIMIT ? ` and ${names.length - LIST_LIMIT} more` : "";
+  return names.slice(0, LIST_LIMIT).map((name) => name.slice(0, 200)).join(", ") + more;
+}
+
+/** The built-in provider of `--model demo`; its address is filled in when the stand-in server runs. */
+export function demoProvider(): ProviderEntry {
+  return {
+    name: DEMO,
+    type: "openai_compat",
+    baseUrl: "http://127.0.0.1/v1",
+    apiKey: "none",
+    models: [{ id: DEMO, aliases: [] }],
+    headers: {},
+    timeout: { connect: 10, firstByte: 600, idle: 300 },
+    local: false,
+  };
+}
+
+/** `no_provider`, with how to get one. */
+export function nothingConfigured(): AgentcliError {
+  return new AgentcliError("no_provider", "no provider is configured", {
+    hint: "run `agentcli init-providers`, or try `--model demo`",
+  });
+}
+
+/** The provider of that name. `unknown_provider` lists what there is. */
+export function findProvider(configuration: Configuration, name: string): ProviderEntry {
+  const found = configuration.providers.find((provider) => provider.name === name);
+  if (found) return found;
+  if (name === DEMO) return demoProvider();
+  const names = configuration.providers.map((provider) => provider.name);
+  // A model id where the provider belongs is the likeliest slip: `--model qwen3` for `runtime_a:qwen3`.
+  const owner = configuration.providers.find((provider) => findModel(provider, name) !== undefined);
+  const meant = owner ? `did you mean ${owner.name}:${name}?` : didYouMean(name, [...names, DEMO]);
+  throw new AgentcliError("unknown_provider", `there is no provider ${name}; configured: ${listed(names)}`, {
+    hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",
+  });
+}
+
+/** The configured model of that id, else of that alias. */
+export function findModel(provider: ProviderEntry, name: string): ModelEntry | undefined {
+  return provider.models.find((model) => model.id === name) ??
+    provider.models.find((model) => model.aliases.includes(name));
+}
+
+/** `unknown_model`, with what there is. */
+export function unknownModel(provider: ProviderEntry, name: string, names: readonly string[]): AgentcliError {
+  return new AgentcliError("unknown_model", `${provider.name} has no model ${name}; it has: ${listed(names)}`, {
+    hint: didYouMean(name, names) ?? `see \`agentcli providers model list ${provider.name}\``,
+  });
+}

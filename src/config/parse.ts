@@ -1,0 +1,153 @@
+/** From the text of providers.yaml to the configuration. Loads YAML and the schema: import this module lazily. */
+import { AgentcliError } from "../errors.ts";
+import { aliasesOf, type RuleIssue, ruleIssues } from "./check.ts";
+import { knownKeys, type ModelRecord, type ProviderRecord, type ProvidersFile, schemaIssues } from "./schema.ts";
+import { didYouMean } from "./suggest.ts";
+import { type Configuration, type ModelEntry, type ProviderEntry, ROLES } from "./types.ts";
+import { type ParsedYaml, parseYaml, plainValue, positionAt, positionOf, YamlProblem } from "./yaml.ts";
+
+/** Seconds to wait where a provider says nothing. Source: specification of providers.yaml. */
+const TIMEOUT = { connect: 10, firstByte: 600, idle: 300 };
+
+/** Key path as people write it: `providers.runtime_a.models[0].id`. */
+export function keyPathText(path: readonly (string | number)[]): string {
+  let text = "";
+  for (const part of path) text += typeof part === "number" ? `[${part}]` : text === "" ? part : `.${part}`;
+  return text;
+}
+
+function invalid(path: string, place: { line: number; column: number }, message: string): AgentcliError {
+  return new AgentcliError("config_invalid", `${path}:${place.line}:${place.column}: ${message}`, {
+    hint: "correct that line; nothing was changed",
+  });
+}
+
+/** Parses `text` of the file `path`. Text that is no usable YAML is `config_invalid` with line and column. */
+export function readYaml(text: string, path: string): { parsed: ParsedYaml; value: unknown } {
+  const replaced = text.indexOf("\ufffd");
+  if (replaced >= 0) throw invalid(path, positionAt(text, replaced), "the file is not UTF-8 text");
+  try {
+    const parsed = parseYaml(text);
+    return { parsed, value: plainValue(parsed) };
+  } catch (error) {
+    if (error instanceof YamlProblem) throw invalid(path, positionAt(text, error.offset), error.message);
+    throw error;
+  }
+}
+
+/**
+ * Plain data without the keys that were left empty (`models:` with nothing after it), so that an empty key means the
+ * same as an absent one. `params` and `engines` stay as they are; a provider that is empty stays, to be told about.
+ */
+export function withoutEmpty(value: unknown, path: readonly string[] = []): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutEmpty(item, [...path, ""]));
+  if (typeof value !== "object" || value === null) return value;
+  const isProviders = path.length === 1 && path[0] === "providers";
+  const entries = Object.entries(value).flatMap(([key, inner]): [string, unknown][] => {
+    if (key === "params" || key === "engines") return inner === null ? [] : [[key, inner]];
+    if (inner === null) return isProviders ? [[key, {}]] : [];
+    return [[key, withoutEmpty(inner, [...path, key])]];
+  });
+  // Not by assignment: `__proto__` must become a key, not the prototype.
+  return Object.fromEntries(entries);
+}
+
+/** What is wrong with plain data, and what is odd. */
+export interface Findings {
+  errors: RuleIssue[];
+  warnings: RuleIssue[];
+  /** The data, when there are no errors. */
+  file: ProvidersFile;
+}
+
+/** Checks plain data with the schema and the rules between values. */
+export function checkFile(value: unknown): Findings {
+  const data = withoutEmpty(value ?? {});
+  const issues = schemaIssues(data);
+  const unknownRole = (path: (string | number)[]) => path[0] === "roles" && path.length === 2;
+  const errors: Findings["errors"] = [];
+  const warnings: Findings["warnings"] = [];
+  for (const { path, message, unknownKey } of issues) {
+    if (unknownKey && unknownRole(path)) {
+      errors.push({ path, key: true, message: `expected one of ${ROLES.join(", ")}` });
+    } else if (unknownKey) {
+      const near = didYouMean(String(path.at(-1)), knownKeys(path));
+      warnings.push({ path, key: true, message: `unknown key, kept but not used${near ? `; ${near}` : ""}` });
+    } else errors.push({ path, message });
+  }
+  // The schema has no transforms and only unknown keys are left over, so the data has the schema's type.
+  const file = data as ProvidersFile;
+  if (errors.length === 0) errors.push(...ruleIssues(file));
+  return { errors, warnings, file };
+}
+
+/** Parses and checks the whole file. Every failure is `config_invalid` with file, line, column, key path and rule. */
+export function parseConfiguration(text: string, path: string): Configuration {
+  const { parsed, value } = readYaml(text, path);
+  const { errors, warnings, file } = checkFile(value);
+  const first = errors[0];
+  if (first) {
+    const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+    const name = keyPathText(first.path) || "the file";
+    throw invalid(path, positionOf(parsed, first.path, first), `${name}: ${first.message}${more}`);
+  }
+  return {
+    ...toConfiguration(file, path),
+    warnings: warnings.slice(0, 20).map((warning) => {
+      const place = positionOf(parsed, warning.path, warning);
+      return `${path}:${place.line}:${place.column}: ${keyPathText(warning.path)}: ${warning.message}`;
+    }),
+  };
+}
+
+function toModel(model: ModelRecord): ModelEntry {
+  return {
+    id: model.id,
+    aliases: aliasesOf(model.alias),
+    role: model.role,
+    contextWindow: model.context_window,
+    maxTokens: model.max_tokens,
+    params: model.params,
+    toolCalls: model.tool_calls,
+    reasoning: model.reasoning,
+    edit: model.edit,
+  };
+}
+
+function toProvider(name: string, provider: ProviderRecord): ProviderEntry {
+  return {
+    name,
+    type: "openai_compat",
+    baseUrl: provider.base_url,
+    apiKey: provider.api_key,
+    models: (provider.models ?? []).map(toModel),
+    headers: Object.fromEntries(Object.entries(provider.headers ?? {})),
+    timeout: {
+      connect: provider.timeout?.connect_s ?? TIMEOUT.connect,
+      firstByte: provider.timeout?.first_byte_s ?? TIMEOUT.firstByte,
+      idle: provider.timeout?.idle_s ?? TIMEOUT.idle,
+    },
+    local: provider.local ?? false,
+    caFile: provider.ca_file,
+  };
+}
+
+/** The checked file with every optional list filled in. */
+export function toConfiguration(file: ProvidersFile, path: string): Configuration {
+  return {
+    path,
+    exists: true,
+    defaultProvider: file.default_provider,
+    defaultModel: file.default_model,
+    roles: { ...file.roles },
+    permissions: { allow: file.permissions?.allow ?? [], deny: file.permissions?.deny ?? [] },
+    sandbox: {
+      mode: file.sandbox?.mode ?? "auto",
+      read: file.sandbox?.read ?? [],
+      write: file.sandbox?.write ?? [],
+      network: file.sandbox?.network ?? false,
+    },
+    providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider)),
+    warnings: [],
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * The shape of providers.yaml: what is checked, and what `config schema` prints. Loads the schema
+ * library; import it lazily, it is not needed while the cache holds.
+ */
+import * as z from "./zod.ts";
+import { PROVIDER_NAME } from "./selector.ts";
+import { ROLES } from "./types.ts";
+
+const text = z.string().min(1, { error: "expected a text that is not empty" });
+const texts = z.array(text);
+const seconds = z.number().positive().max(86_400);
+const count = z.int().positive().max(1_000_000_000);
+
+const model = z.strictObject({
+  id: text.describe("Model id as the server lists it."),
+  alias: z.union([text, texts], { error: "expected a name or a list of names" }).optional()
+    .describe("Short names for --model; unique within the provider."),
+  role: z.enum(ROLES).optional().describe("What the model does: main, compact or subagent."),
+  context_window: count.optional().describe("Tokens the server really gives."),
+  max_tokens: count.optional().describe("Reply limit in tokens."),
+  params: z.record(z.string(), z.unknown()).optional().describe("Request fields sent as they are."),
+  tool_calls: z.enum(["native", "text", "none"]).optional().describe("How the model calls tools; normally found out."),
+  reasoning: z.enum(["keep", "drop"]).optional().describe("Whether reasoning stays in the history."),
+  edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
+});
+
+const provider = z.strictObject({
+  type: z.literal("openai_compat").optional().describe("The adapter; the only one so far."),
+  base_url: text.meta({
+    description: "With its path prefix, for example http://localhost:11434/v1.",
+    format: "uri",
+    pattern: "^[Hh][Tt][Tt][Pp][Ss]?://[^?#@]+$",
+  }),
+  api_key: z.string().optional().describe("A literal, $VARIABLE, keyring, file, or none for a server without keys."),
+  models: z.array(model).optional(),
+  headers: z.record(z.string(), z.string()).optional().describe("Sent with every request."),
+  timeout: z.strictObject({
+    connect_s: seconds.optional(),
+    first_byte_s: seconds.optional(),
+    idle_s: seconds.optional(),
+  }).optional().describe("Seconds."),
+  local: z.boolean().optional().describe("A recognised gateway on loopback is local all the same."),
+  ca_file: text.optional().describe("Absolute path of a PEM file with an own certificate authority."),
+});
+
+const providersFile = z.strictObject({
+  version: z.literal(1).optional().describe("Version of this format."),
+  default_provider: text.meta({ pattern: PROVIDER_NAME.source, description: "Provider used without --model." })
+    .optional(),
+  default_model: text.optional().describe("Model id or alias used without --model."),
+  roles: z.strictObject({ main: text.optional(), compact: text.optional(), subagent: text.optional() }).optional()
+    .describe("Which model does which work: <provider>[:<model or alias>]."),
+  sandbox: z.strictObject({
+    mode: z.enum(["auto", "always"]).optional(),
+    read: texts.optional(),
+    write: texts.optional(),
+    network: z.boolean().optional(),
+  }).optional(),
+  engines: z.record(z.string(), z.unknown()).optional().describe("Command templates for local-model serve."),
+  permissions: z.strictObject({ allow: texts.optional(), deny: texts.optional() }).optional()
+    .describe("Rules such as Bash(git status) or Write(migrations/**)."),
+  providers: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), provider).optional(),
+});
+
+/** The file after the check, before defaults. */
+export type ProvidersFile = z.infer<typeof providersFile>;
+/** One provider of it. */
+export type ProviderRecord = z.infer<typeof provider>;
+/** One model of it. */
+export type ModelRecord = z.infer<typeof model>;
+
+/** Something the schema does not accept. */
+export interface SchemaIssue {
+  path: (string | number)[];
+  /** What was expected; never the value. */
+  message: string;
+  /** A key that is not known: kept and warned about. */
+  unknownKey: boolean;
+}
+
+/** What is wrong with plain data, in the order of the file's keys; empty for nothing. */
+export function schemaIssues(value: unknown): SchemaIssue[] {
+  const result = providersFile.safeParse(value);
+  if (result.success) return [];
+  return result.error.issues.flatMap((issue): SchemaIssue[] => {
+    const path = issue.path.map((part) => typeof part === "number" ? part : String(part));
+    if (issue.code === "unrecognized_keys") {
+      return issue.keys.map((key) => ({ path: [...path, key], message: "is not a known key", unknownKey: true }));
+    }
+    const message = issue.message.replace(/^[^:]*: (?=expected)/, "").replace(
+      /, received undefined$/,
+      ", found nothing",
+    );
+    return [{ path, message, unknownKey: false }];
+  });
+}
+
+/** The keys that may stand beside an unknown one, for "did you mean"; `path` is that of the unknown key. */
+export function knownKeys(path: readonly (string | number)[]): string[] {
+  if (path[0] === "providers") {
+    if (path[2] === "models") return Object.keys(model.shape);
+    if (path[2] === "timeout") return ["connect_s", "first_byte_s", "idle_s"];
+    return Object.keys(provider.shape);
+  }
+  if (path[0] === "sandbox") return ["mode", "read", "write", "network"];
+  if (path[0] === "permissions") return ["allow", "deny"];
+  return Object.keys(providersFile.shape);
+}
+
+/** The JSON Schema of providers.yaml, for editors. */
+export function jsonSchema(): Record<string, unknown> {
+  const schema = z.toJSONSchema(providersFile);
+  return { ...schema, title: "providers.yaml", description: "Providers, models, roles and settings of agentcli." };
+}

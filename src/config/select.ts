@@ -1,0 +1,174 @@
+/** Which provider and model a call uses. Rules: specification of the command line ("Model selection") and of aliases. */
+import { AgentcliError } from "../errors.ts";
+import { findModel, findProvider, listed, nothingConfigured, unknownModel } from "./find.ts";
+import { DEMO, readSelector, type Selector, splitSelector } from "./selector.ts";
+import { closest, didYouMean } from "./suggest.ts";
+import type { Configuration, ModelEntry, ProviderEntry, Role, Selection } from "./types.ts";
+
+export { demoProvider, findModel, findProvider } from "./find.ts";
+
+/** What was asked for, before the configuration is looked at. */
+export interface WantedModel {
+  /** `--model`. */
+  option?: string;
+  /** `AGENTCLI_MODEL`. */
+  environment?: string;
+}
+
+/** Asks a server what it serves; null when that cannot be found out. */
+export type ServedModels = (provider: ProviderEntry) => Promise<string[] | null>;
+
+/** A selection; `warning` is a sentence for stderr. */
+export interface SelectedModel {
+  selection: Selection;
+  warning?: string;
+}
+
+async function namedModel(
+  provider: ProviderEntry,
+  name: string,
+  servedModels: ServedModels,
+): Promise<{ model: ModelEntry; warning?: string }> {
+  const configured = findModel(provider, name);
+  if (configured) return { model: configured };
+  const names = provider.models.flatMap((model) => [model.id, ...model.aliases]);
+  if (provider.name === DEMO) throw unknownModel(provider, name, names);
+  const served = await servedModels(provider);
+  const model: ModelEntry = { id: name, aliases: [] };
+  if (served === null) {
+    return { model, warning: `${provider.name} did not say which models it has; ${name} is sent as it is` };
+  }
+  if (served.includes(name)) return { model };
+  throw unknownModel(provider, name, [...new Set([...names, ...served])]);
+}
+
+/** The model a provider is used with when none is named: the one of role `main`, else the only one. */
+function usualModel(provider: ProviderEntry, configuration: Configuration): ModelEntry | undefined {
+  // `roles:` wins over the role of an entry.
+  const main = splitSelector(configuration.roles.main ?? "");
+  if (main?.provider === provider.name && main.model !== undefined) {
+    return findModel(provider, main.model) ?? { id: main.model, aliases: [] };
+  }
+  const ofRole = provider.models.find((model) => model.role === "main");
+  return ofRole ?? (provider.models.length === 1 ? provider.models[0] : undefined);
+}
+
+function usualModelOf(provider: ProviderEntry, configuration: Configuration): ModelEntry {
+  const model = usualModel(provider, configuration);
+  if (model) return model;
+  const ids = provider.models.map((entry) => entry.id);
+  throw new AgentcliError("no_model", `which model of ${provider.name}? configured: ${listed(ids)}`, {
+    hint: ids.length === 0
+      ? `name one: --model ${provider.name}:<model>, or add it with \`agentcli providers model add ${provider.name} <model>\``
+      : `name one: --model ${provider.name}:${ids[0]}, or give one the role main`,
+  });
+}
+
+type Found = { provider: ProviderEntry; model: ModelEntry; warning?: string };
+
+async function ofSelector(
+  configuration: Configuration,
+  selector: Selector,
+  servedModels: ServedModels,
+): Promise<Found> {
+  const provider = findProvider(configuration, selector.provider);
+  if (selector.model === undefined) return { provider, model: usualModelOf(provider, configuration) };
+  return { provider, ...await namedModel(provider, selector.model, servedModels) };
+}
+
+/** `default_model` alone must name one model among all providers. */
+function ofModelAlone(configuration: Configuration, name: string): Found {
+  const owners = configuration.providers.flatMap((provider) => {
+    const model = findModel(provider, name);
+    return model ? [{ provider, model }] : [];
+  });
+  const [only] = owners;
+  if (only && owners.length === 1) return only;
+  if (owners.length > 1) {
+    const names = owners.map(({ provider }) => provider.name);
+    throw new AgentcliError("unknown_model", `default_model ${name} is not unique: ${listed(names)} have it`, {
+      hint: `set default_provider too: agentcli config set default_provider ${names[0]}`,
+    });
+  }
+  const all = configuration.providers.flatMap((provider) => provider.models.map((model) => model.id));
+  throw new AgentcliError("unknown_model", `default_model ${name} is no configured model; there are: ${listed(all)}`, {
+    hint: closest(name, all)[0] !== undefined
+      ? didYouMean(name, all)
+      : "set default_provider too, or correct it with `agentcli config set default_model <model>`",
+  });
+}
+
+function onlyProvider(configuration: Configuration): Found {
+  if (configuration.providers.length === 0) throw nothingConfigured();
+  const withModels = configuration.providers.filter((provider) => provider.models.length > 0);
+  const [only] = withModels;
+  if (only && withModels.length === 1) return { provider: only, model: usualModelOf(only, configuration) };
+  const choices = withModels.length === 0
+    ? configuration.providers.map((provider) => provider.name)
+    : withModels.flatMap((provider) => provider.models.map((model) => `${provider.name}:${model.id}`));
+  throw new AgentcliError("no_model", `no model is chosen; there are: ${listed(choices)}`, {
+    hint: withModels.length === 0
+      ? "start a model server and run `agentcli init-providers`, or name one: --model <provider>:<model>"
+      : `name one: --model ${choices[0]}, or run \`agentcli config set default_provider ${withModels[0]?.name}\``,
+  });
+}
+
+/**
+ * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
+ * has models; the first that is set decides. `servedModels` is asked only for a name that is neither a configured id
+ * nor an alias; when it cannot tell, the name is sent with a warning. Failures (`unknown_provider`, `unknown_model`,
+ * `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
+ */
+export async function selectModel(
+  configuration: Configuration,
+  wanted: WantedModel,
+  servedModels: ServedModels,
+): Promise<SelectedModel> {
+  const { source, found } = await decide(configuration, wanted, servedModels);
+  const { provider, model, warning } = found;
+  const selection: Selection = { provider, model, source };
+  return warning === undefined ? { selection } : { selection, warning };
+}
+
+async function decide(
+  configuration: Configuration,
+  wanted: WantedModel,
+  servedModels: ServedModels,
+): Promise<{ source: Selection["source"]; found: Found }> {
+  if (wanted.option !== undefined) {
+    const selector = readSelector(wanted.option, "--model");
+    return { source: "--model", found: await ofSelector(configuration, selector, servedModels) };
+  }
+  if (wanted.environment !== undefined && wanted.environment !== "") {
+    const selector = readSelector(wanted.environment, "AGENTCLI_MODEL");
+    return { source: "AGENTCLI_MODEL", found: await ofSelector(configuration, selector, servedModels) };
+  }
+  const { defaultProvider, defaultModel, roles } = configuration;
+  if (defaultProvider !== undefined) {
+    const selector = { provider: defaultProvider, model: defaultModel };
+    return { source: "default", found: await ofSelector(configuration, selector, servedModels) };
+  }
+  if (defaultModel !== undefined) return { source: "default", found: ofModelAlone(configuration, defaultModel) };
+  if (roles.main !== undefined) {
+    const selector = readSelector(roles.main, "roles.main");
+    return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };
+  }
+  return { source: "only provider", found: onlyProvider(configuration) };
+}
+
+/**
+ * The model that does side work of a role, or null when the session's own model does it. `roles:` wins over the role of
+ * a model entry, and of entries only those of the session's provider count.
+ */
+export async function selectForRole(
+  configuration: Configuration,
+  role: Exclude<Role, "main">,
+  options: { session: ProviderEntry; servedModels: ServedModels },
+): Promise<{ provider: ProviderEntry; model: ModelEntry; warning?: string } | null> {
+  const selector = configuration.roles[role];
+  if (selector !== undefined) {
+    return await ofSelector(configuration, readSelector(selector, `roles.${role}`), options.servedModels);
+  }
+  const model = options.session.models.find((entry) => entry.role === role);
+  return model ? { provider: options.session, model } : null;
+}

@@ -1,0 +1,135 @@
+import assert from "node:assert/strict";
+import { AgentcliError, type ErrorCode } from "../errors.ts";
+import { emptyConfiguration } from "./load.ts";
+import { parseConfiguration } from "./parse.ts";
+import { selectForRole, selectModel, type ServedModels, type WantedModel } from "./select.ts";
+import type { Configuration } from "./types.ts";
+
+const configure = (text: string) => parseConfiguration(text, "/providers.yaml");
+const notAsked: ServedModels = () => Promise.reject(new Error("the server was asked"));
+const serves = (...ids: string[]): ServedModels => () => Promise.resolve(ids);
+const silent: ServedModels = () => Promise.resolve(null);
+
+/** The selection as `provider:model (source)`. */
+async function chosen(configuration: Configuration, wanted: WantedModel = {}, served = notAsked): Promise<string> {
+  const { selection } = await selectModel(configuration, wanted, served);
+  return `${selection.provider.name}:${selection.model.id} (${selection.source})`;
+}
+
+async function refused(code: ErrorCode, work: Promise<unknown>): Promise<AgentcliError> {
+  let caught: unknown;
+  await assert.rejects(work, (error) => (caught = error, true));
+  assert(caught instanceof AgentcliError, String(caught));
+  assert.equal(caught.code, code, caught.message);
+  return caught;
+}
+
+const one = (name: string, models: string) => `  ${name}: { base_url: http://localhost:1/v1, models: ${models} }\n`;
+const TWO = "providers:\n" + one("a", '[{ id: "qwen3:8b", alias: fast }, { id: big, role: main }]') +
+  one("b", '[{ id: solo, alias: [s, "x:y"] }]') + one("empty", "[]");
+
+Deno.test("--model names provider and model; ids with colons are whole", async () => {
+  const configuration = configure(TWO);
+  assert.equal(await chosen(configuration, { option: "a:qwen3:8b" }), "a:qwen3:8b (--model)");
+  assert.equal(await chosen(configuration, { option: "a:fast" }), "a:qwen3:8b (--model)");
+  assert.equal(await chosen(configuration, { option: "b:x:y" }), "b:solo (--model)");
+});
+
+Deno.test("a provider alone gives its model of role main, else its only one", async () => {
+  const configuration = configure(TWO);
+  assert.equal(await chosen(configuration, { option: "a" }), "a:big (--model)");
+  assert.equal(await chosen(configuration, { option: "b" }), "b:solo (--model)");
+  const error = await refused("no_model", chosen(configuration, { option: "empty" }));
+  assert.match(error.hint ?? "", /--model empty:<model>/);
+});
+
+Deno.test("roles.main wins over the role of an entry", async () => {
+  const configuration = configure("roles: { main: a:fast }\n" + TWO);
+  assert.equal(await chosen(configuration), "a:qwen3:8b (roles.main)");
+  assert.equal(await chosen(configuration, { option: "a" }), "a:qwen3:8b (--model)");
+});
+
+Deno.test("the first that is set decides: option, variable, defaults, roles.main", async () => {
+  const configuration = configure("default_provider: b\nroles: { main: a:big }\n" + TWO);
+  assert.equal(await chosen(configuration, { option: "a", environment: "b" }), "a:big (--model)");
+  assert.equal(await chosen(configuration, { environment: "a:fast" }), "a:qwen3:8b (AGENTCLI_MODEL)");
+  assert.equal(await chosen(configuration, { environment: "" }), "b:solo (default)");
+});
+
+Deno.test("defaults: both, the provider alone, the model alone", async () => {
+  assert.equal(await chosen(configure("default_provider: a\ndefault_model: fast\n" + TWO)), "a:qwen3:8b (default)");
+  assert.equal(await chosen(configure("default_provider: b\n" + TWO)), "b:solo (default)");
+  assert.equal(await chosen(configure("default_model: s\n" + TWO)), "b:solo (default)");
+});
+
+Deno.test("a default model that two providers have is refused and both are named", async () => {
+  const text = "default_model: same\nproviders:\n" + one("a", "[{ id: same }]") + one("b", "[{ id: x, alias: same }]");
+  const error = await refused("unknown_model", chosen(configure(text)));
+  assert.match(error.message, /a, b/);
+});
+
+Deno.test("with nothing set the only provider that has models is used", async () => {
+  const text = "providers:\n" + one("studio_f", "[]") + one("b", "[{ id: solo }]");
+  assert.equal(await chosen(configure(text)), "b:solo (only provider)");
+  const error = await refused("no_model", chosen(configure(TWO)));
+  assert.match(error.message, /a:qwen3:8b, a:big, b:solo/);
+});
+
+Deno.test("nothing configured says how to start", async () => {
+  const error = await refused("no_provider", chosen(emptyConfiguration("/providers.yaml")));
+  assert.match(error.hint ?? "", /init-providers/);
+});
+
+Deno.test("demo is always there and never chosen by itself", async () => {
+  const empty = emptyConfiguration("/providers.yaml");
+  assert.equal(await chosen(empty, { option: "demo" }), "demo:demo (--model)");
+  assert.equal(await chosen(empty, { option: "demo:demo" }), "demo:demo (--model)");
+  await refused("unknown_model", chosen(empty, { option: "demo:other" }));
+});
+
+Deno.test("an id is looked up before an alias", async () => {
+  const text = "providers:\n" + one("a", "[{ id: x, alias: [y] }, { id: z }]");
+  const configuration = configure(text);
+  configuration.providers[0]?.models.push({ id: "y", aliases: [] });
+  assert.equal(await chosen(configuration, { option: "a:y" }), "a:y (--model)");
+});
+
+Deno.test("a name that is not configured is looked up on the server", async () => {
+  const configuration = configure(TWO);
+  assert.equal(await chosen(configuration, { option: "empty:new" }, serves("old", "new")), "empty:new (--model)");
+  const error = await refused("unknown_model", chosen(configuration, { option: "a:bgi" }, serves("big", "other")));
+  assert.match(error.message, /qwen3:8b, fast, big, other/);
+  assert.match(error.hint ?? "", /did you mean big/);
+});
+
+Deno.test("a server that cannot say is sent the name, with a warning", async () => {
+  const { selection, warning } = await selectModel(configure(TWO), { option: "empty:new" }, silent);
+  assert.equal(selection.model.id, "new");
+  assert.match(warning ?? "", /empty .*new/);
+});
+
+Deno.test("mistakes are told apart and answered with the nearest name", async () => {
+  const configuration = configure(TWO);
+  await refused("usage", chosen(configuration, { option: "" }));
+  await refused("usage", chosen(configuration, { option: "a:" }));
+  await refused("usage", chosen(configuration, { option: ":x" }));
+  const typo = await refused("unknown_provider", chosen(configuration, { option: "emtpy:x" }));
+  assert.match(typo.hint ?? "", /did you mean empty/);
+  const bare = await refused("unknown_provider", chosen(configuration, { option: "solo" }));
+  assert.match(bare.hint ?? "", /did you mean b:solo/);
+});
+
+Deno.test("side work goes to the model of the role, else to nobody else", async () => {
+  const configuration = configure(
+    "roles: { compact: b:s }\nproviders:\n" + one("a", "[{ id: x, role: subagent }]") +
+      one("b", "[{ id: solo, alias: s }]"),
+  );
+  const session = configuration.providers[0]!; // the first of the two above
+  const role = async (name: "compact" | "subagent", from = session) => {
+    const found = await selectForRole(configuration, name, { session: from, servedModels: notAsked });
+    return found && `${found.provider.name}:${found.model.id}`;
+  };
+  assert.equal(await role("compact"), "b:solo");
+  assert.equal(await role("subagent"), "a:x");
+  assert.equal(await role("subagent", configuration.providers[1]), null);
+});
