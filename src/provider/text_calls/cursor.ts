@@ -1,0 +1,63 @@
+/** A place in a text that moves forward over what it recognises. */
+
+/** Longer names of tools and arguments are not looked for; bounds the look-ahead at each opener. */
+const NAME_LIMIT = 128;
+
+/** Reads a text from left to right. Every method that does not find its thing leaves the place as it is. */
+export class Cursor {
+  readonly text: string;
+  /** UTF-16 offset. */
+  at: number;
+
+  constructor(text: string, at = 0) {
+    this.text = text;
+    this.at = at;
+  }
+
+  /** The character here; empty at the end. */
+  get character(): string {
+    return this.text.charAt(this.at);
+  }
+
+  /** Moves over `literal` if it stands here. */
+  take(literal: string): boolean {
+    if (!this.text.startsWith(literal, this.at)) return false;
+    this.at += literal.length;
+    return true;
+  }
+
+  /** Moves over the first of `literals` that stands here, and gives it. */
+  takeAny(literals: readonly string[]): string | null {
+    return literals.find((literal) => this.take(literal)) ?? null;
+  }
+
+  /** Moves over white space. */
+  skipSpace(): void {
+    this.at = endOfSpace(this.text, this.at);
+  }
+
+  /** Moves over the name of a tool or argument: letters, digits, `_`, `.` and `-`, at most 128. */
+  takeName(): string | null {
+    return this.takeMatch(/[A-Za-z_][\w.-]*/y, NAME_LIMIT);
+  }
+
+  /** Moves over what the sticky `pattern` matches here, unless it is empty or longer than `limit`. */
+  takeMatch(pattern: RegExp, limit: number): string | null {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text)?.[0] ?? "";
+    if (found === "" || found.length > limit) return null;
+    this.at += found.length;
+    return found;
+  }
+}
+
+/** Offset of the first character from `at` that is not white space. */
+export function endOfSpace(text: string, at: number): number {
+  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+  return at;
+}
+
+/** Space, tab, line feed, carriage return: what JSON calls white space. */
+export function isSpace(code: number): boolean {
+  return code === 32 || code === 10 || code === 13 || code === 9;
+}

@@ -1,0 +1,88 @@
+import assert from "node:assert/strict";
+import { FORMS } from "../../../tests/helpers/text_calls.ts";
+import { createHold } from "./hold.ts";
+
+for (const [family, form] of Object.entries(FORMS)) {
+  Deno.test(`${family}: text is shown up to the first marker, however it is cut`, () => {
+    const before = "Let me look: a < b, c[0]. ";
+    const text = before + form([{ name: "list", input: {} }]) + " and on";
+    for (const size of [1, 2, 3, 7, 1000]) {
+      const hold = createHold(true);
+      let shown = "";
+      for (let at = 0; at < text.length; at += size) shown += hold.push(text.slice(at, at + size));
+      assert.equal(shown, before);
+      assert.equal(hold.holding, true);
+      assert.equal(shown + hold.end(), text);
+      assert.equal(hold.holding, false);
+    }
+  });
+}
+
+Deno.test("text without markers is shown at once", () => {
+  const hold = createHold(true);
+  for (const piece of ["\n", "if (a < b) ", "return list[0];", " <div>", "[TOOL", "_BOX] {}", "<tool_ca", "ke>"]) {
+    hold.push(piece);
+  }
+  assert.equal(hold.holding, false);
+  assert.equal(hold.push("plain"), "plain");
+});
+
+Deno.test("only what may be a marker is held", () => {
+  const hold = createHold(true);
+  assert.equal(hold.push("see <tool"), "see ");
+  assert.equal(hold.holding, true);
+  assert.equal(hold.push("box> there <"), "<toolbox> there ");
+  assert.equal(hold.end(), "<");
+});
+
+Deno.test("a marker that is only mentioned is shown", () => {
+  const hold = createHold(true);
+  assert.equal(hold.push("Write `<tool_call>"), "Write `");
+  assert.equal(hold.push("` first"), "<tool_call>` first");
+  assert.equal(hold.push("; '[TOOL_CALLS]', too"), "; '[TOOL_CALLS]', too");
+  assert.equal(hold.holding, false);
+});
+
+Deno.test("a message that begins as a call in JSON is held, other JSON is not", () => {
+  for (const text of ['{"name": "list"', '```json\n[ {"name":', '\n{\n  "type": "function",', '[{"function":{']) {
+    const hold = createHold(true);
+    const shown = Array.from(text, (character) => hold.push(character)).join("");
+    assert.equal(shown.trim(), "", text);
+    assert.equal(hold.holding, true, text);
+    assert.equal(shown + hold.end(), text);
+  }
+  for (const text of ['{"result": 42}', '```json\n{"version":1}', "[1, 2]", "```ts\nconst", '{"names": []}']) {
+    const hold = createHold(true);
+    const shown = Array.from(text, (character) => hold.push(character)).join("");
+    assert.equal(shown, text);
+  }
+});
+
+Deno.test("JSON in the middle of a message is shown", () => {
+  const hold = createHold(true);
+  assert.equal(hold.push('Here: {"name":"list"}'), 'Here: {"name":"list"}');
+});
+
+Deno.test("more than 64 KiB is not held", () => {
+  const hold = createHold(true);
+  assert.equal(hold.push("<tool_call>{"), "");
+  const long = "x".repeat(65_536);
+  assert.equal(hold.push(long), "<tool_call>{" + long);
+  assert.equal(hold.holding, false);
+  assert.equal(hold.push("<tool_call>{"), "<tool_call>{");
+  assert.equal(hold.end(), "");
+});
+
+Deno.test("white space behind a marker is waited for only so long", () => {
+  const hold = createHold(true);
+  hold.push("<tool_call>");
+  for (let count = 0; count < 100_000; count++) hold.push(" ");
+  assert.equal(hold.holding, false);
+});
+
+Deno.test("a hold that is not enabled passes everything", () => {
+  const hold = createHold(false);
+  assert.equal(hold.push('<tool_call>{"name"'), '<tool_call>{"name"');
+  assert.equal(hold.holding, false);
+  assert.equal(hold.end(), "");
+});

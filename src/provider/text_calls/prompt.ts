@@ -1,0 +1,68 @@
+/** Tool calls for servers that know of none: the tools in the system prompt, calls and results as text (Hermes form). */
+import type { ToolSchema, WireMessage, WireToolCall } from "../types.ts";
+import { isRecord } from "./family.ts";
+import { parseJson } from "./json.ts";
+
+/**
+ * What the system prompt gains; empty when there are no tools. The same tools give the same bytes, so that the server's
+ * cache of the prompt holds. Source: chat template of Hermes 2 Pro, which most models have seen in training.
+ */
+export function promptProtocol(tools: readonly ToolSchema[]): string {
+  if (tools.length === 0) return "";
+  const signatures = tools.map(({ function: { name, description, parameters } }) =>
+    JSON.stringify({ name, description, parameters })
+  );
+  return `# Tools
+To use a tool, end your reply with a call in exactly this form, not in a code block:
+<tool_call>
+{"name": "tool name", "arguments": {"argument name": "value"}}
+</tool_call>
+Several calls may follow each other. Then wait: results come as <tool_response>. The tools, with JSON Schemas of their arguments:
+${signatures.join("\n")}`;
+}
+
+/**
+ * The history of a request without tool calls and tool messages, in an order that every chat template takes: at most
+ * one system message, first; then user and assistant in turn, beginning with user. Adjacent messages of one role are
+ * merged, empty ones of the assistant and its reasoning left out. A longer history begins with the same messages.
+ */
+export function asTextMessages(messages: readonly WireMessage[]): WireMessage[] {
+  const system = messages.filter((message) => message.role === "system").map((message) => message.content);
+  const turns: { role: "user" | "assistant"; parts: string[] }[] = [];
+  for (const message of messages) {
+    if (message.role === "system") continue;
+    const role = message.role === "assistant" ? "assistant" : "user";
+    const content = textOf(message);
+    if (role === "assistant" && content.trim() === "") continue;
+    const last = turns.at(-1);
+    if (last?.role === role) last.parts.push(content);
+    else turns.push({ role, parts: [content] });
+  }
+  // Templates of Mistral and Gemma refuse a conversation that the assistant opens.
+  if (turns[0]?.role === "assistant") turns.unshift({ role: "user", parts: ["(The conversation goes on.)"] });
+  const spoken = turns.map(({ role, parts }): WireMessage => ({ role, content: parts.join("\n") }));
+  return system.length === 0 ? spoken : [{ role: "system", content: system.join("\n\n") }, ...spoken];
+}
+
+function textOf(message: WireMessage): string {
+  switch (message.role) {
+    case "assistant":
+      return [message.content.trimEnd(), ...(message.tool_calls ?? []).map(callText)]
+        .filter((part) => part !== "").join("\n");
+    case "tool":
+      return `<tool_response>\n${withoutClosing(message.content)}\n</tool_response>`;
+    default:
+      return message.content;
+  }
+}
+
+function callText(call: WireToolCall): string {
+  const parsed = parseJson(call.function.arguments);
+  const input = isRecord(parsed) ? parsed : {};
+  return `<tool_call>\n${JSON.stringify({ name: call.function.name, arguments: input })}\n</tool_call>`;
+}
+
+/** A result that holds the closing tag could speak as the user behind it; a space takes the tag its meaning. */
+function withoutClosing(content: string): string {
+  return content.replaceAll(/<(?=\/tool_response>)/g, "< ");
+}

@@ -1,0 +1,51 @@
+/** Recovers tool calls that a server left in the text of a reply. Source: specification of backends, section 8. */
+import type { ToolSchema } from "../types.ts";
+import { readBare } from "./bare.ts";
+import { declareTools, type TextCall } from "./family.ts";
+import { findMarked, type MarkedSpan } from "./marked.ts";
+
+/** What a text came to. */
+export interface Recovered {
+  /** At least one, in the order of the text. */
+  calls: TextCall[];
+  /**
+   * The text without the calls: its parts without the white space around them, parted by an empty line. Up to the first
+   * call it is the text as it stands, so what was shown while streaming is the beginning of it.
+   */
+  rest: string;
+  /** The family of the first call; `bare` for a message that is nothing but JSON. */
+  family: string;
+}
+
+/**
+ * The calls in the text of a complete reply, or null when there are none that may run.
+ *
+ * A call counts when its tool is declared, every value of it is closed and it stands outside reasoning, code and
+ * quotation marks; bare JSON only when it is the whole message. After a call without an end nothing counts, since it may
+ * be the inside of one of its values. Never throws; time grows with the length of the text.
+ *
+ * The caller makes sure that the request had tools, that the reply had no structured calls, and that it was not cut
+ * (`finish` is not `length`).
+ */
+export function recoverCalls(text: string, tools: readonly ToolSchema[]): Recovered | null {
+  if (tools.length === 0 || !/[<{[]/.test(text)) return null;
+  const declared = declareTools(tools);
+  const bare = readBare(text, declared);
+  if (bare.kind === "calls") return { calls: bare.calls, rest: bare.rest, family: "bare" };
+  if (bare.kind === "data") return null;
+  const found = findMarked(text, declared).filter((span) => span.calls.length > 0);
+  const [first] = found;
+  if (first === undefined) return null;
+  return { calls: found.flatMap((span) => span.calls), rest: textWithout(text, found), family: first.family.name };
+}
+
+function textWithout(text: string, spans: readonly MarkedSpan[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const { start, end } of [...spans, { start: text.length, end: text.length }]) {
+    const part = text.slice(from, start);
+    if (part.trim() !== "") parts.push(from === 0 ? part.trimEnd() : part.trim());
+    from = end;
+  }
+  return parts.join("\n\n");
+}

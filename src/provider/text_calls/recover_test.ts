@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { FORMS, LIST_FORMS, SAMPLE_CASES, SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
+import { recoverCalls } from "./recover.ts";
+
+const READ: SampleCall = { name: "read_file", input: { path: "src/a.ts", limit: 20 } };
+const WRITE: SampleCall = {
+  name: "write_file",
+  input: { path: "b.md", content: "if (x) { y = [1, 'two']; }\n\nend\n", overwrite: true },
+};
+const LIST: SampleCall = { name: "list", input: {} };
+
+function callsOf(text: string): SampleCall[] {
+  return (recoverCalls(text, SAMPLE_TOOLS)?.calls ?? []) as SampleCall[];
+}
+
+for (const { name, text, want } of SAMPLE_CASES) {
+  Deno.test(`recovers what the fixture ${name} expects`, () => {
+    const found = recoverCalls(text, SAMPLE_TOOLS);
+    assert.deepEqual(found?.calls ?? [], want.calls.map((call) => ({ name: call.name, input: call.args })));
+    assert.equal(found === null ? text : found.rest, want.rest);
+  });
+}
+
+for (const [family, form] of Object.entries(FORMS)) {
+  Deno.test(`${family}: recovers one call and several, in order`, () => {
+    assert.deepEqual(recoverCalls(form([WRITE]), SAMPLE_TOOLS), { calls: [WRITE], rest: "", family });
+    const several = [READ, WRITE, LIST, READ];
+    assert.deepEqual(recoverCalls(form(several), SAMPLE_TOOLS), { calls: several, rest: "", family });
+  });
+
+  Deno.test(`${family}: keeps the text around calls`, () => {
+    const text = `  I look.\n\n${form([READ])}\n\nThen I wait.\n`;
+    assert.deepEqual(recoverCalls(text, SAMPLE_TOOLS), {
+      calls: [READ],
+      rest: "  I look.\n\nThen I wait.",
+      family,
+    });
+    const between = `${form([READ])} and ${form([LIST])}`;
+    assert.deepEqual(recoverCalls(between, SAMPLE_TOOLS), { calls: [READ, LIST], rest: "and", family });
+  });
+
+  Deno.test(`${family}: leaves calls of undeclared tools in the text`, () => {
+    const foreign = form([{ name: "delete_all", input: { path: "list" } }]);
+    assert.equal(recoverCalls(foreign, SAMPLE_TOOLS), null);
+    assert.deepEqual(recoverCalls(`${foreign}\n${form([LIST])}`, SAMPLE_TOOLS), {
+      calls: [LIST],
+      rest: foreign,
+      family,
+    });
+    if (LIST_FORMS.includes(family)) {
+      assert.equal(recoverCalls(form([LIST, { name: "delete_all", input: {} }]), SAMPLE_TOOLS), null);
+    }
+  });
+
+  Deno.test(`${family}: a text cut at any place gives complete calls only`, () => {
+    const calls = [WRITE, LIST, READ];
+    const text = `Now:\n${form(calls)}`;
+    for (let cut = 0; cut < text.length; cut++) {
+      const found = callsOf(text.slice(0, cut));
+      assert.deepEqual(found, calls.slice(0, found.length), text.slice(0, cut));
+    }
+  });
+
+  Deno.test(`${family}: calls of other families inside a value are content, also when the text is cut`, () => {
+    const content = Object.values(FORMS).map((other) => other([LIST])).join("\n").replaceAll('<|"|>', "");
+    const call: SampleCall = { name: "write_file", input: { path: "formats.md", content, overwrite: false } };
+    const text = form([call]);
+    assert.deepEqual(callsOf(text), [call]);
+    for (let cut = 0; cut < text.length; cut++) {
+      const found = callsOf(text.slice(0, cut));
+      assert.deepEqual(found, [call].slice(0, found.length), text.slice(0, cut));
+    }
+  });
+
+  Deno.test(`${family}: calls in reasoning, in code and in quotation marks do not run`, () => {
+    const call = form([LIST]);
+    assert.equal(recoverCalls(`<think>Perhaps ${call}</think>\nNo need.`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`<think>Perhaps ${call}`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`Perhaps ${call}\n</think>\nNo need.`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`[THINK]Perhaps ${call}[/THINK]No need.`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`The form is:\n\`\`\`\`xml\n${call}\n\`\`\`\`\nSee?`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`The form is:\n~~~\n${call}\n~~~\nSee?`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`The form is:\n\n  > ~~~\n  > ${call}\n`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`Models write "${call}", which is odd.`, SAMPLE_TOOLS), null);
+    const line = call.replaceAll("\n", " ").replaceAll("`", "");
+    assert.equal(recoverCalls(`Models write \`${line}\` there.`, SAMPLE_TOOLS), null);
+    assert.equal(recoverCalls(`Models write \`\`a \` b ${line}\`\` there.`, SAMPLE_TOOLS), null);
+  });
+
+  Deno.test(`${family}: a call behind closed reasoning and closed code runs`, () => {
+    const call = form([READ]);
+    const before = `Perhaps ${form([LIST])}\n</think>\nIn \`code\` and a lone \` sign:\n\n\`\`\`ts\nlist();\n\`\`\``;
+    assert.deepEqual(recoverCalls(`${before}\n${call}`, SAMPLE_TOOLS), { calls: [READ], rest: before, family });
+  });
+}
+
+Deno.test("prose and code that only look like calls stay as they are", () => {
+  const texts = [
+    "Use the <tool_call> tag, then </tool_call>.",
+    "<tool_call> is how it starts. The list\n</tool_call> ends it.",
+    'A generic: Map<string, {"name": "list"}> and [TOOL_CALLS] in prose, list{} and list().',
+    'if (a < b) { list[0] = {"name":"list","arguments":{}} }',
+    "<function=list> opens a call, <parameter=path> an argument.",
+    '<invoke name="list"> is XML of theirs.',
+    "<|python_tag|>import os\nprint(os.listdir('.'))",
+    "<|python_tag|>list(path='a')",
+    "<|channel|>commentary to=functions.list is the header.",
+    "<｜tool▁call▁begin｜>list and nothing else",
+    "<|tool_call_start|> [] <|tool_call_end|>",
+    "[TOOL_REQUEST] is a marker of theirs",
+    '{"name":"list","arguments":{}} is what I would send.',
+    'Here it is:\n\n{"name":"list","arguments":{}}',
+  ];
+  for (const text of texts) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+});
+
+Deno.test("a marker in a JSON answer is content", () => {
+  const text = JSON.stringify({ example: "<tool_call>list\n</tool_call>", more: "[TOOL_CALLS]list{}" });
+  assert.equal(recoverCalls(text, SAMPLE_TOOLS), null);
+});
+
+Deno.test("nothing is recovered without tools", () => {
+  assert.equal(recoverCalls('<tool_call>{"name":"list","arguments":{}}</tool_call>', []), null);
+});
+
+Deno.test("the weak form counts when it is the whole message", () => {
+  const list = '{"name":"list","parameters":{}}';
+  const read = '{"type":"function","name":"read_file","parameters":{"path":"a"}}';
+  const both = [LIST, { name: "read_file", input: { path: "a" } }];
+  assert.deepEqual(recoverCalls(list, SAMPLE_TOOLS), { calls: [LIST], rest: "", family: "bare" });
+  for (
+    const text of [
+      `${list}; ${read}`,
+      `${list}\n${read}\n`,
+      `[${list},${read}]`,
+      `\`\`\`json\n[${list},${read}]\n\`\`\``,
+    ]
+  ) {
+    assert.deepEqual(callsOf(text), both, text);
+  }
+  assert.deepEqual(callsOf(`<think>hm {</think>\n\n${list}`), [LIST]);
+  assert.deepEqual(recoverCalls(`hm\n</think>\n${list}`, SAMPLE_TOOLS), {
+    calls: [LIST],
+    rest: "hm\n</think>",
+    family: "bare",
+  });
+  assert.deepEqual(callsOf('{"type":"function","function":{"name":"list","arguments":"{}"}}'), [LIST]);
+});
+
+Deno.test("the weak form does not take data for a call", () => {
+  const texts = [
+    '{"name":"list"}',
+    '{"name":"list","arguments":{},"version":"1.0.0"}',
+    '{"name":"list","description":"lists","parameters":{"type":"object","properties":{}}}',
+    '{"name":"read_file","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}',
+    '{"name":"list","arguments":{}}; {"result":1}',
+    '{"name":"list","arguments":{}}; {"name":"list","argu',
+    '[{"name":"list","arguments":{}}, 5]',
+    "[]",
+    '```python\n{"name":"list","arguments":{}}\n```',
+    '```json\n{"name":"list","arguments":{}}\n```\n\nThat is the form.',
+  ];
+  for (const text of texts) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+});
+
+Deno.test("a value between tags keeps all but one newline on each side", () => {
+  const of = (value: string) =>
+    callsOf(`<function=write_file><parameter=path>a</parameter><parameter=content>${value}</parameter></function>`)
+      .map((call) => call.input.content);
+  assert.deepEqual(of("\nline\n\n"), ["line\n"]);
+  assert.deepEqual(of("\n\n  line  \n"), ["\n  line  "]);
+  assert.deepEqual(of("\r\nline\r\n"), ["line"]);
+  assert.deepEqual(of("\n"), [""]);
+  assert.deepEqual(of(""), [""]);
+});
+
+Deno.test("a value between tags may hold the tags, balanced or followed by other text", () => {
+  const inner = "<function=list>\n<parameter=path>\n1\n</parameter>\n</function>";
+  for (const content of [inner, "the tag </parameter> ends it", "</function> and </tool_call>"]) {
+    const call: SampleCall = { name: "write_file", input: { path: "a", content, overwrite: true } };
+    assert.deepEqual(callsOf(FORMS.qwen_coder?.([call]) ?? ""), [call]);
+  }
+});
+
+Deno.test("a value between tags whose end is a guess stops the call", () => {
+  const ends: [string, string][] = [
+    ["qwen_coder", "a</parameter>\n</function>\nb"],
+    ["glm", "a</arg_value>\n</tool_call>\nb"],
+    ["minimax", "a</parameter>\n</invoke>\nb"],
+    ["qwen_coder", "see <parameter=path> there"],
+  ];
+  for (const [family, content] of ends) {
+    const text = FORMS[family]?.([{ name: "write_file", input: { path: "a", content } }]) ?? "";
+    assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+  }
+});
+
+Deno.test("an argument that comes twice stops the call", () => {
+  const texts = [
+    "<function=read_file><parameter=path>a</parameter><parameter=path>b</parameter></function>",
+    '<|tool_call_start|>[read_file(path="a", path="b")]<|tool_call_end|>',
+    '<|tool_call>call:read_file{path:<|"|>a<|"|>,path:<|"|>b<|"|>}<tool_call|>',
+  ];
+  for (const text of texts) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+});
+
+Deno.test("an argument named like a property of every object is only an argument", () => {
+  const found = callsOf("<function=list><parameter=__proto__>x</parameter></function>");
+  assert.deepEqual(Object.keys(found[0]?.input ?? {}), ["__proto__"]);
+});
+
+Deno.test("marked objects are calls in the shapes that models write", () => {
+  const read = [{ name: "read_file", input: { path: "a" } }];
+  assert.deepEqual(callsOf('<tool_call>{"name":"list"}</tool_call>'), [LIST]);
+  assert.deepEqual(callsOf('<tool_call>{"name":"list","arguments":null}</tool_call>'), [LIST]);
+  assert.deepEqual(callsOf('<tool_call>{"name":"functions.list","arguments":{}}</tool_call>'), [LIST]);
+  assert.deepEqual(callsOf('<tool_call>{"name":"read_file","arguments":"{\\"path\\":\\"a\\"}"}</tool_call>'), read);
+  assert.deepEqual(callsOf('<tool_call>{"function":{"name":"read_file","arguments":{"path":"a"}}}</tool_call>'), read);
+  assert.deepEqual(callsOf('<tool_call>\n{"name":"list"}\n{"name":"list"}\n</tool_call>'), [LIST, LIST]);
+  assert.deepEqual(callsOf('[TOOL_CALLS] [{"name":"list","arguments":{},"id":"123456789"}]</s>'), [LIST]);
+  assert.deepEqual(callsOf('<|tool_call_start|>[{"name":"list","arguments":{}}]<|tool_call_end|>'), [LIST]);
+  assert.deepEqual(
+    callsOf("<|start|>assistant to=functions.list<|channel|>commentary json<|message|>{}<|call|>"),
+    [LIST],
+  );
+});
+
+Deno.test("marked objects that are no valid call stay in the text, and later calls count", () => {
+  const later = "<tool_call>list\n</tool_call>";
+  const refused = [
+    '<tool_call>{"name":"read_file","path":"a"}</tool_call>',
+    '<tool_call>{"name":"read_file","arguments":"a.ts"}</tool_call>',
+    '<tool_call>{"name":"read_file","arguments":{path:"a"}}</tool_call>',
+    '<tool_call>{"name":5,"arguments":{}}</tool_call>',
+    "<tool_call>[]</tool_call>",
+    '[TOOL_CALLS][{"name":"list","arguments":{}},{"name":"none","arguments":{}}]',
+  ];
+  for (const text of refused) {
+    assert.deepEqual(recoverCalls(`${text}\n${later}`, SAMPLE_TOOLS), { calls: [LIST], rest: text, family: "glm" });
+  }
+});
+
+Deno.test("after a call without an end nothing is read", () => {
+  const later = "<tool_call>list\n</tool_call>";
+  const texts = [
+    '<tool_call>{"name":"write_file","arguments":{"path":"a","content":"see ',
+    "<function=write_file><parameter=content>see ",
+    '<|tool_call_start|>[write_file(path="a", content="see ',
+    '<|tool_call>call:write_file{content:<|"|>see ',
+    '<|python_tag|>write_file.call(content="see ',
+  ];
+  for (const text of texts) assert.equal(recoverCalls(text + later, SAMPLE_TOOLS), null, text);
+});
+
+Deno.test("Python arguments are read with their escapes, lists and maps", () => {
+  const text = `<|tool_call_start|>[write_file(path='it\\'s', content="""a "q"\nb\\tc\\u00e9\\d""", overwrite=False, ` +
+    `more=[1, -2.5, {"k": None}, []],)]<|tool_call_end|>`;
+  assert.deepEqual(recoverCalls(text, SAMPLE_TOOLS)?.calls, [{
+    name: "write_file",
+    input: { path: "it's", content: 'a "q"\nb\tcé\\d', overwrite: false, more: [1, -2.5, { k: null }, []] },
+  }]);
+});
+
+Deno.test("Gemma arguments are read with their lists and maps", () => {
+  const text = '<|tool_call>call:list{a:[<|"|>x, "y"<|"|>,2],b:{c:true,d:null}}<tool_call|>';
+  assert.deepEqual(recoverCalls(text, SAMPLE_TOOLS)?.calls, [{
+    name: "list",
+    input: { a: ['x, "y"', 2], b: { c: true, d: null } },
+  }]);
+});

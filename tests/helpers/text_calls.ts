@@ -1,0 +1,101 @@
+/** Calls as the families of models write them, for the tests of their recovery. */
+import fixture from "../fixtures/wire/tooltext.json" with { type: "json" };
+import type { ToolSchema } from "../../src/provider/types.ts";
+
+/** A call as it is expected back. */
+export interface SampleCall {
+  name: string;
+  input: Record<string, string | number | boolean>;
+}
+
+/** The tools of the fixture: `read_file` (path, limit), `write_file` (path, content, overwrite), `list`. */
+export const SAMPLE_TOOLS: readonly ToolSchema[] = fixture.tools.map((tool) => ({
+  type: "function",
+  function: { name: tool.name, description: "", parameters: tool.parameters },
+}));
+
+/** The cases of the fixture. */
+export const SAMPLE_CASES = fixture.cases;
+
+/** Name of a family → how it writes calls. */
+export const FORMS: Record<string, (calls: readonly SampleCall[]) => string> = {
+  hermes: each((call) => `<tool_call>\n${objectOf(call, "arguments")}\n</tool_call>`),
+  qwen_coder: each((call) =>
+    `<tool_call>\n<function=${call.name}>\n${
+      written(call).map(([key, value]) => `<parameter=${key}>\n${value}\n</parameter>\n`).join("")
+    }</function>\n</tool_call>`
+  ),
+  glm: each((call) =>
+    `<tool_call>${call.name}\n${
+      written(call).map(([key, value]) => `<arg_key>${key}</arg_key>\n<arg_value>\n${value}\n</arg_value>\n`).join("")
+    }</tool_call>`
+  ),
+  llama: (calls) => `<|python_tag|>${calls.map((call) => objectOf(call, "parameters")).join("; ")}`,
+  mistral: each((call) => `[TOOL_CALLS]${call.name}${JSON.stringify(call.input)}`),
+  deepseek: (calls) =>
+    `<｜tool▁calls▁begin｜>${
+      calls.map((call) =>
+        `<｜tool▁call▁begin｜>function<｜tool▁sep｜>${call.name}\n\`\`\`json\n${
+          JSON.stringify(call.input)
+        }\n\`\`\`<｜tool▁call▁end｜>`
+      ).join("\n")
+    }<｜tool▁calls▁end｜>`,
+  harmony: each((call) =>
+    `<|start|>assistant<|channel|>commentary to=functions.${call.name} <|constrain|>json<|message|>${
+      JSON.stringify(call.input)
+    }<|call|>`
+  ),
+  kimi: (calls) =>
+    `<|tool_calls_section_begin|>${
+      calls.map((call, index) =>
+        `<|tool_call_begin|>functions.${call.name}:${index}<|tool_call_argument_begin|>${
+          JSON.stringify(call.input)
+        }<|tool_call_end|>`
+      ).join("")
+    }<|tool_calls_section_end|>`,
+  minimax: (calls) =>
+    `<minimax:tool_call>\n${
+      calls.map((call) =>
+        `<invoke name="${call.name}">\n${
+          written(call).map(([key, value]) => `<parameter name="${key}">\n${value}\n</parameter>\n`).join("")
+        }</invoke>\n`
+      ).join("")
+    }</minimax:tool_call>`,
+  gemma: each((call) =>
+    `<|tool_call>call:${call.name}{${
+      Object.entries(call.input).map(([key, value]) =>
+        `${key}:${typeof value === "string" ? `<|"|>${value}<|"|>` : value}`
+      ).join(",")
+    }}<tool_call|>`
+  ),
+  lfm: (calls) =>
+    `<|tool_call_start|>[${
+      calls.map((call) =>
+        `${call.name}(${Object.entries(call.input).map(([key, value]) => `${key}=${python(value)}`).join(", ")})`
+      ).join(", ")
+    }]<|tool_call_end|>`,
+  lm_studio: each((call) => `[TOOL_REQUEST]${objectOf(call, "arguments")}[END_TOOL_REQUEST]`),
+};
+
+/** Families that write values between tags, without escapes. */
+export const TAGGED_FORMS: readonly string[] = ["qwen_coder", "glm", "minimax"];
+
+/** Families where one that is refused refuses all, because they write a list. */
+export const LIST_FORMS: readonly string[] = ["llama", "lfm"];
+
+function each(one: (call: SampleCall) => string): (calls: readonly SampleCall[]) => string {
+  return (calls) => calls.map(one).join("\n");
+}
+
+function objectOf(call: SampleCall, key: "arguments" | "parameters"): string {
+  return JSON.stringify({ name: call.name, [key]: call.input });
+}
+
+function written(call: SampleCall): [string, string][] {
+  return Object.entries(call.input).map(([key, value]) => [key, String(value)]);
+}
+
+function python(value: string | number | boolean): string {
+  if (typeof value === "boolean") return value ? "True" : "False";
+  return JSON.stringify(value);
+}
