@@ -1,0 +1,105 @@
+/** HTTP clients that connect where they are told, whatever the environment says, and a probe for a silent address. */
+
+/** A client for `fetch`'s `client` option; its owner closes it. */
+export type HttpClient = Deno.HttpClient;
+
+/**
+ * How a connection is made.
+ * - `pinned`: to this address and port, in clear, whatever the URL says. Never for https: the pin would send it in clear.
+ * - `direct`: to the URL's host, never through a proxy; `localAddress` binds the near end (a loopback one reaches
+ *   nothing but loopback).
+ * - `proxy`: through this proxy.
+ * - `plain`: as the runtime does it by itself.
+ */
+export type Connection =
+  /** `hostname` is an address; a v6 one stands in brackets. */
+  | { kind: "pinned"; hostname: string; port: number; localAddress: string }
+  /** `host` as in a URL. */
+  | { kind: "direct"; host: string; localAddress?: string }
+  | { kind: "proxy"; url: string }
+  | { kind: "plain" };
+
+/** Thrown when the process may not do what a connection needs; `flag` is the permission that is missing. */
+export class ConnectionForbidden extends Error {
+  override readonly name = "ConnectionForbidden";
+  constructor(readonly flag: string) {
+    super(`${flag} is not granted`);
+  }
+}
+
+/**
+ * Makes a client. Measured with Deno 2.9.6: proxy variables apply to loopback URLs too, a client reads them when it is
+ * made, and only `NO_PROXY` with the very host (a v6 one without brackets) keeps it direct. Throws
+ * {@link ConnectionForbidden} when `direct` needs that variable and may not set it.
+ */
+export function openClient(connection: Connection, caCerts: readonly string[]): HttpClient {
+  const options: Deno.CreateHttpClientOptions = caCerts.length > 0 ? { caCerts: [...caCerts] } : {};
+  switch (connection.kind) {
+    case "pinned":
+      return Deno.createHttpClient({
+        ...options,
+        localAddress: connection.localAddress,
+        proxy: { transport: "tcp", hostname: connection.hostname, port: connection.port },
+      });
+    case "direct":
+      if (connection.localAddress !== undefined) options.localAddress = connection.localAddress;
+      return withoutProxy(connection.host, () => Deno.createHttpClient(options));
+    case "proxy":
+      return Deno.createHttpClient({
+        ...options,
+        proxy: { transport: transportOf(connection.url), url: connection.url },
+      });
+    case "plain":
+      return Deno.createHttpClient(options);
+  }
+}
+
+function transportOf(url: string): "http" | "https" | "socks5" {
+  if (url.startsWith("socks5")) return "socks5";
+  return url.startsWith("https:") ? "https" : "http";
+}
+
+/** Runs `make` with `NO_PROXY` naming `host`, and puts the variable back before anything else can see it. */
+function withoutProxy<T>(host: string, make: () => T): T {
+  // Asked first: setting a variable that is not granted would stop and ask on a terminal.
+  if (Deno.permissions.querySync({ name: "env", variable: "NO_PROXY" }).state !== "granted") {
+    throw new ConnectionForbidden("--allow-env=NO_PROXY");
+  }
+  const before = Deno.env.get("NO_PROXY");
+  const bare = host.replace(/^\[(.*)\]$/, "$1");
+  Deno.env.set("NO_PROXY", before ? `${before},${bare}` : bare);
+  try {
+    return make();
+  } finally {
+    if (before === undefined) Deno.env.delete("NO_PROXY");
+    else Deno.env.set("NO_PROXY", before);
+  }
+}
+
+/** Whether the process may connect to `host:port` without being asked about it. */
+export function mayConnect(host: string, port: number): boolean {
+  return Deno.permissions.querySync({ name: "net", host: `${host}:${port}` }).state === "granted";
+}
+
+/** Whether `error` says that a permission of the process is missing. */
+export function isMissingPermission(error: unknown): boolean {
+  return error instanceof Deno.errors.NotCapable;
+}
+
+/**
+ * Whether something takes connections there, found with a connection that is closed at once. Rejects with the signal's
+ * reason; every other failure is `false`.
+ */
+export async function takesConnections(
+  address: { hostname: string; port: number },
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    const connection = await Deno.connect({ ...address, transport: "tcp", signal });
+    connection.close();
+    return true;
+  } catch {
+    signal.throwIfAborted();
+    return false;
+  }
+}

@@ -1,0 +1,213 @@
+/**
+ * What a server's error means and what comes of it, as tables. Source: wire reference, §9 and §12.
+ * Texts are tested before the status: llama.cpp reports an overflow as 500, others as 413 or 422.
+ */
+import type { ErrorCode } from "../errors.ts";
+import { type FailureKind, ProviderFailure } from "./failure.ts";
+import { type ServerError, shownMessage } from "./server_error.ts";
+import type { Endpoint } from "./types.ts";
+
+/** Kinds that a server itself can report. */
+export type ServerErrorKind = Exclude<
+  FailureKind,
+  "refused" | "unreachable" | "lost" | "timeout" | "invalid" | "empty"
+>;
+
+interface Signs {
+  /** Message, type and code of the error, in one text. */
+  text: string;
+  status: number;
+  error: ServerError;
+}
+
+const OVERFLOW = new RegExp(
+  [
+    "exceed_context_size",
+    "context_length_exceeded",
+    "context size has been exceeded",
+    "exceeds? the (?:available |model's )?(?:maximum )?context",
+    "maximum context length",
+    "context length (?:of|is) only",
+    "(?:longer|greater) than the (?:model's )?(?:maximum )?context",
+    "context the overflows",
+    "prompt (?:is|contains) too (?:long|many)",
+    "too many (?:input |prompt )?tokens",
+    "max_model_len",
+  ].join("|"),
+  "i",
+);
+
+/** The first rule that holds gives the kind. */
+const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }[] = [
+  { kind: "context", when: ({ text }) => OVERFLOW.test(text) },
+  {
+    kind: "cloud_disabled",
+    when: ({ text, error }) =>
+      /cloud is disabled|remote model.*(?:disabled|unavailable)/i.test(text) || error.wantsSignIn,
+  },
+  {
+    kind: "no_tools",
+    when: ({ text }) =>
+      /does not support tools|enable-auto-tool-choice|requires --jinja|cannot use tools with stream/i.test(text),
+  },
+  { kind: "tool_parse", when: ({ text }) => /tool_use_failed|failed to parse input at pos/i.test(text) },
+  { kind: "request", when: ({ text }) => /invalid host header/i.test(text) },
+  {
+    kind: "quota",
+    when: ({ status, text }) => status === 402 || /insufficient_quota|insufficient credits/i.test(text),
+  },
+  { kind: "loading", when: ({ status, text }) => status === 503 && /loading|starting|warming/i.test(text) },
+  {
+    kind: "model",
+    when: ({ text }) =>
+      /model_not_found|no models? loaded|models? ['"`]?[^ ]{0,200} (?:was )?not found|the model .{1,200} does not exist/i
+        .test(text),
+  },
+  { kind: "auth", when: ({ status, text }) => status === 401 || status === 403 || /authentication_error/i.test(text) },
+  { kind: "busy", when: ({ status }) => [408, 409, 425, 429, 498, 503, 529].includes(status) },
+  // What the request holds makes these servers fail: the same again fails again.
+  {
+    kind: "request",
+    when: ({ text }) => /mmproj|failed to parse (?:messages|tool call arguments)|json\.exception/i.test(text),
+  },
+  { kind: "transient", when: ({ status }) => status >= 500 },
+  { kind: "request", when: ({ status }) => status >= 400 },
+  { kind: "stream", when: () => true },
+];
+
+/** What an error of a server is about. `status` is that of the response, 200 for an error inside a stream. */
+export function classify(error: ServerError, status: number): ServerErrorKind {
+  const text = [error.message, error.type, error.code].filter((part) => part !== null).join(" ");
+  // Inside a stream the code of the error takes the place of the status.
+  const inner = typeof error.code === "number" && error.code >= 400 && error.code < 600 ? error.code : status;
+  const signs = { text, error, status: status < 400 ? inner : status };
+  const kind = KINDS.find((rule) => rule.when(signs))?.kind ?? "stream";
+  return kind === "transient" && status < 400 ? "stream" : kind;
+}
+
+interface Meaning {
+  code: ErrorCode;
+  /** Follows the provider's name. */
+  says: (facts: Shown) => string;
+  hint: (facts: Shown) => string;
+}
+
+interface Shown {
+  endpoint: Endpoint;
+  /** `HTTP 400`, or `in its stream`. */
+  where: string;
+  /** `: message`, cleaned, or empty. */
+  message: string;
+  model: string;
+}
+
+const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
+  context: {
+    code: "context_overflow",
+    says: ({ where, message }) => `has no room for this conversation (${where})${message}`,
+    hint: () => "shorten it with /compact, or give the model a larger window on the server",
+  },
+  loading: {
+    code: "provider_busy",
+    says: ({ where }) => `is still loading the model (${where})`,
+    hint: () => "wait until the model is loaded, then try again",
+  },
+  busy: {
+    code: "provider_busy",
+    says: ({ where, message }) => `is busy (${where})${message}`,
+    hint: () => "try again in a moment",
+  },
+  auth: {
+    code: "auth_failed",
+    // The server's own words may hold the key or a part of it.
+    says: ({ where, endpoint }) => endpoint.key ? `refused the key (${where})` : `wants a key (${where})`,
+    hint: ({ endpoint }) => authHint(endpoint),
+  },
+  model: {
+    code: "unknown_model",
+    says: ({ model, message }) => `has no model ${model}${message}`,
+    hint: ({ endpoint }) => `see what it serves: curl ${endpoint.baseUrl}/models`,
+  },
+  quota: {
+    code: "provider_error",
+    says: ({ where, message }) => `has no quota left (${where})${message}`,
+    hint: () => "check the plan and the balance there, or use another provider",
+  },
+  cloud_disabled: {
+    code: "provider_error",
+    says: ({ where, message }) => `would have run this model in its cloud, and did not (${where})${message}`,
+    hint: () => "choose a model that runs on this machine",
+  },
+  no_tools: {
+    code: "provider_error",
+    says: ({ where, message }) => `takes no tools with this model (${where})${message}`,
+    hint: () => "set `tool_calls: text` for the model in providers.yaml",
+  },
+  tool_parse: {
+    code: "provider_error",
+    says: ({ where }) => `could not read the model's tool call (${where})`,
+    hint: () => "try again; if it stays, set `tool_calls: text` for the model in providers.yaml",
+  },
+  request: {
+    code: "provider_error",
+    says: ({ where, message }) => `refused the request (${where})${message}`,
+    hint: ({ endpoint }) =>
+      new URL(endpoint.baseUrl).pathname === "/"
+        ? "base_url has no path: most servers want one that ends in /v1"
+        : "check base_url and `params` of the model; agentcli doctor looks at both",
+  },
+  transient: {
+    code: "provider_error",
+    says: ({ where, message }) => `failed (${where})${message}`,
+    hint: () => "look at the server's log, then try again",
+  },
+  stream: {
+    code: "provider_error",
+    says: ({ where, message }) => `reported an error (${where})${message}`,
+    hint: () => "look at the server's log, then try again",
+  },
+};
+
+function authHint(endpoint: Endpoint): string {
+  const name = endpoint.keySource.startsWith("env:") ? endpoint.keySource.slice(4) : null;
+  if (name !== null) return `set ${name} to a valid key`;
+  return `store one: agentcli providers set-key ${endpoint.provider}`;
+}
+
+/** What was asked, for the failure's words. */
+export interface Asked {
+  endpoint: Endpoint;
+  model: string;
+  /** Of the response; 200 for an error inside a stream. */
+  status: number;
+  /** Texts of the request: no piece of them is shown. */
+  texts: readonly string[];
+}
+
+/** The failure that a server's error amounts to. */
+export function serverFailure(error: ServerError, asked: Asked): ProviderFailure {
+  const { status } = asked;
+  const kind = classify(error, status);
+  const message = shownMessage(error, asked.texts);
+  const shown: Shown = {
+    endpoint: asked.endpoint,
+    model: asked.model,
+    where: status >= 400 ? `HTTP ${status}` : "in its reply",
+    message: message === "" ? "" : `: ${withoutKey(message, asked.endpoint)}`,
+  };
+  const meaning = MEANINGS[kind];
+  return new ProviderFailure(meaning.code, `${asked.endpoint.provider} ${meaning.says(shown)}`, {
+    kind,
+    status,
+    hint: meaning.hint(shown),
+    ...(error.contextWindow === null ? {} : { contextWindow: error.contextWindow }),
+    ...(error.promptTokens === null ? {} : { promptTokens: error.promptTokens }),
+    ...(error.failedGeneration === null ? {} : { failedGeneration: error.failedGeneration }),
+  });
+}
+
+function withoutKey(message: string, endpoint: Endpoint): string {
+  const key = endpoint.key?.trim() ?? "";
+  const bare = key.length >= 4 ? message.replaceAll(key, "…") : message;
+  return bare.replace(/\bsk-[\w*.-]{4,}/g, "…");
+}

@@ -1,0 +1,122 @@
+/** Lines into JSON values: server-sent events, JSON lines, and JSON spread over lines, whichever a server sends. */
+
+/** Where the values go. */
+export interface EventSink {
+  /** One JSON object. `event` is the name that stood before it, or empty. */
+  value(value: Record<string, unknown>, event: string): void;
+  /** `[DONE]` was sent. */
+  done(): void;
+  /** Text that is no part of any format, once, shortened. */
+  junk(text: string): void;
+}
+
+/** How often lines are tried together before only an empty line or the end decides: keeps the work linear. */
+const ATTEMPTS = 64;
+const JUNK_LIMIT = 200;
+
+/**
+ * Hands values on as soon as the lines read so far are valid JSON: servers differ in how, and whether, they end an event
+ * (single line ends, a last line without one). `:` lines are comments, that is, signs of life.
+ */
+export class EventDecoder {
+  readonly #sink: EventSink;
+  #event = "";
+  /** Lines of a value that is not complete. */
+  #lines: string[] = [];
+  /** The lines stand bare, without `data:`; then empty lines are part of the value. */
+  #bare = false;
+  #junkSeen = false;
+
+  constructor(sink: EventSink) {
+    this.#sink = sink;
+  }
+
+  line(line: string): void {
+    if (line === "") return this.#blank();
+    const first = line.charCodeAt(0);
+    if (first === COLON) return;
+    if (first === SMALL_D && line.startsWith("data:")) {
+      this.#bare = false;
+      return this.#data(line.slice(line.charCodeAt(5) === SPACE ? 6 : 5));
+    }
+    if (this.#bare && this.#lines.length > 0) return this.#data(line);
+    this.#field(line);
+  }
+
+  /** The stream, or an event, ended. What is not complete by now is damage, and dropped. */
+  end(): void {
+    const lines = this.#lines;
+    this.#lines = [];
+    // Fewer lines were tried together when the last of them came.
+    if (lines.length > ATTEMPTS) this.#try(lines.join("\n"));
+  }
+
+  #blank(): void {
+    if (this.#bare && this.#lines.length > 0) return;
+    if (this.#lines.length > 0) this.end();
+    this.#event = "";
+  }
+
+  #field(line: string): void {
+    if (line.startsWith("event:")) {
+      this.#event = line.slice(6).trim();
+    } else if (line.startsWith("error:")) {
+      // Old llama.cpp and llamafile write the error as a field of its own.
+      this.#event = "error";
+      this.#data(line.slice(6).trim());
+    } else if (/^\s*[{[]/.test(line)) {
+      this.#bare = true;
+      this.#data(line);
+    } else if (!/^(?:id|retry|data|event)(?::|$)/.test(line) && line.trim() !== "") {
+      this.#junk(line);
+    }
+  }
+
+  #data(text: string): void {
+    if (text === "[DONE]" || (text.length < 16 && text.trim() === "[DONE]")) {
+      this.#lines = [];
+      return this.#sink.done();
+    }
+    if (this.#lines.length === 0) {
+      if (this.#try(text)) return;
+      if (/^\s*[{[]/.test(text)) this.#lines.push(text);
+      else if (text.trim() !== "") this.#junk(text);
+      return;
+    }
+    if (this.#lines.length < ATTEMPTS && this.#try(this.#lines.join("\n") + "\n" + text)) {
+      this.#lines = [];
+    } else if (!this.#bare && text.startsWith("{") && this.#try(text)) {
+      // A whole value after a damaged one: the damage must not swallow it.
+      this.#lines = [];
+    } else {
+      this.#lines.push(text);
+    }
+  }
+
+  #try(text: string): boolean {
+    const last = text.charCodeAt(text.length - 1);
+    if (last !== BRACE && last !== BRACKET && !/[}\]]\s*$/.test(text.slice(-64))) return false;
+    let value: unknown;
+    try {
+      value = JSON.parse(text);
+    } catch {
+      return false;
+    }
+    for (const each of Array.isArray(value) ? value : [value]) {
+      if (typeof each === "object" && each !== null) this.#sink.value(each as Record<string, unknown>, this.#event);
+    }
+    return true;
+  }
+
+  #junk(text: string): void {
+    if (this.#junkSeen) return;
+    this.#junkSeen = true;
+    this.#sink.junk(text.slice(0, JUNK_LIMIT));
+  }
+}
+
+const SPACE = 0x20;
+const COLON = 0x3a;
+const SMALL_D = 0x64;
+const BRACKET = 0x5d;
+const BRACE = 0x7d;

@@ -1,0 +1,68 @@
+/** What went wrong with a server, in the form the engine decides by. */
+import { AgentcliError, type ErrorCode } from "../errors.ts";
+
+/** The kinds of failure; what each means and does is in `errors.ts`. */
+export type FailureKind =
+  | "refused"
+  | "unreachable"
+  | "lost"
+  | "timeout"
+  | "context"
+  | "loading"
+  | "busy"
+  | "auth"
+  | "model"
+  | "quota"
+  | "cloud_disabled"
+  | "no_tools"
+  | "tool_parse"
+  | "request"
+  | "transient"
+  | "stream"
+  | "invalid"
+  | "empty";
+
+/** What had arrived of a reply that did not end. */
+export interface PartialReply {
+  text: string;
+  reasoning: string;
+}
+
+/** Facts that go with a failure; all but `kind` are absent where they are not known. */
+export interface FailureFacts {
+  kind: FailureKind;
+  hint?: string;
+  /** HTTP status of the response. */
+  status?: number;
+  partial?: PartialReply;
+  /** Of kind `context`: the window the server names, in tokens. */
+  contextWindow?: number;
+  /** Of kind `context`: the prompt as the server counted it, in tokens. */
+  promptTokens?: number;
+  /** Of kind `tool_parse`: what the model wrote, where the server hands it back. Never for people. */
+  failedGeneration?: string;
+  /** How long the server asks to wait, in milliseconds. */
+  retryAfterMs?: number;
+}
+
+/** A failure of a provider. The message names the provider and holds nothing of the request. */
+export class ProviderFailure extends AgentcliError {
+  readonly kind: FailureKind;
+  readonly facts: Readonly<FailureFacts>;
+
+  constructor(code: ErrorCode, message: string, facts: FailureFacts) {
+    super(code, message, facts.hint === undefined ? {} : { hint: facts.hint });
+    this.kind = facts.kind;
+    this.facts = facts;
+  }
+
+  /** What had arrived before the failure; null when nothing had. */
+  get partial(): PartialReply | null {
+    return this.facts.partial ?? null;
+  }
+
+  /** The same failure with more facts. */
+  with(facts: Partial<FailureFacts>): ProviderFailure {
+    return new ProviderFailure(this.code, this.message, { ...this.facts, ...facts });
+  }
+}

@@ -1,0 +1,301 @@
+/**
+ * The one door to the network. Local endpoints are reached directly, whatever proxy variables, hosts files and redirects
+ * say; remote ones through the proxy the user set. Source: specification of the no-cloud boundary, "Local".
+ */
+import { AgentcliError } from "../errors.ts";
+import {
+  type Connection,
+  ConnectionForbidden,
+  type HttpClient,
+  mayConnect,
+  openClient,
+  takesConnections,
+} from "../platform/http_client.ts";
+import type { Io } from "../platform/io.ts";
+import { readBounded } from "./body.ts";
+import { ProviderFailure } from "./failure.ts";
+import { requestHeaders } from "./headers.ts";
+import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
+import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
+import { transportFailure } from "./transport_error.ts";
+import type { Endpoint } from "./types.ts";
+
+/** Longest time for the rest of a small answer after its headers, in milliseconds. */
+const TEXT_TIME = 30_000;
+
+/** One request. */
+export interface DoorRequest {
+  method: "GET" | "POST";
+  /** Appended to the base URL; starts with `/`. */
+  path: string;
+  /** The path counts from the origin instead: `/api/ps`. */
+  atOrigin?: boolean;
+  /** JSON text. */
+  body?: string;
+  signal?: AbortSignal;
+  /** Default: `endpoint.timeout.connect`. */
+  connectMs?: number;
+  /** Longest wait for the headers; default: `endpoint.timeout.firstByte`. */
+  firstByteMs?: number;
+  /** Send neither the key nor the configured headers, which may hold one. */
+  withoutKey?: boolean;
+}
+
+/** What came back. Whoever gets one reads it to its end or cancels it. */
+export interface DoorResponse {
+  status: number;
+  headers: Headers;
+  body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  /** The whole body as text; longer than `limitBytes` is `invalid_reply`, slower than 30 s `provider_timeout`. */
+  text(limitBytes: number): Promise<string>;
+  /** Lets go of the body; the server sees the connection close. */
+  cancel(): Promise<void>;
+}
+
+/** Sends requests; holds the connections of one process or session. */
+export interface HttpDoor {
+  /**
+   * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
+   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate or refused, so
+   * only the wait for headers is bounded there; elsewhere, after `connectMs` of silence a second connection shows
+   * whether the address answers at all.
+   */
+  send(endpoint: Endpoint, request: DoorRequest): Promise<DoorResponse>;
+  /** Request fields that a provider and model refused, by `provider model`; `chat` keeps and reads it. */
+  readonly refusedFields?: Map<string, Set<string>>;
+  /** Closes idle connections; the door cannot be used after it. */
+  close(): void;
+}
+
+interface Sent {
+  endpoint: Endpoint;
+  request: DoorRequest;
+  url: URL;
+}
+
+/** Opens the door; the proxy variables are read now and once. */
+export function openDoor(io: Pick<Io, "env" | "clock">): HttpDoor {
+  return new Door(io);
+}
+
+class Door implements HttpDoor {
+  readonly refusedFields = new Map<string, Set<string>>();
+  readonly #clock: Io["clock"];
+  readonly #proxies: ProxySettings;
+  readonly #clients = new Map<string, HttpClient>();
+  /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
+  readonly #answering = new Map<string, number>();
+
+  constructor(io: Pick<Io, "env" | "clock">) {
+    this.#clock = io.clock;
+    this.#proxies = readProxySettings(io.env);
+  }
+
+  async send(endpoint: Endpoint, request: DoorRequest): Promise<DoorResponse> {
+    const sent: Sent = { endpoint, request, url: urlOf(endpoint, request) };
+    const routes = routesTo(sent.url, endpoint, this.#proxies);
+    const first = Math.min(this.#answering.get(sent.url.origin) ?? 0, routes.length - 1);
+    const order = [first, ...routes.keys().filter((index) => index !== first)];
+    let refusal: unknown;
+    for (const index of order) {
+      const route = routes[index];
+      if (route === undefined) continue;
+      // The second address of `localhost` is a guess of ours: never make the runtime ask the user for it.
+      if (index > 0 && !mayConnect(route.url.hostname, Number(effectivePort(route.url)))) continue;
+      try {
+        const response = await this.#attempt(route, sent);
+        this.#answering.set(sent.url.origin, index);
+        return response;
+      } catch (error) {
+        // The second address of a machine without IPv6 fails in other words; what counts is that the first refused.
+        if (refusal === undefined) refusal = error;
+        if (!(refusal instanceof ProviderFailure && refusal.kind === "refused")) throw error;
+        if (!(error instanceof ProviderFailure && ["refused", "unreachable"].includes(error.kind))) throw error;
+      }
+    }
+    throw refusal;
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+
+  async #attempt(route: Route, sent: Sent): Promise<DoorResponse> {
+    const { endpoint, request } = sent;
+    request.signal?.throwIfAborted();
+    const headers = requestHeaders(endpoint, request);
+    const client = this.#client(route.connection, endpoint);
+    const stop = new AbortController();
+    const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
+    const watch = this.#watchHeaders(route, sent, stop);
+    try {
+      const response = await fetch(route.url, {
+        client,
+        method: request.method,
+        headers,
+        body: request.body ?? null,
+        redirect: "manual",
+        signal,
+      });
+      if (isRedirect(response)) {
+        await response.body?.cancel();
+        throw redirectFailure(endpoint, response);
+      }
+      return this.#response(response, sent, stop);
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason;
+      if (stop.signal.aborted) throw stop.signal.reason;
+      if (error instanceof AgentcliError) throw error;
+      throw transportFailure(error, attemptOf(sent));
+    } finally {
+      watch.abort();
+    }
+  }
+
+  /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */
+  #watchHeaders(route: Route, sent: Sent, stop: AbortController): AbortController {
+    const { endpoint, request } = sent;
+    const watch = new AbortController();
+    const firstByteMs = request.firstByteMs ?? endpoint.timeout.firstByte * 1000;
+    const connectMs = request.connectMs ?? endpoint.timeout.connect * 1000;
+    this.#after(firstByteMs, watch.signal, () => stop.abort(silence(sent, firstByteMs)));
+    const address = probedAddress(route);
+    if (address !== null && connectMs < firstByteMs) {
+      this.#after(connectMs, watch.signal, () => {
+        const probe = new AbortController();
+        watch.signal.addEventListener("abort", () => probe.abort());
+        this.#after(connectMs, watch.signal, () => probe.abort());
+        takesConnections(address, probe.signal).catch(() => false).then((answers) => {
+          if (!answers && !watch.signal.aborted) stop.abort(noConnection(sent, connectMs));
+        });
+      });
+    }
+    return watch;
+  }
+
+  #after(milliseconds: number, signal: AbortSignal, act: () => void): void {
+    this.#clock.sleep(milliseconds, signal).then(() => {
+      if (!signal.aborted) act();
+    }, () => {});
+  }
+
+  #response(response: Response, sent: Sent, stop: AbortController): DoorResponse {
+    const { endpoint } = sent;
+    const milliseconds = sent.request.firstByteMs ?? TEXT_TIME;
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: response.body,
+      text: async (limitBytes) => {
+        const watch = new AbortController();
+        this.#after(milliseconds, watch.signal, () => stop.abort(silence(sent, milliseconds)));
+        try {
+          const { text, complete } = await readBounded(response.body, limitBytes);
+          if (complete) return text;
+        } catch (error) {
+          if (sent.request.signal?.aborted) throw sent.request.signal.reason;
+          if (stop.signal.aborted) throw stop.signal.reason;
+          throw transportFailure(error, attemptOf(sent));
+        } finally {
+          watch.abort();
+        }
+        throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${limitBytes} bytes`, {
+          kind: "invalid",
+          status: response.status,
+          hint: `is ${shownUrl(sent.url)} the address of a model server?`,
+        });
+      },
+      cancel: async () => {
+        stop.abort();
+        if (response.body?.locked === false) await response.body.cancel().catch(() => {});
+      },
+    };
+  }
+
+  #client(connection: Connection, endpoint: Endpoint): HttpClient {
+    const name = JSON.stringify([connection, endpoint.caCerts]);
+    const known = this.#clients.get(name);
+    if (known !== undefined) return known;
+    const client = openOrExplain(connection, endpoint);
+    this.#clients.set(name, client);
+    return client;
+  }
+}
+
+function openOrExplain(connection: Connection, endpoint: Endpoint): HttpClient {
+  try {
+    return openClient(connection, endpoint.caCerts);
+  } catch (error) {
+    if (error instanceof ConnectionForbidden) {
+      throw new AgentcliError("permission_denied", `cannot reach ${endpoint.provider} past the proxy variables`, {
+        hint: `run with ${error.flag}`,
+      });
+    }
+    throw new AgentcliError("config_invalid", `no connection to ${endpoint.provider} can be made`, {
+      hint: connection.kind === "proxy"
+        ? "check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY"
+        : "check ca_file of that provider: it must hold PEM certificates",
+    });
+  }
+}
+
+/** The address to probe when it stays silent; null on loopback, where a connect is immediate or refused. */
+function probedAddress(route: Route): { hostname: string; port: number } | null {
+  const { connection } = route;
+  if (connection.kind === "pinned" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
+    return null;
+  }
+  const url = connection.kind === "proxy" ? new URL(connection.url) : route.url;
+  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
+  return mayConnect(url.hostname, port) ? { hostname, port } : null;
+}
+
+function attemptOf(sent: Sent): { provider: string; url: string; modelsUrl: string } {
+  return {
+    provider: sent.endpoint.provider,
+    url: shownUrl(sent.url),
+    modelsUrl: shownUrl(urlOf(sent.endpoint, { path: "/models" })),
+  };
+}
+
+function silence(sent: Sent, milliseconds: number): ProviderFailure {
+  const { provider, url } = attemptOf(sent);
+  return new ProviderFailure("provider_timeout", `${provider} at ${url} sent nothing for ${seconds(milliseconds)}`, {
+    kind: "timeout",
+    hint: "is the model still being loaded? the wait is timeout.first_byte_s in providers.yaml",
+  });
+}
+
+function noConnection(sent: Sent, milliseconds: number): ProviderFailure {
+  const { provider, url, modelsUrl } = attemptOf(sent);
+  return new ProviderFailure(
+    "provider_unreachable",
+    `cannot reach ${provider} at ${url}: no answer within ${seconds(milliseconds)}`,
+    {
+      kind: "unreachable",
+      hint: `check the address and the network; try: curl ${modelsUrl}`,
+    },
+  );
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 100) / 10} s`;
+}
+
+function isRedirect(response: Response): boolean {
+  return [301, 302, 303, 307, 308].includes(response.status);
+}
+
+/** Redirects are errors for every provider: following one would carry the prompt to a host that nobody configured. */
+function redirectFailure(endpoint: Endpoint, response: Response): ProviderFailure {
+  const location = response.headers.get("location");
+  const target = location !== null && URL.canParse(location, response.url) ? new URL(location, response.url) : null;
+  const to = target !== null && /^https?:$/.test(target.protocol) ? ` to ${shownUrl(target)}` : "";
+  return new ProviderFailure(
+    "provider_error",
+    `${endpoint.provider} answered HTTP ${response.status}, a redirect${to}; redirects are refused`,
+    { kind: "request", status: response.status, hint: "if that address is right, set it as base_url" },
+  );
+}

@@ -1,0 +1,7 @@
+/** The one door to the JSON repair library; loaded only when arguments are broken. */
+
+/** Mends JSON that is nearly right. Throws when it cannot. It drops lone backslashes: callers double them first. */
+export async function repairJson(text: string): Promise<string> {
+  const { jsonrepair } = await import("npm:jsonrepair@3.15.0");
+  return jsonrepair(text);
+}

@@ -1,0 +1,181 @@
+/** Reads the body of a reply into its decoder, and keeps an eye on silence. Source: wire reference, §6.9. */
+import type { Clock } from "../platform/io.ts";
+import type { ReplyDecoder } from "./reply.ts";
+import type { ChatDelta } from "./types.ts";
+
+/** Bytes of the one buffer that every read uses. Measured: the default reader takes a new one for each piece. */
+const BUFFER_SIZE = 64 * 1024;
+/** Longest silence after the server gave its reason to end, in milliseconds: only the token counts may follow. */
+const AFTER_FINISH = 10_000;
+/** How long the server may take to end the response after `[DONE]`, so that the connection can be used again. */
+const AFTER_DONE = 100;
+
+/** How a body is read. */
+export interface ReadingOptions {
+  clock: Clock;
+  /** Ends the reading; the caller looks at the signal afterwards. */
+  signal: AbortSignal;
+  /** Milliseconds to the first byte, and between bytes; comments count as bytes. */
+  firstByteMs: number;
+  idleMs: number;
+  /** Awaited when it gives a promise: the server is read no faster than its words are used. */
+  onDelta(delta: ChatDelta): void | Promise<void>;
+}
+
+/** How the reading ended: at the end of the body, by silence of so many milliseconds, or by a broken connection. */
+export type ReadingEnd = { kind: "end" } | { kind: "silence"; milliseconds: number } | { kind: "broken" };
+
+/**
+ * Reads until the end, the end of the reply, or silence. Errors of the decoder (limits) and of `onDelta` are thrown;
+ * the body is let go in every case.
+ */
+export async function readInto(
+  decoder: ReplyDecoder,
+  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  options: ReadingOptions,
+): Promise<ReadingEnd> {
+  const source = openBody(body);
+  const watch = new SilenceWatch(options.clock, () => source.cancel());
+  watch.allow(options.firstByteMs);
+  const stop = () => void source.cancel();
+  options.signal.addEventListener("abort", stop, { once: true });
+  let first = true;
+  let ending = false;
+  try {
+    for (;;) {
+      const bytes = await source.read();
+      if (watch.expired !== null) return { kind: "silence", milliseconds: watch.expired };
+      if (bytes === null) return { kind: "end" };
+      watch.alive();
+      if (first) watch.allow(options.idleMs);
+      first = false;
+      decoder.feed(bytes);
+      for (const delta of decoder.takeDeltas()) {
+        const taken = options.onDelta(delta);
+        if (taken === undefined) continue;
+        // Time that the user of the deltas takes is not the server's silence.
+        watch.pause();
+        await taken;
+        watch.alive();
+      }
+      if (decoder.done) {
+        await Promise.race([drained(source), options.clock.sleep(AFTER_DONE, watch.signal)]);
+        return { kind: "end" };
+      }
+      if (decoder.finished && !ending) {
+        ending = true;
+        watch.allow(Math.min(options.idleMs, AFTER_FINISH));
+      }
+    }
+  } catch (error) {
+    if (watch.expired !== null) return { kind: "silence", milliseconds: watch.expired };
+    if (error instanceof BrokenBody) return { kind: "broken" };
+    throw error;
+  } finally {
+    watch.stop();
+    options.signal.removeEventListener("abort", stop);
+    await source.cancel();
+  }
+}
+
+/** The connection broke; the runtime's words for it are dropped here. */
+class BrokenBody extends Error {
+  override readonly name = "BrokenBody";
+}
+
+interface Source {
+  /** Null at the end. The bytes are valid until the next read. */
+  read(): Promise<Uint8Array | null>;
+  cancel(): Promise<void>;
+}
+
+function openBody(body: ReadableStream<Uint8Array<ArrayBuffer>>): Source {
+  const reader = byteReader(body) ?? body.getReader();
+  let buffer = new Uint8Array(BUFFER_SIZE);
+  return {
+    async read() {
+      try {
+        if (!(reader instanceof ReadableStreamBYOBReader)) return (await reader.read()).value ?? null;
+        const { value, done } = await reader.read(buffer);
+        if (value !== undefined) buffer = new Uint8Array(value.buffer);
+        return done ? null : value;
+      } catch {
+        throw new BrokenBody();
+      }
+    },
+    async cancel() {
+      await reader.cancel().catch(() => {});
+    },
+  };
+}
+
+/** A reader that fills our buffer; null for a stream of another kind (no response of the runtime is one). */
+function byteReader(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader | null {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+async function drained(source: Source): Promise<void> {
+  try {
+    while (await source.read() !== null);
+  } catch {
+    // The reply is complete; how its connection ends does not matter.
+  }
+}
+
+/** One timer for many reads: it looks at the last sign of life only when the time would be up. */
+class SilenceWatch {
+  expired: number | null = null;
+  readonly #clock: Clock;
+  readonly #onExpired: () => void;
+  #last: number;
+  #paused = false;
+  #timer = new AbortController();
+
+  constructor(clock: Clock, onExpired: () => void) {
+    this.#clock = clock;
+    this.#onExpired = onExpired;
+    this.#last = clock.monotonic();
+  }
+
+  get signal(): AbortSignal {
+    return this.#timer.signal;
+  }
+
+  alive(): void {
+    this.#last = this.#clock.monotonic();
+    this.#paused = false;
+  }
+
+  /** Nothing is silence until {@link alive}. */
+  pause(): void {
+    this.#paused = true;
+  }
+
+  /** Allows `milliseconds` of silence from the last sign of life on. */
+  allow(milliseconds: number): void {
+    this.stop();
+    this.#timer = new AbortController();
+    this.#watch(milliseconds, this.#timer.signal).catch(() => {});
+  }
+
+  stop(): void {
+    this.#timer.abort();
+  }
+
+  async #watch(milliseconds: number, signal: AbortSignal): Promise<void> {
+    for (;;) {
+      if (this.#paused) this.#last = this.#clock.monotonic();
+      const left = this.#last + milliseconds - this.#clock.monotonic();
+      if (left <= 0) {
+        this.expired = milliseconds;
+        this.#onExpired();
+        return;
+      }
+      await this.#clock.sleep(left, signal);
+    }
+  }
+}

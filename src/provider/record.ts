@@ -1,0 +1,19 @@
+/** Looking into JSON that came from outside. */
+
+/** A JSON object whose members are not known. */
+export type JsonRecord = Record<string, unknown>;
+
+/** Whether `value` is a JSON object (no array, no null). */
+export function isRecord(value: unknown): value is JsonRecord {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** `value` when it is a text that is not empty, else null. */
+export function textOf(value: unknown): string | null {
+  return typeof value === "string" && value !== "" ? value : null;
+}
+
+/** `value` as a count: a finite number of at least 0, rounded down; else null. */
+export function countOf(value: unknown): number | null {
+  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
+}

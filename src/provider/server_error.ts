@@ -1,0 +1,163 @@
+/** What a server says went wrong, out of the many shapes in which servers say it. Source: wire reference, §6.3, §12.2. */
+import { countOf, isRecord, type JsonRecord, textOf } from "./record.ts";
+
+/** An error as the server gave it. `message` is bounded and one line; never shown without `shownMessage`. */
+export interface ServerError {
+  message: string;
+  type: string | null;
+  /** Number or word. */
+  code: string | number | null;
+  /** The request field it is about. */
+  param: string | null;
+  promptTokens: number | null;
+  contextWindow: number | null;
+  failedGeneration: string | null;
+  /** The server wants the user to sign in at its maker's. */
+  wantsSignIn: boolean;
+}
+
+/** Characters of a message that are looked at. */
+const MESSAGE_LIMIT = 2000;
+/** Characters of a message that are shown. */
+const SHOWN_LIMIT = 300;
+/** Longest piece of the request that may stand in a shown message, in characters. */
+const ECHO_LIMIT = 11;
+
+/** The error that a JSON value is or holds; null when it is none. */
+export function serverErrorIn(value: JsonRecord): ServerError | null {
+  const { error } = value;
+  if (isRecord(error)) return fromRecord(error);
+  if (typeof error === "string") return fromText(error);
+  // null, true and their kind say that there is (no) error, but not which.
+  if (error !== undefined && error !== null && error !== false) return fromText("unknown error");
+  if (value["object"] === "error") return fromRecord(value);
+  if (value["detail"] !== undefined && value["choices"] === undefined) return fromDetail(value["detail"]);
+  return null;
+}
+
+/** The error of a value that stood under `event: error`. */
+export function serverErrorOf(value: JsonRecord): ServerError {
+  return serverErrorIn(value) ?? fromRecord(value);
+}
+
+/** The error of a response body; plain text and HTML too. */
+export function serverErrorFromBody(text: string): ServerError {
+  const value = parsed(text);
+  if (isRecord(value)) return serverErrorIn(value) ?? fromRecord(value);
+  if (Array.isArray(value) && isRecord(value[0])) return serverErrorOf(value[0]);
+  if (typeof value === "string") return fromText(value);
+  return fromText(/<\/?[a-z!][^>]*>/i.test(text) ? "" : text);
+}
+
+/**
+ * The message for people: at most 300 characters, and no piece of what was asked in it — servers echo the request in
+ * parts. `asked` are the texts of the request.
+ */
+export function shownMessage(error: ServerError, asked: readonly string[]): string {
+  const message = error.message.replace(/(last read: )'.*/s, "$1…");
+  const haystack = asked.join("\n").replace(/\s+/g, " ").toLowerCase();
+  const escaped = JSON.stringify(asked).toLowerCase();
+  const shown: string[] = [];
+  const folded = message.toLowerCase();
+  let position = 0;
+  while (position < message.length && shown.length < SHOWN_LIMIT) {
+    const piece = folded.slice(position, position + ECHO_LIMIT + 1);
+    if (piece.length > ECHO_LIMIT && (haystack.includes(piece) || escaped.includes(piece))) {
+      let length = piece.length;
+      while (
+        position + length < message.length &&
+        [haystack, escaped].some((text) => text.includes(folded.slice(position, position + length + 1)))
+      ) length++;
+      shown.push("…");
+      position += length;
+    } else {
+      shown.push(message.charAt(position));
+      position++;
+    }
+  }
+  return shown.join("") + (position < message.length ? "…" : "");
+}
+
+function fromRecord(record: JsonRecord): ServerError {
+  const inner = textOf(record["message"]) ?? textOf(record["msg"]) ?? textOf(record["error"]) ??
+    textOf(record["status"]);
+  if (inner === null && record["detail"] !== undefined) return fromDetail(record["detail"]);
+  const code = record["code"];
+  const nested = fromText(inner ?? "");
+  return {
+    ...nested,
+    type: textOf(record["type"]) ?? nested.type,
+    code: typeof code === "number" ? code : textOf(code) ?? nested.code,
+    param: textOf(record["param"]) ?? nested.param,
+    promptTokens: countOf(record["n_prompt_tokens"]) ?? nested.promptTokens,
+    contextWindow: countOf(record["n_ctx"]) ?? nested.contextWindow,
+    failedGeneration: textOf(record["failed_generation"]) ?? nested.failedGeneration,
+    wantsSignIn: nested.wantsSignIn || textOf(record["signin_url"]) !== null,
+  };
+}
+
+/** A text; Ollama puts JSON of the server behind it inside. */
+function fromText(text: string): ServerError {
+  const value = /^\s*\{/.test(text) ? parsed(text) : undefined;
+  if (isRecord(value)) {
+    const inner = serverErrorIn(value);
+    if (inner !== null) return inner;
+  }
+  const message = cleaned(text);
+  return {
+    message,
+    type: null,
+    code: null,
+    param: null,
+    promptTokens: promptTokensIn(message),
+    contextWindow: contextWindowIn(message),
+    failedGeneration: null,
+    wantsSignIn: false,
+  };
+}
+
+/** FastAPI's `detail`: a text, an object, or a list whose members echo the request in `input`: only `loc`, `msg` are read. */
+function fromDetail(detail: unknown): ServerError {
+  if (typeof detail === "string") return fromText(detail);
+  if (isRecord(detail)) return fromRecord(detail);
+  if (!Array.isArray(detail)) return fromText("");
+  const parts = detail.slice(0, 3).filter(isRecord).map((each) => {
+    const place = Array.isArray(each["loc"]) ? each["loc"].filter((step) => typeof step !== "object").join(".") : "";
+    return `${place}: ${textOf(each["msg"]) ?? "not valid"}`;
+  });
+  return fromText(parts.join("; "));
+}
+
+function cleaned(text: string): string {
+  // deno-lint-ignore no-control-regex -- control characters are what is taken out
+  return text.slice(0, MESSAGE_LIMIT).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const WINDOW = /context (?:length|size|window)\D{0,24}?(\d{3,8})/i;
+const PROMPT = [
+  /you passed (\d+) input tokens/i,
+  /request \((\d+) tokens\)/i,
+  /prompt length (\d+)/i,
+  /\((\d+) in the messages/i,
+];
+
+function contextWindowIn(message: string): number | null {
+  const found = WINDOW.exec(message)?.[1];
+  return found === undefined ? null : Number(found);
+}
+
+function promptTokensIn(message: string): number | null {
+  for (const pattern of PROMPT) {
+    const found = pattern.exec(message)?.[1];
+    if (found !== undefined) return Number(found);
+  }
+  return null;
+}

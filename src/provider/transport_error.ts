@@ -1,0 +1,97 @@
+/** What the runtime says when a connection fails, as our own words: its text holds addresses, and headers at worst. */
+import { AgentcliError } from "../errors.ts";
+import { isMissingPermission } from "../platform/http_client.ts";
+import { type FailureKind, ProviderFailure } from "./failure.ts";
+
+/** What was tried, for the message. */
+export interface Attempt {
+  provider: string;
+  /** Without query. */
+  url: string;
+  /** The address to ask by hand. */
+  modelsUrl: string;
+}
+
+interface Rule {
+  when: RegExp;
+  kind: FailureKind;
+  says: string;
+  hint: (attempt: Attempt) => string;
+}
+
+const ask = (attempt: Attempt) => `is the server running? try: curl ${attempt.modelsUrl}`;
+const network = () => "check the address, the network and the VPN";
+
+/** In this order. The texts are those of Deno 2.9.6; error numbers cover Linux, macOS and Windows. */
+const RULES: readonly Rule[] = [
+  {
+    when: /Requests to port \d+ are blocked/i,
+    kind: "unreachable",
+    says: "the runtime does not connect to that port",
+    hint: () => "run the server on another port: this one is on the list that web clients never use",
+  },
+  { when: /connection refused|os error (?:111|61|10061)\b/i, kind: "refused", says: "connection refused", hint: ask },
+  {
+    when: /dns error|lookup address|name or service not known|no such host/i,
+    kind: "unreachable",
+    says: "the host name cannot be resolved",
+    hint: network,
+  },
+  {
+    when: /corrupt message|tls handshake|InvalidContentType/i,
+    kind: "unreachable",
+    says: "no TLS there",
+    hint: () => "does the server speak https? if not, write base_url with http://",
+  },
+  {
+    when: /certificate|UnknownIssuer|NotValidForName/i,
+    kind: "unreachable",
+    says: "its certificate is not trusted",
+    hint: () => "name its certificate authority with ca_file in providers.yaml",
+  },
+  {
+    when: /tunnel|socks/i,
+    kind: "unreachable",
+    says: "the proxy did not let it through",
+    hint: () => "check HTTPS_PROXY and NO_PROXY",
+  },
+  {
+    when:
+      /before message completed|error reading a body|reset by peer|broken pipe|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
+    kind: "lost",
+    says: "the server closed the connection",
+    hint: () => "look at the server's log, then try again",
+  },
+  {
+    when: /unreachable|no route|timed out|cannot assign|os error (?:101|113|51|65|99|49|110|60|10060|10065|10049)\b/i,
+    kind: "unreachable",
+    says: "no route to that host",
+    hint: network,
+  },
+];
+
+/** The failure for what a connection attempt threw. */
+export function transportFailure(error: unknown, attempt: Attempt): AgentcliError {
+  if (isMissingPermission(error)) {
+    const host = new URL(attempt.url).host;
+    return new AgentcliError("permission_denied", `this process may not connect to ${host}`, {
+      hint: `run with --allow-net=${host}`,
+    });
+  }
+  const text = reasonText(error);
+  const rule = RULES.find((each) => each.when.test(text));
+  const kind = rule?.kind ?? "unreachable";
+  return new ProviderFailure(
+    kind === "lost" ? "connection_lost" : "provider_unreachable",
+    `cannot reach ${attempt.provider} at ${attempt.url}: ${rule?.says ?? "the request failed"}`,
+    { kind, hint: (rule?.hint ?? ask)(attempt) },
+  );
+}
+
+/** The part of the runtime's message behind the URL, which could match a rule by accident. */
+function reasonText(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const text = error.cause instanceof Error ? error.cause.message : error.message;
+  const start = text.indexOf("client error (");
+  return start < 0 ? text : text.slice(start);
+}
