@@ -108,8 +108,6 @@ export interface Import {
   specifier: string;
   /** From 1. */
   line: number;
-  /** `import type` or `export type`: nothing of it is there at run time. */
-  typeOnly: boolean;
   /** Names as the other module calls them; empty for `* as`, `export *`, dynamic and bare imports. */
   names: string[];
 }
@@ -132,18 +130,12 @@ export function importsOf(text: string): Import[] {
     if (code.slice(match.index, match.index + 6).trim() === "") continue;
     const list = match[4]?.startsWith("{") ? match[4].slice(1, -1).split(",") : [];
     const names = list.map((name) => name.trim().replace(/^type\s+/, "").split(/\s+as\s+/)[0] ?? "").filter(Boolean);
-    const allTypes = list.length > 0 && list.every((name) => name.trim() === "" || /^\s*type\s/.test(name));
-    found.push({
-      specifier: match[5] ?? "",
-      line: lineOf(text, match.index),
-      typeOnly: match[2] !== undefined || allTypes,
-      names,
-    });
+    found.push({ specifier: match[5] ?? "", line: lineOf(text, match.index), names });
   }
   for (const match of withStrings.matchAll(DYNAMIC)) {
     if (code.slice(match.index, match.index + 6).trim() === "") continue;
     // `typeof import("…")` and `import("…").Type` in a type are rare here and count as imports too.
-    found.push({ specifier: match[1] ?? "", line: lineOf(text, match.index), typeOnly: false, names: [] });
+    found.push({ specifier: match[1] ?? "", line: lineOf(text, match.index), names: [] });
   }
   return found;
 }

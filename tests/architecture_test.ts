@@ -16,7 +16,10 @@ const BAD: [string, string, Rule, ...Source[]][] = [
   ["src/boundary/a.ts", `export * from "../config/load.ts";`, "arrow"],
   ["src/boundary/a.ts", `const { x } = await import("../tools/tool.ts");`, "arrow"],
   ["src/tools/read/a.ts", `import { run } from "../../agent/turn.ts";`, "arrow"],
-  ["src/tools/a.ts", `import { write } from "../protocol/writer.ts";`, "arrow"],
+  ["src/tools/a.ts", `import { write } from "../protocol/writer.ts";`, "arrow", {
+    path: "src/protocol/b.ts",
+    text: `import type { Tool } from "../tools/tool.ts";`,
+  }],
   ["src/agent/a.ts", `import { main } from "../cli/main.ts";`, "arrow"],
   ["src/agent/a.ts", `import { clean } from "../terminal/clean.ts";`, "arrow"],
   ["src/demo/a.ts", `import { turn } from "../agent/turn.ts";`, "arrow"],
@@ -72,8 +75,7 @@ for (const [path, text, rule, ...others] of BAD) {
 /** What must pass. */
 const GOOD: [string, string][] = [
   ["src/cli/a.ts", `import { clean } from "../terminal/clean.ts";\nimport { turn } from "../agent/turn.ts";`],
-  ["src/tools/a.ts", `import type { SessionItem } from "../session/item.ts";`],
-  ["src/tools/a.ts", `import { type SessionItem } from "../session/item.ts";`],
+  ["src/protocol/a.ts", `import { callId } from "../session/item.ts";`],
   [
     "src/tools/a.ts",
     `import { AgentcliError } from "../errors.ts";\nimport prompt from "./prompt.md" with { type: "text" };`,
@@ -114,8 +116,8 @@ Deno.test("imports are found with their names, also over several lines", () => {
   const text =
     `import {\n  a,\n  type B,\n  c as d,\n} from "./x.ts";\nimport "./y.ts";\nexport type { E } from "./z.ts";`;
   assert.deepEqual(importsOf(text), [
-    { specifier: "./x.ts", line: 1, typeOnly: false, names: ["a", "B", "c"] },
-    { specifier: "./y.ts", line: 6, typeOnly: false, names: [] },
-    { specifier: "./z.ts", line: 7, typeOnly: true, names: ["E"] },
+    { specifier: "./x.ts", line: 1, names: ["a", "B", "c"] },
+    { specifier: "./y.ts", line: 6, names: [] },
+    { specifier: "./z.ts", line: 7, names: ["E"] },
   ]);
 });

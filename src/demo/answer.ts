@@ -21,9 +21,9 @@ function indented(text: string): string {
   return [...shown, ...(hidden > 0 ? [`    (${hidden} more lines)`] : [])].join("\n");
 }
 
-/** Whether a result says that nobody allowed the call. */
+/** Whether a result says that nobody allowed the call: the engine's words, not those of a command that failed. */
 function wasDenied(result: string): boolean {
-  return /\b(permission|not allowed|denied|refused)\b/i.test(firstLine(result));
+  return /^(permission denied:|the user denied)/i.test(result.trim());
 }
 
 function denied(call: DoneCall, way: string): string {

@@ -91,7 +91,7 @@ Deno.test("a command runs as written, and a denied one is explained with the way
     { command: "git status", description: "The command of the prompt" },
   ]);
   assert.match(ran.text, /clean/);
-  const denied = play("run `git push`", { Bash: () => "Permission to run this was not given." });
+  const denied = play("run `git push`", { Bash: () => "Permission denied: nobody was there to allow it." });
   assert.match(denied.text, /--allowed-tools 'Bash\(git push\)'/);
 });
 
