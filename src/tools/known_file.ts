@@ -1,0 +1,67 @@
+/** What the session knows of a file: read, changed by somebody else since, or written by itself. */
+import type { Label } from "../boundary/label.ts";
+import type { Refusal, ResolvedPath } from "../boundary/workspace.ts";
+import type { FileStatus } from "../platform/files.ts";
+import { isRefusal } from "./result.ts";
+import type { SessionMemory, ToolContext } from "./tool.ts";
+
+/** Files up to this many bytes are read whole and known by their content; larger ones by size and time. */
+export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
+
+/** A file as it is now. `bytes` is null when it is larger than {@link WHOLE_FILE_LIMIT}. */
+export interface CurrentFile {
+  bytes: Uint8Array<ArrayBuffer> | null;
+  status: FileStatus;
+  label: Label;
+}
+
+async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/** Reads a file whole, or its beginning when it is too large for that (then `bytes` is null). */
+export async function readWhole(path: ResolvedPath, context: ToolContext): Promise<CurrentFile | Refusal> {
+  const read = await context.workspace.read(path, { limit: WHOLE_FILE_LIMIT });
+  if (isRefusal(read)) return read;
+  return { bytes: read.more ? null : read.bytes, status: read.status, label: read.label };
+}
+
+/** Remembers the file as read or written in this session. */
+export async function remember(
+  path: ResolvedPath,
+  file: Omit<CurrentFile, "label">,
+  memory: SessionMemory,
+): Promise<void> {
+  const { modified, size, inode } = file.status;
+  // An empty digest: too large, known by the other facts alone.
+  const digest = file.bytes === null ? "" : await digestOf(file.bytes);
+  memory.files.set(path.real, { modified, size, inode, digest });
+}
+
+/** Whether the session has seen the file as it is now. */
+export async function knowledgeOf(
+  path: ResolvedPath,
+  file: Omit<CurrentFile, "label">,
+  memory: SessionMemory,
+): Promise<"unread" | "changed" | "known"> {
+  const known = memory.files.get(path.real);
+  if (known === undefined) return "unread";
+  if (file.bytes !== null && known.digest !== "") {
+    return await digestOf(file.bytes) === known.digest ? "known" : "changed";
+  }
+  const { modified, size, inode } = file.status;
+  return known.modified === modified && known.size === size && known.inode === inode ? "known" : "changed";
+}
+
+/** Replaces or creates the file and remembers it. The one way by which tools change files. */
+export async function saveFile(
+  path: ResolvedPath,
+  bytes: Uint8Array<ArrayBuffer>,
+  context: ToolContext,
+): Promise<Refusal | null> {
+  const status = await context.workspace.write(path, bytes);
+  if (isRefusal(status)) return status;
+  await remember(path, { bytes, status }, context.memory);
+  return null;
+}

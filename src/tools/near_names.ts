@@ -1,0 +1,54 @@
+/** Names that a path which does not exist may have meant. */
+import type { ResolvedPath } from "../boundary/workspace.ts";
+import { closest } from "../config/suggest.ts";
+import { basename, dirname, join } from "../platform/path.ts";
+import { isRefusal } from "./result.ts";
+import type { ToolContext } from "./tool.ts";
+
+/** Directories looked into for a file of the same name: a suggestion may not cost a walk of a huge tree. */
+const DIRECTORY_LIMIT = 200;
+
+/** Directories that hold no files a person means. */
+const SKIPPED = new Set([".git", "node_modules"]);
+
+async function namesIn(directory: string, context: ToolContext): Promise<{ name: string; directory: boolean }[]> {
+  const path = await context.workspace.resolve(directory);
+  if (isRefusal(path)) return [];
+  const entries = await context.workspace.list(path);
+  if (isRefusal(entries)) return [];
+  return entries.map((entry) => ({ name: entry.name, directory: entry.kind === "directory" }));
+}
+
+/** Files of that name below the project root, nearest to the root first. */
+async function sameName(name: string, context: ToolContext): Promise<string[]> {
+  const wanted = name.toLowerCase();
+  const found: string[] = [];
+  const waiting = [context.workspace.root];
+  for (let visited = 0; visited < waiting.length && visited < DIRECTORY_LIMIT && found.length < 3; visited++) {
+    context.signal.throwIfAborted();
+    const directory = waiting[visited] ?? context.workspace.root;
+    for (const entry of await namesIn(directory, context)) {
+      if (entry.directory && !SKIPPED.has(entry.name)) waiting.push(join(directory, entry.name));
+      else if (!entry.directory && entry.name.toLowerCase() === wanted) found.push(join(directory, entry.name));
+    }
+  }
+  return found.slice(0, 3);
+}
+
+/**
+ * One sentence for an absent path: the nearest names beside it, else files of the same name elsewhere in the project,
+ * else how to look for it.
+ */
+export async function suggestPaths(path: ResolvedPath, context: ToolContext): Promise<string> {
+  const directory = dirname(path.path);
+  const beside = closest(basename(path.path), (await namesIn(directory, context)).map((entry) => entry.name));
+  const paths = beside.length > 0
+    ? beside.map((name) => join(directory, name))
+    : await sameName(basename(path.path), context);
+  const shown: string[] = [];
+  for (const found of paths) {
+    const resolved = await context.workspace.resolve(found);
+    if (!isRefusal(resolved)) shown.push(resolved.display);
+  }
+  return shown.length > 0 ? `Did you mean ${shown.join(" or ")}?` : "List the directory or search for the name.";
+}

@@ -1,0 +1,86 @@
+/** A page of numbered lines, filled line by line until it is full. */
+import { count } from "../result.ts";
+import { cutText } from "../text.ts";
+
+/** Lines of a page when the call names no limit. */
+export const PAGE_LINES = 2000;
+
+/** Most bytes of a page, whatever the limit: about 51,200 characters of a model's window. */
+const PAGE_BYTES = 50 * 1024;
+
+/** Characters of a line that are shown. */
+export const LINE_LENGTH = 2000;
+
+/** Which lines are wanted. */
+export interface PageRange {
+  /** First line, from 1. */
+  offset: number;
+  /** Most lines. */
+  limit: number;
+}
+
+/** The range of a call: missing or impossible numbers become the nearest possible ones. */
+export function pageRange(input: { offset?: number; limit?: number }): PageRange {
+  const whole = (value: number | undefined, otherwise: number) =>
+    value === undefined || !(value >= 1) ? otherwise : Math.floor(value);
+  return { offset: whole(input.offset, 1), limit: whole(input.limit, PAGE_LINES) };
+}
+
+/** Collects lines; `add` says whether the page wants more. */
+export class Page {
+  readonly #range: PageRange;
+  readonly #rows: string[] = [];
+  #bytes = 0;
+  #line = 0;
+  #full = false;
+
+  constructor(range: PageRange) {
+    this.#range = range;
+  }
+
+  /** Lines seen so far, before the page and in it. */
+  get seen(): number {
+    return this.#line;
+  }
+
+  get full(): boolean {
+    return this.#full;
+  }
+
+  /** Takes the next line of the file, without its line end; `length` is its true length when `line` is only its beginning. */
+  add(line: string, length = line.length): void {
+    this.#line += 1;
+    if (this.#line < this.#range.offset) return;
+    const plain = line.endsWith("\r") ? line.slice(0, -1) : line;
+    const cut = length > LINE_LENGTH
+      ? `${cutText(plain, LINE_LENGTH)} [line cut: ${count(length, "character")}]`
+      : plain;
+    const row = `${this.#line}\t${cut}`;
+    const bytes = new TextEncoder().encode(row).length + 1;
+    if (this.#rows.length >= this.#range.limit || (this.#rows.length > 0 && this.#bytes + bytes > PAGE_BYTES)) {
+      // The line that did not fit is the first of the next page.
+      this.#line -= 1;
+      this.#full = true;
+      return;
+    }
+    this.#rows.push(row);
+    this.#bytes += bytes;
+  }
+
+  /**
+   * The page as the model gets it. `total` is the number of lines of the file, null when it is not known.
+   * Null when the offset is beyond the end.
+   */
+  text(total: number | null): string | null {
+    if (this.#rows.length === 0) return null;
+    const last = this.#range.offset + this.#rows.length - 1;
+    const of = total === null ? "" : ` of ${total}`;
+    if (this.#full) {
+      return `${this.#rows.join("\n")}\n[lines ${this.#range.offset}-${last}${of}; go on with offset ${last + 1}]`;
+    }
+    if (this.#range.offset > 1) {
+      return `${this.#rows.join("\n")}\n[lines ${this.#range.offset}-${last}${of}; end of file]`;
+    }
+    return this.#rows.join("\n");
+  }
+}

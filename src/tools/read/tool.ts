@@ -1,0 +1,118 @@
+/** Read: a page of a text file with line numbers, the listing of a directory, or what a file is that is no text. */
+import type { ResolvedPath } from "../../boundary/workspace.ts";
+import { type CurrentFile, readWhole, remember } from "../known_file.ts";
+import { suggestPaths } from "../near_names.ts";
+import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { describeType, isPdf } from "./file_type.ts";
+import { readLongFile } from "./long_file.ts";
+import { Page, type PageRange, pageRange } from "./page.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+/** Arguments of a call. */
+export interface ReadInput {
+  file_path: string;
+  /** First line, from 1. */
+  offset?: number;
+  /** Most lines. */
+  limit?: number;
+}
+
+/** Entries of a directory that are listed. */
+const LISTING_LIMIT = 500;
+
+/** Reads files and lists directories. */
+export const readTool: Tool<ReadInput> = {
+  name: "Read",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: {
+      file_path: { type: "string" },
+      offset: { type: "integer", description: "first line, from 1" },
+      limit: { type: "integer", description: "number of lines" },
+    },
+    required: ["file_path"],
+  },
+  kind: "read",
+  subject: (input) => input.file_path,
+  async run(input, context) {
+    context.signal.throwIfAborted();
+    const path = await context.workspace.resolve(input.file_path);
+    if (isRefusal(path)) return refused(path, context);
+    const status = await context.workspace.status(path);
+    if (status === null) {
+      return failure(`${path.display} does not exist. ${await suggestPaths(path, context)}`, context);
+    }
+    if (status.kind === "directory") return await listing(path, context);
+    return await file(path, { range: pageRange(input), context });
+  },
+};
+
+async function listing(path: ResolvedPath, context: ToolContext): Promise<ToolResult> {
+  const entries = await context.workspace.list(path);
+  if (isRefusal(entries)) return refused(entries, context);
+  if (entries.length === 0) return success(`${path.display} is an empty directory.`, context);
+  const rows = entries.slice(0, LISTING_LIMIT).map((entry) =>
+    entry.kind === "directory" ? `${entry.name}/` : entry.name
+  );
+  const hidden = entries.length - rows.length;
+  if (hidden > 0) rows.push(`[${count(hidden, "more name")}; list a subdirectory or search by pattern]`);
+  return success(`${path.display} (directory)\n${rows.join("\n")}`, context);
+}
+
+async function file(path: ResolvedPath, call: { range: PageRange; context: ToolContext }): Promise<ToolResult> {
+  const { context } = call;
+  const current = await readWhole(path, context);
+  if (isRefusal(current)) return refused(current, context);
+  const details = { filePath: path.path };
+  const size = current.status.size;
+  const finish = async (content: string) => {
+    await remember(path, current, context.memory);
+    return success(content, context, { label: current.label, details });
+  };
+  if (size === 0) return await finish(`${path.display} is empty.`);
+  const head = await firstBytes(path, { current, context });
+  if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
+    const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
+    return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
+  }
+  const found = current.bytes === null ? await readLongFile(path, call) : pageOf(current.bytes, call.range);
+  if (isRefusal(found)) return refused(found, context);
+  if (found === null) {
+    return await finish(`${path.display}: ${describeType(head)}, ${count(size, "byte")}. Read shows text files only.`);
+  }
+  const text = found.page.text(found.total);
+  if (text !== null) return await finish(text);
+  const lines = count(found.total ?? 0, "line");
+  return failure(
+    `offset ${call.range.offset} is beyond the end: ${path.display} has ${lines}.`,
+    context,
+    { label: current.label },
+  );
+}
+
+async function firstBytes(
+  path: ResolvedPath,
+  options: { current: CurrentFile; context: ToolContext },
+): Promise<Uint8Array> {
+  if (options.current.bytes !== null) return options.current.bytes.subarray(0, 8192);
+  const read = await options.context.workspace.read(path, { limit: 8192 });
+  return isRefusal(read) ? new Uint8Array() : read.bytes;
+}
+
+/** The page of a file in memory; null when it turns out to be no text. */
+function pageOf(bytes: Uint8Array, range: PageRange): { page: Page; total: number } | null {
+  const decoded = decodeText(bytes);
+  if (decoded === null) return null;
+  const page = new Page(range);
+  const { text } = decoded;
+  for (let at = 0; at < text.length && !page.full;) {
+    const found = text.indexOf("\n", at);
+    const end = found === -1 ? text.length : found;
+    page.add(text.slice(at, end));
+    at = end + 1;
+  }
+  return { page, total: countLines(text) };
+}

@@ -1,0 +1,45 @@
+/** Results of file tools, made in one way: short, labelled, and telling what to do next. */
+import { highestLabel, type Label } from "../boundary/label.ts";
+import type { Refusal } from "../boundary/workspace.ts";
+import type { ToolContext, ToolResult } from "./tool.ts";
+
+/** A success. Without a label of its own a result has the workspace's. */
+export function success(
+  content: string,
+  context: Pick<ToolContext, "workspace">,
+  more: { label?: Label; details?: Record<string, unknown> } = {},
+): ToolResult {
+  const result: ToolResult = { content, isError: false, label: highest(more.label, context) };
+  if (more.details !== undefined) result.details = more.details;
+  return result;
+}
+
+/** A failure that the model can act on; `content` says how. */
+export function failure(
+  content: string,
+  context: Pick<ToolContext, "workspace">,
+  more: { label?: Label } = {},
+): ToolResult {
+  return { content, isError: true, label: highest(more.label, context) };
+}
+
+/** A refusal of the workspace, as a result. */
+export function refused(refusal: Refusal, context: Pick<ToolContext, "workspace">): ToolResult {
+  return failure(`${refusal.message}.`, context);
+}
+
+/** Whether the workspace refused. */
+export function isRefusal(value: unknown): value is Refusal {
+  return typeof value === "object" && value !== null && "refused" in value;
+}
+
+/** Names and messages of a workspace that was tainted meanwhile are protected as well. */
+function highest(label: Label | undefined, context: Pick<ToolContext, "workspace">): Label {
+  const ambient = context.workspace.ambientLabel;
+  return label === undefined ? ambient : highestLabel([label, ambient]);
+}
+
+/** `1 line`, `1,200 bytes`. */
+export function count(amount: number, noun: string): string {
+  return `${amount.toLocaleString("en-US")} ${noun}${amount === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,74 @@
+/** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
+import type { ResolvedPath } from "../../boundary/workspace.ts";
+import { knowledgeOf, readWhole, saveFile } from "../known_file.ts";
+import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { countLines } from "../text.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+/** Arguments of a call. */
+export interface WriteInput {
+  file_path: string;
+  content: string;
+}
+
+/** Creates and replaces files. */
+export const writeTool: Tool<WriteInput> = {
+  name: "Write",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: { file_path: { type: "string" }, content: { type: "string" } },
+    required: ["file_path", "content"],
+  },
+  kind: "write",
+  subject: (input) => input.file_path,
+  async run(input, context) {
+    context.signal.throwIfAborted();
+    const path = await context.workspace.resolve(input.file_path);
+    if (isRefusal(path)) return refused(path, context);
+    const refusal = await context.workspace.writable(path);
+    if (refusal !== null) return refused(refusal, context);
+    const bytes = new TextEncoder().encode(input.content);
+    const existing = await context.workspace.status(path) !== null;
+    if (existing) {
+      const problem = await objection(path, { bytes, context });
+      if (problem !== null) return problem;
+    }
+    const failed = await saveFile(path, bytes, context);
+    if (failed !== null) return refused(failed, context);
+    const size = `${count(countLines(input.content), "line")}, ${count(bytes.length, "byte")}`;
+    return success(`${existing ? "Updated" : "Created"} ${path.display} (${size}).`, context, {
+      details: { type: existing ? "update" : "create", filePath: path.path },
+    });
+  },
+};
+
+/** The result when an existing file need not or may not be replaced; null to go on. */
+async function objection(
+  path: ResolvedPath,
+  options: { bytes: Uint8Array; context: ToolContext },
+): Promise<ToolResult | null> {
+  const { bytes, context } = options;
+  const current = await readWhole(path, context);
+  if (isRefusal(current)) return refused(current, context);
+  switch (await knowledgeOf(path, current, context.memory)) {
+    case "unread":
+      return failure(
+        `${path.display} exists and was not read in this session. Read it first, or write to another path.`,
+        context,
+      );
+    case "changed":
+      return failure(`${path.display} has changed since it was read. Read it again, then write.`, context);
+    case "known":
+      return current.bytes !== null && sameBytes(current.bytes, bytes)
+        ? success(`${path.display} already has exactly this content; nothing was written.`, context, {
+          label: current.label,
+        })
+        : null;
+  }
+}
+
+function sameBytes(one: Uint8Array, other: Uint8Array): boolean {
+  return one.length === other.length && one.every((byte, index) => byte === other[index]);
+}

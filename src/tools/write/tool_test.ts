@@ -1,0 +1,76 @@
+import assert from "node:assert/strict";
+import { inToolProject, promptBytes } from "../../../tests/helpers/tool_project.ts";
+import { readTool } from "../read/tool.ts";
+import { writeTool } from "./tool.ts";
+
+Deno.test("the prompt of Write costs at most 300 bytes", () => assert.ok(promptBytes(writeTool) <= 300));
+
+Deno.test("a new file is created with its directories and may be replaced at once", () =>
+  inToolProject(async ({ run, text, root }) => {
+    const created = await run(writeTool, { file_path: "new/a.txt", content: "é\nb\n" });
+    assert.deepEqual(created, {
+      content: "Created new/a.txt (2 lines, 5 bytes).",
+      isError: false,
+      label: "open",
+      details: { type: "create", filePath: `${root}/new/a.txt` },
+    });
+    const updated = await run(writeTool, { file_path: "new/a.txt", content: "c" });
+    assert.equal(updated.content, "Updated new/a.txt (1 line, 1 byte).");
+    assert.equal(await text("new/a.txt"), "c");
+  }));
+
+Deno.test("a file that was not read is not replaced", () =>
+  inToolProject(async ({ run, write, text }) => {
+    await write("a.txt", "mine");
+    const result = await run(writeTool, { file_path: "a.txt", content: "yours" });
+    assert.ok(result.isError);
+    assert.match(result.content, /Read it first/);
+    assert.equal(await text("a.txt"), "mine");
+    await run(readTool, { file_path: "a.txt" });
+    assert.equal((await run(writeTool, { file_path: "a.txt", content: "yours" })).isError, false);
+  }));
+
+Deno.test("a file that changed since it was read is not replaced, even when size and time are the same", () =>
+  inToolProject(async ({ run, write, text, root }) => {
+    await write("a.txt", "mine");
+    await run(readTool, { file_path: "a.txt" });
+    const { mtime } = await Deno.stat(`${root}/a.txt`);
+    await write("a.txt", "ours");
+    if (mtime !== null) await Deno.utime(`${root}/a.txt`, mtime, mtime);
+    const result = await run(writeTool, { file_path: "a.txt", content: "yours" });
+    assert.match(result.content, /changed since it was read/);
+    assert.equal(await text("a.txt"), "ours");
+  }));
+
+Deno.test("a file that was only touched counts as unchanged", () =>
+  inToolProject(async ({ run, write, root }) => {
+    await write("a.txt", "mine");
+    await run(readTool, { file_path: "a.txt" });
+    await Deno.utime(`${root}/a.txt`, 1, 1);
+    assert.equal((await run(writeTool, { file_path: "a.txt", content: "yours" })).isError, false);
+  }));
+
+Deno.test("writing what is there already is said and not done", () =>
+  inToolProject(async ({ run, write, root }) => {
+    await write("a.txt", "same\n");
+    await run(readTool, { file_path: "a.txt" });
+    const before = await Deno.stat(`${root}/a.txt`);
+    const result = await run(writeTool, { file_path: "a.txt", content: "same\n" });
+    assert.deepEqual([result.isError, /already has exactly this/.test(result.content)], [false, true]);
+    assert.equal((await Deno.stat(`${root}/a.txt`)).ino, before.ino);
+  }));
+
+Deno.test("protected places, links, directories and the outside are refused and stay as they were", () =>
+  inToolProject(async ({ run, write, root }) => {
+    await write(".git/config", "git");
+    await write("target.txt", "target");
+    await Deno.symlink("target.txt", `${root}/link`);
+    for (
+      const path of [".git/config", ".git/hooks/x", ".agentclisecret", "link", ".git", "../x", "~/.bashrc", ".mcp.json"]
+    ) {
+      const result = await run(writeTool, { file_path: path, content: "evil" });
+      assert.ok(result.isError, path);
+    }
+    assert.equal(await Deno.readTextFile(`${root}/target.txt`), "target");
+    assert.deepEqual([...Deno.readDirSync(root)].map((entry) => entry.name).sort(), [".git", "link", "target.txt"]);
+  }));
