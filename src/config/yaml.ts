@@ -4,7 +4,7 @@
  */
 import {
   Composer,
-  type Document,
+  Document,
   isAlias,
   isMap,
   isScalar,
@@ -14,12 +14,12 @@ import {
   type Node,
   type Pair,
   Parser,
-  stringify as stringifyYaml,
+  visit,
   type YAMLMap,
   type YAMLSeq,
 } from "npm:yaml@2.9.1";
 
-export { Document, isAlias, isMap, isPair, isScalar, isSeq, Scalar } from "npm:yaml@2.9.1";
+export { isAlias, isMap, isPair, isScalar, isSeq } from "npm:yaml@2.9.1";
 export type { Node, Pair, YAMLMap, YAMLSeq } from "npm:yaml@2.9.1";
 
 /** A place in a document: keys and list indexes from the top. */
@@ -199,7 +199,13 @@ export function positionAt(text: string, offset: number): { line: number; column
   return { line: before.split("\n").length, column: offset - start + 1 };
 }
 
-/** `value` as YAML in block style, without line folding, ending with a line feed. */
+/** `value` as YAML in block style, lists of mere words in brackets, without line folding, ending with a line feed. */
 export function blockText(value: unknown): string {
-  return stringifyYaml(value, { lineWidth: 0, indentSeq: true });
+  const document = new Document(value);
+  visit(document, {
+    Seq(_, list) {
+      if (list.items.length > 0 && list.items.every((item) => isScalar(item))) list.flow = true;
+    },
+  });
+  return document.toString({ lineWidth: 0 });
 }

@@ -1,0 +1,163 @@
+/** providers.yaml being edited: small operations on its text, each of which leaves the rest as it is. */
+import { AgentcliError } from "../errors.ts";
+import { aliasesOf } from "./check.ts";
+import { readYaml, withoutEmpty } from "./parse.ts";
+import type { ModelRecord, ProviderRecord, ProvidersFile } from "./schema.ts";
+import { didYouMean } from "./suggest.ts";
+import type { Role } from "./types.ts";
+import { editYaml, type YamlEdit } from "./yaml_edit.ts";
+
+export type { ModelRecord, ProviderRecord } from "./schema.ts";
+
+/** What a new file starts with: an editor completes by the schema beside it. */
+export const NEW_FILE = "# yaml-language-server: $schema=./providers.schema.json\nversion: 1\n";
+
+const FILE_ORDER = [
+  "version",
+  "default_provider",
+  "default_model",
+  "roles",
+  "sandbox",
+  "engines",
+  "permissions",
+  "providers",
+];
+const PROVIDER_ORDER = ["type", "base_url", "api_key", "models", "headers", "timeout", "local", "ca_file"];
+const MODEL_ORDER = [
+  "id",
+  "alias",
+  "role",
+  "context_window",
+  "max_tokens",
+  "params",
+  "tool_calls",
+  "reasoning",
+  "edit",
+];
+
+/** Some of a model's fields by the names of the file; the id says which model. */
+export type ModelChange = Pick<ModelRecord, "id"> & Partial<ModelRecord>;
+
+/** The file in the hands of an edit. Names are those of the file (`context_window`). */
+export interface ProvidersDocument {
+  /** The text as it is now. */
+  readonly text: string;
+  /** The content as it is now: changes so far included. */
+  value(): ProvidersFile;
+  /** Sets `default_model`, `sandbox.mode`, … */
+  setSetting(key: string, value: unknown): void;
+  /** Whether it was set. */
+  unsetSetting(key: string): boolean;
+  /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
+  addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
+  /** Sets one field of a provider (`base_url`); undefined removes it. */
+  setProviderField<K extends keyof ProviderRecord>(name: string, field: { key: K; value: ProviderRecord[K] }): void;
+  /** Whether it was there. */
+  removeProvider(name: string): boolean;
+  /** Adds a model, or updates the fields given. An unknown provider is `unknown_provider`. */
+  addModel(provider: string, model: ModelChange): "added" | "updated" | "unchanged";
+  /** Removes one field of a model; whether it was there. */
+  unsetModelField(provider: string, field: { id: string; key: keyof ModelRecord }): boolean;
+  /** Removes a model by id or alias; gives its id, or null when it was not there. */
+  removeModel(provider: string, name: string): string | null;
+  setRole(role: Role, selector: string): void;
+  /** Whether it was set. */
+  unsetRole(role: Role): boolean;
+}
+
+/** Opens a text for editing; `path` is for messages. A text that is no YAML is `config_invalid`. */
+export function openDocument(start: string, path: string): ProvidersDocument {
+  let text = start;
+  let value = readContent(text, path);
+  const edit = (change: YamlEdit): boolean => {
+    const after = editYaml(text, change);
+    if (after === text) return false;
+    text = after;
+    value = readContent(text, path);
+    return true;
+  };
+  const providerOf = (name: string): ProviderRecord => {
+    const providers = value.providers ?? {};
+    const found = Object.hasOwn(providers, name) ? providers[name] : undefined;
+    if (found) return found;
+    const names = Object.keys(providers);
+    throw new AgentcliError("unknown_provider", `there is no provider ${name}`, {
+      hint: didYouMean(name, names) ?? `configured: ${names.slice(0, 20).join(", ") || "none"}`,
+    });
+  };
+  const indexOf = (provider: string, name: string): number => {
+    const models = providerOf(provider).models ?? [];
+    const byId = models.findIndex((model) => model.id === name);
+    return byId >= 0 ? byId : models.findIndex((model) => aliasesOf(model.alias).includes(name));
+  };
+  const remove = (path: (string | number)[]) => edit({ kind: "remove", path });
+
+  return {
+    get text() {
+      return text;
+    },
+    value: () => value,
+    setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: FILE_ORDER }),
+    unsetSetting: (key) => remove(key.split(".")),
+    addProvider(name, provider, options = {}) {
+      const exists = Object.hasOwn(value.providers ?? {}, name);
+      if (exists && !options.replace) {
+        throw new AgentcliError("config_invalid", `there is a provider ${name} already`, {
+          hint: "pass --replace to replace it as a whole, or choose another name",
+        });
+      }
+      edit({ kind: "set", path: ["providers", name], value: ordered(provider), order: exists ? [] : FILE_ORDER });
+    },
+    setProviderField(name, field) {
+      providerOf(name);
+      const path = ["providers", name, field.key];
+      if (field.value === undefined) remove(path);
+      else edit({ kind: "set", path, value: field.value, order: PROVIDER_ORDER });
+    },
+    removeProvider: (name) => Object.hasOwn(value.providers ?? {}, name) && remove(["providers", name]),
+    addModel(provider, model) {
+      const models = providerOf(provider).models ?? [];
+      const index = models.findIndex((entry) => entry.id === model.id);
+      const given = Object.entries(ordered(model)).filter(([, field]) => field !== undefined);
+      if (index < 0) {
+        const path = ["providers", provider, "models", models.length];
+        edit({ kind: "set", path, value: Object.fromEntries(given), order: PROVIDER_ORDER });
+        return "added";
+      }
+      let changed = false;
+      for (const [key, field] of given) {
+        const path = ["providers", provider, "models", index, key];
+        changed = edit({ kind: "set", path, value: field, order: MODEL_ORDER }) || changed;
+      }
+      return changed ? "updated" : "unchanged";
+    },
+    unsetModelField(provider, field) {
+      const index = indexOf(provider, field.id);
+      return index >= 0 && remove(["providers", provider, "models", index, field.key]);
+    },
+    removeModel(provider, name) {
+      const index = indexOf(provider, name);
+      const id = providerOf(provider).models?.[index]?.id;
+      if (id === undefined) return null;
+      remove(["providers", provider, "models", index]);
+      return id;
+    },
+    setRole: (role, selector) => void edit({ kind: "set", path: ["roles", role], value: selector, order: FILE_ORDER }),
+    unsetRole: (role) => remove(["roles", role]),
+  };
+}
+
+function readContent(text: string, path: string): ProvidersFile {
+  // The file was checked when it was opened and is checked again before it is written; in between it is ours.
+  return (withoutEmpty(readYaml(text, path).value ?? {})) as ProvidersFile;
+}
+
+/** The fields in the order of the documentation, without those that are undefined. */
+function ordered<T extends object>(record: T): T {
+  const rank = (key: string) => {
+    const found = [...PROVIDER_ORDER, ...MODEL_ORDER].indexOf(key);
+    return found < 0 ? Number.MAX_SAFE_INTEGER : found;
+  };
+  const entries = Object.entries(record).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b))) as T;
+}

@@ -1,0 +1,119 @@
+/** The settings that `config` reads and writes: their keys, how a word becomes a value, and their defaults. */
+import { AgentcliError } from "../errors.ts";
+import { didYouMean } from "./suggest.ts";
+import { type Configuration, ROLES } from "./types.ts";
+
+/** A value of a setting. */
+export type SettingValue = string | boolean | readonly string[];
+
+/** One setting. */
+export interface Setting {
+  key: string;
+  brief: string;
+  kind: "text" | "switch" | "list";
+  /** The value in force; undefined where nothing is. */
+  current(configuration: Configuration): SettingValue | undefined;
+}
+
+function listOrNone(values: readonly string[]): readonly string[] | undefined {
+  return values.length === 0 ? undefined : values;
+}
+
+/** Every setting, in the order of the file. */
+export const SETTINGS: readonly Setting[] = [
+  { key: "default_provider", brief: "provider used without --model", kind: "text", current: (c) => c.defaultProvider },
+  {
+    key: "default_model",
+    brief: "model id or alias used without --model",
+    kind: "text",
+    current: (c) => c.defaultModel,
+  },
+  ...ROLES.map((role): Setting => ({
+    key: `roles.${role}`,
+    brief: `<provider>[:<model or alias>] for ${role}`,
+    kind: "text",
+    current: (c) => c.roles[role],
+  })),
+  { key: "sandbox.mode", brief: "auto or always", kind: "text", current: (c) => c.sandbox.mode },
+  {
+    key: "sandbox.network",
+    brief: "network inside the mask: true or false",
+    kind: "switch",
+    current: (c) => c.sandbox.network,
+  },
+  {
+    key: "sandbox.read",
+    brief: "directories that masked commands may read",
+    kind: "list",
+    current: (c) => listOrNone(c.sandbox.read),
+  },
+  {
+    key: "sandbox.write",
+    brief: "directories that masked commands may write",
+    kind: "list",
+    current: (c) => listOrNone(c.sandbox.write),
+  },
+  {
+    key: "permissions.allow",
+    brief: "rules that allow a call",
+    kind: "list",
+    current: (c) => listOrNone(c.permissions.allow),
+  },
+  {
+    key: "permissions.deny",
+    brief: "rules that deny a call",
+    kind: "list",
+    current: (c) => listOrNone(c.permissions.deny),
+  },
+];
+
+/** The setting of that key. An unknown one is `usage` with the nearest name; an unknown role is `unknown_role`. */
+export function findSetting(key: string): Setting {
+  const setting = SETTINGS.find((entry) => entry.key === key);
+  if (setting) return setting;
+  const role = /^roles\.(.*)$/.exec(key)?.[1];
+  if (role !== undefined) throw unknownRole(role);
+  const keys = SETTINGS.map((entry) => entry.key);
+  throw new AgentcliError("usage", `there is no setting ${key}`, {
+    hint: didYouMean(key, keys) ?? `settings: ${keys.join(", ")}`,
+  });
+}
+
+/** `unknown_role`, with the list. */
+export function unknownRole(role: string): AgentcliError {
+  return new AgentcliError("unknown_role", `there is no role ${role}; roles: ${ROLES.join(", ")}`, {
+    hint: didYouMean(role, ROLES) ?? "a role says what a model does: main, compact or subagent",
+  });
+}
+
+/**
+ * The value that a word on the command line means. A list is one entry, or a JSON list of them (rules hold commas, so
+ * commas do not part). `usage` for a switch that is neither true nor false, and for a broken list.
+ */
+export function parseSetting(setting: Setting, word: string): SettingValue {
+  if (setting.kind === "text") return word;
+  if (setting.kind === "switch") {
+    if (word === "true" || word === "false") return word === "true";
+    throw new AgentcliError("usage", `${setting.key}: expected true or false`);
+  }
+  if (!word.trimStart().startsWith("[")) return [word];
+  const values = parseJson(word);
+  if (Array.isArray(values) && values.every((value) => typeof value === "string")) return values;
+  throw new AgentcliError("usage", `${setting.key}: expected one text or a JSON list of texts`, {
+    hint: `for example agentcli config set ${setting.key} '["a", "b"]'`,
+  });
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A value as one line of text: lists as JSON, the rest as it is. */
+export function settingText(value: SettingValue | undefined): string {
+  if (value === undefined) return "(not set)";
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,89 @@
+/**
+ * Changes to a YAML text that leave every byte they do not concern: comments, order, quoting, blank lines and spacing.
+ * The change is made in the text; the result is parsed again and must mean exactly what was wanted.
+ */
+import { AgentcliError } from "../errors.ts";
+import { removeFrom, setIn } from "./yaml_splice.ts";
+import { type KeyPath, type ParsedYaml, parseYaml, plainValue } from "./yaml.ts";
+
+/** One change. `set` with the length of a list as index appends; parents that are missing are made. */
+export type YamlEdit =
+  | { kind: "set"; path: KeyPath; value: unknown; order?: readonly string[] }
+  | { kind: "remove"; path: KeyPath };
+
+type Plain = Record<string | number, unknown>;
+
+function child(value: unknown, key: string | number): unknown {
+  if (typeof value !== "object" || value === null) return undefined;
+  return Object.hasOwn(value, key) ? (value as Plain)[key] : undefined;
+}
+
+/** Plain data with the change applied, for comparison; the argument is not changed. */
+function applied(value: unknown, edit: YamlEdit, depth = 0): unknown {
+  const key = edit.path[depth];
+  if (key === undefined) return edit.kind === "set" ? edit.value : undefined;
+  const last = depth === edit.path.length - 1;
+  if (Array.isArray(value)) {
+    const items = [...value];
+    if (edit.kind === "remove" && last) items.splice(Number(key), 1);
+    else items[Number(key)] = applied(items[Number(key)], edit, depth + 1);
+    return items;
+  }
+  if (typeof key === "number") return [applied(undefined, edit, depth + 1)];
+  const entries = new Map(Object.entries(typeof value === "object" && value !== null ? value : {}));
+  if (edit.kind === "remove" && last) entries.delete(key);
+  else entries.set(key, applied(child(value, key), edit, depth + 1));
+  return Object.fromEntries(entries);
+}
+
+/** A text that two values share exactly when they are equal, whatever the order of their keys. */
+function fingerprint(value: unknown): string {
+  return JSON.stringify(value, (_, inner) => {
+    if (typeof inner !== "object" || inner === null || Array.isArray(inner)) return inner;
+    return Object.fromEntries(Object.entries(inner).sort(([a], [b]) => a < b ? -1 : 1));
+  });
+}
+
+function* candidates(parsed: ParsedYaml, edit: YamlEdit): Generator<string | null> {
+  yield edit.kind === "set" ? setIn(parsed, edit.path, edit) : removeFrom(parsed, edit.path);
+  // Odd layouts (explicit keys, one-line lists of lists): the library writes the text anew, comments kept.
+  const { document } = parseYaml(parsed.text);
+  if (edit.kind === "set") document.setIn(edit.path, document.createNode(edit.value));
+  else document.deleteIn(edit.path);
+  yield document.toString({ lineWidth: 0 });
+}
+
+/**
+ * The text after the change. A place that cannot be changed without changing something else (behind an alias) is
+ * `config_invalid`, and so is a text that is no YAML.
+ */
+export function editYaml(text: string, edit: YamlEdit): string {
+  const parsed = parseYaml(text);
+  const before = plainValue(parsed);
+  const wanted = fingerprint(applied(before, edit));
+  if (wanted === fingerprint(before ?? {})) return text;
+  for (const attempt of attempts(parsed, edit)) {
+    try {
+      if (attempt !== null && fingerprint(plainValue(parseYaml(attempt)) ?? {}) === wanted) return attempt;
+    } catch {
+      // Not YAML: the next attempt, or the refusal below.
+    }
+  }
+  throw new AgentcliError("config_invalid", `${edit.path.join(".")} cannot be changed without changing other parts`, {
+    hint: "that part of providers.yaml uses anchors or an unusual layout: edit the file by hand",
+  });
+}
+
+function* attempts(parsed: ParsedYaml, edit: YamlEdit): Generator<string | null> {
+  const steps = candidates(parsed, edit);
+  while (true) {
+    let step: IteratorResult<string | null>;
+    try {
+      step = steps.next();
+    } catch {
+      return; // the library refuses such a place
+    }
+    if (step.done) return;
+    yield step.value;
+  }
+}

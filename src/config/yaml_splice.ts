@@ -1,0 +1,224 @@
+/** One change made in the text itself. Every function gives the new text, or null where the layout is not a usual one. */
+import { flowText, indentedItem, indentedPair, inlineText } from "./yaml_render.ts";
+import {
+  afterComments,
+  afterLine,
+  type Collection,
+  colonEnd,
+  columnOf,
+  contentEnd,
+  dashOf,
+  isEmptyValue,
+  isFlow,
+  lineEnding,
+  lineStart,
+  pairEnd,
+  startOf,
+  startsLine,
+} from "./yaml_layout.ts";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type KeyPath,
+  keyText,
+  type Pair,
+  pairOf,
+  type ParsedYaml,
+  type YAMLMap,
+  type YAMLSeq,
+} from "./yaml.ts";
+
+/** What is set, and which keys of the same mapping it should stand behind. */
+interface Setting {
+  value: unknown;
+  /** All keys in their usual order. */
+  order?: readonly string[];
+}
+
+interface Range {
+  start: number;
+  end: number;
+}
+
+function splice(text: string, range: Range, replacement: string): string {
+  return text.slice(0, range.start) + replacement + text.slice(range.end);
+}
+
+function insertLines(text: string, offset: number, lines: string): string {
+  const ending = lineEnding(text);
+  const before = offset > 0 && text[offset - 1] !== "\n" ? ending : "";
+  return splice(text, { start: offset, end: offset }, before + lines.replaceAll("\n", ending));
+}
+
+/** The node at a path without following aliases: writing behind one would change what others share. */
+function ownNode(parsed: ParsedYaml, path: KeyPath): unknown {
+  let node: unknown = parsed.document.contents;
+  for (const part of path) {
+    if (isMap(node)) node = pairOf(node, String(part))?.value;
+    else if (isSeq(node)) node = node.items[Number(part)];
+    else return undefined;
+  }
+  return node;
+}
+
+function isEmptyCollection(node: unknown): boolean {
+  return (isMap(node) || isSeq(node)) && node.items.length === 0;
+}
+
+/** Sets the value at a path; parents that are missing or empty are made with it. */
+export function setIn(parsed: ParsedYaml, path: KeyPath, setting: Setting): string | null {
+  const key = path.at(-1);
+  if (key === undefined) return null;
+  const above = path.slice(0, -1);
+  const holder = ownNode(parsed, above);
+  if (isAlias(holder)) return null;
+  if (above.length > 0 && (holder === undefined || isEmptyValue(holder) || isEmptyCollection(holder))) {
+    const value = typeof key === "number" ? [setting.value] : Object.fromEntries([[key, setting.value]]);
+    return setIn(parsed, above, { ...setting, value });
+  }
+  if (isMap(holder)) {
+    const pair = pairOf(holder, String(key));
+    return pair
+      ? replaceValue(parsed, { holder, pair, value: setting.value })
+      : addPair(parsed, holder, { ...setting, key: String(key) });
+  }
+  if (isSeq(holder) && Number(key) === holder.items.length) return addItem(parsed, holder, setting.value);
+  if (holder === null || holder === undefined) {
+    return insertLines(parsed.text, parsed.text.length, indentedPair([String(key), setting.value], 0));
+  }
+  return null;
+}
+
+function flowStyle(holder: Collection): { quoted: boolean } {
+  const first = isMap(holder) ? holder.items[0]?.key : holder.items[0];
+  return { quoted: isScalar(first) && first.type === "QUOTE_DOUBLE" };
+}
+
+/** Whether a value takes more than the rest of a line. */
+function isCompound(value: unknown): boolean {
+  if (Array.isArray(value)) return value.some((item) => typeof item === "object" && item !== null);
+  return typeof value === "object" && value !== null && Object.keys(value).length > 0;
+}
+
+function replaceValue(
+  { text }: ParsedYaml,
+  { holder, pair, value }: { holder: YAMLMap; pair: Pair; value: unknown },
+): string | null {
+  const old = pair.value;
+  if (isAlias(old)) return null;
+  const compound = isCompound(value);
+  if (isFlow(holder)) {
+    const rendered = flowText(value, flowStyle(holder));
+    if (isEmptyValue(old)) return splice(text, { start: colonEnd(pair), end: colonEnd(pair) }, ` ${rendered}`);
+    return splice(text, { start: startOf(old), end: contentEnd(old) }, rendered);
+  }
+  const indent = columnOf(text, startOf(pair.key));
+  if (isEmptyValue(old) || isEmptyCollection(old)) {
+    // The value goes; what follows on the line, a comment, stays there.
+    const emptied = isEmptyValue(old) ? text : splice(text, { start: colonEnd(pair), end: contentEnd(old) }, "");
+    if (!compound) {
+      return splice(emptied, { start: colonEnd(pair), end: colonEnd(pair) }, ` ${inlineText(value, null)}`);
+    }
+    const lines = indentedPair([String(keyText(pair)), value], indent);
+    return insertLines(emptied, afterLine(emptied, colonEnd(pair)), lines.slice(lines.indexOf("\n") + 1));
+  }
+  if (isScalar(old) && !compound) {
+    const range = { start: startOf(old), end: contentEnd(old) };
+    const ending = text.slice(range.start, range.end).endsWith("\n") ? lineEnding(text) : "";
+    return splice(text, range, inlineText(value, old.type ?? null) + ending);
+  }
+  const end = pairEnd(pair);
+  const lines = indentedPair([String(keyText(pair)), value], indent).trim().replaceAll("\n", lineEnding(text));
+  return splice(text, { start: startOf(pair.key), end }, lines + (text[end - 1] === "\n" ? lineEnding(text) : ""));
+}
+
+/** The pair that a new key should follow: the last one that comes before it in the usual order. */
+function predecessor(map: YAMLMap, key: string, order: readonly string[]): Pair | undefined {
+  const earlier = order.slice(0, Math.max(0, order.indexOf(key)));
+  return map.items.findLast((pair) => earlier.includes(keyText(pair) ?? ""));
+}
+
+function addPair({ text }: ParsedYaml, map: YAMLMap, setting: Setting & { key: string }): string | null {
+  const last = map.items.at(-1);
+  if (!last) return null;
+  if (isFlow(map)) {
+    const style = flowStyle(map);
+    const added = flowText(Object.fromEntries([[setting.key, setting.value]]), style).replace(/^\{ ?| ?\}$/g, "");
+    return splice(text, { start: pairEnd(last), end: pairEnd(last) }, `, ${added}`);
+  }
+  const first = map.items[0];
+  const indent = columnOf(text, startOf(first?.key));
+  const lines = indentedPair([setting.key, setting.value], indent);
+  const before = predecessor(map, setting.key, setting.order ?? []);
+  // At the end the comments of the same level stay above; those of the top level, and those in between, stay below.
+  const offset = before && before !== last
+    ? afterComments(text, { start: afterLine(text, pairEnd(before)), indent: indent + 1 })
+    : afterComments(text, { start: afterLine(text, pairEnd(last)), indent: Math.max(1, indent) });
+  return insertLines(text, offset, lines);
+}
+
+function addItem({ text }: ParsedYaml, list: YAMLSeq, value: unknown): string | null {
+  const last = list.items.length - 1;
+  if (last < 0) return null;
+  if (isFlow(list)) {
+    const end = contentEnd(list.items[last]);
+    const first = list.items[0];
+    const style = isMap(first) ? flowStyle(first) : flowStyle(list);
+    return splice(text, { start: end, end }, `, ${flowText(value, style)}`);
+  }
+  const dash = dashOf(list, 0);
+  if (dash === null) return null;
+  const indent = columnOf(text, dash);
+  const offset = afterComments(text, { start: afterLine(text, contentEnd(list)), indent });
+  return insertLines(text, offset, indentedItem(value, indent));
+}
+
+/** Removes what stands at a path; the last thing of a collection leaves `{}` or `[]`. */
+export function removeFrom(parsed: ParsedYaml, path: KeyPath): string | null {
+  const key = path.at(-1);
+  if (key === undefined) return null;
+  const above = path.slice(0, -1);
+  const holder = ownNode(parsed, above);
+  if (!isMap(holder) && !isSeq(holder)) return null;
+  const index = isMap(holder) ? holder.items.findIndex((pair) => keyText(pair) === key) : Number(key);
+  const ranges = rangesOf(holder);
+  const range = ranges[index];
+  if (!range) return null;
+  if (isFlow(holder)) return splice(parsed.text, withComma(ranges, index), "");
+  const lines = linesOf(parsed.text, range, ranges[index + 1]);
+  if (holder.items.length > 1) return splice(parsed.text, lines, "");
+  const parent = pairAbove(parsed, above);
+  if (!parent || !startsLine(parsed.text, range.start)) return null;
+  const removed = splice(parsed.text, lines, "");
+  return splice(removed, { start: colonEnd(parent), end: colonEnd(parent) }, isMap(holder) ? " {}" : " []");
+}
+
+/** Where each thing of a collection starts (key or dash) and ends. */
+function rangesOf(holder: Collection): Range[] {
+  if (isMap(holder)) return holder.items.map((pair) => ({ start: startOf(pair.key), end: pairEnd(pair) }));
+  return holder.items.map((item, index) => {
+    const dash = dashOf(holder as YAMLSeq, index);
+    return { start: dash ?? startOf(item), end: isEmptyValue(item) && dash !== null ? dash + 1 : contentEnd(item) };
+  });
+}
+
+function withComma(ranges: readonly Range[], index: number): Range {
+  const own = ranges[index] ?? { start: 0, end: 0 };
+  const next = ranges[index + 1];
+  if (next) return { start: own.start, end: next.start };
+  return { start: ranges[index - 1]?.end ?? own.start, end: own.end };
+}
+
+/** The whole lines of a thing with the comments inside it; from its start to the next one where it shares a line. */
+function linesOf(text: string, range: Range, next: Range | undefined): Range {
+  if (!startsLine(text, range.start) && next) return { start: range.start, end: next.start };
+  const end = afterComments(text, { start: afterLine(text, range.end), indent: columnOf(text, range.start) + 1 });
+  return { start: lineStart(text, range.start), end };
+}
+
+function pairAbove(parsed: ParsedYaml, path: KeyPath): Pair | undefined {
+  const map = ownNode(parsed, path.slice(0, -1));
+  return isMap(map) ? pairOf(map, String(path.at(-1))) : undefined;
+}
