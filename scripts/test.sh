@@ -9,7 +9,7 @@ NO_COLOR=1
 export NO_COLOR
 
 # The tests start the program as a child, so its packages have to be there as well.
-"$DENO" cache --quiet main.ts tests/property.ts
+agentcli_fetch_packages main.ts tests/property.ts
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/agentcli-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT

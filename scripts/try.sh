@@ -7,6 +7,7 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 
 agentcli() { "$DENO" run --quiet -A --no-config "$root/main.ts" "$@"; }
 
+agentcli_fetch_packages "$root/main.ts"
 [ $# -gt 0 ] || set -- "What is in this directory? Read what matters and give me an outline."
 echo "agentcli run --model demo \"$*\"" >&2
 # Standard input is part of the prompt when it is no terminal; a script's is nobody's prompt.
@@ -15,7 +16,7 @@ if [ -t 0 ]; then agentcli run --model demo "$*"; else agentcli run --model demo
 cat >&2 <<END
 
 That was the whole program with a scripted model. With a model on this machine (Ollama, LM Studio, vLLM, llama.cpp):
-  alias agentcli='"$DENO" run -A --no-config "$root/main.ts"'
+  alias agentcli='$agentcli_settings "$DENO" run -A --no-config "$root/main.ts"'
   agentcli init-providers               # finds the servers that run here and writes ~/.agentcli/providers.yaml
   agentcli run "Explain what this does" # one turn; see agentcli run --help
 END

@@ -2,6 +2,7 @@
 # Sets DENO to the program and puts it on PATH. Needs Deno 2.7.11 or later, or Node.js with npm.
 
 agentcli_deno_version=2.9.6
+agentcli_settings='DENO_NO_UPDATE_CHECK=1' # what a command line of the user needs, for messages
 agentcli_cache=${XDG_CACHE_HOME:-$HOME/.cache}/agentcli
 
 # Whether the Deno named by $1 runs and is 2.7.11 or later.
@@ -65,9 +66,18 @@ agentcli_find_deno() {
   PATH=$folder/bin:$PATH
   # What this Deno caches stays beside it, so that removing one folder removes everything.
   DENO_DIR=${DENO_DIR:-$agentcli_cache/deno-cache}
+  agentcli_settings="$agentcli_settings DENO_DIR=\"$DENO_DIR\""
   export PATH DENO_DIR
 }
 
 agentcli_find_deno || exit 1
 DENO_NO_UPDATE_CHECK=1
 export DENO DENO_NO_UPDATE_CHECK
+
+# Fetches the packages that the modules given as arguments need; nothing is fetched twice. A company's own certificate
+# authority is in the system's store, which Deno does not ask unless told to.
+agentcli_fetch_packages() {
+  DENO_TLS_CA_STORE=${DENO_TLS_CA_STORE:-mozilla,system} "$DENO" cache --quiet --no-config "$@" && return 0
+  echo "the packages could not be fetched from npm; agentcli needs the network once, for this" >&2
+  return 1
+}
