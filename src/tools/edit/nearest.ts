@@ -1,0 +1,124 @@
+/** Why an edit found nothing: the lines of the file that come nearest, and the first difference. */
+import { cutText } from "../text.ts";
+import { findAll } from "./find.ts";
+
+/** Lines shown. */
+const SHOWN_LINES = 8;
+
+/** Characters of a line that are shown and compared. */
+const SHOWN_LENGTH = 200;
+
+/** How many places of one line are looked at: a closing brace stands everywhere and tells nothing. */
+const PLACES = 20;
+
+/** Similarity (0 to 1) below which a line is not worth showing. */
+const WORTH_SHOWING = 0.4;
+
+function pairsOf(line: string): Map<string, number> {
+  const pairs = new Map<string, number>();
+  const text = line.trim().slice(0, SHOWN_LENGTH).toLowerCase();
+  for (let at = 0; at + 1 < text.length; at++) {
+    const pair = text.slice(at, at + 2);
+    pairs.set(pair, (pairs.get(pair) ?? 0) + 1);
+  }
+  return pairs;
+}
+
+/** How much two lines share: twice the common pairs of characters by all pairs (Dice). */
+function similarity(wanted: Map<string, number>, line: string): number {
+  const other = pairsOf(line);
+  let common = 0;
+  let total = 0;
+  for (const amount of wanted.values()) total += amount;
+  for (const [pair, amount] of other) {
+    total += amount;
+    common += Math.min(amount, wanted.get(pair) ?? 0);
+  }
+  return total === 0 ? 0 : 2 * common / total;
+}
+
+/** The line (from 0) at which most lines of `wanted` stand where they should; null when none stands anywhere. */
+function bestByLines(lines: string[], wanted: string[]): number | null {
+  const places = new Map<string, number[]>();
+  for (const [index, line] of lines.entries()) {
+    const key = line.trim();
+    const known = places.get(key);
+    if (known === undefined) places.set(key, [index]);
+    else if (known.length < PLACES) known.push(index);
+  }
+  const votes = new Map<number, number>();
+  for (const [index, line] of wanted.entries()) {
+    // Long lines tell more about the place than a lone bracket.
+    const weight = Math.min(line.trim().length, 40);
+    if (weight === 0) continue;
+    for (const place of places.get(line.trim()) ?? []) {
+      votes.set(place - index, (votes.get(place - index) ?? 0) + weight);
+    }
+  }
+  let best: number | null = null;
+  for (const [start, weight] of votes) {
+    if (best === null || weight > (votes.get(best) ?? 0)) best = start;
+  }
+  return best === null || (votes.get(best) ?? 0) < 4 ? null : best;
+}
+
+/** The line (from 0) where the longest line of `wanted` has its nearest relative, minus its place; null when none is near. */
+function bestBySimilarity(lines: string[], wanted: string[]): number | null {
+  let longest = 0;
+  for (const [index, line] of wanted.entries()) {
+    if (line.trim().length > (wanted[longest] ?? "").trim().length) longest = index;
+  }
+  const pairs = pairsOf(wanted[longest] ?? "");
+  let best = -1;
+  let score = WORTH_SHOWING;
+  for (const [index, line] of lines.entries()) {
+    const found = similarity(pairs, line);
+    if (found > score) [best, score] = [index, found];
+  }
+  return best === -1 ? null : best - longest;
+}
+
+/** A reason that can be told from the two texts alone; null when there is none. */
+function knownReason(file: string, old: string): string | null {
+  const lines = old.split("\n").filter((line) => line.trim() !== "");
+  if (lines.every((line) => /^ *\d+\t/.test(line))) return "old_string holds the line numbers of Read; leave them out";
+  if (findAll(file.toLowerCase(), old.toLowerCase()).length > 0) return "only upper and lower case differ";
+  const plain = old.replaceAll("\\n", "\n").replaceAll("\\t", "\t").replaceAll('\\"', '"');
+  if (plain !== old && findAll(file, plain).length > 0) {
+    return "old_string holds backslash escapes that the file does not have";
+  }
+  return null;
+}
+
+function shown(line: string): string {
+  return cutText(line, SHOWN_LENGTH);
+}
+
+/**
+ * What to tell the model when `old` stands nowhere in the file: a reason where one can be told, and the nearest lines
+ * with their numbers and the first of them that differs.
+ */
+export function explainNoMatch(file: string, old: string): string {
+  const lines = file.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
+  const all = old.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
+  const first = all.findIndex((line) => line.trim() !== "");
+  const wanted = all.slice(Math.max(0, first));
+  while (wanted.length > 1 && wanted.at(-1)?.trim() === "") wanted.pop();
+  const reason = knownReason(file, old);
+  const opening = reason === null ? "" : ` Why: ${reason}.`;
+  const start = bestByLines(lines, wanted) ?? bestBySimilarity(lines, wanted);
+  if (start === null) return `${opening} No line of the file is similar. Read it and copy the text exactly.`;
+  const from = Math.max(0, start);
+  const rows: string[] = [];
+  let difference = "";
+  for (let at = from; at < Math.min(lines.length, start + wanted.length); at++) {
+    const inFile = lines[at] ?? "";
+    const inOld = wanted[at - start] ?? "";
+    if (rows.length < SHOWN_LINES) rows.push(`${at + 1}\t${shown(inFile)}`);
+    if (difference === "" && inFile.trim() !== inOld.trim()) {
+      difference = `\nFirst difference, line ${at + 1}:\nfile:       ${shown(inFile)}\nold_string: ${shown(inOld)}`;
+    }
+  }
+  if (difference === "" && lines.length < start + wanted.length) difference = "\nThe file ends before old_string does.";
+  return `${opening} Nearest lines:\n${rows.join("\n")}${difference}\nCopy the text exactly as the file has it.`;
+}
