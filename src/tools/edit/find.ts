@@ -14,7 +14,10 @@ function borders(pattern: string): Uint32Array {
   return lengths;
 }
 
-/** Where `pattern` stands in `text`, from left to right, not overlapping. An empty pattern stands nowhere. */
+/**
+ * Where `pattern` stands in `text`, from left to right. Places that overlap are all given, because each of them may be
+ * meant: `}}` stands twice in `}}}`. An empty pattern stands nowhere.
+ */
 export function findAll(text: string, pattern: string): number[] {
   const found: number[] = [];
   if (pattern === "" || pattern.length > text.length) return found;
@@ -24,7 +27,7 @@ export function findAll(text: string, pattern: string): number[] {
     if (text[at] === pattern[matched]) matched += 1;
     if (matched < pattern.length) continue;
     found.push(at - pattern.length + 1);
-    matched = 0;
+    matched = fallback[matched - 1] ?? 0;
   }
   return found;
 }

@@ -101,7 +101,11 @@ function choose(spans: { start: number; end: number }[], options: { all: boolean
   if (spans.length > 1 && !options.all) {
     return { kind: "several", positions: spans.map((span) => span.start), exact: true };
   }
-  return { kind: "found", replacements: spans.map((span) => ({ ...span, text: options.text })), exact: true };
+  const replacements: Replacement[] = [];
+  for (const span of spans) {
+    if (span.start >= (replacements.at(-1)?.end ?? 0)) replacements.push({ ...span, text: options.text });
+  }
+  return { kind: "found", replacements, exact: true };
 }
 
 /**

@@ -18,7 +18,7 @@ Deno.test("the search finds what a plain scan finds", () => {
   const pattern = fc.array(fc.constantFrom("a", "b"), { minLength: 1, maxLength: 4 }).map((parts) => parts.join(""));
   fc.assert(fc.property(small, pattern, (file, wanted) => {
     const plain: number[] = [];
-    for (let at = file.indexOf(wanted); at !== -1; at = file.indexOf(wanted, at + wanted.length)) plain.push(at);
+    for (let at = file.indexOf(wanted); at !== -1; at = file.indexOf(wanted, at + 1)) plain.push(at);
     assert.deepEqual(findAll(file, wanted), plain);
   }));
 });
@@ -32,6 +32,11 @@ Deno.test("an edit of an exact unique text is a plain replacement, all else byte
     fc.pre(middle !== "" && findAll(file, middle).length === 1);
     assert.equal(apply(file, middle, { new: fresh }), before + fresh + after);
   }));
+});
+
+Deno.test("places that overlap are several places", () => {
+  assert.equal(matchEdit("}\n}\n}\n", { old: "}\n}\n", new: "x", all: false }).kind, "several");
+  assert.equal(matchEdit("}\n}\n}\n", { old: " }\n }", new: "x", all: false }).kind, "several");
 });
 
 Deno.test("replacing all is what joining the parts is", () => {
