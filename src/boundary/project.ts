@@ -1,6 +1,6 @@
 /** Which directory is the project. */
 import { isForbidden, lstat, realPath } from "../platform/files.ts";
-import { dirname, isWithin, join, normalise } from "../platform/path.ts";
+import { dirname, isAbsolute, isWithin, join, normalise } from "../platform/path.ts";
 import { AgentcliError } from "../errors.ts";
 import { MARKER_NAME } from "./marker.ts";
 
@@ -33,7 +33,7 @@ export async function findProjectRoot(cwd: string, userHome: string | undefined)
     throw new AgentcliError("usage", `${cwd} does not exist`, { hint: "start in an existing directory" });
   }
   const start = normalise(found);
-  const home = userHome === undefined || userHome === "" ? null : await realPath(userHome);
+  const home = userHome === undefined || !isAbsolute(userHome) ? null : await realPath(userHome);
   const candidates = ancestors(start).filter((directory) =>
     directory === start || (dirname(directory) !== directory && (home === null || !isWithin(directory, home)))
   );

@@ -1,7 +1,7 @@
 /** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
 import { AgentcliError } from "../errors.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../platform/files.ts";
-import { dirname, isWithin, join, normalise } from "../platform/path.ts";
+import { dirname, isAbsolute, isWithin, join, normalise } from "../platform/path.ts";
 import { foldedPath } from "./folded.ts";
 import type { Label } from "./label.ts";
 import { findMarkers, findNestedMarkers, MARKER_NAME, markersAbove, type MarkerState } from "./marker.ts";
@@ -21,7 +21,7 @@ export interface WorkspaceOptions {
   cwd: string;
   /** The tool's own home: never read, never written by tools. */
   home: string;
-  /** The user's home, where start-up files lie; without it, files named like them are write-protected everywhere. */
+  /** The user's home, where start-up files lie; unless it is absolute, files named like them are write-protected everywhere. */
   userHome?: string | undefined;
   /** Of the root, from `findMarkers`. */
   markers: MarkerState;
@@ -91,7 +91,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   if (marker !== null && !options.provider.local) throw refuseRemote(marker, options);
   return new DiskWorkspace(roots, {
     home: await realOrNamed(normalise(options.home)),
-    userHome: options.userHome === undefined ? null : await realOrNamed(normalise(options.userHome)),
+    userHome: isAbsolute(options.userHome ?? "") ? await realOrNamed(normalise(options.userHome ?? "")) : null,
     local: options.provider.local,
     label: marker === null ? "open" : "no-cloud",
   });
