@@ -86,3 +86,9 @@ Deno.test("a hold that is not enabled passes everything", () => {
   assert.equal(hold.holding, false);
   assert.equal(hold.end(), "");
 });
+
+Deno.test("white space in the beginning of JSON is waited for only so long", () => {
+  const hold = createHold(true);
+  assert.equal(hold.push("{"), "");
+  assert.equal(hold.push(" ".repeat(300)), "{" + " ".repeat(300));
+});

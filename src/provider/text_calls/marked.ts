@@ -83,11 +83,11 @@ function readAt(
 function widen(text: string, span: MarkedSpan & { floor: number }): MarkedSpan {
   const { family, calls, floor } = span;
   let { start, end } = span;
-  for (let token: string | undefined = ""; token !== undefined; start -= token.length) {
+  for (;;) {
     const edge = startOfSpace(text, start);
-    token = family.before.find((one) => edge - one.length >= floor && text.startsWith(one, edge - one.length));
+    const token = family.before.find((one) => edge - one.length >= floor && text.startsWith(one, edge - one.length));
     if (token === undefined) break;
-    start = edge;
+    start = edge - token.length;
   }
   const cursor = new Cursor(text, end);
   do {

@@ -115,7 +115,7 @@ Deno.test("prose and code that only look like calls stay as they are", () => {
 });
 
 Deno.test("a marker in a JSON answer is content", () => {
-  const text = JSON.stringify({ example: "<tool_call>list\n</tool_call>", more: "[TOOL_CALLS]list{}" });
+  const text = JSON.stringify({ example: "it is <tool_call>list </tool_call>", more: "or [TOOL_CALLS]list{}" });
   assert.equal(recoverCalls(text, SAMPLE_TOOLS), null);
 });
 
@@ -248,6 +248,8 @@ Deno.test("after a call without an end nothing is read", () => {
     '<|tool_call_start|>[write_file(path="a", content="see ',
     '<|tool_call>call:write_file{content:<|"|>see ',
     '<|python_tag|>write_file.call(content="see ',
+    "<function=write_file><parameter=path>a</parameter> see ",
+    '<|tool_call_start|>[write_file(content="line\nline")]<|tool_call_end|>',
   ];
   for (const text of texts) assert.equal(recoverCalls(text + later, SAMPLE_TOOLS), null, text);
 });
@@ -267,4 +269,48 @@ Deno.test("Gemma arguments are read with their lists and maps", () => {
     name: "list",
     input: { a: ['x, "y"', 2], b: { c: true, d: null } },
   }]);
+});
+
+Deno.test("large and deep texts are read to their end", () => {
+  const half = 300_000;
+  const deep = "[".repeat(half) + "]".repeat(half);
+  assert.equal(recoverCalls(deep, SAMPLE_TOOLS), null);
+  assert.equal(recoverCalls(`<tool_call>${deep}</tool_call>`, SAMPLE_TOOLS), null);
+  assert.equal(recoverCalls(`<|tool_call>call:list{a:${deep}}`, SAMPLE_TOOLS), null);
+  assert.equal(recoverCalls(`<|tool_call_start|>[list(a=${"{".repeat(half)}`, SAMPLE_TOOLS), null);
+  const many = Array(20_000).fill({ name: "list", arguments: {} });
+  assert.equal(recoverCalls(JSON.stringify(many), SAMPLE_TOOLS)?.calls.length, many.length);
+  assert.equal(recoverCalls(`[TOOL_CALLS]${JSON.stringify(many)}`, SAMPLE_TOOLS)?.calls.length, many.length);
+  assert.equal(recoverCalls(FORMS.qwen_coder?.(Array(20_000).fill(LIST)) ?? "", SAMPLE_TOOLS)?.calls.length, 20_000);
+  const runs = Array.from({ length: 1_000 }, (_, length) => "`".repeat(length + 1)).join(" ");
+  assert.deepEqual(recoverCalls(`${runs}\n\n${FORMS.glm?.([LIST])}`, SAMPLE_TOOLS)?.rest, runs);
+});
+
+Deno.test("a pair of quotation marks may hold several calls", () => {
+  assert.equal(recoverCalls(`It says "${FORMS.hermes?.([LIST, LIST])}" there.`, SAMPLE_TOOLS), null);
+});
+
+Deno.test("code is cut as in Markdown", () => {
+  const call = "[TOOL_CALLS]list{}";
+  assert.deepEqual(callsOf(`A \` sign.\n\n${call}\n\nAnother \` sign.`), [LIST]);
+  assert.deepEqual(callsOf(`A \` sign, ${call} and another \` sign.`), []);
+  assert.deepEqual(callsOf(`\`\`\`list()\`\`\` is next:\n${call}`), [LIST]);
+  assert.deepEqual(callsOf(`~~~~\n~~~\n${call}\n~~~~\n`), []);
+  assert.deepEqual(callsOf(`~~~\n\`\`\`\n~~~\n${call}`), [LIST]);
+  assert.deepEqual(callsOf(`\`\`\`\n${call}`), []);
+});
+
+Deno.test("the end of reasoning inside the value of a bare call is content", () => {
+  const input = { path: "a", content: "</think> {" };
+  assert.deepEqual(callsOf(JSON.stringify({ name: "write_file", arguments: input })), [{ name: "write_file", input }]);
+});
+
+Deno.test("tokens that end a turn go with the call", () => {
+  const texts = [
+    '<|python_tag|>{"name":"list","parameters":{}}<|eom_id|>',
+    "[TOOL_CALLS]list{}</s>",
+    "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>list<｜tool▁sep｜>{}<｜tool▁call▁end｜><｜tool▁calls▁end｜><｜end▁of▁sentence｜>",
+    "<|channel|>analysis to=functions.list code<|message|>{}<|end|>",
+  ];
+  for (const text of texts) assert.equal(recoverCalls(text, SAMPLE_TOOLS)?.rest, "", text);
 });

@@ -27,7 +27,8 @@ export function readTaggedCall(
   for (;;) {
     cursor.skipSpace();
     if (cursor.take(form.callClose)) break;
-    if (!cursor.take(form.keyOpen)) return written.length === 0 ? null : { kind: "broken" };
+    // Only before the first argument: a value does not end where neither tag follows.
+    if (!cursor.take(form.keyOpen)) return null;
     const key = readKey(cursor, form);
     const value = key === null ? null : readValue(cursor, form);
     if (key === null || value === null) return { kind: "broken" };

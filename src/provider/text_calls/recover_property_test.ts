@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { FORMS, SAMPLE_TOOLS, type SampleCall, TAGGED_FORMS } from "../../../tests/helpers/text_calls.ts";
+import * as fc from "../../../tests/property.ts";
+import { FAMILIES } from "./families.ts";
+import { createHold } from "./hold.ts";
+import { recoverCalls } from "./recover.ts";
+import { THINKING } from "./thinking.ts";
+
+/** Everything the recovery looks at, and what stands around it. */
+const FRAGMENTS = [
+  ...FAMILIES.flatMap((family) => [...family.openers, ...family.before, ...family.after, ...(family.closing ?? [])]),
+  ...THINKING.flat(),
+  ...[
+    "`",
+    "```",
+    "```json\n",
+    "~~~",
+    "\n",
+    "\n\n",
+    " ",
+    '"',
+    "'",
+    "\\",
+    "{",
+    "}",
+    "[",
+    "]",
+    "(",
+    ")",
+    ",",
+    ":",
+    ";",
+    "=",
+  ],
+  ...["<parameter=path>", '<parameter name="path">', "<arg_key>path</arg_key>", "<arg_value>", '<|"|>', ">", '">', "0"],
+  ...[
+    "list",
+    "read_file",
+    "functions.",
+    ".call(",
+    '"name"',
+    '"arguments"',
+    '{"name":"list","arguments":{}}',
+    "{}",
+    "list{}",
+  ],
+  ...["<｜tool▁sep｜>", "<|tool_call_argument_begin|>", "<|message|>", "[ARGS]", "é", "\ud800"],
+];
+
+const hostile = fc.oneof(
+  fc.string({ unit: "binary", maxLength: 200, size: "max" }),
+  fc.array(fc.constantFrom(...FRAGMENTS), { maxLength: 40, size: "max" }).map((parts) => parts.join("")),
+);
+
+/** Strings that a family can write: tags have no escapes, and a carriage return before the newline is cut with it. */
+function contentFor(family: string): fc.Arbitrary<string> {
+  const content = fc.oneof(fc.string({ unit: "binary" }), hostile);
+  if (family === "gemma") return content.filter((text) => !text.includes('<|"|>'));
+  if (!TAGGED_FORMS.includes(family)) return content;
+  return content.filter((text) => !/parameter|arg_|<\/function|<\/invoke|\r$/.test(text));
+}
+
+function callsFor(family: string): fc.Arbitrary<SampleCall[]> {
+  const content = contentFor(family);
+  return fc.array(
+    fc.oneof(
+      fc.record({ name: fc.constant("list"), input: fc.constant({}) }),
+      fc.record({ name: fc.constant("read_file"), input: fc.record({ path: content, limit: fc.integer() }) }),
+      fc.record({
+        name: fc.constant("write_file"),
+        input: fc.record({ path: content, content, overwrite: fc.boolean() }),
+      }),
+    ),
+    { minLength: 1, maxLength: 3 },
+  );
+}
+
+/** Pieces of `text` cut at places that `sizes` give in turn. */
+function piecesOf(text: string, sizes: readonly number[]): string[] {
+  const pieces: string[] = [];
+  for (let at = 0, turn = 0; at < text.length; turn++) {
+    const size = sizes[turn % sizes.length] ?? 1;
+    pieces.push(text.slice(at, at + size));
+    at += size;
+  }
+  return pieces;
+}
+
+const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 8 });
+
+Deno.test("recovery never throws and never gives an undeclared tool", () => {
+  const declared = SAMPLE_TOOLS.map((tool) => tool.function.name);
+  fc.assert(
+    fc.property(hostile, (text) => {
+      const found = recoverCalls(text, SAMPLE_TOOLS);
+      if (found === null) return;
+      assert.ok(found.calls.length > 0);
+      assert.ok(found.calls.every((call) => declared.includes(call.name)));
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+for (const [family, form] of Object.entries(FORMS)) {
+  Deno.test(`${family}: what is written is recovered exactly, whatever the values are`, () => {
+    fc.assert(
+      fc.property(callsFor(family), (calls) => {
+        assert.deepEqual(plain(recoverCalls(form(calls), SAMPLE_TOOLS)), plain({ calls, rest: "", family }));
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  Deno.test(`${family}: what was shown while streaming is the beginning of the rest`, () => {
+    fc.assert(
+      fc.property(callsFor(family), sizes, (calls, cuts) => {
+        const text = `Now <this>:\n\n${form(calls)}\nThen.`;
+        const hold = createHold(true);
+        const shown = piecesOf(text, cuts).map((piece) => hold.push(piece)).join("");
+        assert.equal(shown, "Now <this>:\n\n");
+        assert.ok(recoverCalls(text, SAMPLE_TOOLS)?.rest.startsWith(shown.trimEnd()));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  Deno.test(`${family}: a cut never changes a call, whatever the values are`, () => {
+    fc.assert(
+      fc.property(callsFor(family), fc.double({ min: 0, max: 1, noNaN: true }), (calls, part) => {
+        const text = form(calls);
+        const found = recoverCalls(text.slice(0, Math.floor(text.length * part)), SAMPLE_TOOLS)?.calls ?? [];
+        assert.deepEqual(plain(found), plain(calls.slice(0, found.length)));
+      }),
+      { numRuns: 150 },
+    );
+  });
+}
+
+Deno.test("what the hold lets through and what it held are the text", () => {
+  fc.assert(
+    fc.property(hostile, sizes, fc.boolean(), (text, cuts, enabled) => {
+      const hold = createHold(enabled);
+      const shown = piecesOf(text, cuts).map((piece) => hold.push(piece)).join("");
+      assert.equal(hold.holding, shown.length < text.length);
+      assert.equal(shown + hold.end(), text);
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+/** Generated records have no prototype; as JSON they compare with parsed ones. */
+function plain(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value));
+}
