@@ -107,7 +107,7 @@ Deno.test("a host that is none is wrong usage", async () => {
 Deno.test("discovery sends neither key nor body over the wire", async () => {
   const { received } = await meet((_, reply) => reply.whole(401, {}, '{"detail":"Not authenticated"}'));
   const bytes = received.join("");
-  assert.match(bytes, /^GET \S*\/v1\/models HTTP\/1\.1\r\n/);
+  assert.match(bytes, /^GET \/v1\/models HTTP\/1\.1\r\n/);
   assert.doesNotMatch(bytes, /authorization|api-key|cookie|content-length|transfer-encoding|POST/i);
 });
 
@@ -172,7 +172,7 @@ Deno.test("ids of a megabyte are left out, and control characters are left for t
 Deno.test("a huge answer of a side question neither fails nor holds up discovery", async () => {
   const models = JSON.stringify({ object: "list", data: [{ id: "m", owned_by: "library" }] });
   const { found } = await meet(async (request, reply) => {
-    if (request.path.endsWith("/v1/models")) return await reply.whole(200, {}, models);
+    if (request.path === "/v1/models") return await reply.whole(200, {}, models);
     const running = Array.from({ length: 50_000 }, (_, at) => ({ name: `n${at}`, context_length: 1 }));
     await reply.whole(200, {}, JSON.stringify({ models: running }));
   });

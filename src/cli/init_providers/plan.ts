@@ -1,0 +1,122 @@
+/** What a discovery means for providers.yaml. Pure: from what is configured and what was met to what is to be added. */
+import { type Runtime, RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
+
+/** Models that are written for one server; the rest is served all the same. */
+const MODEL_LIMIT = 500;
+
+/** A provider to be written. */
+export interface PlannedProvider {
+  name: string;
+  baseUrl: string;
+  apiKey: string;
+  models: DiscoveredModel[];
+}
+
+/** What is to be added and what is to be said; nothing is ever taken away. */
+export interface Plan {
+  providers: PlannedProvider[];
+  /** Models to be added to providers that are there. */
+  models: { provider: string; models: DiscoveredModel[] }[];
+  /** Models that are configured but no longer served. */
+  gone: { provider: string; model: string }[];
+  /** Base URL of what was met → name of the provider that has its address, or will have. */
+  names: Map<string, string>;
+  /** Sentences for people. */
+  notes: string[];
+}
+
+/** The part of a configured provider that counts here. */
+export interface Configured {
+  name: string;
+  baseUrl: string;
+  models: readonly { id: string; aliases: readonly string[] }[];
+}
+
+/** Plans the merge. A server belongs to the provider with its address, whatever its name. */
+export function planMerge(configured: readonly Configured[], found: readonly Discovered[]): Plan {
+  const plan: Plan = { providers: [], models: [], gone: [], names: new Map(), notes: [] };
+  const handled = new Set<string>();
+  for (const server of found) {
+    const address = addressOf(server.baseUrl);
+    const owner = configured.find((provider) => addressOf(provider.baseUrl) === address);
+    if (owner !== undefined) plan.names.set(server.baseUrl, owner.name);
+    if (server.state !== "serving" || handled.has(address)) continue;
+    handled.add(address);
+    if (owner === undefined) planProvider(plan, server, configured);
+    else planModels(plan, server, owner);
+  }
+  const studio = RUNTIMES.find((runtime) => runtime.id === STUDIO.id);
+  const taken = (name: string) => [...configured, ...plan.providers].some((provider) => provider.name === name);
+  if (studio !== undefined && !taken(studio.id)) plan.providers.push(blockOf(studio));
+  return plan;
+}
+
+function blockOf(runtime: Runtime): PlannedProvider {
+  return { name: runtime.id, baseUrl: runtime.baseUrl, apiKey: runtime.apiKey, models: [] };
+}
+
+function planProvider(plan: Plan, server: Discovered, configured: readonly Configured[]): void {
+  const name = nameFor(server);
+  if ([...configured, ...plan.providers].some((provider) => provider.name === name)) {
+    plan.notes.push(
+      `${name} is configured for another address and was not changed; to use the server at ${server.host}:${server.port}: agentcli providers add <name> --base-url ${server.baseUrl}`,
+    );
+    return;
+  }
+  // The placeholder key is for loopback; elsewhere it would be sent as a key.
+  const apiKey = server.local ? RUNTIMES.find((one) => one.id === name)?.apiKey ?? "local" : "none";
+  plan.names.set(server.baseUrl, name);
+  plan.providers.push({ name, baseUrl: server.baseUrl, apiKey, models: limited(plan, server.models, name) });
+}
+
+function planModels(plan: Plan, server: Discovered, owner: Configured): void {
+  const key = server.server?.server === "ollama" ? withoutLatest : (id: string) => id;
+  const known = new Set(owner.models.map((model) => key(model.id)));
+  const served = new Set(server.models.map((model) => key(model.id)));
+  const aliases = new Set(owner.models.flatMap((model) => model.aliases));
+  const added = server.models.filter((model) => !known.has(key(model.id)) && !aliases.has(model.id));
+  for (const model of server.models) {
+    // Written, it would stand for two models.
+    if (!known.has(key(model.id)) && aliases.has(model.id)) {
+      plan.notes.push(`${owner.name} serves '${model.id}', which is an alias there already; it was left out`);
+    }
+  }
+  if (added.length > 0) plan.models.push({ provider: owner.name, models: limited(plan, added, owner.name) });
+  for (const model of owner.models) {
+    if (!served.has(key(model.id))) plan.gone.push({ provider: owner.name, model: model.id });
+  }
+}
+
+function limited(plan: Plan, models: readonly DiscoveredModel[], provider: string): DiscoveredModel[] {
+  if (models.length > MODEL_LIMIT) {
+    plan.notes.push(`${provider} serves ${models.length} new models; the first ${MODEL_LIMIT} are written`);
+  }
+  return models.slice(0, MODEL_LIMIT);
+}
+
+/** Ollama takes a name without a tag for the one with `:latest`. */
+function withoutLatest(id: string): string {
+  return id.endsWith(":latest") ? id.slice(0, -":latest".length) : id;
+}
+
+/** The id of the runtime on this machine; elsewhere, and on other ports, a name that says where. */
+function nameFor(server: Discovered): string {
+  if (server.local && server.runtime !== null) return server.runtime;
+  const kind = server.runtime ?? server.server?.server ?? "server";
+  const place = server.local
+    ? String(server.port)
+    : server.runtime === null
+    ? `${server.host}-${server.port}`
+    : server.host;
+  return `${kind}-${place}`.toLowerCase().replace(/[^a-z0-9_.-]+/g, "-").replace(/-+$/, "").slice(0, 64);
+}
+
+/** An address for comparing: the names of loopback are one host. */
+function addressOf(baseUrl: string): string {
+  const url = URL.parse(baseUrl);
+  if (url === null) return baseUrl;
+  const host = ["localhost", "127.0.0.1", "[::1]"].includes(url.hostname) ? "localhost" : url.hostname;
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  return `${url.protocol}//${host}:${port}${url.pathname.replace(/\/+$/, "")}`;
+}

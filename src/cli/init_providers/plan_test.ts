@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import type { Discovered } from "../../provider/discovery.ts";
+import { type Configured, planMerge } from "./plan.ts";
+
+/** A server that was met on localhost. */
+function met(port: number, more: Partial<Discovered> = {}): Discovered {
+  const host = more.host ?? "localhost";
+  return {
+    runtime: port === 11434 ? "runtime_a" : null,
+    host,
+    port,
+    baseUrl: `http://${host}:${port}/v1`,
+    local: true,
+    state: "serving",
+    detail: "",
+    server: null,
+    models: [],
+    ...more,
+  };
+}
+
+const OLLAMA = { server: "ollama", label: "Ollama", gateway: false };
+const models = (...ids: string[]) => ids.map((id) => ({ id, contextWindow: null }));
+const configured = (name: string, port: number, ...ids: string[]): Configured => ({
+  name,
+  baseUrl: `http://localhost:${port}/v1`,
+  models: ids.map((id) => ({ id, aliases: [] })),
+});
+const STUDIO = configured("studio_f", 8888);
+
+Deno.test("a server on a usual port becomes the provider of the seed, and the studio's block is always written", () => {
+  const plan = planMerge([], [met(11434, { models: [{ id: "qwen3:8b", contextWindow: 4096 }] })]);
+  assert.deepEqual(plan.providers, [
+    {
+      name: "runtime_a",
+      baseUrl: "http://localhost:11434/v1",
+      apiKey: "local",
+      models: [{ id: "qwen3:8b", contextWindow: 4096 }],
+    },
+    { name: "studio_f", baseUrl: "http://localhost:8888/v1", apiKey: "$STUDIO_F_API_KEY", models: [] },
+  ]);
+});
+
+Deno.test("nothing but the studio's block comes of nothing, and nothing of a configured studio", () => {
+  const absent = met(11434, { state: "nothing there" });
+  assert.deepEqual(planMerge([], [absent]).providers.map((block) => block.name), ["studio_f"]);
+  const plan = planMerge([STUDIO, configured("runtime_a", 11434, "m")], [absent]);
+  assert.deepEqual([plan.providers, plan.models, plan.gone], [[], [], []]);
+});
+
+Deno.test("new models are added to a configured provider, and those that are gone are reported", () => {
+  const plan = planMerge([STUDIO, configured("runtime_a", 11434, "old", "kept")], [
+    met(11434, { models: models("kept", "new") }),
+  ]);
+  assert.deepEqual(plan.providers, []);
+  assert.deepEqual(plan.models, [{ provider: "runtime_a", models: models("new") }]);
+  assert.deepEqual(plan.gone, [{ provider: "runtime_a", model: "old" }]);
+});
+
+Deno.test("a server belongs to the provider with its address, whatever its name and spelling", () => {
+  const mine = { name: "mine", baseUrl: "http://127.0.0.1:11434/v1/", models: [{ id: "a", aliases: [] }] };
+  const plan = planMerge([STUDIO, mine], [met(11434, { models: models("a", "b") })]);
+  assert.deepEqual(plan.models, [{ provider: "mine", models: models("b") }]);
+  assert.equal(plan.names.get("http://localhost:11434/v1"), "mine");
+});
+
+Deno.test("Ollama's unnamed tag is the one called latest, and only Ollama's", () => {
+  const owner = configured("runtime_a", 11434, "qwen3");
+  const ollama = planMerge([STUDIO, owner], [met(11434, { server: OLLAMA, models: models("qwen3:latest") })]);
+  assert.deepEqual([ollama.models, ollama.gone], [[], []]);
+  const other = planMerge([STUDIO, owner], [met(11434, { models: models("qwen3:latest") })]);
+  assert.equal(other.models.length, 1);
+});
+
+Deno.test("a served id that is an alias already is left out, with a note", () => {
+  const owner = { ...configured("runtime_a", 11434), models: [{ id: "qwen3:8b", aliases: ["coder"] }] };
+  const plan = planMerge([STUDIO, owner], [met(11434, { models: models("qwen3:8b", "coder") })]);
+  assert.deepEqual([plan.models, plan.gone], [[], []]);
+  assert.match(plan.notes[0] ?? "", /'coder', which is an alias/);
+});
+
+Deno.test("a name that is taken for another address is left alone, with a note", () => {
+  const elsewhere = configured("runtime_a", 9999, "a");
+  const plan = planMerge([STUDIO, elsewhere], [met(11434, { models: models("b") })]);
+  assert.deepEqual([plan.providers, plan.models, plan.gone], [[], [], []]);
+  assert.match(plan.notes[0] ?? "", /runtime_a is configured for another address/);
+});
+
+Deno.test("servers elsewhere get names that say where, and no placeholder key", () => {
+  const plan = planMerge([STUDIO], [
+    met(11434, { host: "GPU_box.lan", local: false }),
+    met(9000, { host: "10.0.0.5", local: false, server: { server: "llama.cpp", label: "llama.cpp", gateway: false } }),
+    met(9001),
+  ]);
+  assert.deepEqual(plan.providers.map((block) => [block.name, block.apiKey]), [
+    ["runtime_a-gpu_box.lan", "none"],
+    ["llama.cpp-10.0.0.5-9000", "none"],
+    ["server-9001", "local"],
+  ]);
+});
+
+Deno.test("one server under two names of this machine is written once", () => {
+  const plan = planMerge([STUDIO], [
+    met(11434, { models: models("a") }),
+    met(11434, { host: "127.0.0.1", models: models("a") }),
+  ]);
+  assert.equal(plan.providers.length, 1);
+});
+
+Deno.test("servers that want a key, load or serve no models are not written, but for the last", () => {
+  const plan = planMerge([STUDIO], [
+    met(8000, { state: "needs key" }),
+    met(8001, { state: "loading" }),
+    met(8002, { state: "not a model server" }),
+    met(11434, { state: "serving" }),
+  ]);
+  assert.deepEqual(plan.providers.map((block) => block.name), ["runtime_a"]);
+});
+
+Deno.test("of thousands of models the first hundreds are written", () => {
+  const many = models(...Array.from({ length: 2000 }, (_, at) => `m${at}`));
+  const plan = planMerge([STUDIO], [met(11434, { models: many })]);
+  assert.equal(plan.providers[0]?.models.length, 500);
+  assert.match(plan.notes[0] ?? "", /2000 new models; the first 500/);
+});

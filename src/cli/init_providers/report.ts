@@ -1,0 +1,132 @@
+/** What `init-providers` tells: what changed, what is gone, what to do next; or all of it as one JSON object. */
+import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
+import { clean } from "../../terminal/clean.ts";
+import type { Plan } from "./plan.ts";
+import { modelName, modelText } from "./table.ts";
+
+/** Everything there is to tell. */
+export interface Outcome {
+  /** Of providers.yaml. */
+  path: string;
+  dryRun: boolean;
+  /** Whether the text of the file changed, or would. */
+  changed: boolean;
+  found: readonly Discovered[];
+  plan: Plan;
+  /** What changed, as a unified diff. */
+  diff: string;
+}
+
+/** What was added, kept and noticed, one sentence a line. */
+export function changeLines(outcome: Outcome): string[] {
+  const { plan, dryRun } = outcome;
+  const verb = dryRun ? "would add" : "added";
+  return [
+    ...plan.providers.map((block) => `${verb} ${block.name} (${clean(block.baseUrl)}): ${counted(block.models)}`),
+    ...plan.models.map(({ provider, models }) =>
+      `${provider}: ${verb} ${models.slice(0, 5).map(modelText).join(", ")}${
+        models.length > 5 ? ` and ${models.length - 5} more` : ""
+      }`
+    ),
+    ...plan.gone.slice(0, 50).map(({ provider, model }) =>
+      `${provider}: '${modelName(model)}' is configured but no longer served; it was kept`
+    ),
+    ...plan.notes.map((note) => clean(note)),
+    fileLine(outcome),
+  ];
+}
+
+function counted(models: readonly DiscoveredModel[]): string {
+  return models.length === 0 ? "no models yet" : models.length === 1 ? "1 model" : `${models.length} models`;
+}
+
+function fileLine({ path, dryRun, changed }: Outcome): string {
+  if (!changed) return `nothing to change in ${path}`;
+  return dryRun ? `dry run: ${path} was not written` : `wrote ${path}`;
+}
+
+/** What to do next, one step a line; commands are indented. */
+export function nextSteps({ found, plan }: Outcome): string[] {
+  const steps: string[] = [];
+  for (const server of found) {
+    const where = `${clean(server.host)}:${server.port}`;
+    const owner = plan.names.get(server.baseUrl);
+    if (server.state === "needs key" && owner !== undefined) {
+      steps.push(`${owner} needs its key to list models; it is checked by:`, `  agentcli providers validate ${owner}`);
+    } else if (server.state === "needs key") {
+      const name = server.runtime ?? "<name>";
+      const variable = `${name === "<name>" ? "PROVIDER" : name.toUpperCase()}_API_KEY`;
+      steps.push(
+        `the server at ${where} needs a key; put it into ${variable}, then:`,
+        `  agentcli providers add ${name} --base-url ${clean(server.baseUrl)} --api-key '$${variable}'`,
+      );
+    }
+    if (server.state === "loading") {
+      steps.push(`the server at ${where} is not ready yet; when it is:`, "  agentcli init-providers");
+    }
+    if (server.state === "serving" && server.models.length === 0) {
+      steps.push(
+        `the server at ${where} has no models yet; load or pull one there, then:`,
+        "  agentcli init-providers",
+      );
+    }
+    if (server.server?.gateway === true) {
+      steps.push(`${where} is a gateway (${clean(server.server.label)}): what is sent there may leave this machine`);
+    }
+  }
+  const ready = readyModel(found, plan);
+  if (ready !== null) {
+    steps.push("check and try it:", "  agentcli providers validate", `  agentcli run "hello" --model ${ready}`);
+  } else if (steps.length === 0) {
+    steps.push(
+      "no model server answered; start one (for example: ollama serve), then:",
+      "  agentcli init-providers",
+      "a server on another machine, or one with a key:",
+      "  agentcli init-providers --host <host>",
+      "  agentcli providers add <name> --base-url http://<host>:<port>/v1",
+      "without any server, to look around:",
+      '  agentcli run --model demo "hello"',
+    );
+  }
+  return steps;
+}
+
+/** A selector that works as it stands: the first model that is served and needs no quoting. */
+function readyModel(found: readonly Discovered[], plan: Plan): string | null {
+  for (const server of found.filter((one) => one.state === "serving")) {
+    const name = plan.names.get(server.baseUrl);
+    const model = server.models.find(({ id }) => /^[\w.:/@+-]{1,100}$/.test(id));
+    if (name !== undefined && model !== undefined) return `${name}:${model.id}`;
+  }
+  return null;
+}
+
+/** The stable object of `--json`. */
+export function jsonReport({ path, dryRun, changed, found, plan, diff }: Outcome): Record<string, unknown> {
+  const models = (list: readonly DiscoveredModel[]) =>
+    list.map(({ id, contextWindow }) => ({ id, context_window: contextWindow }));
+  return {
+    path,
+    dry_run: dryRun,
+    changed,
+    servers: found.map((server) => ({
+      label: server.runtime,
+      address: `${server.host}:${server.port}`,
+      base_url: server.baseUrl,
+      local: server.local,
+      state: server.state,
+      detail: server.detail,
+      server: server.server,
+      models: models(server.models),
+    })),
+    added_providers: plan.providers.map((block) => ({
+      name: block.name,
+      base_url: block.baseUrl,
+      models: models(block.models),
+    })),
+    added_models: plan.models.map(({ provider, models: list }) => ({ provider, models: models(list) })),
+    gone_models: plan.gone,
+    notes: plan.notes,
+    ...(dryRun ? { diff } : {}),
+  };
+}

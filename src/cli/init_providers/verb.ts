@@ -1,0 +1,26 @@
+/** `agentcli init-providers`: look for local model servers and write what was found. */
+import { flag, integer, list } from "../option.ts";
+import { verb } from "../verb.ts";
+
+export const INIT_PROVIDERS_OPTIONS = {
+  dryRun: flag("Write nothing; print what would change as a diff"),
+  timeout: integer("MS", "Longest wait for each address, in milliseconds (default: 2000)", {
+    minimum: 1,
+    maximum: 600_000,
+  }),
+  host: list("HOST", "Look on this host instead of localhost, with or without a port; may be repeated"),
+} as const;
+
+export const initProvidersVerb = verb({
+  brief: "Find local model servers and write providers.yaml",
+  detail:
+    "Asks the usual ports of local model servers for their models: plain requests, without a key. What you wrote in providers.yaml stays as it is: new models are added, models that are gone are reported and kept.",
+  arguments: [],
+  options: INIT_PROVIDERS_OPTIONS,
+  examples: [
+    "agentcli init-providers",
+    "agentcli init-providers --dry-run",
+    "agentcli init-providers --host 192.168.1.20 --timeout 5000",
+  ],
+  load: () => import("./run.ts"),
+});
