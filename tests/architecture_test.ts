@@ -60,6 +60,7 @@ const BAD: [string, string, Rule, ...Source[]][] = [
   ["src/agent/a.ts", "\n".repeat(401) + "let a;", "length"],
   ["tests/a_test.ts", "a;\n".repeat(401), "length"],
   ["src/agent/a.ts", `export function a() {}`, "docstring"],
+  ["src/cli/a/run.ts", `export async function run() {}`, "docstring"],
   ["src/agent/a.ts", `/** Says. */\nconst b = 1;\nexport class A {}`, "docstring"],
   ["src/agent/a.ts", `// ${"TO"}DO: later`, "leftover"],
   ["src/agent/a.ts", `/* see /${"home"}/somebody/notes */`, "leftover"],
@@ -91,6 +92,7 @@ const GOOD: [string, string][] = [
   ["src/terminal/a.ts", `/** Asks. */\nexport async function confirm() {}\nawait confirm();`],
   ["src/agent/a.ts", `/** Says. */\n// deno-lint-ignore no-explicit-any -- a reason\nexport function a() {}`],
   ["src/agent/a_test.ts", `import assert from "node:assert/strict";\nDeno.test("a", () => assert.ok(true));`],
+  ["src/cli/a/run.ts", `/** \`a\`: what the verb does. */\nexport async function run() {}`],
   ["src/boundary/reader.ts", `import { openFile } from "../platform/files.ts";`],
   ["main.ts", `import { main } from "./src/cli/main.ts";`],
 ];
