@@ -2,8 +2,10 @@
 import { type Runtime, RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
 
-/** Models that are written for one server; the rest is served all the same. */
+/** Models of a new provider that are written; the rest is served all the same. */
 const MODEL_LIMIT = 500;
+/** Models that one run adds to a provider that is there: each is an edit of the text of its own (8 ms and more). */
+const ADDED_LIMIT = 100;
 
 /** A provider to be written. */
 export interface PlannedProvider {
@@ -67,7 +69,12 @@ function planProvider(plan: Plan, server: Discovered, configured: readonly Confi
   // The placeholder key is for loopback; elsewhere it would be sent as a key.
   const apiKey = server.local ? RUNTIMES.find((one) => one.id === name)?.apiKey ?? "local" : "none";
   plan.names.set(server.baseUrl, name);
-  plan.providers.push({ name, baseUrl: server.baseUrl, apiKey, models: limited(plan, server.models, name) });
+  plan.providers.push({
+    name,
+    baseUrl: server.baseUrl,
+    apiKey,
+    models: limited(plan, server.models, { provider: name, limit: MODEL_LIMIT }),
+  });
 }
 
 function planModels(plan: Plan, server: Discovered, owner: Configured): void {
@@ -82,17 +89,26 @@ function planModels(plan: Plan, server: Discovered, owner: Configured): void {
       plan.notes.push(`${owner.name} serves '${model.id}', which is an alias there already; it was left out`);
     }
   }
-  if (added.length > 0) plan.models.push({ provider: owner.name, models: limited(plan, added, owner.name) });
+  if (added.length > 0) {
+    plan.models.push({
+      provider: owner.name,
+      models: limited(plan, added, { provider: owner.name, limit: ADDED_LIMIT }),
+    });
+  }
   for (const model of owner.models) {
     if (!served.has(key(model.id))) plan.gone.push({ provider: owner.name, model: model.id });
   }
 }
 
-function limited(plan: Plan, models: readonly DiscoveredModel[], provider: string): DiscoveredModel[] {
-  if (models.length > MODEL_LIMIT) {
-    plan.notes.push(`${provider} serves ${models.length} new models; the first ${MODEL_LIMIT} are written`);
+function limited(
+  plan: Plan,
+  models: readonly DiscoveredModel[],
+  to: { provider: string; limit: number },
+): DiscoveredModel[] {
+  if (models.length > to.limit) {
+    plan.notes.push(`${to.provider} serves ${models.length} new models; ${to.limit} are written, run again for more`);
   }
-  return models.slice(0, MODEL_LIMIT);
+  return models.slice(0, to.limit);
 }
 
 /** Ollama takes a name without a tag for the one with `:latest`. */

@@ -117,9 +117,12 @@ Deno.test("servers that want a key, load or serve no models are not written, but
   assert.deepEqual(plan.providers.map((block) => block.name), ["runtime_a"]);
 });
 
-Deno.test("of thousands of models the first hundreds are written", () => {
+Deno.test("of thousands of models the first hundreds are written, and more the next time", () => {
   const many = models(...Array.from({ length: 2000 }, (_, at) => `m${at}`));
   const plan = planMerge([STUDIO], [met(11434, { models: many })]);
   assert.equal(plan.providers[0]?.models.length, 500);
-  assert.match(plan.notes[0] ?? "", /2000 new models; the first 500/);
+  assert.match(plan.notes[0] ?? "", /2000 new models; 500 are written/);
+  const known = configured("runtime_a", 11434, ...many.slice(0, 500).map((model) => model.id));
+  const next = planMerge([STUDIO, known], [met(11434, { models: many })]);
+  assert.deepEqual(next.models[0]?.models, many.slice(500, 600));
 });
