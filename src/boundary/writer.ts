@@ -49,7 +49,7 @@ export async function replaceFile(path: ResolvedPath, bytes: Uint8Array<ArrayBuf
     if (real === null || normalise(real) !== directory || (found !== null && found.kind !== "file")) {
       return refuse(path.display, "it was replaced meanwhile; look at it again");
     }
-    await writeAtomically(path.real, bytes, found?.mode ?? NEW_FILE_MODE);
+    await writeAtomically(path.real, bytes, { mode: found?.mode ?? NEW_FILE_MODE });
     return await lstat(path.real) ?? refuse(path.display, "it was removed meanwhile");
   } catch (error) {
     return refuse(path.display, systemReason(error));

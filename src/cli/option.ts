@@ -29,11 +29,10 @@ export interface NumberOption extends Common {
   minimum: number;
   maximum: number;
 }
-/** May be given several times; each value may also hold several, parted by commas, when `separator` says so. */
+/** May be given several times. */
 export interface ListOption extends Common {
   kind: "list";
   placeholder: string;
-  separator?: ",";
   completion?: Completion;
 }
 export type Option = FlagOption | TextOption | NumberOption | ListOption;

@@ -4,6 +4,10 @@
 export const ROLES = ["main", "compact", "subagent"] as const;
 export type Role = typeof ROLES[number];
 
+/** What runs without asking. Source: specification of the command line, permissions. */
+export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
+export type PermissionMode = typeof PERMISSION_MODES[number];
+
 /** One entry of a provider's `models:`. */
 export interface ModelEntry {
   id: string;

@@ -136,7 +136,11 @@ export async function makeDirectory(path: string): Promise<void> {
  * Replaces `path` by `content` so that a kill at any moment leaves the old file or the new one: a temporary file in the
  * same directory, fsync, rename. `mode` are the permission bits of the new file.
  */
-export async function writeAtomically(path: string, content: string | Uint8Array, mode: number): Promise<void> {
+export async function writeAtomically(
+  path: string,
+  content: string | Uint8Array,
+  { mode }: { mode: number },
+): Promise<void> {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
   const handle = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });

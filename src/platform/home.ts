@@ -102,7 +102,7 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
     write: (name, text) =>
       guarded(async () => {
         await makePrivateDirectory(dirname(file(name)));
-        await writeAtomically(file(name), text, 0o600);
+        await writeAtomically(file(name), text, { mode: 0o600 });
       }),
     remove: (name) => guarded(() => removeFile(file(name))),
     async locked(name, work) {

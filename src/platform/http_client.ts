@@ -5,7 +5,8 @@ export type HttpClient = Deno.HttpClient;
 
 /**
  * How a connection is made.
- * - `pinned`: to this address and port, in clear, whatever the URL says. Never for https: the pin would send it in clear.
+ * - `pinned`: to this address and port, in clear; the URL names the same address. Never for https: the pin would send it
+ *   in clear.
  * - `direct`: to the URL's host, never through a proxy; `localAddress` binds the near end (a loopback one reaches
  *   nothing but loopback).
  * - `proxy`: through this proxy.
@@ -36,9 +37,12 @@ export function openClient(connection: Connection, caCerts: readonly string[]): 
   const options: Deno.CreateHttpClientOptions = caCerts.length > 0 ? { caCerts: [...caCerts] } : {};
   switch (connection.kind) {
     case "pinned":
+      options.localAddress = connection.localAddress;
+      // Both go nowhere else; but a pin by `proxy` puts the whole URL on the request line (measured with Deno 2.9.6), and
+      // small servers (Python's http.server, uvicorn on h11) answer 404 to that.
+      if (mayLeaveProxies()) return withoutProxy(connection.hostname, () => Deno.createHttpClient(options));
       return Deno.createHttpClient({
         ...options,
-        localAddress: connection.localAddress,
         proxy: { transport: "tcp", hostname: connection.hostname, port: connection.port },
       });
     case "direct":
@@ -59,12 +63,14 @@ function transportOf(url: string): "http" | "https" | "socks5" {
   return url.startsWith("https:") ? "https" : "http";
 }
 
+/** Whether `NO_PROXY` may be set. Asked first: setting a variable that is not granted would stop and ask on a terminal. */
+function mayLeaveProxies(): boolean {
+  return Deno.permissions.querySync({ name: "env", variable: "NO_PROXY" }).state === "granted";
+}
+
 /** Runs `make` with `NO_PROXY` naming `host`, and puts the variable back before anything else can see it. */
 function withoutProxy<T>(host: string, make: () => T): T {
-  // Asked first: setting a variable that is not granted would stop and ask on a terminal.
-  if (Deno.permissions.querySync({ name: "env", variable: "NO_PROXY" }).state !== "granted") {
-    throw new ConnectionForbidden("--allow-env=NO_PROXY");
-  }
+  if (!mayLeaveProxies()) throw new ConnectionForbidden("--allow-env=NO_PROXY");
   const before = Deno.env.get("NO_PROXY");
   const bare = host.replace(/^\[(.*)\]$/, "$1");
   Deno.env.set("NO_PROXY", before ? `${before},${bare}` : bare);

@@ -10,6 +10,14 @@ export interface ToolCall {
   problem?: string;
 }
 
+/**
+ * The id of a call: nine letters and digits (what the strictest server wants), made of the place of its reply in the
+ * session and its place in the reply. Ids are ours, since servers repeat theirs or give none.
+ */
+export function callId(position: number, index: number): string {
+  return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
+}
+
 /** What the user typed or piped in. */
 export interface UserItem {
   kind: "user";

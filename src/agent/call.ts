@@ -1,0 +1,155 @@
+/** One tool call from the model's words to its one result: known tool, valid arguments, guard, permission, run. */
+import type { Io } from "../platform/io.ts";
+import type { TurnListener } from "../protocol/turn_event.ts";
+import type { ToolCall, ToolResultItem } from "../session/item.ts";
+import { checkArguments } from "../tools/arguments.ts";
+import { decide } from "../tools/permission.ts";
+import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import { closest } from "../config/suggest.ts";
+import { LoopDetected } from "./guards.ts";
+import type { AskPermission, PermissionAnswer } from "./permission_question.ts";
+import { type Session, sessionLabel } from "./session.ts";
+
+/** What calls need besides the session. */
+export interface CallOptions {
+  io: Pick<Io, "env" | "environment" | "os" | "clock">;
+  signal: AbortSignal;
+  ask: AskPermission;
+  emit: TurnListener;
+}
+
+/** A result with what clients of the protocol are told of it. */
+export interface CallOutcome {
+  item: ToolResultItem;
+  details: Record<string, unknown> | undefined;
+  /** The person or client who denied wants the turn to end. */
+  interrupt: boolean;
+}
+
+/**
+ * Runs one call. Every failure the model can act on is a result; throws the abort reason, {@link LoopDetected}, and bugs.
+ */
+export async function runCall(call: ToolCall, session: Session, options: CallOptions): Promise<CallOutcome> {
+  const fail = (content: string, interrupt = false): CallOutcome =>
+    outcome(call, refusal(content), { session, interrupt });
+  const tool = session.tools.find((candidate) => candidate.name === call.name);
+  if (tool === undefined) return fail(unknownTool(call.name, session.tools));
+  if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
+  const checked = checkArguments(tool.parameters, call.input);
+  if ("problem" in checked) return fail(checked.problem);
+  const verdict = session.guard.check(tool.name, checked.value);
+  if (verdict === "stop") throw new LoopDetected(tool.name);
+  if (verdict === "notice") {
+    return fail("This is the same call as before, with the same result. Use what you have, or try something else.");
+  }
+  const permitted = await permit(tool, { call, input: checked.value }, { ...options, session });
+  if ("refused" in permitted) return fail(permitted.refused, permitted.interrupt);
+  await options.emit({
+    kind: "tool_start",
+    callId: call.id,
+    toolName: tool.name,
+    subject: tool.subject(permitted.input),
+  });
+  const result = await tool.run(permitted.input, contextOf(session, options));
+  return outcome(call, result, { session, interrupt: false });
+}
+
+function refusal(content: string): ToolResult {
+  return { content, isError: true, label: "open" };
+}
+
+function outcome(
+  call: ToolCall,
+  result: ToolResult,
+  { session, interrupt }: { session: Session; interrupt: boolean },
+): CallOutcome {
+  // A result can quote arguments, and arguments can quote what the model read: no lower than the session itself.
+  const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
+  const { content, isError } = result;
+  return {
+    item: { kind: "tool_result", callId: call.id, name: call.name, content, isError, label },
+    details: result.details,
+    interrupt,
+  };
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): string {
+  const names = tools.map((tool) => tool.name);
+  const [near] = closest(name, names);
+  const meant = near === undefined ? "" : ` Did you mean ${near}?`;
+  return `There is no tool "${name.slice(0, 64)}".${meant} Tools: ${names.join(", ")}.`;
+}
+
+function contextOf(session: Session, options: CallOptions): ToolContext {
+  return {
+    workspace: session.workspace,
+    memory: session.memory,
+    signal: options.signal,
+    io: options.io,
+    secretVariables: session.secretVariables,
+  };
+}
+
+type Permitted = { input: Record<string, unknown> } | { refused: string; interrupt: boolean };
+
+async function permit(
+  tool: Tool,
+  asked: { call: ToolCall; input: Record<string, unknown> },
+  { session, ask, emit, signal }: CallOptions & { session: Session },
+): Promise<Permitted> {
+  const subject = tool.subject(asked.input);
+  const path = await displayPath(tool, subject, session);
+  if (path !== undefined && typeof path !== "string") return { refused: path.message, interrupt: false };
+  const decision = decide({ tool, subject, ...(path === undefined ? {} : { path }) }, session.policy);
+  if (decision.behaviour === "allow") {
+    session.deniedUnasked.set(tool.name, false);
+    return { input: asked.input };
+  }
+  const question = { toolName: tool.name, callId: asked.call.id, input: asked.input, subject, reason: decision.reason };
+  const answer: PermissionAnswer | null = decision.behaviour === "ask" ? await ask(question, signal) : null;
+  if (answer?.behaviour === "allow") {
+    session.deniedUnasked.set(tool.name, false);
+    return await changedInput(tool, { ...asked, changed: answer.input }, session);
+  }
+  session.deniedUnasked.set(tool.name, answer === null);
+  const message = answer === null
+    ? `Permission denied: ${decision.reason} Do not call ${tool.name} for this again; go on without it or say what is needed.`
+    : answer.message;
+  await emit({
+    kind: "permission_denied",
+    denial: { toolName: tool.name, callId: asked.call.id, input: asked.input },
+    message: decision.reason,
+  });
+  return { refused: message, interrupt: answer?.interrupt === true };
+}
+
+/** Arguments that whoever answered put in place of the model's pass the same checks; what they allowed they saw. */
+async function changedInput(
+  tool: Tool,
+  asked: { input: Record<string, unknown>; changed: Record<string, unknown> | undefined },
+  session: Session,
+): Promise<Permitted> {
+  if (asked.changed === undefined) return { input: asked.input };
+  const checked = checkArguments(tool.parameters, asked.changed);
+  if ("problem" in checked) return { refused: checked.problem, interrupt: false };
+  const path = await displayPath(tool, tool.subject(checked.value), session);
+  if (path !== undefined && typeof path !== "string") return { refused: path.message, interrupt: false };
+  return { input: checked.value };
+}
+
+/** For tools that write: the path as rules see it, or why it can never be written, so that nobody is asked in vain. */
+async function displayPath(
+  tool: Tool,
+  subject: string,
+  session: Session,
+): Promise<string | undefined | { message: string }> {
+  if (tool.kind !== "write" && tool.kind !== "read") return undefined;
+  const resolved = await session.workspace.resolve(subject);
+  // A read that cannot be is refused by the tool itself, with a message that helps.
+  if ("refused" in resolved) return tool.kind === "write" ? resolved : subject;
+  if (tool.kind === "write") {
+    const refused = await session.workspace.writable(resolved);
+    if (refused !== null) return refused;
+  }
+  return resolved.display;
+}

@@ -1,0 +1,59 @@
+/** From the items of a session to the messages of a request. Same items, same bytes: servers cache prompts by prefix. */
+import type { WireMessage } from "../provider/types.ts";
+import type { AssistantItem, SessionItem } from "../session/item.ts";
+
+/** How assistant messages are sent back. */
+export interface HistoryOptions {
+  /** Send the model's reasoning back (`reasoning: keep`). */
+  keepReasoning: boolean;
+}
+
+/** Stands for a reply that never came, so that user and assistant alternate for every chat template. */
+const NO_REPLY = "(no reply)";
+
+/**
+ * The messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
+ * JSON, no message is empty, and the last message is the user's or a tool's. The messages of a longer session begin
+ * with those of a shorter one.
+ */
+export function buildMessages(
+  system: string,
+  items: readonly SessionItem[],
+  options: HistoryOptions,
+): WireMessage[] {
+  const messages: WireMessage[] = [{ role: "system", content: system }];
+  let previous: WireMessage["role"] = "system";
+  for (const item of items) {
+    if (item.kind === "user" && previous === "user") messages.push({ role: "assistant", content: NO_REPLY });
+    messages.push(messageOf(item, options));
+    previous = messages[messages.length - 1]?.role ?? previous;
+  }
+  return messages;
+}
+
+function messageOf(item: SessionItem, options: HistoryOptions): WireMessage {
+  switch (item.kind) {
+    case "user":
+      return { role: "user", content: item.text };
+    case "tool_result":
+      return { role: "tool", tool_call_id: item.callId, name: item.name, content: item.content || "(no output)" };
+    case "assistant":
+      return assistantMessage(item, options);
+  }
+}
+
+function assistantMessage(item: AssistantItem, options: HistoryOptions): WireMessage {
+  const reasoning = options.keepReasoning && item.reasoning !== "" ? { reasoning_content: item.reasoning } : {};
+  if (item.calls.length === 0) return { role: "assistant", content: item.text || NO_REPLY, ...reasoning };
+  return {
+    role: "assistant",
+    content: item.text,
+    ...reasoning,
+    tool_calls: item.calls.map((call) => ({
+      id: call.id,
+      type: "function",
+      // Broken arguments in the history make servers fail at every later turn: an empty object stands for them.
+      function: { name: call.name, arguments: JSON.stringify(call.input ?? {}) },
+    })),
+  };
+}

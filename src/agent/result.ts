@@ -1,0 +1,76 @@
+/** How a turn ended, as one result. */
+import { AgentcliError, EXIT_CODE_OF } from "../errors.ts";
+import type { Clock } from "../platform/io.ts";
+import type { PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
+import type { Usage } from "../provider/types.ts";
+import { type Session, sessionLabel } from "./session.ts";
+
+/** What is counted while a turn runs. */
+export interface TurnCount {
+  /** Monotonic milliseconds. */
+  started: number;
+  apiMs: number;
+  turns: number;
+  usage: Usage;
+  answer: string;
+  denials: PermissionDenial[];
+  stopReason: string | null;
+}
+
+/** The result of a turn that came to its end. Exit code 6 when the last call of some tool was denied unasked. */
+export function turnResult(session: Session, count: TurnCount, clock: Clock): TurnResult {
+  const denied = [...session.deniedUnasked.values()].some(Boolean);
+  return { ...figures(session, count, clock), exitCode: denied ? EXIT_CODE_OF.permission_denied : 0 };
+}
+
+/** The result of a turn that failed with `error`. */
+export function failure(session: Session, failed: { count: TurnCount; error: unknown }, clock: Clock): TurnResult {
+  const error = asAgentcliError(failed.error);
+  return { ...figures(session, failed.count, clock), ...failureFields(error) };
+}
+
+/** A failure that can be shown; anything else is a bug of ours and is said to be one, without what it was working on. */
+export function asAgentcliError(error: unknown): AgentcliError {
+  if (error instanceof AgentcliError) return error;
+  const name = error instanceof Error ? error.name : typeof error;
+  return new AgentcliError("internal", `internal error (${name})`, {
+    hint: "run again with --verbose and report what it prints",
+    cause: error,
+  });
+}
+
+/** The fields of a result that tell of a failure. */
+export function failureFields(
+  error: AgentcliError,
+): Pick<TurnResult, "outcome" | "exitCode" | "errorCode" | "hint" | "errors" | "stopReason"> {
+  return {
+    outcome: error.code === "max_turns" ? "error_max_turns" : "error_during_execution",
+    exitCode: error.exitCode,
+    errorCode: error.code,
+    hint: error.hint ?? null,
+    errors: [error.message],
+    stopReason: null,
+  };
+}
+
+function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
+  return {
+    outcome: "success",
+    sessionId: session.id,
+    answer: count.answer,
+    durationMs: Math.round(clock.monotonic() - count.started),
+    apiMs: Math.round(count.apiMs),
+    turns: count.turns,
+    usage: count.usage,
+    model: session.model.entry.id,
+    contextWindow: session.model.contextWindow,
+    maxTokens: session.model.maxTokens,
+    denials: count.denials,
+    stopReason: count.stopReason,
+    label: sessionLabel(session),
+    exitCode: 0,
+    errorCode: null,
+    hint: null,
+    errors: [],
+  };
+}

@@ -1,0 +1,67 @@
+/** The first message of every request: fixed text, the project, and the project's own instruction files. */
+import { highestLabel, type Label } from "../boundary/label.ts";
+import type { Workspace } from "../boundary/workspace.ts";
+import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
+import FIXED from "./system_prompt.md" with { type: "text" };
+
+/** Most bytes taken of one instruction file; what is cut is said in the prompt. */
+const INSTRUCTION_LIMIT = 12_000;
+
+/** The system message with its parts, for the breakdown. */
+export interface SystemPrompt {
+  text: string;
+  label: Label;
+  /** Name and bytes of each part, in order. */
+  parts: { name: string; bytes: number }[];
+}
+
+/** What the caller may replace or add (`--system-prompt`, `--append-system-prompt`). */
+export interface SystemPromptOptions {
+  replace?: string | undefined;
+  append?: string | undefined;
+  os: string;
+}
+
+/**
+ * Builds the system message. It holds nothing that changes between requests (no clock, no counters), so that a server
+ * can keep its prompt cache. Instruction files come through the workspace and raise the label.
+ */
+export async function buildSystemPrompt(workspace: Workspace, options: SystemPromptOptions): Promise<SystemPrompt> {
+  const base = options.replace ?? `${FIXED.trimEnd()}\n\nProject root: ${workspace.root} (${options.os})`;
+  const texts: { name: string; text: string; label: Label }[] = [{ name: "system", text: base, label: "open" }];
+  if (options.replace === undefined) texts.push(...await readInstructions(workspace));
+  if (options.append !== undefined) texts.push({ name: "--append-system-prompt", text: options.append, label: "open" });
+  const encoder = new TextEncoder();
+  return {
+    text: texts.map((part) => part.text).join("\n\n"),
+    label: highestLabel(texts.map((part) => part.label)),
+    parts: texts.map((part) => ({ name: part.name, bytes: encoder.encode(part.text).length })),
+  };
+}
+
+/** `AGENTS.md` from the root down to the working directory, and the root's `.ide-rules` (seed §2.4). */
+function instructionPaths(workspace: Workspace): string[] {
+  const directories = [workspace.root];
+  if (isWithin(workspace.root, workspace.cwd)) {
+    const below: string[] = [];
+    for (let at = workspace.cwd; at !== workspace.root; at = dirname(at)) below.unshift(at);
+    directories.push(...below);
+  }
+  return [...directories.map((directory) => join(directory, "AGENTS.md")), join(workspace.root, ".ide-rules")];
+}
+
+async function readInstructions(workspace: Workspace): Promise<{ name: string; text: string; label: Label }[]> {
+  const found = [];
+  for (const path of instructionPaths(workspace)) {
+    const resolved = await workspace.resolve(path);
+    if ("refused" in resolved) continue;
+    const content = await workspace.read(resolved, { limit: INSTRUCTION_LIMIT });
+    if ("refused" in content) continue;
+    const name = relativeTo(workspace.root, path);
+    const text = new TextDecoder().decode(content.bytes).trim();
+    if (text === "") continue;
+    const cut = content.more ? `\n[cut after ${INSTRUCTION_LIMIT} bytes; read ${name} for the rest]` : "";
+    found.push({ name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label });
+  }
+  return found;
+}

@@ -1,0 +1,97 @@
+/** Help from the declarations of the verbs: purpose, usage, arguments, options by group, examples. */
+import { EXIT_CODES } from "./exit_codes.ts";
+import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "./global_options.ts";
+import type { Normalised } from "./normalise.ts";
+import type { Option, Options } from "./option.ts";
+import type { Argument, Group, Verb } from "./verb.ts";
+
+/** The help of what `line` names, wrapped to `width` columns. */
+export function helpText(line: Pick<Normalised, "path" | "node">, width: number): string {
+  const name = ["agentcli", ...line.path].join(" ");
+  const columns = Math.min(Math.max(width, 40), 100);
+  const sections = line.node.kind === "verb" ? verbHelp(line.node, name, columns) : groupHelp(line.node, name, columns);
+  return sections.filter((section) => section !== "").join("\n\n") + "\n";
+}
+
+function verbHelp(verb: Verb, name: string, width: number): string[] {
+  const usage = ["Usage:", name, ...verb.arguments.map(argumentUsage)];
+  if (Object.keys(verb.options).length > 0) usage.push("[options]");
+  return [
+    verb.brief,
+    usage.join(" "),
+    ...(verb.detail === undefined ? [] : [wrap(verb.detail, { width, indent: 0 })]),
+    verb.arguments.length === 0 ? "" : rows("Arguments:", verb.arguments.map((a) => [a.name, a.brief]), width),
+    ...optionSections({ ...verb.options, ...GLOBAL_OPTIONS }, width),
+    verb.examples.length === 0 ? "" : ["Examples:", ...verb.examples.map((example) => `  ${example}`)].join("\n"),
+  ];
+}
+
+function groupHelp(group: Group, name: string, width: number): string[] {
+  const root = name === "agentcli";
+  const verbs = Object.entries(group.verbs).filter(([, node]) => node.kind === "group" || node.hidden !== true);
+  return [
+    group.brief,
+    `Usage: ${name} <verb> [arguments] [options]`,
+    ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
+    rows("Verbs:", verbs.map(([verb, node]) => [verb, node.brief]), width),
+    ...optionSections(GLOBAL_OPTIONS, width),
+    root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), width) : "",
+    `Help of a verb: ${name} <verb> --help`,
+  ];
+}
+
+function argumentUsage(argument: Argument): string {
+  const word = `<${argument.name}>${argument.repeated === true ? "..." : ""}`;
+  return argument.optional === true ? `[${word}]` : word;
+}
+
+function optionSections(options: Options, width: number): string[] {
+  const groups = new Map<string, [string, string][]>();
+  for (const [name, option] of Object.entries(options)) {
+    if (option.hidden === true) continue;
+    const heading = option.group ?? "Options";
+    const section = groups.get(heading) ?? [];
+    section.push([optionUsage(name, option), option.brief]);
+    groups.set(heading, section);
+  }
+  // A verb's own heading comes before the global one whatever the order of declaration.
+  const last = groups.get("Global options");
+  groups.delete("Global options");
+  if (last !== undefined) groups.set("Global options", last);
+  return [...groups].map(([heading, section]) => rows(`${heading}:`, section, width));
+}
+
+/** `-C, --cwd <DIR>` */
+export function optionUsage(name: string, option: Option): string {
+  const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  const short = Object.entries(SHORT_OPTIONS).find(([, long]) => long === name)?.[0];
+  const value = option.kind === "flag" ? "" : ` <${option.placeholder}>${option.kind === "list" ? "..." : ""}`;
+  return `${short === undefined ? "    " : `-${short}, `}--${kebab}${value}`;
+}
+
+/** Two columns; a left side that is too long has the right side on the next line. */
+function rows(heading: string, pairs: readonly (readonly [string, string])[], width: number): string {
+  const left = Math.min(Math.max(...pairs.map(([text]) => text.length)), 30);
+  const lines = pairs.map(([text, brief]) => {
+    const body = wrap(brief, { width, indent: left + 4 });
+    return text.length > left ? `  ${text}\n${" ".repeat(left + 4)}${body}` : `  ${text.padEnd(left)}  ${body}`;
+  });
+  return [heading, ...lines].join("\n");
+}
+
+/** Wraps at spaces; lines after the first start with `indent` spaces. Line ends in the text stay. */
+function wrap(text: string, { width, indent }: { width: number; indent: number }): string {
+  const room = Math.max(width - indent, 20);
+  const lines: string[] = [];
+  for (const paragraph of text.split("\n")) {
+    let current = "";
+    for (const word of paragraph.split(" ")) {
+      if (current !== "" && current.length + 1 + word.length > room) {
+        lines.push(current);
+        current = word;
+      } else current = current === "" ? word : `${current} ${word}`;
+    }
+    lines.push(current);
+  }
+  return lines.join(`\n${" ".repeat(indent)}`);
+}

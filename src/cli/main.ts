@@ -1,0 +1,65 @@
+/** The program as a person meets it: one line in, one exit code out, every error shown once. */
+import { AgentcliError } from "../errors.ts";
+import { type Io, OutputClosed } from "../platform/io.ts";
+import { resolve } from "../platform/path.ts";
+import { normalise, type Normalised } from "./normalise.ts";
+import { TREE } from "./tree.ts";
+import type { Context, Globals } from "./verb.ts";
+import { VERSION } from "./version.ts";
+
+/** Runs the program; never throws, never exits. The exit codes are those of {@link AgentcliError}. */
+export async function main(argv: readonly string[], io: Io): Promise<number> {
+  let line: Normalised | undefined;
+  try {
+    line = normalise(argv, TREE);
+    return await perform(line, io);
+  } catch (error) {
+    if (error instanceof OutputClosed) return 0;
+    if (line !== undefined && wantsResultEvent(line) && error instanceof AgentcliError) {
+      const { tellFailure } = await import("./run/failure.ts");
+      return await tellFailure(error, io);
+    }
+    const { showError } = await import("./show_error.ts");
+    return await showError(error, io, {
+      json: line === undefined ? argv.includes("--json") : line.globals.json !== undefined,
+      verbose: line?.globals.verbose !== undefined,
+    });
+  }
+}
+
+/** `run` in a machine format tells every failure as a result event, a wrong command line too. */
+function wantsResultEvent({ path, globals, options }: Normalised): boolean {
+  if (path[0] !== "run") return false;
+  return globals.json !== undefined || options.some((option) => /^--outputFormat=(stream-)?json$/.test(option));
+}
+
+async function perform(line: Normalised, io: Io): Promise<number> {
+  const { globals, node } = line;
+  const atRoot = line.path.length === 0 && line.words.length === 0 && line.options.length === 0;
+  if (globals.version !== undefined || (atRoot && globals.verbose !== undefined && globals.help === undefined)) {
+    await io.stdout.write(`${VERSION} (agentcli)\n`);
+    return 0;
+  }
+  if (globals.help !== undefined || (node.kind === "group" && line.words.length === 0 && line.options.length === 0)) {
+    const { helpText } = await import("./help.ts");
+    await io.stdout.write(helpText(line, io.stdout.columns()));
+    // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.
+    return globals.help !== undefined || line.path.length === 0 ? 0 : 2;
+  }
+  const { dispatch } = await import("./stricli.ts");
+  return await dispatch(TREE, line, contextOf(line, io));
+}
+
+function contextOf({ globals }: Normalised, io: Io): Context {
+  const cwd = io.cwd();
+  if (globals.cwd === "") throw new AgentcliError("usage", "option --cwd needs a directory");
+  const values: Globals = {
+    cwd: typeof globals.cwd === "string" ? resolve(cwd, globals.cwd) : cwd,
+    json: globals.json !== undefined,
+    quiet: globals.quiet !== undefined,
+    verbose: globals.verbose !== undefined,
+    noColor: globals.noColor !== undefined,
+    yes: globals.yes !== undefined,
+  };
+  return { io, globals: values };
+}

@@ -1,0 +1,34 @@
+/** Asks the person at the terminal whether a call may run. */
+import type { AskPermission } from "../../agent/permission_question.ts";
+import type { Io } from "../../platform/io.ts";
+import { clean } from "../../terminal/clean.ts";
+import { askLine, isYes } from "../../terminal/prompt.ts";
+
+/** Longest argument that is shown whole, in characters; a command is always shown whole. */
+const SHOWN_LIMIT = 2000;
+
+/**
+ * Asks on a terminal; anything but yes is a refusal, and words typed instead of yes or no go to the model as the reason.
+ * Gives null where no terminal is.
+ */
+export function askOnTerminal(io: Io): AskPermission {
+  return async (question) => {
+    if (!io.stdin.isTerminal || !io.stderr.isTerminal) return null;
+    const detail = Object.entries(question.input)
+      .filter(([, value]) => value !== question.subject)
+      .map(([name, value]) => {
+        const text = typeof value === "string" ? value : JSON.stringify(value);
+        const shown = text.length > SHOWN_LIMIT
+          ? `${text.slice(0, SHOWN_LIMIT)} ... (${text.length} characters)`
+          : text;
+        return `  ${name}: ${clean(shown, { multiline: true }).replaceAll("\n", "\n    ")}\n`;
+      }).join("");
+    const subject = clean(question.subject, { multiline: true });
+    await io.stderr.write(`\n${question.toolName}: ${subject}\n${detail}`);
+    const answer = await askLine(io, "Allow this? [y/N, or say why not] ");
+    if (isYes(answer)) return { behaviour: "allow" };
+    const words = answer?.trim() ?? "";
+    const reason = words === "" || /^n(o)?$/i.test(words) ? "" : ` They said: ${words}`;
+    return { behaviour: "deny", message: `The user denied this call.${reason}` };
+  };
+}

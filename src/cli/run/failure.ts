@@ -1,0 +1,28 @@
+/** The result of a run that failed before its turn, for machine formats. */
+import { failureFields } from "../../agent/result.ts";
+import type { AgentcliError } from "../../errors.ts";
+import type { Io } from "../../platform/io.ts";
+import { jsonOutput } from "./machine_output.ts";
+
+/** Prints the result event for `error` and gives the exit code. */
+export async function tellFailure(
+  error: AgentcliError,
+  io: Pick<Io, "stdout">,
+  options: { sessionId?: string | undefined } = {},
+): Promise<number> {
+  await jsonOutput(io).result({
+    sessionId: options.sessionId ?? crypto.randomUUID(),
+    answer: "",
+    durationMs: 0,
+    apiMs: 0,
+    turns: 0,
+    usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+    model: "none",
+    contextWindow: 0,
+    maxTokens: 0,
+    denials: [],
+    label: "open",
+    ...failureFields(error),
+  });
+  return error.exitCode;
+}

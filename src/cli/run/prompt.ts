@@ -1,0 +1,92 @@
+/** The user's words: the argument, standard input, or both joined, and the files attached to them. */
+import type { Label } from "../../boundary/label.ts";
+import { highestLabel } from "../../boundary/label.ts";
+import type { Workspace } from "../../boundary/workspace.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { Io } from "../../platform/io.ts";
+import type { UserItem } from "../../session/item.ts";
+
+/** Largest prompt from standard input, in bytes. */
+const INPUT_LIMIT = 16 * 1024 * 1024;
+/** Largest attached file, in bytes. */
+const FILE_LIMIT = 1024 * 1024;
+/** Standard input that says nothing for this long is mentioned: it may be a pipe that nobody will close. */
+const PATIENCE_MS = 3000;
+
+/**
+ * The prompt's text: `argument`, or all of standard input where it is `-` or missing; a prompt and piped input are
+ * joined. Throws `usage` when that comes to nothing.
+ */
+export async function readPrompt(argument: string | undefined, io: Io, signal: AbortSignal): Promise<string> {
+  const typed = argument === "-" ? undefined : argument;
+  const piped = io.stdin.isTerminal && argument !== "-" ? "" : await readInput(io, signal);
+  const prompt = [typed ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
+  if (prompt === "") {
+    throw new AgentcliError("usage", "the prompt is empty", {
+      hint: 'give it as an argument or on standard input: agentcli run "<prompt>"',
+    });
+  }
+  return prompt;
+}
+
+async function readInput(io: Io, signal: AbortSignal): Promise<string> {
+  const waiting = new AbortController();
+  void io.clock.sleep(PATIENCE_MS, waiting.signal).then(
+    () => io.stderr.write("reading standard input; end it with Ctrl-D, or start with </dev/null\n"),
+    () => {},
+  );
+  const reader = io.stdin.stream.getReader();
+  const cancel = () => void reader.cancel().catch(() => {});
+  signal.addEventListener("abort", cancel);
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  try {
+    while (true) {
+      const { done, value } = await reader.read();
+      waiting.abort();
+      signal.throwIfAborted();
+      if (done) break;
+      size += value.length;
+      if (size > INPUT_LIMIT) {
+        throw new AgentcliError("usage", `standard input is larger than ${INPUT_LIMIT / 1024 / 1024} MiB`, {
+          hint: "save it to a file and let the model read it in parts",
+        });
+      }
+      parts.push(value);
+    }
+  } finally {
+    waiting.abort();
+    signal.removeEventListener("abort", cancel);
+    reader.releaseLock();
+  }
+  return await new Blob(parts as BlobPart[]).text();
+}
+
+/** The user's item: the prompt and the attached files, with the highest label of what is in it. */
+export async function userItem(prompt: string, files: readonly string[], workspace: Workspace): Promise<UserItem> {
+  const attached = await Promise.all(files.map((file) => attach(file, workspace)));
+  const label = highestLabel([workspace.ambientLabel, ...attached.map((file) => file.label)]);
+  return { kind: "user", text: [prompt, ...attached.map((file) => file.text)].join("\n\n"), label };
+}
+
+async function attach(file: string, workspace: Workspace): Promise<{ text: string; label: Label }> {
+  const resolved = await workspace.resolve(file);
+  if ("refused" in resolved) throw refused(file, resolved.message);
+  const content = await workspace.read(resolved, { limit: FILE_LIMIT });
+  if ("refused" in content) {
+    if (content.refused === "protected") throw new AgentcliError("policy_refused", content.message);
+    throw refused(file, content.message);
+  }
+  if (content.more) throw refused(file, `it is larger than ${FILE_LIMIT / 1024 / 1024} MiB`);
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(content.bytes);
+  } catch {
+    throw refused(file, "it is not UTF-8 text");
+  }
+  return { text: `File ${resolved.display}:\n${text}`, label: content.label };
+}
+
+function refused(file: string, reason: string): AgentcliError {
+  return new AgentcliError("usage", `cannot attach ${file}: ${reason}`);
+}

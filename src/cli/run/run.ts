@@ -1,0 +1,98 @@
+/** Runs one turn and ends with its exit code. */
+import { asAgentcliError } from "../../agent/result.ts";
+import { runTurn } from "../../agent/turn.ts";
+import { AgentcliError } from "../../errors.ts";
+import { type Io, OutputClosed } from "../../platform/io.ts";
+import { clean } from "../../terminal/clean.ts";
+import type { Values } from "../option.ts";
+import type { Context, Invocation } from "../verb.ts";
+import { askOnTerminal } from "./ask_terminal.ts";
+import { tellFailure } from "./failure.ts";
+import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
+import { jsonOutput, streamJsonOutput } from "./machine_output.ts";
+import type { TurnOutput } from "./output.ts";
+import { prepare } from "./prepare.ts";
+import { readPrompt, userItem } from "./prompt.ts";
+import { textOutput } from "./text_output.ts";
+import type { OUTPUT_FORMATS, RUN_OPTIONS } from "./verb.ts";
+
+type Options = Values<typeof RUN_OPTIONS>;
+type Format = typeof OUTPUT_FORMATS[number];
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
+export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
+  const { io } = context;
+  const format: Format = options.outputFormat ?? (context.globals.json ? "json" : "text");
+  const interrupt = listenForInterrupt(io, options.timeout);
+  try {
+    const work = turn(options, { context, prompt: words[0], format, interrupt });
+    return await Promise.race([work, interrupt.forced]);
+  } catch (error) {
+    if (format === "text" || error instanceof OutputClosed) throw error;
+    const failed = interrupt.signal.aborted ? interrupt.signal.reason : error;
+    return await tellFailure(asAgentcliError(failed), io, { sessionId: options.sessionId });
+  } finally {
+    interrupt.end();
+  }
+}
+
+async function turn(
+  options: Options,
+  given: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt },
+): Promise<number> {
+  const { context, format, interrupt } = given;
+  const { io, globals } = context;
+  checkOptions(options, format);
+  const words = await readPrompt(given.prompt, io, interrupt.signal);
+  const prepared = await prepare(options, context);
+  try {
+    const { session, model } = prepared;
+    if (!globals.quiet) {
+      for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
+    }
+    const output = outputOf(format, { io, context, partial: options.includePartialMessages }, session);
+    const prompt = await userItem(words, options.file, session.workspace);
+    const result = await runTurn(session, prompt, {
+      io,
+      model,
+      signal: interrupt.signal,
+      ask: askOnTerminal(io),
+      emit: (event) => output.event(event),
+      maxTurns: options.maxTurns,
+    });
+    await output.result(result);
+    return result.exitCode;
+  } finally {
+    await prepared.close();
+  }
+}
+
+function checkOptions(options: Options, format: Format): void {
+  if (options.includePartialMessages && format !== "stream-json") {
+    throw new AgentcliError("usage", "--include-partial-messages needs --output-format stream-json");
+  }
+  if (options.sessionId !== undefined && !UUID.test(options.sessionId)) {
+    throw new AgentcliError("usage", "--session-id is not a UUID", { hint: "leave it out to have one made" });
+  }
+}
+
+function outputOf(
+  format: Format,
+  given: { io: Io; context: Context; partial: boolean },
+  session: { id: string; model: { entry: { id: string } } },
+): TurnOutput {
+  switch (format) {
+    case "text":
+      return textOutput(given.io, given.context.globals);
+    case "json":
+      return jsonOutput(given.io);
+    case "stream-json":
+      return streamJsonOutput(given.io, {
+        sessionId: session.id,
+        partial: given.partial,
+        model: session.model.entry.id,
+      });
+  }
+}

@@ -1,0 +1,124 @@
+/** `text`: what the model says on stdout as it comes; calls, notices and figures on stderr. */
+import type { Io } from "../../platform/io.ts";
+import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+import type { RetryNotice } from "../../provider/types.ts";
+import type { ToolResultItem } from "../../session/item.ts";
+import { clean } from "../../terminal/clean.ts";
+import { createProgress } from "../../terminal/progress.ts";
+import { showError } from "../show_error.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { TurnOutput } from "./output.ts";
+
+/** Longest subject of a call on its line, in characters. */
+const SUBJECT_LIMIT = 160;
+
+/** What text output depends on. */
+export interface TextOptions {
+  quiet: boolean;
+  verbose: boolean;
+}
+
+/** Prints for a person, or for a script that wants the answer alone on stdout. */
+export function textOutput(io: Io, options: TextOptions): TurnOutput {
+  const progress = createProgress(io, options);
+  // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
+  const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;
+  let atLineStart = true;
+  let said = false;
+  const say = async (text: string) => {
+    await progress.stop();
+    atLineStart = text.endsWith("\n");
+    said = true;
+    await io.stdout.write(shown(text));
+  };
+  const tell = async (line: string) => {
+    await progress.stop();
+    if (options.quiet) return;
+    // On a terminal both streams share the screen: the answer so far must not run into the notice.
+    if (io.stdout.isTerminal && !atLineStart) await say("\n");
+    await io.stderr.write(`${line}\n`);
+  };
+  return {
+    event(event) {
+      switch (event.kind) {
+        case "request":
+          progress.start("reading the prompt");
+          return;
+        case "delta":
+          return delta(event.delta);
+        case "reply":
+          // What a model says before its calls, and its answer after them, are paragraphs of their own.
+          if (event.item.calls.length > 0 && !atLineStart) return say("\n");
+          return progress.stop();
+        case "tool_start":
+          return tell(`* ${event.toolName} ${clean(cut(event.subject))}`);
+        case "tool_result":
+          return event.item.isError ? tell(`  ${failureLine(event.item)}`) : undefined;
+        case "retry":
+          return tell(retryLine(event.notice));
+        case "recovered":
+          return tell(
+            `  calls found in the text (${event.family}): ${event.toolNames.map((name) => clean(name)).join(", ")}`,
+          );
+        case "notice":
+          return tell(`  ${clean(event.text)}`);
+        default:
+          return;
+      }
+    },
+    async result(result) {
+      await progress.stop();
+      if (!atLineStart) await say("\n");
+      if (result.outcome !== "success") await fail(result);
+      else if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
+    },
+  };
+
+  function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
+    switch (piece.kind) {
+      case "text":
+        return say(piece.text);
+      case "reasoning":
+        progress.start("thinking");
+        return;
+      case "prefill":
+        progress.note(`(${piece.processed} of ${piece.total} tokens)`);
+        return;
+      case "tool_call":
+        return;
+    }
+  }
+
+  async function fail(result: TurnResult): Promise<void> {
+    if (result.errorCode === null) return;
+    const incomplete = said && result.answer !== "" ? "; the answer above is incomplete" : "";
+    const error = new AgentcliError(result.errorCode, `${result.errors.join("; ")}${incomplete}`, {
+      ...(result.hint === null ? {} : { hint: result.hint }),
+    });
+    await showError(error, io, { json: false, verbose: options.verbose });
+  }
+}
+
+function cut(text: string): string {
+  const line = text.split("\n", 1)[0] ?? "";
+  return line.length > SUBJECT_LIMIT || line !== text ? `${line.slice(0, SUBJECT_LIMIT)} ...` : line;
+}
+
+function failureLine(item: ToolResultItem): string {
+  return `${item.name} failed: ${clean(cut(item.content))}`;
+}
+
+function retryLine(notice: RetryNotice): string {
+  const seconds = (notice.delayMs / 1000).toFixed(1);
+  return `  ${clean(notice.reason)}; trying again in ${seconds} s (${notice.attempt} of ${notice.maxRetries})`;
+}
+
+function figures(result: TurnResult): string {
+  const { promptTokens, completionTokens } = result.usage;
+  const seconds = (result.durationMs / 1000).toFixed(1);
+  const replies = result.turns === 1 ? "1 reply" : `${result.turns} replies`;
+  const tokens = promptTokens + completionTokens > 0
+    ? `${promptTokens} tokens read, ${completionTokens} written, `
+    : "";
+  return `${tokens}${replies}, ${seconds} s`;
+}

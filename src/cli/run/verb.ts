@@ -1,0 +1,64 @@
+/** `agentcli run`: one agent turn. */
+import { PERMISSION_MODES } from "../../config/types.ts";
+import { choice, decimal, flag, integer, list, text } from "../option.ts";
+import { verb } from "../verb.ts";
+
+export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+
+const MODEL = "Model";
+const OUTPUT = "Output";
+const PERMISSIONS = "Permissions and tools";
+const LIMITS = "Limits";
+const PROMPT = "Prompt";
+
+/** Options of one turn; `chat` and protocol mode take the same. */
+export const RUN_OPTIONS = {
+  model: text(
+    "PROVIDER[:MODEL]",
+    "Which model answers: a provider, optionally with a model id or alias; 'demo' needs no server",
+    {
+      group: MODEL,
+      completion: "model",
+    },
+  ),
+  maxTokens: integer("N", "At most N tokens for one reply", { group: MODEL, minimum: 1 }),
+  temperature: decimal("X", "Sampling temperature", { group: MODEL, maximum: 5 }),
+  systemPrompt: text("TEXT", "Replace the system prompt", { group: PROMPT }),
+  appendSystemPrompt: text("TEXT", "Add to the system prompt", { group: PROMPT }),
+  file: list("PATH", "Attach a file to the prompt; may be repeated", { group: PROMPT, completion: "file" }),
+  addDir: list("DIR", "Let tools use a further directory; may be repeated", {
+    group: PERMISSIONS,
+    completion: "directory",
+  }),
+  permissionMode: choice(
+    PERMISSION_MODES,
+    "What runs without asking: default (reads), acceptEdits (also changes to files), plan (reads only, nothing else can be allowed), bypassPermissions (everything)",
+    { group: PERMISSIONS },
+  ),
+  allowedTools: list("RULES", "Allow without asking, e.g. 'Edit,Bash(git log:*)'", {
+    group: PERMISSIONS,
+  }),
+  disallowedTools: list("RULES", "Deny, e.g. 'Bash' or 'Write(migrations/**)'", { group: PERMISSIONS }),
+  tools: list("NAMES", "Offer only these tools; 'none' for none", { group: PERMISSIONS }),
+  outputFormat: choice(OUTPUT_FORMATS, "text: the answer; json: one result object; stream-json: one event a line", {
+    group: OUTPUT,
+  }),
+  includePartialMessages: flag("With stream-json: also what arrives piece by piece", { group: OUTPUT }),
+  maxTurns: integer("N", "End after N replies of the model (exit 7)", { group: LIMITS, minimum: 1 }),
+  timeout: decimal("SECONDS", "End after this time (exit 7); no limit without it", { group: LIMITS, minimum: 0.001 }),
+  sessionId: text("UUID", "Use this session id in events", { group: OUTPUT }),
+} as const;
+
+export const runVerb = verb({
+  brief: "Run one agent turn",
+  detail:
+    "The prompt is the argument, standard input (with no argument or '-'), or both joined. Reading inside the project is always allowed; changes to files and commands are asked for on a terminal, and denied elsewhere unless an option or a rule allows them.",
+  arguments: [{ name: "prompt", brief: "What to do; '-' reads standard input", optional: true }],
+  options: RUN_OPTIONS,
+  examples: [
+    'agentcli run --model demo "Read README.md and tell me what this is"',
+    'agentcli run --model runtime_a:qwen3:8b "Explain how main.ts starts"',
+    'git diff | agentcli run "Write a commit message" --output-format json',
+  ],
+  load: () => import("./run.ts"),
+});

@@ -1,0 +1,18 @@
+/** The verbs. Declarations only: the code of a verb is loaded when it is called. */
+import { configVerb } from "./config/verb.ts";
+import { initProvidersVerb } from "./init_providers/verb.ts";
+import { providersVerb } from "./providers/verb.ts";
+import { runVerb } from "./run/verb.ts";
+import { group } from "./verb.ts";
+import { versionVerb } from "./version_verb/verb.ts";
+
+export const TREE = group({
+  brief: "agentcli: agent turns with the models on your own machine",
+  verbs: {
+    run: runVerb,
+    "init-providers": initProvidersVerb,
+    providers: providersVerb,
+    config: configVerb,
+    version: versionVerb,
+  },
+});

@@ -1,0 +1,10 @@
+/** `agentcli version`. */
+import { verb } from "../verb.ts";
+
+export const versionVerb = verb({
+  brief: "Print the version",
+  arguments: [],
+  options: {},
+  examples: ["agentcli version", "agentcli version --json"],
+  load: () => import("./version.ts"),
+});

@@ -1,0 +1,101 @@
+/** The real outside: what `main.ts` passes in. */
+import { type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
+
+const encoder = new TextEncoder();
+
+function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
+  return {
+    isTerminal: stream.isTerminal(),
+    columns() {
+      try {
+        return Deno.consoleSize().columns || 80;
+      } catch {
+        return 80;
+      }
+    },
+    async write(text) {
+      if (text === "") return;
+      const bytes = encoder.encode(text);
+      try {
+        let written = 0;
+        while (written < bytes.length) written += await stream.write(bytes.subarray(written));
+      } catch (error) {
+        if (error instanceof Deno.errors.BrokenPipe) throw new OutputClosed("the reader of the output has gone");
+        throw error;
+      }
+    },
+  };
+}
+
+function input(): Input {
+  return {
+    isTerminal: Deno.stdin.isTerminal(),
+    get stream() {
+      return Deno.stdin.readable;
+    },
+    setRaw: (raw) => Deno.stdin.setRaw(raw),
+  };
+}
+
+function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", stop);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", stop, { once: true });
+  });
+}
+
+const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];
+
+function onSignal(listener: (signal: StopSignal) => void): () => void {
+  // Windows knows SIGINT alone of these (and SIGBREAK, which ends the process as it should).
+  const signals = Deno.build.os === "windows" ? STOP_SIGNALS.slice(0, 1) : STOP_SIGNALS;
+  const handlers = signals.map((signal) => {
+    const handler = () => listener(signal);
+    Deno.addSignalListener(signal, handler);
+    return () => Deno.removeSignalListener(signal, handler);
+  });
+  return () => handlers.forEach((remove) => remove());
+}
+
+/** A variable, or undefined where it is not set or Deno was not permitted to read it (`--allow-env=A,B`). */
+function env(name: string): string | undefined {
+  try {
+    return Deno.env.get(name);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotCapable) return undefined;
+    throw error;
+  }
+}
+
+/** Arguments of the process, streams, environment, clock and signals. */
+export function denoIo(): Io {
+  return {
+    stdin: input(),
+    stdout: output(Deno.stdout),
+    stderr: output(Deno.stderr),
+    env,
+    environment: () => Deno.env.toObject(),
+    cwd: () => Deno.cwd(),
+    clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep },
+    os: Deno.build.os === "windows" ? "windows" : Deno.build.os === "darwin" ? "darwin" : "linux",
+    onSignal,
+  };
+}
+
+/** The command line after the program's name. */
+export function processArguments(): string[] {
+  return Deno.args;
+}
+
+/** Ends the process. Only `main.ts` calls it. */
+export function exit(code: number): never {
+  Deno.exit(code);
+}

@@ -1,0 +1,94 @@
+/** The pieces of a reply while it arrives, as the protocol's nested blocks: start, deltas, stop, numbered from 0. */
+import type { ChatDelta } from "../provider/types.ts";
+import { callId } from "../session/item.ts";
+import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
+
+/** The blocks of one reply after another. */
+export interface PartialBlocks {
+  /** `position` is the place of the reply in the session, from which the ids of its calls follow. */
+  start(messageId: string, position: number): StreamEventBody[];
+  delta(delta: ChatDelta): StreamEventBody[];
+  /** Ends the open block. */
+  close(): StreamEventBody[];
+  end(stopReason: string, usage: ProtocolUsage): StreamEventBody[];
+}
+
+const NO_USAGE: ProtocolUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+};
+
+/** Which block a delta belongs to: text and reasoning by kind, calls by their number. */
+function blockOf(delta: ChatDelta): string {
+  return delta.kind === "tool_call" ? `call ${delta.index}` : delta.kind;
+}
+
+function opening(delta: ChatDelta, position: number): ContentBlock {
+  switch (delta.kind) {
+    case "reasoning":
+      return { type: "thinking", thinking: "", signature: "" };
+    case "tool_call":
+      return { type: "tool_use", id: callId(position, delta.index), name: delta.name ?? "", input: {} };
+    default:
+      return { type: "text", text: "" };
+  }
+}
+
+/** No block is open at first. */
+export function createPartialBlocks(model: string): PartialBlocks {
+  let position = 0;
+  let index = -1;
+  let open: string | null = null;
+  const close = (): StreamEventBody[] => {
+    if (open === null) return [];
+    open = null;
+    return [{ type: "content_block_stop", index }];
+  };
+  return {
+    start(id, at) {
+      position = at;
+      index = -1;
+      open = null;
+      return [{
+        type: "message_start",
+        message: {
+          id,
+          type: "message",
+          role: "assistant",
+          model,
+          content: [],
+          stop_reason: null,
+          stop_sequence: null,
+          usage: NO_USAGE,
+        },
+      }];
+    },
+    delta(delta) {
+      if (delta.kind === "prefill") return [];
+      const events: StreamEventBody[] = [];
+      const block = blockOf(delta);
+      if (block !== open) {
+        events.push(...close());
+        open = block;
+        index++;
+        events.push({ type: "content_block_start", index, content_block: opening(delta, position) });
+      }
+      if (delta.kind === "text") {
+        events.push({ type: "content_block_delta", index, delta: { type: "text_delta", text: delta.text } });
+      } else if (delta.kind === "reasoning") {
+        events.push({ type: "content_block_delta", index, delta: { type: "thinking_delta", thinking: delta.text } });
+      } else if (delta.arguments !== "") {
+        const piece = { type: "input_json_delta" as const, partial_json: delta.arguments };
+        events.push({ type: "content_block_delta", index, delta: piece });
+      }
+      return events;
+    },
+    close,
+    end: (stopReason, usage) => [
+      { type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, usage },
+      { type: "message_stop" },
+    ],
+  };
+}

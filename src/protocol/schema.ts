@@ -1,0 +1,217 @@
+/**
+ * The stream-json events, as zod types: the one place that says what stands on a line of standard output.
+ * The writer takes their types only, so that zod stays off the path of a turn; tests hold every line against them.
+ */
+import { PERMISSION_MODES } from "../config/types.ts";
+import * as z from "../config/zod.ts";
+
+const base = { session_id: z.string(), uuid: z.string() };
+
+/** Token counts in the protocol's words. */
+export const usageSchema = z.object({
+  input_tokens: z.number(),
+  output_tokens: z.number(),
+  cache_read_input_tokens: z.number(),
+  cache_creation_input_tokens: z.number(),
+});
+
+const textBlock = z.object({ type: z.literal("text"), text: z.string() });
+const thinkingBlock = z.object({ type: z.literal("thinking"), thinking: z.string(), signature: z.string() });
+const toolUseBlock = z.object({
+  type: z.literal("tool_use"),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.unknown()),
+});
+export const contentBlockSchema = z.discriminatedUnion("type", [textBlock, thinkingBlock, toolUseBlock]);
+
+export const initSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("init"),
+  ...base,
+  cwd: z.string(),
+  tools: z.array(z.string()),
+  mcp_servers: z.array(z.object({ name: z.string(), status: z.string() })),
+  model: z.string(),
+  permissionMode: z.enum(PERMISSION_MODES),
+  slash_commands: z.array(z.string()),
+  apiKeySource: z.string(),
+  claude_code_version: z.string(),
+  output_style: z.string(),
+  agents: z.array(z.string()),
+  skills: z.array(z.string()),
+  plugins: z.array(z.unknown()),
+  provider: z.string(),
+  local: z.boolean(),
+  label: z.enum(["open", "no-cloud"]),
+});
+
+export const retrySchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("api_retry"),
+  ...base,
+  attempt: z.number(),
+  max_retries: z.number(),
+  retry_delay_ms: z.number(),
+  error_status: z.number().nullable(),
+  error: z.string(),
+});
+
+export const permissionDeniedSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("permission_denied"),
+  ...base,
+  tool_name: z.string(),
+  tool_use_id: z.string(),
+  message: z.string(),
+});
+
+export const recoveredSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("agentcli_tool_call_recovered"),
+  ...base,
+  family: z.string(),
+  tools: z.array(z.string()),
+});
+
+export const prefillSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("agentcli_prefill"),
+  ...base,
+  elapsed_ms: z.number(),
+  processed: z.number().optional(),
+  total: z.number().optional(),
+});
+
+export const assistantSchema = z.object({
+  type: z.literal("assistant"),
+  ...base,
+  message: z.object({
+    id: z.string(),
+    type: z.literal("message"),
+    role: z.literal("assistant"),
+    model: z.string(),
+    content: z.array(contentBlockSchema),
+    stop_reason: z.null(),
+    stop_sequence: z.null(),
+    usage: usageSchema,
+  }),
+  parent_tool_use_id: z.null(),
+});
+
+export const userSchema = z.object({
+  type: z.literal("user"),
+  ...base,
+  message: z.object({
+    role: z.literal("user"),
+    content: z.array(z.object({
+      type: z.literal("tool_result"),
+      tool_use_id: z.string(),
+      content: z.string(),
+      is_error: z.boolean(),
+    })),
+  }),
+  parent_tool_use_id: z.null(),
+  tool_use_result: z.union([z.string(), z.record(z.string(), z.unknown())]),
+});
+
+const streamEventBody = z.discriminatedUnion("type", [
+  z.object({
+    type: z.literal("message_start"),
+    message: z.object({
+      id: z.string(),
+      type: z.literal("message"),
+      role: z.literal("assistant"),
+      model: z.string(),
+      content: z.array(z.never()),
+      stop_reason: z.null(),
+      stop_sequence: z.null(),
+      usage: usageSchema,
+    }),
+  }),
+  z.object({ type: z.literal("content_block_start"), index: z.number(), content_block: contentBlockSchema }),
+  z.object({
+    type: z.literal("content_block_delta"),
+    index: z.number(),
+    delta: z.discriminatedUnion("type", [
+      z.object({ type: z.literal("text_delta"), text: z.string() }),
+      z.object({ type: z.literal("thinking_delta"), thinking: z.string() }),
+      z.object({ type: z.literal("input_json_delta"), partial_json: z.string() }),
+    ]),
+  }),
+  z.object({ type: z.literal("content_block_stop"), index: z.number() }),
+  z.object({
+    type: z.literal("message_delta"),
+    delta: z.object({ stop_reason: z.string(), stop_sequence: z.null() }),
+    usage: usageSchema,
+  }),
+  z.object({ type: z.literal("message_stop") }),
+]);
+
+export const streamEventSchema = z.object({
+  type: z.literal("stream_event"),
+  ...base,
+  event: streamEventBody,
+  parent_tool_use_id: z.null(),
+});
+
+const resultFields = {
+  type: z.literal("result"),
+  ...base,
+  duration_ms: z.number(),
+  duration_api_ms: z.number(),
+  is_error: z.boolean(),
+  num_turns: z.number(),
+  total_cost_usd: z.literal(0),
+  usage: usageSchema,
+  modelUsage: z.record(
+    z.string(),
+    z.object({
+      inputTokens: z.number(),
+      outputTokens: z.number(),
+      cacheReadInputTokens: z.number(),
+      cacheCreationInputTokens: z.number(),
+      webSearchRequests: z.number(),
+      costUSD: z.literal(0),
+      contextWindow: z.number(),
+      maxOutputTokens: z.number(),
+    }),
+  ),
+  permission_denials: z.array(z.object({
+    tool_name: z.string(),
+    tool_use_id: z.string(),
+    tool_input: z.record(z.string(), z.unknown()),
+  })),
+  stop_reason: z.string().nullable(),
+  label: z.enum(["open", "no-cloud"]),
+  exit_code: z.number(),
+  error_code: z.string().nullable(),
+  hint: z.string().nullable(),
+};
+
+export const successSchema = z.object({ ...resultFields, subtype: z.literal("success"), result: z.string() });
+export const errorResultSchema = z.object({
+  ...resultFields,
+  subtype: z.enum(["error_during_execution", "error_max_turns"]),
+  errors: z.array(z.string()),
+});
+
+/** Any line of standard output in `stream-json`. */
+export const eventSchema = z.union([
+  initSchema,
+  retrySchema,
+  permissionDeniedSchema,
+  recoveredSchema,
+  prefillSchema,
+  assistantSchema,
+  userSchema,
+  streamEventSchema,
+  successSchema,
+  errorResultSchema,
+]);
+
+export type ProtocolEvent = z.infer<typeof eventSchema>;
+export type ProtocolUsage = z.infer<typeof usageSchema>;
+export type ContentBlock = z.infer<typeof contentBlockSchema>;
+export type StreamEventBody = z.infer<typeof streamEventBody>;
+export type ResultEvent = z.infer<typeof successSchema> | z.infer<typeof errorResultSchema>;

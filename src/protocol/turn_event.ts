@@ -1,0 +1,73 @@
+/** What the engine tells while a turn runs: the one stream that text output, JSON and stream-json are made of. */
+import type { Label } from "../boundary/label.ts";
+import type { ChatDelta, RetryNotice, Usage } from "../provider/types.ts";
+import type { AssistantItem, ToolResultItem } from "../session/item.ts";
+import type { PermissionMode } from "../config/types.ts";
+import type { ErrorCode } from "../errors.ts";
+
+/** Facts about the session, told at the start of every turn. */
+export interface TurnStart {
+  kind: "start";
+  sessionId: string;
+  cwd: string;
+  tools: string[];
+  provider: string;
+  model: string;
+  /** As the boundary sees the address. */
+  local: boolean;
+  label: Label;
+  permissionMode: PermissionMode;
+  keySource: string;
+}
+
+/** A call that was not allowed. */
+export interface PermissionDenial {
+  toolName: string;
+  callId: string;
+  input: Record<string, unknown>;
+}
+
+/** How a turn ended. */
+export interface TurnResult {
+  outcome: "success" | "error_during_execution" | "error_max_turns";
+  sessionId: string;
+  /** The text of the last reply; also what arrived of a reply that broke off. */
+  answer: string;
+  durationMs: number;
+  /** Of it, waiting for the server. */
+  apiMs: number;
+  /** Replies of the model. */
+  turns: number;
+  usage: Usage;
+  model: string;
+  contextWindow: number;
+  maxTokens: number;
+  denials: PermissionDenial[];
+  stopReason: string | null;
+  label: Label;
+  exitCode: number;
+  errorCode: ErrorCode | null;
+  hint: string | null;
+  errors: string[];
+}
+
+/** One thing that happened. */
+export type TurnEvent =
+  | TurnStart
+  /** A request is about to be sent; `messageId` names the reply to it, `position` is its place in the session. */
+  | { kind: "request"; messageId: string; turn: number; position: number }
+  | { kind: "delta"; messageId: string; delta: ChatDelta }
+  /** A complete reply. */
+  | { kind: "reply"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
+  /** A call is about to run. `subject` is what it acts on, for people. */
+  | { kind: "tool_start"; callId: string; toolName: string; subject: string }
+  | { kind: "tool_result"; item: ToolResultItem; details: Record<string, unknown> | undefined }
+  | { kind: "permission_denied"; denial: PermissionDenial; message: string }
+  | { kind: "retry"; notice: RetryNotice }
+  /** Calls were found in the text of a reply; `family` names the form. */
+  | { kind: "recovered"; family: string; toolNames: string[] }
+  /** Something to know that is no error: for stderr. */
+  | { kind: "notice"; text: string };
+
+/** Takes events in order; a promise is awaited, so that a slow reader slows the turn. */
+export type TurnListener = (event: TurnEvent) => void | Promise<void>;

@@ -1,0 +1,228 @@
+/** From what the engine tells to the events of stream-json, one at a time, in order. */
+import type { Usage } from "../provider/types.ts";
+import { createPartialBlocks, type PartialBlocks } from "./partial.ts";
+import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent } from "./schema.ts";
+import type { ToolResultItem } from "../session/item.ts";
+import type { TurnEvent, TurnResult } from "./turn_event.ts";
+
+/** What the writer must know besides the events. */
+export interface WriterOptions {
+  sessionId: string;
+  /** Also `stream_event`s. */
+  partial: boolean;
+  version: string;
+  model: string;
+}
+
+/** Turns events of the engine into lines. Holds only the state of the open reply. */
+export interface ProtocolWriter {
+  /** The lines for one event, each ending in LF; empty for events that the protocol does not have. */
+  lines(event: TurnEvent): string;
+  /** The closing line of a turn. */
+  result(result: TurnResult): string;
+}
+
+const NO_USAGE: ProtocolUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  cache_read_input_tokens: 0,
+  cache_creation_input_tokens: 0,
+};
+
+/** Stands for the result of a tool that may not leave the session (specification of the boundary, letting out). */
+const WITHHELD = "[no-cloud: this result stays with the local model]";
+
+function shownResult(item: ToolResultItem): string {
+  return item.label === "open" ? item.content : WITHHELD;
+}
+
+/** Token counts in the protocol's words. */
+export function protocolUsage(usage: Usage | null): ProtocolUsage {
+  if (usage === null) return NO_USAGE;
+  return {
+    input_tokens: usage.promptTokens - usage.cachedTokens,
+    output_tokens: usage.completionTokens,
+    cache_read_input_tokens: usage.cachedTokens,
+    cache_creation_input_tokens: 0,
+  };
+}
+
+/** A writer for one session. */
+export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
+  const base = () => ({ session_id: options.sessionId, uuid: crypto.randomUUID() });
+  const blocks: PartialBlocks | null = options.partial ? createPartialBlocks(options.model) : null;
+  const line = (event: ProtocolEvent) => JSON.stringify(event) + "\n";
+  const streamed = (bodies: ReturnType<PartialBlocks["start"]>) => {
+    let text = "";
+    for (const event of bodies) text += line({ type: "stream_event", event, ...base(), parent_tool_use_id: null });
+    return text;
+  };
+  return {
+    lines(event) {
+      switch (event.kind) {
+        case "start":
+          return line(initEvent(event, { ...base(), version: options.version }));
+        case "request":
+          return blocks === null ? "" : streamed(blocks.start(event.messageId, event.position));
+        case "delta":
+          return blocks === null ? "" : streamed(blocks.delta(event.delta));
+        case "reply": {
+          let text = blocks === null ? "" : streamed(blocks.close());
+          for (const content of contentBlocks(event.item)) {
+            text += line(assistantEvent(event, { ...base(), content }));
+          }
+          return blocks === null ? text : text + streamed(blocks.end(event.stopReason, protocolUsage(event.usage)));
+        }
+        case "tool_result":
+          return line({
+            type: "user",
+            message: {
+              role: "user",
+              content: [{
+                type: "tool_result",
+                tool_use_id: event.item.callId,
+                content: shownResult(event.item),
+                is_error: event.item.isError,
+              }],
+            },
+            parent_tool_use_id: null,
+            tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : WITHHELD,
+            ...base(),
+          });
+        case "permission_denied":
+          return line({
+            type: "system",
+            subtype: "permission_denied",
+            tool_name: event.denial.toolName,
+            tool_use_id: event.denial.callId,
+            message: event.message,
+            ...base(),
+          });
+        case "retry":
+          return line({
+            type: "system",
+            subtype: "api_retry",
+            attempt: event.notice.attempt,
+            max_retries: event.notice.maxRetries,
+            retry_delay_ms: event.notice.delayMs,
+            error_status: event.notice.status,
+            error: event.notice.reason,
+            ...base(),
+          });
+        case "recovered":
+          return line({
+            type: "system",
+            subtype: "agentcli_tool_call_recovered",
+            family: event.family,
+            tools: event.toolNames,
+            ...base(),
+          });
+        case "tool_start":
+        case "notice":
+          return "";
+      }
+    },
+    result: (result) => JSON.stringify(resultEvent(result)) + "\n",
+  };
+}
+
+function initEvent(
+  event: TurnEvent & { kind: "start" },
+  given: { session_id: string; uuid: string; version: string },
+): ProtocolEvent {
+  const { version, ...base } = given;
+  return {
+    type: "system",
+    subtype: "init",
+    cwd: event.cwd,
+    tools: event.tools,
+    mcp_servers: [],
+    model: event.model,
+    permissionMode: event.permissionMode,
+    slash_commands: [],
+    apiKeySource: event.keySource,
+    // Clients read this field for features they may use; the number is ours.
+    claude_code_version: version,
+    output_style: "default",
+    agents: [],
+    skills: [],
+    plugins: [],
+    provider: event.provider,
+    local: event.local,
+    label: event.label,
+    ...base,
+  };
+}
+
+function contentBlocks(item: (TurnEvent & { kind: "reply" })["item"]): ContentBlock[] {
+  const blocks: ContentBlock[] = [];
+  if (item.reasoning !== "") blocks.push({ type: "thinking", thinking: item.reasoning, signature: "" });
+  if (item.text !== "") blocks.push({ type: "text", text: item.text });
+  for (const call of item.calls) {
+    blocks.push({ type: "tool_use", id: call.id, name: call.name, input: call.input ?? {} });
+  }
+  return blocks;
+}
+
+function assistantEvent(
+  event: TurnEvent & { kind: "reply" },
+  given: { session_id: string; uuid: string; content: ContentBlock },
+): ProtocolEvent {
+  const { content, ...base } = given;
+  return {
+    type: "assistant",
+    message: {
+      id: event.item.id,
+      type: "message",
+      role: "assistant",
+      model: event.model,
+      content: [content],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: protocolUsage(event.usage),
+    },
+    parent_tool_use_id: null,
+    ...base,
+  };
+}
+
+/** The closing event of a turn; also what `--output-format json` prints. */
+export function resultEvent(result: TurnResult): ResultEvent {
+  const usage = protocolUsage(result.usage);
+  const common = {
+    type: "result" as const,
+    duration_ms: result.durationMs,
+    duration_api_ms: result.apiMs,
+    is_error: result.outcome !== "success",
+    num_turns: result.turns,
+    session_id: result.sessionId,
+    uuid: crypto.randomUUID(),
+    total_cost_usd: 0 as const,
+    usage,
+    modelUsage: {
+      [result.model]: {
+        inputTokens: usage.input_tokens,
+        outputTokens: usage.output_tokens,
+        cacheReadInputTokens: usage.cache_read_input_tokens,
+        cacheCreationInputTokens: 0,
+        webSearchRequests: 0,
+        costUSD: 0 as const,
+        contextWindow: result.contextWindow,
+        maxOutputTokens: result.maxTokens,
+      },
+    },
+    permission_denials: result.denials.map((denial) => ({
+      tool_name: denial.toolName,
+      tool_use_id: denial.callId,
+      tool_input: denial.input,
+    })),
+    stop_reason: result.stopReason,
+    label: result.label,
+    exit_code: result.exitCode,
+    error_code: result.errorCode,
+    hint: result.hint,
+  };
+  return result.outcome === "success"
+    ? { ...common, subtype: "success", result: result.answer }
+    : { ...common, subtype: result.outcome, errors: result.errors };
+}

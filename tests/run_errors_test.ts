@@ -1,0 +1,209 @@
+import assert from "node:assert/strict";
+import { always, ask, html, refuse, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+
+Deno.test("without any configuration run says what to run first", async () => {
+  await using home = await temporaryHome();
+  const done = await runProgram(["run", "hi"], { home });
+  assert.equal(done.code, 3);
+  assert.match(done.stderr, /init-providers/);
+  assert.equal(done.stdout, "");
+});
+
+Deno.test("unknown providers and models are exit 3 with what was meant", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ models: ["coder:7b"] });
+  await configure(home, { local_one: { baseUrl: server.baseUrl, models: ["coder:7b"] } });
+  const provider = await runProgram(["run", "hi", "--model", "local_on"], { home });
+  assert.equal(provider.code, 3);
+  assert.match(provider.stderr, /local_one/);
+  const model = await runProgram(["run", "hi", "--model", "local_one:codr:7b"], { home });
+  assert.equal(model.code, 3);
+  assert.match(model.stderr, /coder:7b/);
+});
+
+Deno.test("an empty prompt is exit 2", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer();
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  for (const [args, stdin] of [[["run", ""], ""], [["run"], "  \n"], [["run", "-"], ""]] as const) {
+    assert.equal((await runProgram(args, { home, stdin })).code, 2);
+  }
+  assert.equal(server.connectionCount(), 0);
+});
+
+Deno.test("a dead server is named with its address, the reason and what to try", async () => {
+  await using home = await temporaryHome();
+  const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { port } = listener.addr as Deno.NetAddr;
+  listener.close();
+  await configure(home, { loc: { baseUrl: `http://localhost:${port}/v1` } });
+  const done = await runProgram(["run", "hi"], { home });
+  assert.equal(done.code, 4);
+  assert.match(done.stderr, new RegExp(`loc.*http://localhost:${port}/v1.*refused`));
+  assert.match(done.stderr, /curl/);
+  assert.ok(done.durationMs < 5000, `${done.durationMs} ms`);
+});
+
+Deno.test("a refused key is exit 5 and says where the key came from, never the key", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: always401() });
+  await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "$MY_KEY" } });
+  const done = await runProgram(["run", "hi"], { home, env: { MY_KEY: "sk-very-secret-value" } });
+  assert.equal(done.code, 5);
+  assert.match(done.stderr, /MY_KEY/);
+  assert.doesNotMatch(done.stdout + done.stderr, /sk-very-secret/);
+  assert.equal(server.chats().length, 1, "a refused key is not tried again");
+});
+
+function always401() {
+  return [always(refuse(401, "Invalid API Key sk-very-secret-value"))];
+}
+
+Deno.test("a key variable that is not set is exit 5 and named", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer();
+  await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "$UNSET_KEY" } });
+  const done = await runProgram(["run", "hi"], { home });
+  assert.equal(done.code, 5);
+  assert.match(done.stderr, /UNSET_KEY/);
+  assert.equal(server.connectionCount(), 0);
+});
+
+Deno.test("a broken providers.yaml is exit 3 with line and key, without its text, and stays as it is", async () => {
+  await using home = await temporaryHome();
+  const text = "version: 1\nproviders:\n  loc:\n    base_url: 5\n    api_key: sk-hidden-thing\n";
+  await Deno.mkdir(home.agentcliHome, { recursive: true });
+  const path = `${home.agentcliHome}/providers.yaml`;
+  for (const broken of [text, "providers: {a: [sk-hidden-thing\nversion"]) {
+    await Deno.writeTextFile(path, broken);
+    const done = await runProgram(["run", "hi"], { home });
+    assert.equal(done.code, 3);
+    assert.match(done.stderr, /providers\.yaml:\d+/);
+    assert.doesNotMatch(done.stderr, /sk-hidden/);
+    assert.equal(await Deno.readTextFile(path), broken);
+  }
+});
+
+Deno.test("garbage, half a stream, HTML and nothing are failures that say so, never an empty success", async () => {
+  await using home = await temporaryHome();
+  const steps = {
+    garbage: { kind: "raw", bytes: "\x00\x01garbage without http" },
+    half: { kind: "cut", events: 3, message: { kind: "message", text: "one two three four" } },
+    html: html(),
+    nothing: { kind: "raw", bytes: "" },
+    empty: { kind: "empty" },
+    wrong: { kind: "status", status: 200, body: "{}", headers: { "content-type": "application/json" } },
+  } as const;
+  for (const [name, step] of Object.entries(steps)) {
+    await using server = startFakeServer({ script: [always(step)] });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const done = await runProgram(["run", "hi"], { home });
+    assert.notEqual(done.code, 0, name);
+    assert.ok([1, 4].includes(done.code), `${name}: exit ${done.code}\n${done.stderr}`);
+    assert.match(done.stderr, /agentcli: .+\n {2}.+/, name);
+    assert.ok(server.chats().length <= 5, `${name}: ${server.chats().length} requests`);
+    if (name === "half") {
+      assert.match(done.stdout, /^one two/);
+      assert.match(done.stderr, /incomplete/);
+    }
+  }
+});
+
+Deno.test("wrong calls are told to the model and the turn goes on", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "alpha\n");
+  await Deno.writeTextFile(`${home.root}/outside.txt`, "outside\n");
+  const calls = [
+    { name: "Raed", input: { file_path: "a.txt" } },
+    { name: "Read", input: '{"file_path": ' },
+    { name: "Read", input: { wrong: 1 } },
+    { name: "Read", input: { file_path: "../outside.txt" } },
+    { name: "Read", input: { file_path: "missing.txt" } },
+  ];
+  await using server = startFakeServer({ script: [ask(...calls), say("Sorry.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["run", "hi"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  const results: string[] = server.chats()[1]?.json.messages.slice(3).map((message: { content: string }) =>
+    message.content
+  );
+  assert.equal(results.length, calls.length);
+  assert.match(results[0] ?? "", /no tool "Raed".*Did you mean Read/);
+  assert.match(results[1] ?? "", /JSON/);
+  assert.match(results[2] ?? "", /file_path/);
+  assert.match(results[3] ?? "", /outside|project/);
+  assert.match(results[4] ?? "", /missing\.txt/);
+  assert.ok(!results.some((text) => text.includes("outside\n")));
+});
+
+Deno.test("what nobody can allow is denied, the turn goes on, and the end is exit 6", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    script: [ask(want("write", { path: "new.txt", content: "x" })), say("I could not write.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["run", "write"], { home });
+  assert.equal(done.code, 6);
+  assert.equal(done.stdout, "I could not write.\n");
+  await assert.rejects(home.read("new.txt"));
+});
+
+Deno.test("a permission mode, a rule on the line and a rule in the configuration allow", async () => {
+  for (
+    const [args, settings] of [
+      [["--permission-mode", "acceptEdits"], {}],
+      [["--allowed-tools", "Write(new*)"], {}],
+      [[], { permissions: { allow: ["Write"] } }],
+    ] as const
+  ) {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({
+      script: [ask(want("write", { path: "new.txt", content: "x\n" })), say("Written.")],
+    });
+    await configure(home, { loc: { baseUrl: server.baseUrl } }, settings);
+    const done = await runProgram(["run", "write", ...args], { home });
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(await home.read("new.txt"), "x\n");
+  }
+});
+
+Deno.test("in plan mode nothing but reading runs, whatever is allowed", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "alpha\n");
+  await using server = startFakeServer({
+    script: [
+      ask(
+        want("read", { path: "a.txt" }),
+        want("write", { path: "new.txt", content: "x" }),
+        want("shell", { command: "touch b" }),
+      ),
+      say("Planned."),
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["run", "x", "--permission-mode", "plan", "--allowed-tools", "Write,Bash"], { home });
+  const results = server.chats()[1]?.json.messages.slice(3);
+  assert.match(results[0].content, /alpha/);
+  assert.match(results[1].content, /plan/);
+  assert.match(results[2].content, /plan/);
+  assert.equal(done.code, 6);
+});
+
+Deno.test("a project with a marker refuses a remote provider with exit 6, and a local one may read", async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", "CNRY_value_0123456789\n");
+  const script = [ask(want("read", { path: ".env" })), say("Read.")];
+  await using remote = startFakeServer({ host: "127.0.0.2", script });
+  await using local = startFakeServer({ script });
+  await configure(home, { rem: { baseUrl: remote.baseUrl }, loc: { baseUrl: local.baseUrl } });
+  const refused = await runProgram(["run", "x", "--model", "rem"], { home });
+  assert.equal(refused.code, 6);
+  assert.match(refused.stderr, /\.agentclisecret[^]*local-endpoints/);
+  assert.equal(remote.connectionCount(), 0);
+  const read = await runProgram(["run", "x", "--model", "loc", "--output-format", "json"], { home });
+  assert.equal(read.code, 0, read.stderr);
+  assert.match(local.chats()[1]?.text ?? "", /CNRY_value/);
+  assert.equal(JSON.parse(read.stdout).label, "no-cloud");
+});
