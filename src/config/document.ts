@@ -91,6 +91,12 @@ export function openDocument(start: string, path: string): ProvidersDocument {
     return byId >= 0 ? byId : models.findIndex((model) => aliasesOf(model.alias).includes(name));
   };
   const remove = (path: (string | number)[]) => edit({ kind: "remove", path });
+  const unset = (path: readonly [string, ...string[]]): boolean => {
+    if (!remove([...path])) return false;
+    // A bare `roles: {}` would be litter; one with a comment stays.
+    if (path.length > 1 && new RegExp(`^${path[0]}: \\{\\}\\r?$`, "m").test(text)) remove([path[0]]);
+    return true;
+  };
 
   return {
     get text() {
@@ -98,7 +104,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
     },
     value: () => value,
     setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: FILE_ORDER }),
-    unsetSetting: (key) => remove(key.split(".")),
+    unsetSetting: (key) => unset(key.split(".") as [string, ...string[]]),
     addProvider(name, provider, options = {}) {
       const exists = Object.hasOwn(value.providers ?? {}, name);
       if (exists && !options.replace) {
@@ -143,7 +149,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       return id;
     },
     setRole: (role, selector) => void edit({ kind: "set", path: ["roles", role], value: selector, order: FILE_ORDER }),
-    unsetRole: (role) => remove(["roles", role]),
+    unsetRole: (role) => unset(["roles", role]),
   };
 }
 

@@ -119,7 +119,7 @@ Deno.test("a new setting takes its usual place, and the old text around it stays
       assert.equal(document.unsetRole("compact"), true);
       assert.equal(document.unsetRole("main"), false);
     }),
-    FILE.replace("# one\n", "# one\nroles: {}\n"),
+    FILE,
   );
 });
 

@@ -49,6 +49,12 @@ export function findProvider(configuration: Configuration, name: string): Provid
   });
 }
 
+/** Like {@link findProvider}, for edits: the built-in demonstration is none of the configured ones. */
+export function findConfigured(configuration: Configuration, name: string): ProviderEntry {
+  if (name === DEMO) throw new AgentcliError("unknown_provider", `${DEMO} is built in and cannot be changed`);
+  return findProvider(configuration, name);
+}
+
 /** The configured model of that id, else of that alias. */
 export function findModel(provider: ProviderEntry, name: string): ModelEntry | undefined {
   return provider.models.find((model) => model.id === name) ??
@@ -56,7 +62,10 @@ export function findModel(provider: ProviderEntry, name: string): ModelEntry | u
 }
 
 /** `unknown_model`, with what there is. */
-export function unknownModel(provider: ProviderEntry, name: string, names: readonly string[]): AgentcliError {
+export function unknownModel(
+  provider: ProviderEntry,
+  { name, names }: { name: string; names: readonly string[] },
+): AgentcliError {
   return new AgentcliError("unknown_model", `${provider.name} has no model ${name}; it has: ${listed(names)}`, {
     hint: didYouMean(name, names) ?? `see \`agentcli providers model list ${provider.name}\``,
   });

@@ -32,14 +32,14 @@ async function namedModel(
   const configured = findModel(provider, name);
   if (configured) return { model: configured };
   const names = provider.models.flatMap((model) => [model.id, ...model.aliases]);
-  if (provider.name === DEMO) throw unknownModel(provider, name, names);
+  if (provider.name === DEMO) throw unknownModel(provider, { name, names });
   const served = await servedModels(provider);
   const model: ModelEntry = { id: name, aliases: [] };
   if (served === null) {
     return { model, warning: `${provider.name} did not say which models it has; ${name} is sent as it is` };
   }
   if (served.includes(name)) return { model };
-  throw unknownModel(provider, name, [...new Set([...names, ...served])]);
+  throw unknownModel(provider, { name, names: [...new Set([...names, ...served])] });
 }
 
 /** The model a provider is used with when none is named: the one of role `main`, else the only one. */

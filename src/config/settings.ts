@@ -1,7 +1,7 @@
 /** The settings that `config` reads and writes: their keys, how a word becomes a value, and their defaults. */
 import { AgentcliError } from "../errors.ts";
 import { didYouMean } from "./suggest.ts";
-import { type Configuration, ROLES } from "./types.ts";
+import { type Configuration, type Role, ROLES } from "./types.ts";
 
 /** A value of a setting. */
 export type SettingValue = string | boolean | readonly string[];
@@ -72,17 +72,19 @@ export function findSetting(key: string): Setting {
   const setting = SETTINGS.find((entry) => entry.key === key);
   if (setting) return setting;
   const role = /^roles\.(.*)$/.exec(key)?.[1];
-  if (role !== undefined) throw unknownRole(role);
+  if (role !== undefined) readRole(role);
   const keys = SETTINGS.map((entry) => entry.key);
   throw new AgentcliError("usage", `there is no setting ${key}`, {
     hint: didYouMean(key, keys) ?? `settings: ${keys.join(", ")}`,
   });
 }
 
-/** `unknown_role`, with the list. */
-export function unknownRole(role: string): AgentcliError {
-  return new AgentcliError("unknown_role", `there is no role ${role}; roles: ${ROLES.join(", ")}`, {
-    hint: didYouMean(role, ROLES) ?? "a role says what a model does: main, compact or subagent",
+/** A role by name; `unknown_role` with the list for any other word. */
+export function readRole(word: string): Role {
+  const role = ROLES.find((name) => name === word);
+  if (role !== undefined) return role;
+  throw new AgentcliError("unknown_role", `there is no role ${word}; roles: ${ROLES.join(", ")}`, {
+    hint: didYouMean(word, ROLES) ?? "a role says what a model does: main, compact or subagent",
   });
 }
 

@@ -22,6 +22,7 @@ function child(value: unknown, key: string | number): unknown {
 function applied(value: unknown, edit: YamlEdit, depth = 0): unknown {
   const key = edit.path[depth];
   if (key === undefined) return edit.kind === "set" ? edit.value : undefined;
+  if (edit.kind === "remove" && child(value, key) === undefined) return value;
   const last = depth === edit.path.length - 1;
   if (Array.isArray(value)) {
     const items = [...value];

@@ -1,0 +1,63 @@
+/** `agentcli config …`: settings of providers.yaml. */
+import { flag } from "../option.ts";
+import { group, verb } from "../verb.ts";
+
+const KEY = { name: "key", brief: "A setting, for example default_model", completion: "setting" } as const;
+
+export const SCHEMA_OPTIONS = {
+  protocol: flag("Print the schema of the stream-json events instead"),
+} as const;
+
+export const configVerb = group({
+  brief: "Read and change settings",
+  verbs: {
+    set: verb({
+      brief: "Change a setting",
+      detail:
+        "Shows the old and the new value and asks; without a terminal --yes is needed. A list takes one entry, or a JSON list of them.",
+      arguments: [KEY, { name: "value", brief: "The new value" }],
+      options: {},
+      examples: [
+        "agentcli config set default_provider runtime_a --yes",
+        "agentcli config set default_model qwen3:8b --yes",
+        "agentcli config set roles.compact runtime_a:qwen3:1.7b --yes",
+      ],
+      load: () => import("./set.ts"),
+    }),
+    get: verb({
+      brief: "Print the value of a setting; exit 1 when it has none",
+      arguments: [KEY],
+      options: {},
+      examples: ["agentcli config get default_model"],
+      load: () => import("./get.ts"),
+    }),
+    list: verb({
+      brief: "Print all settings that have a value",
+      arguments: [],
+      options: {},
+      examples: ["agentcli config list", "agentcli config list --json"],
+      load: () => import("./list.ts"),
+    }),
+    unset: verb({
+      brief: "Remove a setting",
+      arguments: [KEY],
+      options: {},
+      examples: ["agentcli config unset default_model"],
+      load: () => import("./unset.ts"),
+    }),
+    path: verb({
+      brief: "Print where providers.yaml lies",
+      arguments: [],
+      options: {},
+      examples: ["agentcli config path"],
+      load: () => import("./path.ts"),
+    }),
+    schema: verb({
+      brief: "Print the JSON Schema of providers.yaml",
+      arguments: [],
+      options: SCHEMA_OPTIONS,
+      examples: ["agentcli config schema", "agentcli config schema --protocol"],
+      load: () => import("./schema.ts"),
+    }),
+  },
+});

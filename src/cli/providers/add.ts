@@ -1,0 +1,62 @@
+/** Adds a provider. Never asks, and says what would be safer or is missing. */
+import { baseUrlHint, baseUrlProblem } from "../../config/base_url.ts";
+import { editProviders, type ProviderRecord } from "../../config/edit.ts";
+import { isLiteralKey } from "../../config/key.ts";
+import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE } from "../../config/selector.ts";
+import { AgentcliError } from "../../errors.ts";
+import { isLocal } from "../../boundary/locality.ts";
+import { openHome } from "../../platform/home.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { notice, warn } from "../say.ts";
+import type { Invocation } from "../verb.ts";
+import type { ADD_OPTIONS } from "./verb.ts";
+
+/** Runs the verb. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
+export async function run({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<void> {
+  const name = checkedName(words[0] ?? "");
+  const { apiKey } = options;
+  const provider: ProviderRecord = {
+    type: checkedType(options.type),
+    base_url: checkedUrl(options.baseUrl),
+    api_key: apiKey,
+    models: options.model === undefined ? [] : [{ id: options.model }],
+  };
+  const { io, globals } = context;
+  let replaced = false;
+  await editProviders(await openHome(io), (document) => {
+    replaced = Object.hasOwn(document.value().providers ?? {}, name);
+    document.addProvider(name, provider, { replace: options.replace });
+  });
+  const done = replaced ? "replaced" : "added";
+  await io.stdout.write(
+    globals.json ? jsonText({ name, base_url: provider.base_url, change: done }) : `${done} ${name}\n`,
+  );
+  if (apiKey !== undefined && isLiteralKey(apiKey)) {
+    await warn(context, "a key on the command line stays in the shell's history; --api-key '$NAME' is safer");
+  }
+  if (apiKey === undefined && !isLocal(provider.base_url, [])) {
+    await notice(context, `${name} has no key: give it one with --api-key '$NAME' --replace, or none if it wants none`);
+  }
+  const hint = baseUrlHint(provider.base_url);
+  if (hint !== undefined) await notice(context, `hint: ${hint}`);
+}
+
+function checkedName(name: string): string {
+  if (PROVIDER_NAME.test(name) && name !== DEMO) return name;
+  const rule = name === DEMO ? `${DEMO} is taken by the built-in demonstration` : PROVIDER_NAME_RULE;
+  throw new AgentcliError("usage", "this cannot be the name of a provider", { hint: `a name: ${rule}` });
+}
+
+function checkedType(type = "openai_compat"): "openai_compat" {
+  if (type === "openai_compat") return type;
+  throw new AgentcliError("usage", "--type: the only type is openai_compat");
+}
+
+function checkedUrl(url: string | undefined): string {
+  const hint = "for example --base-url http://localhost:1919/v1";
+  if (url === undefined) throw new AgentcliError("usage", "option --base-url is needed", { hint });
+  const problem = baseUrlProblem(url);
+  // The URL itself is not repeated: it may hold a password.
+  if (problem !== null) throw new AgentcliError("usage", `--base-url: ${problem}`, { hint });
+  return url;
+}

@@ -1,0 +1,156 @@
+/** The check of one provider: does its key resolve, does its server answer with a model list, and what else is odd. */
+import { baseUrlHint, effectiveBaseUrl, normaliseBaseUrl } from "../../config/base_url.ts";
+import { endpointForCheck } from "../../config/endpoint.ts";
+import { type ResolvedKey, resolveKey } from "../../config/key.ts";
+import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import type { ProviderEntry } from "../../config/types.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { HttpDoor } from "../../provider/http.ts";
+import { askForModels, type ModelAnswer } from "../../provider/models.ts";
+import type { Endpoint } from "../../provider/types.ts";
+import { furtherFindings } from "./findings.ts";
+
+/** One line below the header of a provider. */
+export interface CheckLine {
+  kind: "ok" | "error" | "warn" | "skip" | "try";
+  text: string;
+}
+
+/** What came of one check. */
+export interface ProviderCheck {
+  name: string;
+  /** `skipped`: the block that is written for everybody and was never set up. */
+  state: "ok" | "error" | "skipped";
+  /** Null when the address cannot be used. */
+  baseUrl: string | null;
+  local: boolean;
+  keySource: string;
+  /** A parsed model list came, or the server refused the key. */
+  reachable: boolean;
+  /** The server that was recognised. */
+  server: string | null;
+  lines: CheckLine[];
+}
+
+/** What a check works with. */
+export interface CheckTools {
+  door: HttpDoor;
+  env(name: string): string | undefined;
+  isLocal(baseUrl: string): boolean;
+  /** Longest wait for the model list, in milliseconds. */
+  timeoutMs: number;
+}
+
+/** Checks one provider. What is wrong with it is in the result; only bugs throw. */
+export async function checkProvider(provider: ProviderEntry, tools: CheckTools): Promise<ProviderCheck> {
+  const check: ProviderCheck = {
+    name: provider.name,
+    state: "ok",
+    baseUrl: null,
+    local: false,
+    keySource: "",
+    reachable: false,
+    server: null,
+    lines: [],
+  };
+  try {
+    check.baseUrl = effectiveBaseUrl(provider, tools.env);
+    check.local = tools.isLocal(check.baseUrl);
+    const key = resolveKey(provider, tools.env);
+    check.keySource = key.source;
+    if (isUntouchedStudio(provider, { key, baseUrl: check.baseUrl })) {
+      return { ...check, state: "skipped", lines: [{ kind: "skip", text: `${key.source.slice(4)} is not set` }] };
+    }
+    const endpoint = await endpointForCheck(provider, { env: tools.env, local: check.local });
+    await ask(check, { provider, endpoint, key, tools });
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    check.lines.push({ kind: "error", text: error.message });
+    if (error.hint !== undefined) check.lines.push({ kind: "try", text: error.hint });
+  }
+  if (check.lines.some((line) => line.kind === "error")) check.state = "error";
+  return check;
+}
+
+/** Whether this is the shipped block as it was written: no key given, no model, no other address. */
+function isUntouchedStudio(provider: ProviderEntry, { key, baseUrl }: { key: ResolvedKey; baseUrl: string }): boolean {
+  const shipped = RUNTIMES.find((runtime) => runtime.id === STUDIO.id);
+  return shipped !== undefined && provider.name === shipped.id && key.missing === true &&
+    provider.apiKey === shipped.apiKey && provider.models.length === 0 && baseUrl === normaliseBaseUrl(shipped.baseUrl);
+}
+
+interface Asked {
+  provider: ProviderEntry;
+  endpoint: Endpoint;
+  key: ResolvedKey;
+  tools: CheckTools;
+}
+
+async function ask(check: ProviderCheck, asked: Asked): Promise<void> {
+  const { provider, endpoint, key, tools } = asked;
+  const url = `${endpoint.baseUrl}/models`;
+  const outcome = await outcomeOf(tools, endpoint);
+  check.reachable = outcome.kind !== "failed";
+  check.lines.push(keyLine(key, outcome));
+  if (outcome.kind === "failed") {
+    check.lines.push({ kind: "error", text: `not reachable (${url}): ${outcome.reason}` });
+    const hint = outcome.running ? outcome.hint ?? baseUrlHint(provider.baseUrl) : `is the server running? curl ${url}`;
+    if (hint !== undefined) check.lines.push({ kind: "try", text: hint });
+    return;
+  }
+  check.lines.push({ kind: "ok", text: `reachable (${url})` });
+  if (outcome.kind === "unauthorised" || key.problem !== undefined) {
+    check.lines.push({ kind: "try", text: keyAdvice(provider, key) });
+  }
+  if (outcome.kind === "list") {
+    const { timeoutMs, door } = tools;
+    const { server, lines } = await furtherFindings(door, endpoint, { provider, list: outcome.list, timeoutMs });
+    check.server = server;
+    check.lines.push(...lines);
+  }
+}
+
+type Outcome =
+  | Extract<ModelAnswer, { kind: "list" }>
+  /** The server answered that the key is wrong or missing. */
+  | { kind: "unauthorised"; status: number }
+  /** `running`: something answered, so that asking whether it runs is no help. */
+  | { kind: "failed"; reason: string; running: boolean; hint?: string };
+
+async function outcomeOf({ door, timeoutMs }: CheckTools, endpoint: Endpoint): Promise<Outcome> {
+  try {
+    const answer = await askForModels(door, endpoint, { timeoutMs });
+    if (answer.kind === "list") return answer;
+    const { status, text } = answer.answer;
+    // text-generation-webui and Jan refuse the name in the address like this, not the key.
+    if (/invalid host header/i.test(text)) {
+      const hint = "use 127.0.0.1 instead of a name in base_url";
+      return { kind: "failed", reason: "it refuses the host name of the address", running: true, hint };
+    }
+    if (status === 401 || status === 403) return { kind: "unauthorised", status };
+    const loading = status === 503 ? ", a model may be loading" : "";
+    return { kind: "failed", reason: `HTTP ${status}${loading}`, running: true };
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    // The door names provider and address; both stand in the line already.
+    const reason = /^cannot reach .*?: (.*)$/.exec(error.message)?.[1] ?? error.message;
+    const silent = error.code === "provider_timeout" || /connection refused$/.test(reason);
+    return { kind: "failed", reason, running: !silent, ...error.hint === undefined ? {} : { hint: error.hint } };
+  }
+}
+
+function keyLine(key: ResolvedKey, outcome: Outcome): CheckLine {
+  if (key.problem !== undefined) return { kind: "error", text: `API key: ${key.problem}` };
+  if (outcome.kind === "unauthorised") {
+    const text = key.source === "local" || key.source === "none"
+      ? `API key: the server wants one (HTTP ${outcome.status})`
+      : `API key: the server refused the one from ${key.source} (HTTP ${outcome.status})`;
+    return { kind: "error", text };
+  }
+  return { kind: "ok", text: `API key resolved via ${key.source}` };
+}
+
+function keyAdvice(provider: ProviderEntry, key: ResolvedKey): string {
+  if (key.source.startsWith("env:")) return `set ${key.source.slice(4)} to the key of the server`;
+  return `write \`api_key: $NAME\` for ${provider.name} and set that variable to the key of the server`;
+}

@@ -1,0 +1,157 @@
+import assert from "node:assert/strict";
+import { isLocal } from "../../boundary/locality.ts";
+import { demoProvider } from "../../config/find.ts";
+import type { ProviderEntry } from "../../config/types.ts";
+import { openDoor } from "../../provider/http.ts";
+import { type FakeServer, type FakeServerOptions, startFakeServer } from "../../../tests/helpers/fake_server.ts";
+import { checkProvider, type ProviderCheck } from "./check.ts";
+import { checkText } from "./validate.ts";
+
+const clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds)),
+};
+
+/** Checks a provider that points at `server`. */
+async function checked(
+  server: Pick<FakeServer, "baseUrl">,
+  more: Partial<ProviderEntry> = {},
+  env: Record<string, string> = {},
+): Promise<ProviderCheck> {
+  const variable = (name: string) => env[name];
+  const door = openDoor({ env: variable, clock });
+  const provider = { ...demoProvider(), name: "p", baseUrl: server.baseUrl, apiKey: undefined, models: [], ...more };
+  try {
+    return await checkProvider(provider, {
+      door,
+      env: variable,
+      isLocal: (url) => isLocal(url, []),
+      timeoutMs: 500,
+    });
+  } finally {
+    door.close();
+  }
+}
+
+const model = (id: string, more: Partial<ProviderEntry["models"][number]> = {}) => ({ id, aliases: [], ...more });
+const serving = (options: FakeServerOptions) => startFakeServer({ script: [], ...options });
+const list = (entries: Record<string, unknown>[]) => ({ object: "list", data: entries });
+
+Deno.test("a server with a list is in order, in the lines of the seed", async () => {
+  await using server = await serving({ models: ["a"] });
+  const check = await checked(server);
+  assert.equal(check.state, "ok");
+  assert.equal(
+    checkText(check),
+    `[OK ] p\n  ok: API key resolved via local\n  ok: reachable (${server.baseUrl}/models)\n`,
+  );
+});
+
+Deno.test("the server, models it does not have and windows it does not give are told", async () => {
+  await using server = await serving({
+    models: list([{ id: "a", owned_by: "vllm", max_model_len: 4096 }, { id: "b", owned_by: "vllm" }]),
+  });
+  const check = await checked(server, { models: [model("a", { contextWindow: 8192 }), model("gone")] });
+  assert.equal(check.state, "ok");
+  assert.equal(check.server, "vllm");
+  assert.deepEqual(check.lines.slice(2), [
+    { kind: "ok", text: "server recognised: vLLM" },
+    { kind: "warn", text: "gone is configured but not served" },
+    { kind: "warn", text: "a is configured with 8,192 tokens, the server gives 4,096 tokens" },
+  ]);
+});
+
+Deno.test("a name without tag stands for the one tagged latest", async () => {
+  await using server = await serving({ models: list([{ id: "a:latest", owned_by: "library" }]) });
+  const { lines } = await checked(server, { models: [model("a")] });
+  assert.deepEqual(lines.filter((line) => line.kind === "warn"), []);
+});
+
+Deno.test("gateways and cloud models behind a local address are warned about", async () => {
+  await using gateway = await serving({
+    routes: {
+      "/v1/models": {
+        kind: "status",
+        status: 200,
+        body: JSON.stringify(list([{ id: "a", owned_by: "x" }])),
+        headers: { "content-type": "application/json", "x-litellm-version": "1" },
+      },
+    },
+  });
+  const warned = await checked(gateway);
+  assert.match(checkText(warned), /warn: LiteLLM passes requests on/);
+  assert.doesNotMatch(checkText(await checked(gateway, { local: true })), /warn/);
+  await using ollama = await serving({ models: list([{ id: "a:120b-cloud", owned_by: "library" }]) });
+  assert.match(
+    checkText(await checked(ollama, { models: [model("a:120b-cloud")] })),
+    /warn: a:120b-cloud runs in the cloud/,
+  );
+});
+
+Deno.test("a refused key is reachable, and the key line says what the server said", async () => {
+  await using server = await serving({ routes: { "/v1/models": { kind: "status", status: 401, body: "{}" } } });
+  const literal = checkText(await checked(server, { apiKey: "sk-CANARY" }));
+  assert.equal(
+    literal,
+    `[ERR] p\n  error: API key: the server refused the one from literal (HTTP 401)\n` +
+      `  ok: reachable (${server.baseUrl}/models)\n` +
+      "  try: write `api_key: $NAME` for p and set that variable to the key of the server\n",
+  );
+  assert.match(checkText(await checked(server)), /error: API key: the server wants one \(HTTP 401\)/);
+});
+
+Deno.test("a 200 without a model list, a missing path and a page are not reachable", async () => {
+  const bodies: [number, string][] = [[200, '{"error":"Unexpected endpoint"}'], [404, "{}"], [200, "<html>"], [
+    503,
+    "{}",
+  ]];
+  for (const [status, body] of bodies) {
+    await using server = await serving({ routes: { "/v1/models": { kind: "status", status, body } } });
+    const check = await checked(server);
+    assert.equal(check.state, "error", body);
+    assert.equal(check.reachable, false);
+    assert.match(checkText(check), /error: not reachable \(http/);
+    assert.doesNotMatch(checkText(check), /is the server running/);
+  }
+});
+
+Deno.test("nobody listening, and a server that never answers, are told with what to try", async () => {
+  const closed = await serving({});
+  await closed.close();
+  const refused = checkText(await checked(closed, { apiKey: "$GONE" }));
+  assert.equal(
+    refused,
+    `[ERR] p\n  error: API key: environment variable GONE is not set\n` +
+      `  error: not reachable (${closed.baseUrl}/models): connection refused\n` +
+      `  try: is the server running? curl ${closed.baseUrl}/models\n`,
+  );
+  await using silent = await serving({ routes: { "/v1/models": { kind: "silence" } } });
+  assert.match(checkText(await checked(silent)), /error: not reachable .*\n {2}try: is the server running\?/);
+});
+
+Deno.test("what a server and a file supply is shown with control characters escaped", async () => {
+  await using server = await serving({ models: ["x"] });
+  const check = await checked(server, { models: [model("a\x1b]0;t\x07\u202e")] });
+  // deno-lint-ignore no-control-regex -- this is what is looked for
+  assert.doesNotMatch(checkText(check), /[\x00-\x09\x0b-\x1f\u202e]/);
+});
+
+Deno.test("the studio block is skipped only while nobody has set it up", async () => {
+  const shipped = { name: "studio_f", apiKey: "$STUDIO_F_API_KEY" };
+  const untouched = await checked({ baseUrl: "http://localhost:8888/v1" }, shipped);
+  assert.equal(checkText(untouched), "[-- ] studio_f\n  skip: STUDIO_F_API_KEY is not set\n");
+  await using server = await serving({ models: ["a"] });
+  const moved = await checked({ baseUrl: "http://localhost:8888/v1" }, shipped, { STUDIO_F_BASE_URL: server.baseUrl });
+  assert.equal(moved.state, "error");
+  assert.equal(moved.baseUrl, server.baseUrl);
+  const keyed = await checked(server, shipped, { STUDIO_F_API_KEY: "sk" });
+  assert.equal(keyed.state, "ok");
+  const asked = server.requests.find((request) =>
+    request.path === "/v1/models" && request.headers.has("authorization")
+  );
+  assert.equal(asked?.headers.get("authorization"), "Bearer sk");
+  const broken = await checked(server, shipped, { STUDIO_F_BASE_URL: "http://u:CANARY@h" });
+  assert.match(checkText(broken), /error: STUDIO_F_BASE_URL: expected/);
+  assert.doesNotMatch(checkText(broken), /CANARY/);
+});

@@ -1,0 +1,117 @@
+/** `agentcli providers …`: the servers, their models and roles. */
+import { flag, integer, text } from "../option.ts";
+import { group, verb } from "../verb.ts";
+
+const PROVIDER = { name: "provider", brief: "A configured provider", completion: "provider" } as const;
+const ROLE = { name: "role", brief: "main, compact or subagent", completion: "role" } as const;
+
+export const ADD_OPTIONS = {
+  baseUrl: text("URL", "Address with its path, for example http://localhost:1919/v1"),
+  type: text("TYPE", "How the server is spoken to: openai_compat, the default"),
+  apiKey: text("KEY", "A literal, '$NAME' for a variable, or local or none for servers without keys"),
+  model: text("ID", "A model the server has"),
+  replace: flag("Replace a provider of that name as a whole, its key and models too"),
+} as const;
+
+export const MODEL_ADD_OPTIONS = {
+  role: text("ROLE", "What the model does: main, compact or subagent", { completion: "role" }),
+  contextWindow: integer("TOKENS", "Tokens the server really gives", { minimum: 1, maximum: 1_000_000_000 }),
+  alias: text("NAME", "A short name for --model"),
+} as const;
+
+const modelVerbs = group({
+  brief: "The models of a provider",
+  verbs: {
+    add: verb({
+      brief: "Add a model, or update the fields given",
+      arguments: [PROVIDER, { name: "model_id", brief: "The id the server lists" }],
+      options: MODEL_ADD_OPTIONS,
+      examples: [
+        "agentcli providers model add runtime_a qwen3:8b --role main --context-window 32768",
+        "agentcli providers model add runtime_a qwen3-coder:30b --alias coder",
+      ],
+      load: () => import("./model_add.ts"),
+    }),
+    list: verb({
+      brief: "List the configured models",
+      arguments: [{ ...PROVIDER, optional: true }],
+      options: {},
+      examples: ["agentcli providers model list", "agentcli providers model list runtime_a --json"],
+      load: () => import("./model_list.ts"),
+    }),
+    remove: verb({
+      brief: "Remove a model from the configuration",
+      arguments: [PROVIDER, { name: "model", brief: "Its id or alias", completion: "model" }],
+      options: {},
+      examples: ["agentcli providers model remove runtime_a qwen3:8b"],
+      load: () => import("./model_remove.ts"),
+    }),
+  },
+});
+
+const roleVerbs = group({
+  brief: "Which model does which work",
+  verbs: {
+    set: verb({
+      brief: "Give a role to a model",
+      arguments: [ROLE, { name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
+      options: {},
+      examples: ["agentcli providers role set compact runtime_a:qwen3:1.7b"],
+      load: () => import("./role_set.ts"),
+    }),
+    list: verb({
+      brief: "List the roles and who has them",
+      arguments: [],
+      options: {},
+      examples: ["agentcli providers role list"],
+      load: () => import("./role_list.ts"),
+    }),
+    unset: verb({
+      brief: "Take a role away; the model of the session does that work again",
+      arguments: [ROLE],
+      options: {},
+      examples: ["agentcli providers role unset compact"],
+      load: () => import("./role_unset.ts"),
+    }),
+  },
+});
+
+export const providersVerb = group({
+  brief: "List, change and check model servers",
+  verbs: {
+    list: verb({
+      brief: "List the providers and their models",
+      arguments: [],
+      options: {},
+      examples: ["agentcli providers list", "agentcli providers list --json"],
+      load: () => import("./list.ts"),
+    }),
+    add: verb({
+      brief: "Add a provider",
+      detail: "A name is made of lower-case letters, digits, `_`, `.` and `-`. Never asks.",
+      arguments: [{ name: "name", brief: "What to call it" }],
+      options: ADD_OPTIONS,
+      examples: [
+        "agentcli providers add engine_e --base-url http://localhost:1919/v1 --api-key local --model my-model",
+        "agentcli providers add hosted --base-url https://api.example.com/v1 --api-key '$HOSTED_KEY'",
+      ],
+      load: () => import("./add.ts"),
+    }),
+    remove: verb({
+      brief: "Remove a provider, after asking",
+      arguments: [PROVIDER],
+      options: {},
+      examples: ["agentcli providers remove engine_e --yes"],
+      load: () => import("./remove.ts"),
+    }),
+    validate: verb({
+      brief: "Check that keys resolve and servers answer; exit 1 when one does not",
+      arguments: [{ ...PROVIDER, optional: true, repeated: true }],
+      options: {},
+      examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],
+      load: () => import("./validate.ts"),
+    }),
+    model: modelVerbs,
+    role: roleVerbs,
+  },
+});

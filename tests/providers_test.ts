@@ -1,0 +1,223 @@
+import assert from "node:assert/strict";
+import { startFakeServer } from "./helpers/fake_server.ts";
+import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+
+Deno.test("an explicit engine is added, checked and listed as the seed describes", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ script: [], models: ["served-model"] });
+  const url = server.baseUrl;
+  const add = await runProgram(
+    [
+      "providers",
+      "add",
+      "engine_e",
+      "--type",
+      "openai_compat",
+      "--base-url",
+      url,
+      "--api-key",
+      "local",
+      "--model",
+      "served-model",
+    ],
+    { home },
+  );
+  assert.deepEqual([add.code, add.stdout, add.stderr], [0, "added engine_e\n", ""]);
+  const validate = await runProgram(["providers", "validate"], { home });
+  assert.equal(validate.code, 0);
+  assert.equal(
+    validate.stdout,
+    `[OK ] engine_e\n  ok: API key resolved via local\n  ok: reachable (${url}/models)\n`,
+  );
+  const list = await runProgram(["providers", "list"], { home });
+  assert.match(list.stdout, /engine_e +http:\/\/127\.0\.0\.1:\d+\/v1  +local +local +served-model/);
+});
+
+Deno.test("validate shows each provider in the order of the file and ends with 1 when one is in error", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ script: [], models: ["fake"] });
+  const gone = await startFakeServer({ script: [] });
+  await gone.close();
+  await configure(home, {
+    runtime_a: { baseUrl: server.baseUrl },
+    studio_x: { baseUrl: gone.baseUrl, apiKey: "$STUDIO_X_KEY" },
+    studio_f: { baseUrl: "http://localhost:8888/v1", apiKey: "$STUDIO_F_API_KEY", models: [] },
+  });
+  const run = await runProgram(["providers", "validate"], { home });
+  assert.equal(run.code, 1);
+  assert.equal(
+    run.stdout,
+    `[OK ] runtime_a
+  ok: API key resolved via local
+  ok: reachable (${server.baseUrl}/models)
+[ERR] studio_x
+  error: API key: environment variable STUDIO_X_KEY is not set
+  error: not reachable (${gone.baseUrl}/models): connection refused
+  try: is the server running? curl ${gone.baseUrl}/models
+[-- ] studio_f
+  skip: STUDIO_F_API_KEY is not set
+`,
+  );
+  const one = await runProgram(["providers", "validate", "runtime_a", "--json"], { home });
+  const report = JSON.parse(one.stdout);
+  assert.deepEqual([one.code, report.ok, report.providers.length, report.providers[0].state], [0, true, 1, "ok"]);
+  const unknown = await runProgram(["providers", "validate", "runtmie_a"], { home });
+  assert.equal(unknown.code, 3);
+  assert.match(unknown.stderr, /did you mean runtime_a\?/);
+});
+
+Deno.test("no provider is no error", async () => {
+  await using home = await temporaryHome();
+  for (const verb of ["validate", "list"]) {
+    const run = await runProgram(["providers", verb], { home });
+    assert.deepEqual([run.code, run.stdout], [0, ""]);
+    assert.match(run.stderr, /init-providers/);
+  }
+});
+
+Deno.test("keys are never printed, whatever the verb and the server do", async () => {
+  await using home = await temporaryHome();
+  const canary = "sk-CANARY-0123456789abcdef";
+  await using server = await startFakeServer({
+    script: [],
+    routes: { "/v1/models": { kind: "status", status: 401, body: `{"error":"Bearer ${canary} is wrong"}` } },
+  });
+  await configure(home, {
+    literal: { baseUrl: server.baseUrl, apiKey: canary, more: { headers: { "X-Key": canary } } },
+    variable: { baseUrl: server.baseUrl, apiKey: "$MY_KEY" },
+    broken: { baseUrl: server.baseUrl, apiKey: "$BROKEN_KEY" },
+  });
+  const env = { MY_KEY: canary, BROKEN_KEY: `${canary}\nX: y` };
+  const verbs = [["list"], ["list", "--json"], ["validate", "--verbose"], ["validate", "--json"], [
+    "add",
+    "literal",
+    "--base-url",
+    server.baseUrl,
+    "--api-key",
+    canary,
+  ], [
+    "add",
+    "new",
+    "--base-url",
+    server.baseUrl,
+    "--api-key",
+    canary,
+  ]];
+  for (const verb of verbs) {
+    const run = await runProgram(["providers", ...verb], { home, env });
+    assert.doesNotMatch(run.stdout + run.stderr, /CANARY/, verb.join(" "));
+  }
+  assert(server.requests.some((request) => request.headers.get("authorization") === `Bearer ${canary}`));
+});
+
+Deno.test("an existing name is refused; replacing it never inherits the key", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { a: { baseUrl: "http://localhost:1/v1", apiKey: "sk-CANARY" } });
+  const refused = await runProgram(["providers", "add", "a", "--base-url", "http://localhost:2/v1"], { home });
+  assert.equal(refused.code, 3);
+  assert.match(refused.stderr, /--replace/);
+  const url = "https://host.invalid/v1";
+  const replaced = await runProgram(["providers", "add", "a", "--base-url", url, "--replace"], { home });
+  assert.equal(replaced.stdout, "replaced a\n");
+  const text = await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`);
+  assert.doesNotMatch(text, /CANARY/);
+  assert.match(text, /host\.invalid/);
+});
+
+Deno.test("a literal key is warned about; a variable and the placeholder are not", async () => {
+  await using home = await temporaryHome();
+  const add = (name: string, key: string) =>
+    runProgram(["providers", "add", name, "--base-url", "http://localhost:1/v1", "--api-key", key], { home });
+  assert.match((await add("literal", "sk-1")).stderr, /warning: .*\$NAME/);
+  assert.equal((await add("variable", "$KEY")).stderr, "");
+  assert.equal((await add("placeholder", "local")).stderr, "");
+});
+
+Deno.test("bad names and addresses are refused without repeating what may be secret", async () => {
+  await using home = await temporaryHome();
+  for (const name of ["A", "a:b", "-a", "a b", "", "x".repeat(65), "demo"]) {
+    const run = await runProgram(["providers", "add", "--base-url", "http://h/v1", "--", name], { home });
+    assert.equal(run.code, 2, name);
+  }
+  for (const url of ["http://u:CANARY@h/v1", "ftp://h", "h:1/v1", "http://h/v1?key=CANARY"]) {
+    const run = await runProgram(["providers", "add", "a", "--base-url", url], { home });
+    assert.equal(run.code, 2);
+    assert.doesNotMatch(run.stderr, /CANARY/);
+  }
+  const hint = await runProgram(["providers", "add", "a", "--base-url", "http://localhost:1"], { home });
+  assert.equal(hint.code, 0);
+  assert.match(hint.stderr, /hint: .*\/v1/);
+});
+
+Deno.test("models are added, updated, listed and removed", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x"] } });
+  const model = (...args: string[]) => runProgram(["providers", "model", ...args], { home });
+  const add = await model("add", "a", "qwen3:8b", "--role", "main", "--context-window", "32768", "--alias", "q");
+  assert.equal(add.stdout, "added a:qwen3:8b\n");
+  const update = await model("add", "a", "qwen3:8b", "--context-window", "65536");
+  assert.equal(update.stdout, "updated a:qwen3:8b\n");
+  const list = await model("list", "a");
+  assert.match(list.stdout, /^a +qwen3:8b +q +main +65,536 tokens$/m);
+  const moved = await model("add", "a", "x", "--role", "main");
+  assert.match(moved.stderr, /a:qwen3:8b no longer has the role main/);
+  assert.equal((await model("add", "a", "x", "--role", "boss")).code, 3);
+  assert.equal((await model("add", "a", "x", "--context-window", "many")).code, 2);
+  assert.equal((await model("add", "b", "x")).code, 3);
+  const clash = await model("add", "a", "x", "--alias", "q");
+  assert.equal(clash.code, 3);
+  assert.match(clash.stderr, /alias q of qwen3:8b already stands for x/);
+  assert.equal((await model("remove", "a", "q")).stdout, "removed a:qwen3:8b\n");
+  const missing = await model("remove", "a", "q");
+  assert.equal(missing.code, 3);
+});
+
+Deno.test("roles are set, listed and taken away; what is not configured is only warned about", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x:1"] } });
+  const role = (...args: string[]) => runProgram(["providers", "role", ...args], { home });
+  const set = await role("set", "compact", "a:x:1");
+  assert.deepEqual([set.stdout, set.stderr], ["compact: (not set) → a:x:1\n", ""]);
+  assert.match((await role("set", "subagent", "b:y")).stderr, /warning: the provider b is not configured/);
+  assert.match((await role("list")).stdout, /^compact +a:x:1 +roles$/m);
+  assert.equal((await role("unset", "compact")).stdout, "compact: (not set)\n");
+  assert.equal((await role("set", "boss", "a")).code, 3);
+  assert.equal((await role("set", "main", "a:")).code, 2);
+});
+
+Deno.test("removing a provider needs a yes, and says which settings still name it", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { a: { baseUrl: "http://localhost:1/v1" } }, {
+    default_provider: "a",
+    roles: { main: "a:fake" },
+  });
+  const asked = await runProgram(["providers", "remove", "a"], { home });
+  assert.equal(asked.code, 2);
+  const removed = await runProgram(["providers", "remove", "a", "--yes"], { home });
+  assert.equal(removed.stdout, "removed a\n");
+  assert.match(removed.stderr, /default_provider still names a/);
+  assert.match(removed.stderr, /roles\.main still names a/);
+  assert.equal((await runProgram(["providers", "remove", "a", "--yes"], { home })).code, 3);
+});
+
+Deno.test("local or remote is what the boundary of the project says", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { near: { baseUrl: "http://localhost:1/v1" }, far: { baseUrl: "http://127.0.0.2:1/v1" } });
+  const places = async () => {
+    const run = await runProgram(["providers", "list", "--json"], { home });
+    return JSON.parse(run.stdout).providers.map((provider: { local: boolean }) => provider.local);
+  };
+  assert.deepEqual(await places(), [true, false]);
+  await home.write(".agentclisecret", "local-endpoints: 127.0.0.2\n");
+  assert.deepEqual(await places(), [true, true]);
+});
+
+Deno.test("what a file holds reaches the terminal without control characters", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x\x1b]0;title\x07\u202e"] } });
+  for (const verb of [["list"], ["list", "--json"], ["model", "list"]]) {
+    const run = await runProgram(["providers", ...verb], { home });
+    // deno-lint-ignore no-control-regex -- this is what is looked for
+    assert.doesNotMatch(run.stdout + run.stderr, /[\x00-\x09\x0b-\x1f\u202e]/);
+  }
+});
