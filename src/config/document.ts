@@ -5,7 +5,7 @@ import { readYaml, withoutEmpty } from "./parse.ts";
 import type { ModelRecord, ProviderRecord, ProvidersFile } from "./schema.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Role } from "./types.ts";
-import { editYaml, type YamlEdit } from "./yaml_edit.ts";
+import { editYaml, type ReadText, type YamlEdit } from "./yaml_edit.ts";
 
 export type { ModelRecord, ProviderRecord } from "./schema.ts";
 
@@ -67,13 +67,13 @@ export interface ProvidersDocument {
 
 /** Opens a text for editing; `path` is for messages. A text that is no YAML is `config_invalid`. */
 export function openDocument(start: string, path: string): ProvidersDocument {
-  let text = start;
-  let value = readContent(text, path);
+  let read: ReadText = readYaml(start, path);
+  let value = contentOf(read);
   const edit = (change: YamlEdit): boolean => {
-    const after = editYaml(text, change);
-    if (after === text) return false;
-    text = after;
-    value = readContent(text, path);
+    const after = editYaml(read, change);
+    if (after === read) return false;
+    read = after;
+    value = contentOf(read);
     return true;
   };
   const providerOf = (name: string): ProviderRecord => {
@@ -94,13 +94,13 @@ export function openDocument(start: string, path: string): ProvidersDocument {
   const unset = (path: readonly [string, ...string[]]): boolean => {
     if (!remove([...path])) return false;
     // A bare `roles: {}` would be litter; one with a comment stays.
-    if (path.length > 1 && new RegExp(`^${path[0]}: \\{\\}\\r?$`, "m").test(text)) remove([path[0]]);
+    if (path.length > 1 && new RegExp(`^${path[0]}: \\{\\}\\r?$`, "m").test(read.parsed.text)) remove([path[0]]);
     return true;
   };
 
   return {
     get text() {
-      return text;
+      return read.parsed.text;
     },
     value: () => value,
     setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: FILE_ORDER }),
@@ -153,9 +153,9 @@ export function openDocument(start: string, path: string): ProvidersDocument {
   };
 }
 
-function readContent(text: string, path: string): ProvidersFile {
+function contentOf(read: ReadText): ProvidersFile {
   // The file was checked when it was opened and is checked again before it is written; in between it is ours.
-  return (withoutEmpty(readYaml(text, path).value ?? {})) as ProvidersFile;
+  return withoutEmpty(read.value ?? {}) as ProvidersFile;
 }
 
 /** The fields in the order of the documentation, without those that are undefined. */

@@ -173,6 +173,23 @@ Deno.test("a place behind an alias is refused rather than changed for others too
   );
 });
 
+Deno.test("a provider is added to a file that holds next to nothing", () => {
+  for (
+    const text of [
+      "# only a comment",
+      "---\n",
+      "providers: ~\n",
+      "providers: # c\n",
+      "providers: null # c\n",
+      "%YAML 1.2\n---\n",
+    ]
+  ) {
+    const after = changed(text, (document) => document.addProvider("a", { base_url: "http://h/v1" }));
+    assert.deepEqual(plainValue(parseYaml(after)), { providers: { a: { base_url: "http://h/v1" } } }, text);
+    for (const comment of text.match(/#.*/g) ?? []) assert(after.includes(comment));
+  }
+});
+
 Deno.test("odd layouts are still edited, and their comments stay", () => {
   const text = "? providers\n: # here\n  ? a\n  : base_url: http://h/v1 # there\n    models: []\n";
   const after = changed(text, (document) => document.addModel("a", { id: "x" }));

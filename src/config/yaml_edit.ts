@@ -54,18 +54,26 @@ function* candidates(parsed: ParsedYaml, edit: YamlEdit): Generator<string | nul
   yield document.toString({ lineWidth: 0 });
 }
 
+/** A text as it was read. */
+export interface ReadText {
+  parsed: ParsedYaml;
+  /** What it means, as plain data. */
+  value: unknown;
+}
+
 /**
- * The text after the change. A place that cannot be changed without changing something else (behind an alias) is
- * `config_invalid`, and so is a text that is no YAML.
+ * The text after the change, read; the same object when nothing changes. A place that cannot be changed without changing something else (behind an alias) is
+ * `config_invalid`.
  */
-export function editYaml(text: string, edit: YamlEdit): string {
-  const parsed = parseYaml(text);
-  const before = plainValue(parsed);
-  const wanted = fingerprint(applied(before, edit));
-  if (wanted === fingerprint(before ?? {})) return text;
-  for (const attempt of attempts(parsed, edit)) {
+export function editYaml(before: ReadText, edit: YamlEdit): ReadText {
+  const wanted = fingerprint(applied(before.value, edit));
+  if (wanted === fingerprint(before.value ?? {})) return before;
+  for (const attempt of attempts(before.parsed, edit)) {
     try {
-      if (attempt !== null && fingerprint(plainValue(parseYaml(attempt)) ?? {}) === wanted) return attempt;
+      if (attempt === null) continue;
+      const parsed = parseYaml(attempt);
+      const value = plainValue(parsed);
+      if (fingerprint(value ?? {}) === wanted) return { parsed, value };
     } catch {
       // Not YAML: the next attempt, or the refusal below.
     }

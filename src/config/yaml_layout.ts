@@ -62,6 +62,11 @@ export function isEmptyValue(node: unknown): boolean {
   return isScalar(node) && node.value === null && (node.range ? node.range[0] === node.range[1] : true);
 }
 
+/** Whether a node means nothing: an empty value, `~` or `null`. */
+export function isNothing(node: unknown): boolean {
+  return node === null || node === undefined || (isScalar(node) && node.value === null);
+}
+
 /** Offset of the first character of a node. */
 export function startOf(node: unknown): number {
   return (node as Node | null)?.range?.[0] ?? 0;

@@ -10,6 +10,7 @@ import {
   dashOf,
   isEmptyValue,
   isFlow,
+  isNothing,
   lineEnding,
   lineStart,
   pairEnd,
@@ -74,7 +75,7 @@ export function setIn(parsed: ParsedYaml, path: KeyPath, setting: Setting): stri
   const above = path.slice(0, -1);
   const holder = ownNode(parsed, above);
   if (isAlias(holder)) return null;
-  if (above.length > 0 && (holder === undefined || isEmptyValue(holder) || isEmptyCollection(holder))) {
+  if (above.length > 0 && (isNothing(holder) || isEmptyCollection(holder))) {
     const value = typeof key === "number" ? [setting.value] : Object.fromEntries([[key, setting.value]]);
     return setIn(parsed, above, { ...setting, value });
   }
@@ -85,7 +86,7 @@ export function setIn(parsed: ParsedYaml, path: KeyPath, setting: Setting): stri
       : addPair(parsed, holder, { ...setting, key: String(key) });
   }
   if (isSeq(holder) && Number(key) === holder.items.length) return addItem(parsed, holder, setting.value);
-  if (holder === null || holder === undefined) {
+  if (isNothing(holder)) {
     return insertLines(parsed.text, parsed.text.length, indentedPair([String(key), setting.value], 0));
   }
   return null;
@@ -115,7 +116,7 @@ function replaceValue(
     return splice(text, { start: startOf(old), end: contentEnd(old) }, rendered);
   }
   const indent = columnOf(text, startOf(pair.key));
-  if (isEmptyValue(old) || isEmptyCollection(old)) {
+  if (isNothing(old) || isEmptyCollection(old)) {
     // The value goes; what follows on the line, a comment, stays there.
     const emptied = isEmptyValue(old) ? text : splice(text, { start: colonEnd(pair), end: contentEnd(old) }, "");
     if (!compound) {
