@@ -1,0 +1,55 @@
+import assert from "node:assert/strict";
+import { startFakeServer } from "./helpers/fake_server.ts";
+import { runProgram, temporaryHome } from "./helpers/program.ts";
+
+Deno.test("init-providers ends well and leaves a usable file, whatever listens on this machine", async () => {
+  await using home = await temporaryHome();
+  const first = await runProgram(["init-providers", "--timeout", "500"], { home });
+  assert.equal(first.code, 0, first.stderr);
+  for (const label of ["runtime_a", "runtime_b", "runtime_c", "runtime_d"]) {
+    assert.match(first.stdout, new RegExp(label));
+  }
+  const path = `${home.agentcliHome}/providers.yaml`;
+  const text = await Deno.readTextFile(path);
+  assert.match(text, /^ {2}studio_f:$/m);
+  assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600); // the test host has permission bits
+  const again = await runProgram(["init-providers", "--timeout", "500", "--json"], { home });
+  assert.equal(again.code, 0, again.stderr);
+  assert.equal(JSON.parse(again.stdout).servers.length, 4);
+});
+
+Deno.test("what init-providers finds answers a prompt at once", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    models: { object: "list", data: [{ id: "coder:7b", owned_by: "vllm", max_model_len: 16384 }] },
+  });
+  const found = await runProgram(["init-providers", "--host", `localhost:${server.port}`], { home });
+  assert.equal(found.code, 0, found.stderr);
+  const selector = /agentcli run "hello" --model (\S+)/.exec(found.stdout)?.[1] ?? "";
+  assert.equal(selector, `vllm-${server.port}:coder:7b`);
+  const answered = await runProgram(["run", "hello", "--model", selector], { home });
+  assert.equal(answered.code, 0, answered.stderr);
+  assert.match(answered.stdout, /Hello\./);
+});
+
+Deno.test("init-providers with wrong usage asks nobody and writes nothing", async () => {
+  await using home = await temporaryHome();
+  for (const args of [["--host", "http://localhost:1"], ["--timeout", "soon"], ["--timeout", "0"]]) {
+    const { code } = await runProgram(["init-providers", ...args], { home });
+    assert.equal(code, 2, args.join(" "));
+  }
+  await assert.rejects(Deno.stat(home.agentcliHome), Deno.errors.NotFound);
+});
+
+Deno.test("what a hostile server lists steers no terminal and no file", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ models: ["x\u001b]0;owned\u0007", "y\u009b31m", "z\nproviders: {}"] });
+  const { code, stdout, stderr } = await runProgram(["init-providers", "--host", `127.0.0.1:${server.port}`], { home });
+  assert.equal(code, 0, stderr);
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+  const sent = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
+  assert.doesNotMatch(sent, /authorization|POST/i);
+  const again = await runProgram(["init-providers", "--host", `127.0.0.1:${server.port}`], { home });
+  assert.match(again.stdout, /nothing to change/);
+});
