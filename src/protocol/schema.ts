@@ -215,3 +215,8 @@ export type ProtocolUsage = z.infer<typeof usageSchema>;
 export type ContentBlock = z.infer<typeof contentBlockSchema>;
 export type StreamEventBody = z.infer<typeof streamEventBody>;
 export type ResultEvent = z.infer<typeof successSchema> | z.infer<typeof errorResultSchema>;
+
+/** The events as JSON Schema, for clients that check what they read. */
+export function eventJsonSchema(): Record<string, unknown> {
+  return { ...z.toJSONSchema(eventSchema), title: "One event of stream-json output" };
+}

@@ -13,10 +13,6 @@ async function providersSchema(): Promise<string> {
 }
 
 async function protocolSchema(): Promise<string> {
-  const [{ eventSchema }, { toJSONSchema }] = await Promise.all([
-    import("../../protocol/schema.ts"),
-    import("../../config/zod.ts"),
-  ]);
-  const schema = { ...toJSONSchema(eventSchema), title: "One event of stream-json output" };
-  return JSON.stringify(schema, null, 2) + "\n";
+  const { eventJsonSchema } = await import("../../protocol/schema.ts");
+  return JSON.stringify(eventJsonSchema(), null, 2) + "\n";
 }
