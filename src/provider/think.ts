@@ -13,9 +13,10 @@ const CLOSER = "</think>";
 
 /**
  * `start`: nothing but white space came. `text`: an answer, in which a closer may still show that it was none.
- * `inside`: reasoning. `after`: right behind the closer, white space is dropped. `plain`: text for good.
+ * `opened`, `after`: right behind the opener or the closer, where white space is dropped. `inside`: reasoning.
+ * `plain`: text for good.
  */
-type State = "start" | "text" | "inside" | "after" | "plain";
+type State = "start" | "text" | "opened" | "inside" | "after" | "plain";
 
 /**
  * Splits text. A block counts only at the very start of a reply; tags further on are what the model talks about.
@@ -66,14 +67,20 @@ export class ThinkSplitter {
         const body = rest.trimStart();
         if (body === "" || OPENER.startsWith(body) && body.length < OPENER.length) return this.#hold(rest);
         if (body.startsWith(OPENER)) {
-          this.#state = "inside";
-          return body.slice(OPENER.length).trimStart();
+          this.#state = "opened";
+          return body.slice(OPENER.length);
         }
         this.#state = "text";
         return rest;
       }
       case "text":
         return this.#stepText(rest);
+      case "opened": {
+        const body = rest.trimStart();
+        if (body === "") return null;
+        this.#state = "inside";
+        return body;
+      }
       case "inside":
         return this.#stepInside(rest);
       case "after": {
