@@ -55,7 +55,7 @@ function ofEdit(call: DoneCall): string {
 
 function ofGlob(call: DoneCall): string {
   const names = call.result.trim();
-  if (names === "") return "The directory is empty.";
+  if (names === "" || /^no file matches/i.test(names)) return "There is no file here.";
   return `There is no file here that I know how to outline. The listing:\n\n${indented(names)}`;
 }
 

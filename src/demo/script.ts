@@ -47,7 +47,7 @@ function begin(wishes: Wishes): DemoCall[] {
   }
   const search = wishes.search === undefined ? [] : [{ name: "Grep", input: { pattern: literal(wishes.search) } }];
   const calls = [...search, ...reads(wishes.files)];
-  return calls.length > 0 ? calls : [{ name: "Glob", input: { pattern: "*" } }];
+  return calls.length > 0 ? calls : [{ name: "Glob", input: { pattern: "./*" } }];
 }
 
 /** A pattern that matches exactly `text`. */
@@ -67,8 +67,8 @@ function follow(wishes: Wishes, rounds: readonly DoneCall[][]): DemoCall[] {
   if (only?.name !== "Glob") return [];
   const files = pickFiles(only.result);
   if (files.length > 0) return reads(files);
-  // A directory that holds only directories: look into them once.
-  return rounds.length === 1 ? [{ name: "Glob", input: { pattern: "**/*" } }] : [];
+  // Nothing to read at the top: a pattern without a slash looks into the directories, once.
+  return rounds.length === 1 ? [{ name: "Glob", input: { pattern: "*" } }] : [];
 }
 
 /** The reply to a request. Calls only tools that the request offers. */

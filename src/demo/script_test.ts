@@ -45,7 +45,7 @@ Deno.test("without named files the directory is listed and at most three files a
     Glob: () => "b.md\nmain.ts\npackage-lock.json\npackage.json\nREADME.md\nlogo.png",
     Read: () => "1\tx",
   });
-  assert.deepEqual(callsOf(replies[0]), [["Glob", { pattern: "*" }]]);
+  assert.deepEqual(callsOf(replies[0]), [["Glob", { pattern: "./*" }]]);
   assert.deepEqual(
     callsOf(replies[1]),
     ["README.md", "package.json", "main.ts"].map((file_path) => ["Read", { file_path }]),
@@ -54,9 +54,9 @@ Deno.test("without named files the directory is listed and at most three files a
 });
 
 Deno.test("a directory of directories is looked into once, an empty one is said to be empty", () => {
-  const nested = play("Explain.", { Glob: (i) => i.pattern === "*" ? "" : "src/index.ts", Read: () => "1\tlet a" });
+  const nested = play("Explain.", { Glob: (i) => i.pattern === "./*" ? "" : "src/index.ts", Read: () => "1\tlet a" });
   assert.match(nested.text, /src\/index\.ts/);
-  assert.match(play("Explain.", {}).text, /empty/);
+  assert.match(play("Explain.", { Glob: () => "No file matches." }).text, /no file here/);
 });
 
 Deno.test("a search runs Grep with the literal text and shows the matches", () => {
