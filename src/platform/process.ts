@@ -1,0 +1,159 @@
+/** Child processes: started from an argument list, never through a shell of ours, and ended with all they started. */
+import { isAbsolute, isWithin, join } from "./path.ts";
+import { endGroup, findSetsid, type ProcessGroup } from "./process_group.ts";
+import { realPath, stat } from "./files.ts";
+
+/** Where a piece of output came from. */
+export type OutputStream = "stdout" | "stderr";
+
+/** What to run, and how long. */
+export interface ProcessOptions {
+  /** The program, absolute, and its arguments. */
+  argv: readonly [string, ...string[]];
+  cwd: string;
+  /** All variables the child gets; nothing is inherited. */
+  env: Record<string, string>;
+  /** Ends the child when aborted. */
+  signal?: AbortSignal;
+  /** Milliseconds; no limit when absent. */
+  timeoutMs?: number;
+  /** Written to the child's input, which is then closed; without it the input is empty. */
+  stdin?: Uint8Array<ArrayBuffer>;
+  /** Gets each piece as it arrives; must not keep all of them. */
+  onOutput(bytes: Uint8Array<ArrayBuffer>, stream: OutputStream): void;
+}
+
+/** How it ended. `leftovers`: something it had started was still running and was ended too. */
+export interface ProcessOutcome {
+  ended: "exit" | "timeout" | "abort";
+  /** Exit code; 128 and the signal's number after a signal. */
+  code: number;
+  leftovers: boolean;
+}
+
+/** Milliseconds between the polite end of a process group and the one it cannot refuse. */
+const GRACE_MS = 2_000;
+/** Milliseconds that output is waited for after the process itself is gone: something may hold the pipe open. */
+const PIPE_WAIT_MS = 1_000;
+
+/**
+ * Runs a process to its end. On timeout, on abort, and for whatever it leaves behind, the whole process group is asked
+ * to end and after two seconds made to. A program that is not there throws, or, where a group is made, exits with 127.
+ */
+export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
+  options.signal?.throwIfAborted();
+  const setsid = await findSetsid();
+  const [program, ...args] = setsid === null ? options.argv : [setsid, ...options.argv] as const;
+  const child = new Deno.Command(program, {
+    args,
+    cwd: options.cwd,
+    env: options.env,
+    clearEnv: true,
+    stdin: options.stdin === undefined ? "null" : "piped",
+    stdout: "piped",
+    stderr: "piped",
+  }).spawn();
+  const group: ProcessGroup = { pid: child.pid, grouped: setsid !== null };
+  const pipes = [pump(child.stdout, "stdout", options), pump(child.stderr, "stderr", options)];
+  if (options.stdin !== undefined) void feed(child.stdin, options.stdin);
+  const watch = watchEnd(child.status, options);
+  try {
+    const first = await watch.first;
+    if (first !== "exit") await endGroup(group, GRACE_MS);
+    const { code } = await child.status;
+    await within(PIPE_WAIT_MS, Promise.all(pipes.map((pipe) => pipe.done)));
+    const leftovers = first === "exit" && await endGroup(group, GRACE_MS);
+    return { ended: first, code, leftovers };
+  } finally {
+    watch.stop();
+    for (const pipe of pipes) await pipe.close();
+  }
+}
+
+/** The first of exit, abort and time limit. */
+function watchEnd(status: Promise<unknown>, options: ProcessOptions) {
+  const { promise, resolve } = Promise.withResolvers<ProcessOutcome["ended"]>();
+  const onAbort = () => resolve("abort");
+  const timer = options.timeoutMs === undefined ? undefined : setTimeout(() => resolve("timeout"), options.timeoutMs);
+  options.signal?.addEventListener("abort", onAbort);
+  if (options.signal?.aborted) onAbort();
+  void status.then(() => resolve("exit"));
+  return {
+    first: promise,
+    stop() {
+      clearTimeout(timer);
+      options.signal?.removeEventListener("abort", onAbort);
+    },
+  };
+}
+
+/** Resolves with `work` or after `milliseconds`. */
+async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  await Promise.race([work, new Promise<void>((resolve) => timer = setTimeout(resolve, milliseconds))]);
+  clearTimeout(timer);
+}
+
+function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStream, options: ProcessOptions) {
+  const reader = source.getReader();
+  const read = async () => {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      options.onOutput(value, stream);
+    }
+  };
+  const done = read();
+  // A failing listener is a bug of the caller and shows at close; until then nobody may be awaiting.
+  done.catch(() => {});
+  return {
+    done,
+    async close() {
+      await reader.cancel().catch(() => {});
+      await done;
+    },
+  };
+}
+
+async function feed(sink: WritableStream<Uint8Array<ArrayBuffer>>, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
+  const writer = sink.getWriter();
+  try {
+    await writer.write(bytes);
+    await writer.close();
+  } catch {
+    // The child closed its input before it read all: its right.
+  }
+}
+
+/**
+ * The absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH); null when
+ * it is not there. What lies in `notBelow` (as named or as linked) is passed over: a repository must not bring its own.
+ */
+export async function findExecutable(
+  name: string,
+  pathVariable: string,
+  options: { notBelow: readonly string[] },
+): Promise<string | null> {
+  const windows = Deno.build.os === "windows";
+  for (const directory of pathVariable.split(windows ? ";" : ":")) {
+    if (!isAbsolute(directory)) continue;
+    for (const file of windows ? [`${name}.exe`] : [name]) {
+      const path = join(directory, file);
+      if (options.notBelow.some((root) => isWithin(root, path))) continue;
+      const real = await executable(path);
+      if (real !== null && !options.notBelow.some((root) => isWithin(root, real))) return path;
+    }
+  }
+  return null;
+}
+
+async function executable(path: string): Promise<string | null> {
+  try {
+    const found = await stat(path);
+    if (found?.kind !== "file" || (found.mode !== null && (found.mode & 0o111) === 0)) return null;
+    return await realPath(path);
+  } catch {
+    // A directory of PATH that may not be looked into holds nothing for us.
+    return null;
+  }
+}

@@ -1,0 +1,187 @@
+/** Checks the arguments of a call by the tool's parameters, and mends what a model got slightly wrong. */
+import type { ParameterSchema } from "./tool.ts";
+
+/** The arguments as the tool may use them, or one sentence for the model about what is wrong. */
+export type CheckedArguments = { value: Record<string, unknown> } | { problem: string };
+
+/**
+ * Names that models give to a parameter of another name, tried in this order when the name itself is free, declared,
+ * and not given. Other spellings of one name (`filePath`, `old-string`) are recognised without an entry.
+ */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  path: ["file_path"],
+  file: ["file_path", "path"],
+  filename: ["file_path"],
+  filepath: ["file_path"],
+  dir: ["path"],
+  directory: ["path"],
+  cmd: ["command"],
+  regex: ["pattern"],
+  query: ["pattern"],
+  contents: ["content"],
+  text: ["content"],
+  old_str: ["old_string"],
+  old_text: ["old_string"],
+  new_str: ["new_string"],
+  new_text: ["new_string"],
+};
+
+/** Longest piece of a value that a problem quotes, in characters. */
+const QUOTE_LIMIT = 40;
+
+type Checked = { value: unknown } | { problem: string };
+
+/**
+ * Gives `input` with declared names only. Mended: `"5"` → 5, `"true"` → true, a number for text, one value for a list,
+ * JSON text for a list or an object, letter case of an enumerated word, null for an optional value, near names.
+ * Unknown names are dropped. The problem names the argument, what was expected and what came. Never throws.
+ * Source: specification of the agent, loop step 3.
+ */
+export function checkArguments(schema: ParameterSchema, input: Record<string, unknown>): CheckedArguments {
+  const checked = checkObject(schema, input, "");
+  return "problem" in checked ? checked : { value: checked.value as Record<string, unknown> };
+}
+
+function checkObject(schema: ParameterSchema, input: Record<string, unknown>, at: string): Checked {
+  const declared = schema.properties;
+  if (declared === undefined) return { value: input };
+  const given = namedAsDeclared(declared, input);
+  const entries: [string, unknown][] = [];
+  for (const [name, parameter] of Object.entries(declared)) {
+    const place = at === "" ? name : `${at}.${name}`;
+    const value = given.get(name);
+    if (value === undefined || value === null) {
+      if (!schema.required?.includes(name)) continue;
+      return { problem: `The argument \`${place}\` is missing; expected ${expectation(parameter)}.` };
+    }
+    const checked = checkValue(parameter, value, place);
+    if ("problem" in checked) return checked;
+    entries.push([name, checked.value]);
+  }
+  return { value: Object.fromEntries(entries) };
+}
+
+/** The given values by declared name: exact names first, then spellings and aliases that mean one free name. */
+function namedAsDeclared(declared: Record<string, ParameterSchema>, input: Record<string, unknown>) {
+  const given = new Map<string, unknown>();
+  const strangers: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(input)) {
+    if (Object.hasOwn(declared, name)) given.set(name, value);
+    else strangers.push([name, value]);
+  }
+  const claims = new Map<string, unknown[]>();
+  for (const [name, value] of strangers) {
+    const meant = meantBy(name, declared);
+    if (meant !== undefined && (given.get(meant) ?? null) === null) {
+      claims.set(meant, [...claims.get(meant) ?? [], value]);
+    }
+  }
+  // Two strangers for one name are a riddle, not a spelling.
+  for (const [name, values] of claims) if (values.length === 1) given.set(name, values[0]);
+  return given;
+}
+
+function meantBy(name: string, declared: Record<string, ParameterSchema>): string | undefined {
+  const plain = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
+  if (Object.hasOwn(declared, plain)) return plain;
+  const aliases = Object.hasOwn(ALIASES, plain) ? ALIASES[plain] ?? [] : [];
+  return aliases.find((alias) => Object.hasOwn(declared, alias));
+}
+
+function checkValue(schema: ParameterSchema, value: unknown, at: string): Checked {
+  const wrong: Checked = {
+    problem: `The argument \`${at}\` must be ${expectation(schema)}, not ${describe(value)}.`,
+  };
+  switch (schema.type) {
+    case "string":
+      return checkText(schema, value, wrong);
+    case "integer":
+    case "number": {
+      const number = typeof value === "string" ? numberIn(value) : value;
+      if (typeof number !== "number" || !Number.isFinite(number)) return wrong;
+      return schema.type === "integer" && !Number.isSafeInteger(number) ? wrong : { value: number };
+    }
+    case "boolean": {
+      const word = typeof value === "string" ? value.trim().toLowerCase() : value;
+      if (word === true || word === "true") return { value: true };
+      return word === false || word === "false" ? { value: false } : wrong;
+    }
+    case "array":
+      return checkList(schema, value, at);
+    case "object": {
+      const object = typeof value === "string" ? parsedJson(value) : value;
+      return isRecord(object) ? checkObject(schema, object, at) : wrong;
+    }
+    default:
+      return { value };
+  }
+}
+
+function checkText(schema: ParameterSchema, value: unknown, wrong: Checked): Checked {
+  const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
+  if (typeof text !== "string") return wrong;
+  if (schema.enum === undefined || schema.enum.includes(text)) return { value: text };
+  const folded = text.trim().toLowerCase();
+  const meant = schema.enum.filter((word) => word.toLowerCase() === folded);
+  return meant.length === 1 ? { value: meant[0] } : wrong;
+}
+
+function checkList(schema: ParameterSchema, value: unknown, at: string): Checked {
+  const parsed = typeof value === "string" ? parsedJson(value) : value;
+  const list = Array.isArray(parsed) ? parsed : [isRecord(parsed) ? parsed : value];
+  const items = schema.items;
+  if (items === undefined) return { value: list };
+  const values: unknown[] = [];
+  for (const [index, item] of list.entries()) {
+    const checked = checkValue(items, item, `${at}[${index}]`);
+    if ("problem" in checked) return checked;
+    values.push(checked.value);
+  }
+  return { value: values };
+}
+
+/** The decimal number that `text` spells, or undefined. Bounded before it is read: a model may send anything. */
+function numberIn(text: string): number | undefined {
+  const trimmed = text.length <= 40 ? text.trim() : "";
+  return /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
+}
+
+function parsedJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function expectation(schema: ParameterSchema): string {
+  if (schema.enum !== undefined) return `one of ${schema.enum.map((word) => JSON.stringify(word)).join(", ")}`;
+  switch (schema.type) {
+    case "string":
+      return "text";
+    case "integer":
+      return "a whole number";
+    case "number":
+      return "a number";
+    case "boolean":
+      return "true or false";
+    case "array":
+      return "a list";
+    case "object":
+      return "an object";
+    default:
+      return "a value";
+  }
+}
+
+function describe(value: unknown): string {
+  if (value === null) return "null";
+  if (Array.isArray(value)) return "a list";
+  if (typeof value === "object") return "an object";
+  if (typeof value !== "string") return String(value);
+  return `the text ${JSON.stringify(value.length > QUOTE_LIMIT ? value.slice(0, QUOTE_LIMIT) + "…" : value)}`;
+}

@@ -1,0 +1,49 @@
+/** The output of a command, in constant memory: its beginning and its end. */
+
+/** Bytes kept of the beginning, and as many of the end. */
+export const KEPT_BYTES = 10 * 1024;
+
+/** Collects bytes; an endless stream costs no more than a short one. */
+export class BoundedOutput {
+  readonly #head = new Uint8Array(KEPT_BYTES);
+  /** Twice the size, so that bytes move only once per {@link KEPT_BYTES}. */
+  readonly #tail = new Uint8Array(2 * KEPT_BYTES);
+  #headLength = 0;
+  #tailLength = 0;
+  #total = 0;
+
+  /** Takes the next bytes. */
+  add(bytes: Uint8Array): void {
+    this.#total += bytes.length;
+    const forHead = bytes.subarray(0, KEPT_BYTES - this.#headLength);
+    this.#head.set(forHead, this.#headLength);
+    this.#headLength += forHead.length;
+    const rest = bytes.subarray(forHead.length).subarray(-KEPT_BYTES);
+    if (this.#tailLength + rest.length > this.#tail.length) {
+      const keep = KEPT_BYTES - Math.min(rest.length, KEPT_BYTES);
+      this.#tail.copyWithin(0, this.#tailLength - keep, this.#tailLength);
+      this.#tailLength = keep;
+    }
+    this.#tail.set(rest, this.#tailLength);
+    this.#tailLength += rest.length;
+  }
+
+  /** The text; between beginning and end stands how many bytes were left out. */
+  text(): string {
+    const head = this.#head.subarray(0, this.#headLength);
+    const tail = this.#tail.subarray(Math.max(0, this.#tailLength - KEPT_BYTES), this.#tailLength);
+    const left = this.#total - head.length - tail.length;
+    const decoder = new TextDecoder();
+    if (left === 0) {
+      const all = new Uint8Array(head.length + tail.length);
+      all.set(head);
+      all.set(tail, head.length);
+      return decoder.decode(all);
+    }
+    // A cut can fall inside a character; its halves are worth nothing.
+    const start = decoder.decode(head).replace(/\uFFFD{1,3}$/, "");
+    const end = decoder.decode(tail).replace(/^\uFFFD{1,3}/, "");
+    const note = `[${left.toLocaleString("en-US")} bytes left out; write the output to a file to see all of it]`;
+    return `${start}\n${note}\n${end}`;
+  }
+}

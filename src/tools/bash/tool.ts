@@ -1,0 +1,97 @@
+/** Bash: one command, bounded in time and output, without keys in its environment. */
+import { run } from "../../platform/process.ts";
+import { failure } from "../result.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { childEnvironment } from "./environment.ts";
+import { BoundedOutput } from "./output.ts";
+import prompt from "./prompt.md" with { type: "text" };
+import { shellArgv } from "./shell.ts";
+
+/** Arguments of a call. */
+export interface BashInput {
+  command: string;
+  /** Milliseconds. */
+  timeout?: number;
+  /** For the person who is asked; not used here. */
+  description?: string;
+}
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const LONGEST_TIMEOUT_MS = 600_000;
+/** Linux takes no argument of 128 KiB or more. */
+const LONGEST_COMMAND = 100_000;
+
+/** Runs commands. Where paths are protected it refuses: a command could read them past every rule. */
+export const bashTool: Tool<BashInput> = {
+  name: "Bash",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: {
+      command: { type: "string" },
+      timeout: { type: "integer", description: "ms, at most 600000" },
+      description: { type: "string" },
+    },
+    required: ["command"],
+  },
+  kind: "execute",
+  subject: (input) => input.command,
+  async run(input, context) {
+    context.signal.throwIfAborted();
+    const problem = objection(input, context);
+    if (problem !== null) return failure(problem, context);
+    const { workspace, io } = context;
+    const argv = await shellArgv(input.command, { io, notBelow: [workspace.root, ...workspace.additional] });
+    if (argv === null) return failure("There is no shell on this machine. Use Read, Edit, Glob and Grep.", context);
+    return await runCommand(argv, { input, context });
+  },
+};
+
+function objection(input: BashInput, context: ToolContext): string | null {
+  if (context.workspace.ambientLabel !== "open") {
+    return "Commands are refused in a project with protected paths: they could read past the protection. " +
+      "Use Read, Grep and Glob to look, Edit and Write to change.";
+  }
+  if (input.command.trim() === "") return "The command is empty.";
+  if (input.command.includes("\0")) return "The command holds a NUL byte.";
+  return new TextEncoder().encode(input.command).length <= LONGEST_COMMAND
+    ? null
+    : "The command is longer than 100,000 bytes. Write it to a file with Write and run the file.";
+}
+
+/** Models mix up the unit; nobody means a command of less than a second. */
+function timeoutOf(input: BashInput): number {
+  const given = input.timeout ?? DEFAULT_TIMEOUT_MS;
+  if (given <= 0) return DEFAULT_TIMEOUT_MS;
+  return Math.min(given < 1_000 ? given * 1_000 : given, LONGEST_TIMEOUT_MS);
+}
+
+async function runCommand(
+  argv: [string, ...string[]],
+  call: { input: BashInput; context: ToolContext },
+): Promise<ToolResult> {
+  const { input, context } = call;
+  const output = new BoundedOutput();
+  const timeoutMs = timeoutOf(input);
+  const outcome = await run({
+    argv,
+    cwd: context.workspace.root,
+    env: childEnvironment(context.io.environment(), context.secretVariables),
+    signal: context.signal,
+    timeoutMs,
+    onOutput: (bytes) => output.add(bytes),
+  });
+  if (outcome.ended === "abort") context.signal.throwIfAborted();
+  const text = output.text();
+  const notes: string[] = [];
+  if (outcome.ended === "timeout") notes.push(`[ended after ${timeoutMs / 1000} s: time limit]`);
+  else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
+  if (outcome.leftovers) notes.push("[background processes of the command were ended]");
+  const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
+  return {
+    content: shown.filter((part) => part !== "").join("\n"),
+    isError: outcome.ended !== "exit" || outcome.code !== 0,
+    label: context.workspace.ambientLabel,
+    details: { exitCode: outcome.code, timedOut: outcome.ended === "timeout" },
+  };
+}

@@ -1,0 +1,91 @@
+/** Glob: the files whose path matches a pattern, newest first. */
+import type { ResolvedPath } from "../../boundary/workspace.ts";
+import { isAbsolute, relativeTo } from "../../platform/path.ts";
+import { compilePattern } from "../path_pattern.ts";
+import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { shownName } from "../shown_name.ts";
+import type { Tool, ToolContext } from "../tool.ts";
+import { type FoundFile, walkFiles } from "../walk.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+/** Arguments of a call. */
+export interface GlobInput {
+  pattern: string;
+  /** Directory to search; the working directory when absent. */
+  path?: string;
+}
+
+/** Paths that are returned. */
+const RESULT_LIMIT = 200;
+/** Status questions that wait for the system at the same time. */
+const ASKED_AT_ONCE = 64;
+
+/** Finds files by path. */
+export const globTool: Tool<GlobInput> = {
+  name: "Glob",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: { pattern: { type: "string" }, path: { type: "string", description: "directory" } },
+    required: ["pattern"],
+  },
+  kind: "read",
+  subject: (input) => input.pattern,
+  async run(input, context) {
+    const start = await context.workspace.resolve(input.path ?? ".");
+    if (isRefusal(start)) return refused(start, context);
+    if ((await context.workspace.status(start))?.kind !== "directory") {
+      return failure(`${start.display} is not a directory. Give a directory as path.`, context);
+    }
+    // Models like to put the root in front; what is below `start` can be asked for all the same.
+    const pattern = isAbsolute(input.pattern) ? relativeTo(start.real, input.pattern) : input.pattern;
+    if (isAbsolute(pattern) || pattern.split("/").includes("..")) {
+      return failure(`The pattern leads out of ${start.display}. Give the directory as path.`, context);
+    }
+    const matched = await filesMatching(pattern, { start, context });
+    if (matched === null) {
+      return failure("The pattern is too long or has too many alternatives. Use a simpler one.", context);
+    }
+    if (matched.length === 0) {
+      return success("No file matches. Files that .gitignore names are left out unless path is inside them.", context);
+    }
+    return success(await newestFirst(matched, context), context, { details: { numFiles: matched.length } });
+  },
+};
+
+async function filesMatching(
+  pattern: string,
+  options: { start: ResolvedPath; context: ToolContext },
+): Promise<FoundFile[] | null> {
+  const compiled = compilePattern(pattern.includes("/") ? pattern : `**/${pattern}`);
+  if (compiled === null) return null;
+  const { prefix } = compiled;
+  const { workspace, signal } = options.context;
+  const enter = (names: readonly string[]) =>
+    names.every((name, index) => index >= prefix.length || prefix[index] === name);
+  const matched: FoundFile[] = [];
+  for await (const file of walkFiles(options.start, { workspace, signal, enter })) {
+    if (compiled.matches(file.names)) matched.push(file);
+  }
+  return matched;
+}
+
+async function newestFirst(files: readonly FoundFile[], context: ToolContext): Promise<string> {
+  const rows: { name: string; modified: number }[] = [];
+  for (let at = 0; at < files.length; at += ASKED_AT_ONCE) {
+    context.signal.throwIfAborted();
+    rows.push(
+      ...await Promise.all(
+        files.slice(at, at + ASKED_AT_ONCE).map(async ({ path }) => ({
+          name: shownName(path.display),
+          modified: (await context.workspace.status(path))?.modified ?? 0,
+        })),
+      ),
+    );
+  }
+  rows.sort((one, other) => other.modified - one.modified || (one.name < other.name ? -1 : 1));
+  const lines = rows.slice(0, RESULT_LIMIT).map((row) => row.name);
+  const left = rows.length - lines.length;
+  if (left > 0) lines.push(`[${count(left, "more file")}; use a narrower pattern or a path]`);
+  return lines.join("\n");
+}

@@ -1,0 +1,90 @@
+/** What a search returns to the model: the same whichever way was searched. */
+import { shownName } from "../shown_name.ts";
+import type { FileMatches, SearchLimits } from "./search_text.ts";
+
+/** The forms of a result. */
+export const OUTPUT_MODES = ["content", "files_with_matches", "count"] as const;
+export type OutputMode = typeof OUTPUT_MODES[number];
+
+/** Lines of a result. */
+const LINES_LIMIT = 200;
+/** Characters of a result. */
+const TEXT_LIMIT = 20 * 1024;
+
+/** Collects what is found, in the order of the paths, up to the limits. */
+export class SearchReport {
+  readonly #mode: OutputMode;
+  readonly #context: number;
+  readonly #rows: string[] = [];
+  #length = 0;
+  #matches = 0;
+  #files = 0;
+  #full = false;
+
+  constructor(mode: OutputMode, context: number) {
+    this.#mode = mode;
+    this.#context = context;
+  }
+
+  /** An empty one of the same form. */
+  fresh(): SearchReport {
+    return new SearchReport(this.#mode, this.#context);
+  }
+
+  /** What a file needs to be searched for. */
+  get wanted(): SearchLimits {
+    if (this.#mode === "count") return { most: Infinity, context: null };
+    return this.#mode === "content" ? { most: LINES_LIMIT + 1, context: this.#context } : { most: 1, context: null };
+  }
+
+  /** Whether nothing more fits, and something was left out. */
+  get full(): boolean {
+    return this.#full;
+  }
+
+  /** Takes a file with matches. */
+  add(display: string, found: FileMatches): void {
+    const name = shownName(display);
+    const fits = this.#mode === "content"
+      ? this.#addLines(name, found)
+      : this.#addRow(this.#mode === "count" ? `${name}:${found.count}` : name);
+    if (!fits) return;
+    this.#files++;
+    this.#matches += found.count;
+  }
+
+  #addLines(name: string, { lines }: FileMatches): boolean {
+    let previous = -1;
+    for (const { number, text, match } of lines) {
+      const gap = this.#context > 0 && this.#rows.length > 0 && number !== previous + 1;
+      if (gap && !this.#addRow("--")) return false;
+      const mark = match ? ":" : "-";
+      if (!this.#addRow(`${name}${mark}${number}${mark}${text}`)) return previous >= 0;
+      previous = number;
+    }
+    return true;
+  }
+
+  #addRow(row: string): boolean {
+    if (this.#full || this.#rows.length >= LINES_LIMIT || this.#length + row.length > TEXT_LIMIT) {
+      this.#full = true;
+      return false;
+    }
+    this.#rows.push(row);
+    this.#length += row.length + 1;
+    return true;
+  }
+
+  /** The result; `notes` say what else was left out. */
+  text(notes: readonly string[]): string {
+    const rows = this.#rows.at(-1) === "--" ? this.#rows.slice(0, -1) : [...this.#rows];
+    if (this.#full) rows.push(`[more matches follow; narrow the search with path, glob or a longer pattern]`);
+    if (rows.length === 0) rows.push("No match.");
+    return [...rows, ...notes.map((note) => `[${note}]`)].join("\n");
+  }
+
+  /** Files and matching lines that the result shows. */
+  get totals(): { numFiles: number; numMatches: number } {
+    return { numFiles: this.#files, numMatches: this.#matches };
+  }
+}

@@ -1,0 +1,156 @@
+/** Grep: the lines of files that match a regular expression. */
+import type { ResolvedPath } from "../../boundary/workspace.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { findExecutable } from "../../platform/process.ts";
+import { compilePattern, type PathPattern } from "../path_pattern.ts";
+import { failure, isRefusal, refused, success } from "../result.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
+import prompt from "./prompt.md" with { type: "text" };
+import { OUTPUT_MODES, type OutputMode, SearchReport } from "./report.ts";
+import { searchWithRipgrep } from "./ripgrep.ts";
+import { type SearchEnd, searchTree } from "./search_tree.ts";
+
+/** Arguments of a call. */
+export interface GrepInput {
+  pattern: string;
+  /** File or directory; the working directory when absent. */
+  path?: string;
+  /** Which files, by name or path below `path`. */
+  glob?: string;
+  output_mode?: OutputMode;
+  /** Lines shown before and after each match. */
+  context?: number;
+}
+
+/** How it searches; tests set these. */
+export interface GrepOptions {
+  /** Milliseconds for one search. */
+  deadlineMs: number;
+  /** Whether ripgrep is used where it may be. */
+  ripgrep: boolean;
+}
+
+const MOST_CONTEXT = 20;
+
+/** Searches files. */
+export const grepTool: Tool<GrepInput> = makeGrepTool({ deadlineMs: 20_000, ripgrep: true });
+
+/** The tool with other limits. */
+export function makeGrepTool(options: GrepOptions): Tool<GrepInput> {
+  return {
+    name: "Grep",
+    description: prompt.trim(),
+    parameters: {
+      type: "object",
+      properties: {
+        pattern: { type: "string" },
+        path: { type: "string", description: "file or directory" },
+        glob: { type: "string", description: "only these files, e.g. *.ts" },
+        output_mode: { type: "string", enum: [...OUTPUT_MODES] },
+        context: { type: "integer", description: "lines around a match" },
+      },
+      required: ["pattern"],
+    },
+    kind: "read",
+    subject: (input) => input.pattern,
+    run: (input, context) => grep(input, { context, options }),
+  };
+}
+
+async function grep(
+  input: GrepInput,
+  call: { context: ToolContext; options: GrepOptions },
+): Promise<ToolResult> {
+  const { context } = call;
+  context.signal.throwIfAborted();
+  const matcher = lineMatcher(input.pattern);
+  if ("problem" in matcher) return failure(matcher.problem, context);
+  const start = await context.workspace.resolve(input.path ?? ".");
+  if (isRefusal(start)) return refused(start, context);
+  const status = await context.workspace.status(start);
+  if (status === null) return failure(`${start.display} does not exist. Find files with Glob.`, context);
+  const lines = Math.min(Math.max(0, input.context ?? 0), MOST_CONTEXT);
+  const report = new SearchReport(input.output_mode ?? "content", lines);
+  const search = { ...call, input, matcher, report };
+  const end = status.kind === "directory"
+    ? await searchDirectory(start, search)
+    : await ownSearch(start, { ...search, glob: null, isFile: true });
+  if ("problem" in end) return failure(end.problem, context);
+  return success(end.report.text(end.notes), context, { label: end.label, details: { ...end.report.totals } });
+}
+
+interface Search {
+  input: GrepInput;
+  context: ToolContext;
+  options: GrepOptions;
+  matcher: LineMatcher;
+  report: SearchReport;
+}
+
+type Done = SearchEnd & { report: SearchReport };
+
+async function ownSearch(
+  start: ResolvedPath,
+  search: Search & { glob: PathPattern | null; isFile: boolean },
+): Promise<Done> {
+  const { options, matcher, report, glob, isFile } = search;
+  const { workspace, signal, io } = search.context;
+  const end = io.clock.monotonic() + options.deadlineMs;
+  const late = () => io.clock.monotonic() > end;
+  return { ...await searchTree(start, { workspace, signal, matcher, report, glob, isFile, late }), report };
+}
+
+async function searchDirectory(start: ResolvedPath, search: Search): Promise<Done | { problem: string }> {
+  const wanted = search.input.glob;
+  const byName = wanted === undefined || wanted.includes("/") ? wanted : `**/${wanted}`;
+  const glob = byName === undefined ? null : compilePattern(byName);
+  if (byName !== undefined && glob === null) return { problem: "The glob is too long or has too many alternatives." };
+  // A report of its own: one that ends half-way is thrown away.
+  return await fastSearch(start, { ...search, report: search.report.fresh() }) ??
+    await ownSearch(start, { ...search, glob, isFile: false });
+}
+
+/** By ripgrep, where it is there, may open the files, and would find the same; else null. */
+async function fastSearch(start: ResolvedPath, search: Search): Promise<Done | null> {
+  const { context, input, matcher, options, report } = search;
+  const { workspace } = context;
+  if (!options.ripgrep || workspace.ambientLabel !== "open" || matcher.rust === null) return null;
+  if (input.glob !== undefined && !/^[\w.*-]+$/.test(input.glob)) return null;
+  const roots = [workspace.root, ...workspace.additional];
+  const root = roots.find((one) => isWithin(one, start.real));
+  if (root === undefined) return null;
+  const relative = relativeTo(root, start.real);
+  if (await hasRulesBetween(root, relative, context)) return null;
+  const program = await findExecutable("rg", context.io.env("PATH") ?? "", { notBelow: roots });
+  if (program === null) return null;
+  const notes = await searchWithRipgrep(start, {
+    program,
+    pattern: matcher.rust,
+    root,
+    relative,
+    ignoreFile: relative !== "." && await exists(join(root, ".gitignore"), context),
+    nameGlob: input.glob ?? null,
+    report,
+    signal: context.signal,
+    timeoutMs: options.deadlineMs,
+  });
+  return notes && { label: workspace.ambientLabel, notes, report };
+}
+
+/** Rules between the root and the directory cannot be told to ripgrep for where they stand. */
+async function hasRulesBetween(root: string, relative: string, context: ToolContext): Promise<boolean> {
+  if (relative === ".") return false;
+  const names = relative.split("/");
+  for (let depth = 1; depth <= names.length; depth++) {
+    for (const name of depth < names.length ? [".gitignore", ".git"] : [".git"]) {
+      if (await exists(join(root, ...names.slice(0, depth), name), context)) return true;
+    }
+  }
+  return false;
+}
+
+async function exists(path: string, { workspace }: ToolContext): Promise<boolean> {
+  const resolved = await workspace.resolve(path);
+  return !isRefusal(resolved) && await workspace.status(resolved) !== null;
+}

@@ -1,0 +1,49 @@
+/** The tools there are, which of them a session has, and how a server is told of them. */
+import { didYouMean } from "../config/suggest.ts";
+import { AgentcliError } from "../errors.ts";
+import type { ToolSchema } from "../provider/types.ts";
+import { bashTool } from "./bash/tool.ts";
+import { editTool } from "./edit/tool.ts";
+import { globTool } from "./glob/tool.ts";
+import { grepTool } from "./grep/tool.ts";
+import { readTool } from "./read/tool.ts";
+import { todoWriteTool } from "./todo_write/tool.ts";
+import type { Tool } from "./tool.ts";
+import { writeTool } from "./write/tool.ts";
+
+/** The built-in tools, always in this order: requests start with the same bytes. */
+export function builtinTools(): Tool[] {
+  return [readTool, writeTool, editTool, globTool, grepTool, bashTool, todoWriteTool];
+}
+
+/**
+ * The tools of a session, in the order given: `only` these (all when absent), `without` those. Names are matched in any
+ * letter case. Throws `usage` for a name that no tool has.
+ */
+export function selectTools(
+  tools: Tool[],
+  options: { only?: readonly string[]; without?: readonly string[] },
+): Tool[] {
+  const named = (list: readonly string[]) => new Set(list.map((name) => toolNamed(name, tools)));
+  const only = options.only === undefined ? null : named(options.only);
+  const without = named(options.without ?? []);
+  return tools.filter((tool) => only?.has(tool) !== false && !without.has(tool));
+}
+
+function toolNamed(name: string, tools: readonly Tool[]): Tool {
+  const wanted = name.trim().toLowerCase();
+  const found = tools.find((tool) => tool.name.toLowerCase() === wanted);
+  if (found !== undefined) return found;
+  const names = tools.map((tool) => tool.name);
+  throw new AgentcliError("usage", `there is no tool ${JSON.stringify(name.slice(0, 100))}`, {
+    hint: didYouMean(wanted, names) ?? `tools: ${names.join(", ")}`,
+  });
+}
+
+/** What a server is told, byte for byte the same for the same tools. */
+export function toolSchemas(tools: Tool[]): ToolSchema[] {
+  return tools.map(({ name, description, parameters }) => ({
+    type: "function",
+    function: { name, description: description.trim(), parameters: { ...parameters } },
+  }));
+}

@@ -1,0 +1,154 @@
+/** The files of a directory tree as Glob and Grep see them: in the order of their names, `.gitignore` honoured. */
+import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import type { DirectoryEntry } from "../platform/files.ts";
+import { isWithin, join, relativeTo } from "../platform/path.ts";
+import { type IgnoreRules, parseIgnoreRules } from "./ignore_rules.ts";
+import { isRefusal } from "./result.ts";
+
+/** A file that was found. */
+export interface FoundFile {
+  path: ResolvedPath;
+  /** The names from where the walk began. */
+  names: readonly string[];
+}
+
+/** How to walk. */
+export interface WalkOptions {
+  signal: AbortSignal;
+  /** Whether a directory needs a look; names from where the walk began. */
+  enter?(names: readonly string[]): boolean;
+}
+
+/** Directories that are listed ahead of their turn. */
+const LISTED_AHEAD = 16;
+/** Bytes of a `.gitignore` that are read. */
+const IGNORE_FILE_LIMIT = 256 * 1024;
+
+/** The rules above a directory, outermost first, each with how many names lie between its file and the directory. */
+type Chain = readonly { rules: IgnoreRules; above: readonly string[] }[];
+
+interface Listed {
+  path: ResolvedPath;
+  names: readonly string[];
+  chain: Chain;
+  entries: DirectoryEntry[];
+}
+
+/**
+ * The regular files below `start`, links not followed, `.git` and ignored ones left out, hidden ones taken in. A nested
+ * repository starts with rules of its own. Directories that cannot be listed are passed over. Throws the abort reason.
+ */
+export async function* walkFiles(
+  start: ResolvedPath,
+  options: WalkOptions & { workspace: Workspace },
+): AsyncGenerator<FoundFile> {
+  const walk = new Walk(options.workspace, options);
+  const chain = await walk.chainAbove(start);
+  yield* walk.below(await walk.list({ path: start, names: [], chain }));
+}
+
+class Walk {
+  readonly #workspace: Workspace;
+  readonly #options: WalkOptions;
+
+  constructor(workspace: Workspace, options: WalkOptions) {
+    this.#workspace = workspace;
+    this.#options = options;
+  }
+
+  async *below(directory: Listed): AsyncGenerator<FoundFile> {
+    this.#options.signal.throwIfAborted();
+    const children = directory.entries.flatMap((entry) => this.#child(directory, entry));
+    // Listings are asked for ahead, because each waits for the system, and are given in order all the same.
+    const ahead: Promise<Listed>[] = [];
+    let asked = 0;
+    const directories = children.filter((child) => child.isDirectory);
+    const askAhead = () => {
+      while (ahead.length < LISTED_AHEAD && asked < directories.length) {
+        const next = directories[asked++];
+        if (next !== undefined) ahead.push(this.list({ ...next, chain: directory.chain }));
+      }
+    };
+    askAhead();
+    for (const child of children) {
+      if (!child.isDirectory) {
+        yield { path: child.path, names: child.names };
+        continue;
+      }
+      const listed = await ahead.shift();
+      askAhead();
+      if (listed !== undefined) yield* this.below(listed);
+    }
+  }
+
+  #child(directory: Listed, entry: DirectoryEntry) {
+    const isDirectory = entry.kind === "directory";
+    if (entry.name === ".git" || !isDirectory && entry.kind !== "file") return [];
+    if (isIgnored(directory.chain, entry.name, isDirectory)) return [];
+    const names = [...directory.names, entry.name];
+    if (isDirectory && this.#options.enter?.(names) === false) return [];
+    const { path, real, display } = directory.path;
+    const child: ResolvedPath = {
+      path: `${path}/${entry.name}`,
+      real: `${real}/${entry.name}`,
+      display: display === "." ? entry.name : `${display}/${entry.name}`,
+    };
+    return [{ path: child, names, isDirectory }];
+  }
+
+  /** Lists a directory; `chain` is what holds above it, and in the answer what holds in it. */
+  async list(place: Omit<Listed, "entries">): Promise<Listed> {
+    const listed = await this.#workspace.list(place.path);
+    const entries = isRefusal(listed) ? [] : listed;
+    const name = place.names.at(-1);
+    let chain = name === undefined
+      ? place.chain
+      : place.chain.map(({ rules, above }) => ({ rules, above: [...above, name] }));
+    // What a repository ignores is its own business, not that of the one around it.
+    if (name !== undefined && entries.some((entry) => entry.name === ".git")) chain = [];
+    const own = entries.some((entry) => entry.name === ".gitignore") ? await this.#rulesIn(place.path) : null;
+    return { ...place, entries, chain: own === null ? chain : [...chain, { rules: own, above: [] }] };
+  }
+
+  async #rulesIn(directory: ResolvedPath): Promise<IgnoreRules | null> {
+    const path = {
+      path: join(directory.path, ".gitignore"),
+      real: join(directory.real, ".gitignore"),
+      display: join(directory.display, ".gitignore"),
+    };
+    const read = await this.#workspace.read(path, { limit: IGNORE_FILE_LIMIT });
+    return isRefusal(read) ? null : parseIgnoreRules(new TextDecoder().decode(read.bytes));
+  }
+
+  /** The rules of the directories between the root and `start`, from the innermost repository inward. */
+  async chainAbove(start: ResolvedPath): Promise<Chain> {
+    const root = [this.#workspace.root, ...this.#workspace.additional].find((one) => isWithin(one, start.real));
+    let chain: Chain = [];
+    if (root === undefined || start.real === root) return chain;
+    const names = relativeTo(root, start.real).split("/");
+    for (let depth = 0; depth < names.length; depth++) {
+      const path = await this.#workspace.resolve(join(root, ...names.slice(0, depth)));
+      if (isRefusal(path)) return chain;
+      const isRepository = depth > 0 && await this.#exists(join(path.path, ".git"));
+      const rules = await this.#rulesIn(path);
+      if (isRepository) chain = [];
+      if (rules !== null) chain = [...chain, { rules, above: names.slice(depth) }];
+    }
+    return await this.#exists(join(start.path, ".git")) ? [] : chain;
+  }
+
+  async #exists(path: string): Promise<boolean> {
+    const resolved = await this.#workspace.resolve(path);
+    return !isRefusal(resolved) && await this.#workspace.status(resolved) !== null;
+  }
+}
+
+/** The innermost rule that speaks of the name decides. */
+function isIgnored(chain: Chain, name: string, isDirectory: boolean): boolean {
+  for (let at = chain.length - 1; at >= 0; at--) {
+    const link = chain[at];
+    const verdict = link?.rules.verdict([...link.above, name], isDirectory);
+    if (verdict === true || verdict === false) return verdict;
+  }
+  return false;
+}
