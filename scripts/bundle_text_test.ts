@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { firstLeak, withoutCachePaths } from "./bundle_text.ts";
+import { asciiOnly, firstLeak, withoutCachePaths } from "./bundle_text.ts";
 
 Deno.test("cache paths of packages become names, wherever the cache lies", () => {
   const text = [
@@ -19,4 +19,11 @@ Deno.test("cache paths of packages become names, wherever the cache lies", () =>
 Deno.test("a path of the machine that is left is found with its line", () => {
   assert.deepEqual(firstLeak("a\nb /secret/place", ["", "/secret"]), { word: "/secret", line: 2 });
   assert.equal(firstLeak("a", ["b"]), null);
+});
+
+Deno.test("characters beyond ASCII are escaped and mean the same", () => {
+  const source = `"\u2192 caf\u00e9 \u{1f600}"`;
+  const escaped = asciiOnly(source);
+  assert.match(escaped, /^[\x20-\x7e]*$/);
+  assert.equal(JSON.parse(escaped), JSON.parse(source));
 });

@@ -2,6 +2,7 @@
  * The one function that opens files of the user. Links, hard links, replaced files and races all end here: what is read
  * is what was checked, because it is read from the handle that was checked. Source: specification of the boundary, "Reading".
  */
+import { sleep } from "../platform/sleep.ts";
 import { type FileStatus, lstat, type OpenFile, openFile, realPath, stat } from "../platform/files.ts";
 import { normalise } from "../platform/path.ts";
 import { systemReason } from "./system_error.ts";
@@ -55,15 +56,9 @@ function sameFile(one: FileStatus, other: FileStatus | null): boolean {
 /** Opens within the deadline; a handle that arrives later is closed. Null when nothing is there. */
 async function openInTime(path: string): Promise<OpenFile | null | "late"> {
   const opening = openFile(path);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<"late">((settle) => timer = setTimeout(() => settle("late"), OPEN_DEADLINE));
-  try {
-    const first = await Promise.race([opening, late]);
-    if (first === "late") opening.then((handle) => handle?.close(), () => {});
-    return first;
-  } finally {
-    clearTimeout(timer);
-  }
+  const first = await Promise.race([opening, sleep(OPEN_DEADLINE).then(() => "late" as const)]);
+  if (first === "late") opening.then((handle) => handle?.close(), () => {});
+  return first;
 }
 
 async function readHandle(handle: OpenFile, path: string, options: ReadOptions): Promise<FileBytes | Refusal> {

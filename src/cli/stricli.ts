@@ -107,7 +107,9 @@ export async function dispatch(tree: Group, line: Normalised, context: Context):
     return "";
   };
   const usage = (message: string) => keep(new AgentcliError("usage", message, { hint: help }));
-  const application = buildApplication(routesOf(tree, call) as Parameters<typeof buildApplication>[0], {
+  // A known verb is an application of its own: building the whole tree would cost every start.
+  const root = line.node.kind === "verb" ? commandOf(line.node, call) : routesOf(tree, call);
+  const application = buildApplication(root as Parameters<typeof buildApplication>[0], {
     name: "agentcli",
     scanner: { caseStyle: "allow-kebab-for-camel", allowArgumentEscapeSequence: true },
     localization: {
@@ -124,9 +126,10 @@ export async function dispatch(tree: Group, line: Normalised, context: Context):
     },
   });
   const silent = { write: () => {} };
-  const inputs = [...line.path, ...line.options, "--", ...line.words];
-  const verbless = line.node.kind === "group" ? [...line.path, ...line.words.slice(0, 1), ...line.options] : inputs;
-  await run(application, verbless, { process: { stdout: silent, stderr: silent } });
+  const inputs = line.node.kind === "verb"
+    ? [...line.options, "--", ...line.words]
+    : [...line.path, ...line.words.slice(0, 1), ...line.options];
+  await run(application, inputs, { process: { stdout: silent, stderr: silent } });
   if (failed.error !== undefined) throw failed.error;
   return call.exitCode;
 }

@@ -1,7 +1,11 @@
 /** The real outside: what `main.ts` passes in. */
+import { sleep } from "./sleep.ts";
 import { type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
 
 const encoder = new TextEncoder();
+
+/** Bytes of standard input taken at a time. */
+const INPUT_CHUNK = 64 * 1024;
 
 function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
   return {
@@ -30,26 +34,14 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
 function input(): Input {
   return {
     isTerminal: Deno.stdin.isTerminal(),
-    get stream() {
-      return Deno.stdin.readable;
+    // Not `Deno.stdin.readable`: setting up the stream cost 7 ms of every start (measured with Deno 2.9.6).
+    async read() {
+      const buffer = new Uint8Array(INPUT_CHUNK);
+      const count = await Deno.stdin.read(buffer);
+      return count === null ? null : buffer.subarray(0, count);
     },
     setRaw: (raw) => Deno.stdin.setRaw(raw),
   };
-}
-
-function sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    if (signal?.aborted) return reject(signal.reason);
-    const stop = () => {
-      clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener("abort", stop);
-      resolve();
-    }, milliseconds);
-    signal?.addEventListener("abort", stop, { once: true });
-  });
 }
 
 const STOP_SIGNALS: readonly StopSignal[] = ["SIGINT", "SIGTERM", "SIGHUP"];

@@ -17,8 +17,8 @@ export class OutputClosed extends Error {
 /** Standard input. */
 export interface Input {
   readonly isTerminal: boolean;
-  /** The bytes as they come, ending at end of input. */
-  readonly stream: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** The next bytes as they come; null at the end of input. */
+  read(): Promise<Uint8Array<ArrayBuffer> | null>;
   /** Switches a terminal to single keys without echo, and back. */
   setRaw(raw: boolean): void;
 }

@@ -13,22 +13,17 @@ const ANSWER_LIMIT = 64 * 1024;
  * same read is dropped: a terminal gives line by line.
  */
 async function readLine(stdin: Io["stdin"]): Promise<string | null> {
-  const reader = stdin.stream.getReader();
   const decoder = new TextDecoder();
   let line = "";
   let size = 0;
-  try {
-    while (true) {
-      const { done, value } = await reader.read();
-      if (done) return line === "" ? null : line;
-      size += value.length;
-      line += decoder.decode(value, { stream: true });
-      const end = line.indexOf("\n");
-      if (end >= 0) return line.slice(0, end).replace(/\r$/, "");
-      if (size > ANSWER_LIMIT) throw new AgentcliError("usage", "the answer is too long");
-    }
-  } finally {
-    reader.releaseLock();
+  while (true) {
+    const bytes = await stdin.read();
+    if (bytes === null) return line === "" ? null : line;
+    size += bytes.length;
+    line += decoder.decode(bytes, { stream: true });
+    const end = line.indexOf("\n");
+    if (end >= 0) return line.slice(0, end).replace(/\r$/, "");
+    if (size > ANSWER_LIMIT) throw new AgentcliError("usage", "the answer is too long");
   }
 }
 

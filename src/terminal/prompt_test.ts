@@ -9,13 +9,7 @@ function person(typed: string[], terminal = true): Asking & { seen: () => string
     stdin: {
       isTerminal: terminal,
       setRaw() {},
-      stream: new ReadableStream({
-        pull(controller) {
-          const chunk = chunks.shift();
-          if (chunk === undefined) controller.close();
-          else controller.enqueue(chunk);
-        },
-      }),
+      read: () => Promise.resolve(chunks.shift() ?? null),
     },
     stderr: { isTerminal: terminal, columns: () => 80, write: (text) => (seen += text, Promise.resolve()) },
     seen: () => seen,

@@ -35,31 +35,38 @@ async function readInput(io: Io, signal: AbortSignal): Promise<string> {
     () => io.stderr.write("reading standard input; end it with Ctrl-D, or start with </dev/null\n"),
     () => {},
   );
-  const reader = io.stdin.stream.getReader();
-  const cancel = () => void reader.cancel().catch(() => {});
-  signal.addEventListener("abort", cancel);
-  const parts: Uint8Array[] = [];
+  const decoder = new TextDecoder();
+  const stopped = aborted(signal);
+  const parts: string[] = [];
   let size = 0;
   try {
     while (true) {
-      const { done, value } = await reader.read();
+      const bytes = await Promise.race([io.stdin.read(), stopped.promise]);
       waiting.abort();
-      signal.throwIfAborted();
-      if (done) break;
-      size += value.length;
+      if (bytes === null) return parts.join("") + decoder.decode();
+      size += bytes.length;
       if (size > INPUT_LIMIT) {
         throw new AgentcliError("usage", `standard input is larger than ${INPUT_LIMIT / 1024 / 1024} MiB`, {
           hint: "save it to a file and let the model read it in parts",
         });
       }
-      parts.push(value);
+      parts.push(decoder.decode(bytes, { stream: true }));
     }
   } finally {
     waiting.abort();
-    signal.removeEventListener("abort", cancel);
-    reader.releaseLock();
+    stopped.forget();
   }
-  return await new Blob(parts as BlobPart[]).text();
+}
+
+/** A promise that rejects with the signal's reason when it is aborted. */
+function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  // Nobody may be waiting when it rejects.
+  promise.catch(() => {});
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  return { promise, forget: () => signal.removeEventListener("abort", stop) };
 }
 
 /** The user's item: the prompt and the attached files, with the highest label of what is in it. */
