@@ -1,6 +1,7 @@
 /** `agentcli providers …`: the servers, their models and roles. */
 import { flag, integer, text } from "../option.ts";
 import { group, verb } from "../verb.ts";
+import { probeVerb } from "./probe/verb.ts";
 
 const PROVIDER = { name: "provider", brief: "A configured provider", completion: "provider" } as const;
 const ROLE = { name: "role", brief: "main, compact or subagent", completion: "role" } as const;
@@ -111,6 +112,7 @@ export const providersVerb = group({
       examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],
       load: () => import("./validate.ts"),
     }),
+    probe: probeVerb,
     model: modelVerbs,
     role: roleVerbs,
   },

@@ -1,0 +1,170 @@
+/** What the battery finds out about a model and its server, check by check. Times are milliseconds, sizes tokens. */
+import type { AgentcliError } from "../../errors.ts";
+import type { Recognised } from "../recognise.ts";
+
+/** What came of one check. `reason` says why nothing was measured. */
+export type Outcome<T> =
+  | { kind: "done"; found: T }
+  | { kind: "failed"; error: AgentcliError }
+  | { kind: "skipped"; reason: string };
+
+/** The server answered, with or without a list of models. */
+export interface Reachability {
+  /** Until the list was read. */
+  listMs: number;
+  /** Models that the server lists; null when it gives no list. */
+  models: number | null;
+  /** Whether the model is in the list; null without one. */
+  listed: boolean | null;
+  server: Recognised | null;
+}
+
+/** A first short reply came: the server may have loaded the model for it. */
+export interface FirstReply {
+  firstTokenMs: number;
+  totalMs: number;
+  /** The model that the server says it used, where that is another one. */
+  answeredAs: string | null;
+}
+
+/** What the server says of its window. */
+export interface ClaimedWindow {
+  /** Null when it says nothing. */
+  tokens: number | null;
+  /** Where it says so: the path of an answer. */
+  source: string | null;
+}
+
+/** One long prompt. `repeated`: the marker at its start came back; `lost`: a reply without it; `refused`: too long. */
+export interface WindowStep {
+  /** Tokens, as the server counted them where that is known. */
+  tokens: number;
+  outcome: "repeated" | "lost" | "refused";
+}
+
+/** What long prompts showed. */
+export interface ProvedWindow {
+  /** Tokens of the longest prompt whose start was repeated; null when none was. */
+  proved: number | null;
+  /** Tokens of the shortest prompt that was cut or refused; null when none was. */
+  tooLong: number | null;
+  /** What a refusal named as the window. */
+  named: number | null;
+  /** The model repeats a marker from a short prompt at all: without that, longer ones say nothing. */
+  repeatsShort: boolean;
+  /** In the order they were tried. */
+  steps: WindowStep[];
+  /** Why it ended before all steps were tried; null when it did not. */
+  ended: string | null;
+}
+
+/** A figure over several runs: the median. */
+export interface Figure {
+  median: number;
+  runs: number;
+}
+
+/** How fast replies come, and how they arrive. */
+export interface Generation {
+  /** Null where replies came too fast to measure. */
+  tokensPerSecond: Figure | null;
+  /** The server gave no counts: tokens are estimated from the text. */
+  estimated: boolean;
+  /** Of a short prompt, the model loaded. */
+  firstTokenMs: Figure;
+  streaming: "yes" | "no" | "unclear";
+  /** Network reads that brought text, and the time between the first and the last: of the run with the most. */
+  pieces: number;
+  spanMs: number;
+}
+
+/** The same long prompt, new and then with the same beginning. */
+export interface PromptCache {
+  /** Of the new prompt. */
+  promptTokens: number;
+  estimated: boolean;
+  coldFirstTokenMs: Figure;
+  warmFirstTokenMs: Figure;
+  /** Null where the first token came too fast to measure. */
+  tokensPerSecond: Figure | null;
+  /** Tokens that the server says it took from its cache; 0 where it does not say. */
+  cachedTokens: number;
+  kept: "yes" | "no" | "unclear";
+}
+
+/** A call that was asked for. */
+export interface CallFinding {
+  /** `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. */
+  how: "native" | "text" | "none" | "cut";
+  /** Names and arguments are what was asked for. */
+  correct: boolean;
+  /** What was wrong, or the form of a call in text; empty when there is nothing to say. */
+  detail: string;
+}
+
+/** The server takes no tools with this model. */
+export interface NoTools {
+  how: "refused";
+  correct: false;
+  detail: string;
+}
+
+/** A result was sent back. */
+export interface ToolResultFinding {
+  how: "native" | "text";
+  /** The reply holds what only the result said. */
+  used: boolean;
+  /** The server refuses a history without the model's reasoning; null where no reasoning was seen. */
+  reasoningNeeded: boolean | null;
+}
+
+/** A reply under a schema. */
+export interface JsonSchemaFinding {
+  /** `refused`: the server does not take the field; `ignored`: it does, and replies in words. */
+  support: "yes" | "ignored" | "refused";
+  detail: string;
+}
+
+/** A reply was broken off, and the next one asked for. */
+export interface StopFinding {
+  nextFirstTokenMs: number;
+  usualFirstTokenMs: number | null;
+  /** The next reply did not wait for the one that was broken off. */
+  stopped: boolean;
+}
+
+/** The result of every check. */
+export interface Findings {
+  reachable: Reachability;
+  chat: FirstReply;
+  windowClaimed: ClaimedWindow;
+  generation: Generation;
+  promptCache: PromptCache;
+  toolCall: CallFinding | NoTools;
+  parallelCalls: CallFinding | NoTools;
+  nestedArguments: CallFinding | NoTools;
+  textToolCall: CallFinding;
+  toolResult: ToolResultFinding;
+  jsonSchema: JsonSchemaFinding;
+  edit: CallFinding;
+  stop: StopFinding;
+  windowProved: ProvedWindow;
+}
+
+/** Every check with what came of it. */
+export type Checks = { [K in keyof Findings]: Outcome<Findings[K]> };
+
+/** All that one run of the battery came to. */
+export interface ProbeReport {
+  checks: Checks;
+  /** Replies that came, and how many of them held reasoning. */
+  replies: { count: number; withReasoning: number };
+  elapsedMs: number;
+  /** The signal fired; what came after it was not measured. */
+  interrupted: boolean;
+}
+
+/** What a check found; null when it failed or was skipped. */
+export function foundIn<T>(outcome: Outcome<T>): T | null {
+  return outcome.kind === "done" ? outcome.found : null;
+}

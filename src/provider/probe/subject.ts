@@ -1,0 +1,170 @@
+/** The model under test: asks it, takes the time, and keeps what every reply teaches. */
+import type { Clock } from "../../platform/io.ts";
+import { chat } from "../chat.ts";
+import type { HttpDoor } from "../http.ts";
+import type { ChatReply, ChatRequest, Endpoint, ToolSchema, WireMessage } from "../types.ts";
+
+/** The model, and the way to it. */
+export interface SubjectOptions {
+  door: HttpDoor;
+  endpoint: Endpoint;
+  model: string;
+  /** Request fields that the configuration gives the model: measured is what the agent would get. */
+  params?: Record<string, unknown>;
+  clock: Clock;
+  /** What is being waited for, for a progress line. */
+  onNote?(text: string): void;
+}
+
+/** One request of the battery. */
+export interface Asked {
+  messages: WireMessage[];
+  tools?: ToolSchema[];
+  /** Tokens of the reply: every step is bounded. */
+  maxTokens: number;
+  params?: Record<string, unknown>;
+  /** The prompt is new to the server, so that its count of tokens is that of the whole. */
+  cold?: boolean;
+}
+
+/** A reply with its times, in milliseconds from the request (the last attempt of it) on. */
+export interface TimedReply {
+  reply: ChatReply;
+  /** Until something of the reply came. */
+  firstMs: number;
+  /** Until the last piece of it. */
+  lastMs: number;
+  endMs: number;
+  /** Network reads that brought text, reasoning or parts of calls. */
+  pieces: number;
+  /** Why the request was sent again, if it was. */
+  retries: string[];
+}
+
+/** How a request is waited for. */
+export interface Waiting {
+  signal: AbortSignal;
+  /** Called with each piece. */
+  onPiece?(): void;
+}
+
+/** Bytes a token has before anything was learnt: less than most have, so that a first prompt is too short, not too long. */
+const BYTES_PER_TOKEN = 4;
+/** Prompts shorter than this, in tokens, say more of the chat template than of the text. */
+const TELLING_PROMPT = 200;
+/** A ratio outside of this is a made-up count (KoboldCpp: always 100). */
+const PLAUSIBLE = { least: 1.5, most: 12 };
+
+/** One model under test. */
+export class Subject {
+  readonly door: HttpDoor;
+  readonly endpoint: Endpoint;
+  readonly model: string;
+  readonly clock: Clock;
+  readonly #options: SubjectOptions;
+  #bytesPerToken = BYTES_PER_TOKEN;
+  replies = 0;
+  withReasoning = 0;
+
+  constructor(options: SubjectOptions) {
+    this.door = options.door;
+    this.endpoint = options.endpoint;
+    this.model = options.model;
+    this.clock = options.clock;
+    this.#options = options;
+  }
+
+  /** As the counts of the server so far say. */
+  get bytesPerToken(): number {
+    return this.#bytesPerToken;
+  }
+
+  /** Tells what is being waited for. */
+  note(text: string): void {
+    this.#options.onNote?.(text);
+  }
+
+  /** Asks and takes the time. Throws what {@link chat} throws. */
+  async ask(asked: Asked, waiting: Waiting): Promise<TimedReply> {
+    const { clock } = this;
+    const times = { start: clock.monotonic(), first: null as number | null, last: 0, pieces: 0 };
+    const retries: string[] = [];
+    const reply = await chat(this.door, { endpoint: this.endpoint, request: this.#request(asked) }, {
+      signal: waiting.signal,
+      clock,
+      onDelta: (delta) => {
+        if (delta.kind === "prefill") {
+          this.note(
+            `prompt ${delta.processed.toLocaleString("en-US")} of ${delta.total.toLocaleString("en-US")} tokens`,
+          );
+          return;
+        }
+        times.first ??= clock.monotonic();
+        // White space at the end is held back and let go when the reply is over: no piece of its own.
+        if (delta.kind === "tool_call" || delta.text.trim() !== "") {
+          times.pieces += 1;
+          times.last = clock.monotonic();
+        }
+        waiting.onPiece?.();
+      },
+      onRetry: ({ reason, delayMs }) => {
+        retries.push(reason);
+        times.start = clock.monotonic() + delayMs;
+      },
+    });
+    const end = clock.monotonic();
+    this.replies += 1;
+    if (reply.reasoning !== "") this.withReasoning += 1;
+    if (asked.cold) this.#learn(asked, reply);
+    const first = times.first ?? end;
+    return {
+      reply,
+      firstMs: first - times.start,
+      lastMs: Math.max(times.last, first) - times.start,
+      endMs: end - times.start,
+      pieces: times.pieces,
+      retries,
+    };
+  }
+
+  /** Tokens of a prompt, as the server counted or as estimated from its bytes. */
+  promptTokens(asked: Asked, reply: ChatReply): { tokens: number; estimated: boolean } {
+    const estimate = Math.round(bytesOf(asked.messages) / this.#bytesPerToken);
+    const counted = reply.usage?.promptTokens ?? 0;
+    const plausible = counted > 0 && isPlausible(bytesOf(asked.messages) / counted);
+    return plausible ? { tokens: counted, estimated: false } : { tokens: estimate, estimated: true };
+  }
+
+  #request(asked: Asked): ChatRequest {
+    const params = { ...this.#options.params, ...asked.params };
+    return {
+      model: this.model,
+      messages: asked.messages,
+      tools: asked.tools ?? [],
+      maxTokens: asked.maxTokens,
+      // The same question should get the same answer, unless the configuration says how the model samples.
+      ...("temperature" in params ? {} : { temperature: 0 }),
+      params,
+    };
+  }
+
+  #learn(asked: Asked, reply: ChatReply): void {
+    const counted = reply.usage?.promptTokens ?? 0;
+    const ratio = bytesOf(asked.messages) / counted;
+    if (counted >= TELLING_PROMPT && isPlausible(ratio)) this.#bytesPerToken = ratio;
+  }
+}
+
+function isPlausible(bytesPerToken: number): boolean {
+  return bytesPerToken >= PLAUSIBLE.least && bytesPerToken <= PLAUSIBLE.most;
+}
+
+function bytesOf(messages: readonly WireMessage[]): number {
+  const encoder = new TextEncoder();
+  return messages.reduce((sum, message) => sum + encoder.encode(message.content).length, 0);
+}
+
+/** A single question of the user. */
+export function question(content: string): WireMessage[] {
+  return [{ role: "user", content }];
+}
