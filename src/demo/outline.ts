@@ -25,7 +25,7 @@ const DEFINITIONS: readonly { endings: RegExp; pattern: RegExp; what: string }[]
     what: "definitions",
   },
   { endings: /\.(sh|bash|zsh)$/, pattern: /^(?:function\s+)?(\w[\w-]*)\s*\(\)/, what: "functions" },
-  { endings: /\.jsonc?$/, pattern: /^ {1,4}"([^"]+)"\s*:/, what: "keys" },
+  { endings: /\.jsonc?$/, pattern: /^(?: {2}|\t)"([^"]+)"\s*:/, what: "keys" },
   { endings: /\.(ya?ml)$/, pattern: /^([\w.-]+):/, what: "keys" },
   { endings: /\.(toml|ini|cfg)$/, pattern: /^\[+([^\]]+)\]+/, what: "sections" },
 ];
