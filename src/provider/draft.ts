@@ -1,7 +1,7 @@
 /** What has come of a reply so far, put together from its parts. */
 import { readArguments } from "./arguments.ts";
 import type { ChunkSink } from "./chunk.ts";
-import type { PartialReply } from "./failure.ts";
+import { type PartialReply, ProviderFailure } from "./failure.ts";
 import type { JsonRecord } from "./record.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import { TextCollector } from "./text_collector.ts";
@@ -26,6 +26,14 @@ const FINISH: Readonly<Record<string, FinishReason | "failure">> = {
   abort: "failure",
 };
 
+/** Most text, reasoning and arguments of one reply, in characters. Source: no-cloud boundary, "Around it". */
+const REPLY_LIMIT = 64 * 1024 * 1024;
+
+/** The failure of a reply that is too long to keep. */
+export function tooLong(): ProviderFailure {
+  return new ProviderFailure("invalid_reply", "the server sent a reply of more than 64 MiB", { kind: "invalid" });
+}
+
 /** Collects the parts of one reply; `takeDeltas` gives what is new, `reply` the whole. */
 export class ReplyDraft implements ChunkSink {
   /** The first error; nothing that follows undoes it. */
@@ -49,6 +57,7 @@ export class ReplyDraft implements ChunkSink {
   });
   #usage: Usage | null = null;
   #model: string | null = null;
+  #length = 0;
   #newText = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();
@@ -57,10 +66,12 @@ export class ReplyDraft implements ChunkSink {
   #newProgress: { processed: number; total: number } | null = null;
 
   content(text: string): void {
+    this.#count(text);
     this.#think.push(text);
   }
 
   reasoning(text: string): void {
+    this.#count(text);
     this.#think.reasoningIsSeparate();
     this.#addReasoning(text);
   }
@@ -68,6 +79,7 @@ export class ReplyDraft implements ChunkSink {
   toolCall(delta: JsonRecord): void {
     const piece = this.#calls.push(delta);
     if (piece === null) return;
+    this.#count(piece.arguments);
     this.started = true;
     const same = this.#newPieces.get(piece.index);
     if (same === undefined) this.#newPieces.set(piece.index, piece);
@@ -142,6 +154,11 @@ export class ReplyDraft implements ChunkSink {
       return { id, name, raw, input: null, problem: "The call names no tool. Send it again with a name." };
     }
     return { id, name, raw, ...await readArguments(raw) };
+  }
+
+  #count(text: string): void {
+    this.#length += text.length;
+    if (this.#length > REPLY_LIMIT) throw tooLong();
   }
 
   #reclassify(): void {

@@ -17,7 +17,7 @@ import { ProviderFailure } from "./failure.ts";
 import { requestHeaders } from "./headers.ts";
 import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
 import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
-import { transportFailure } from "./transport_error.ts";
+import { type Attempt, noConnection, redirectFailure, silence, transportFailure } from "./transport_error.ts";
 import type { Endpoint } from "./types.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
@@ -140,7 +140,7 @@ class Door implements HttpDoor {
       });
       if (isRedirect(response)) {
         await response.body?.cancel();
-        throw redirectFailure(endpoint, response);
+        throw redirectFailure(endpoint.provider, response);
       }
       return this.#response(response, sent, stop);
     } catch (error) {
@@ -159,7 +159,7 @@ class Door implements HttpDoor {
     const watch = new AbortController();
     const firstByteMs = request.firstByteMs ?? endpoint.timeout.firstByte * 1000;
     const connectMs = request.connectMs ?? endpoint.timeout.connect * 1000;
-    this.#after(firstByteMs, watch.signal, () => stop.abort(silence(sent, firstByteMs)));
+    this.#after(firstByteMs, watch.signal, () => stop.abort(silence(attemptOf(sent), firstByteMs)));
     const address = probedAddress(route);
     if (address !== null && connectMs < firstByteMs) {
       this.#after(connectMs, watch.signal, () => {
@@ -167,7 +167,7 @@ class Door implements HttpDoor {
         watch.signal.addEventListener("abort", () => probe.abort());
         this.#after(connectMs, watch.signal, () => probe.abort());
         takesConnections(address, probe.signal).catch(() => false).then((answers) => {
-          if (!answers && !watch.signal.aborted) stop.abort(noConnection(sent, connectMs));
+          if (!answers && !watch.signal.aborted) stop.abort(noConnection(attemptOf(sent), connectMs));
         });
       });
     }
@@ -189,7 +189,7 @@ class Door implements HttpDoor {
       body: response.body,
       text: async (limitBytes) => {
         const watch = new AbortController();
-        this.#after(milliseconds, watch.signal, () => stop.abort(silence(sent, milliseconds)));
+        this.#after(milliseconds, watch.signal, () => stop.abort(silence(attemptOf(sent), milliseconds)));
         try {
           const { text, complete } = await readBounded(response.body, limitBytes);
           if (complete) return text;
@@ -252,50 +252,14 @@ function probedAddress(route: Route): { hostname: string; port: number } | null 
   return mayConnect(url.hostname, port) ? { hostname, port } : null;
 }
 
-function attemptOf(sent: Sent): { provider: string; url: string; modelsUrl: string } {
+function isRedirect(response: Response): boolean {
+  return [301, 302, 303, 307, 308].includes(response.status);
+}
+
+function attemptOf(sent: Sent): Attempt {
   return {
     provider: sent.endpoint.provider,
     url: shownUrl(sent.url),
     modelsUrl: shownUrl(urlOf(sent.endpoint, { path: "/models" })),
   };
-}
-
-function silence(sent: Sent, milliseconds: number): ProviderFailure {
-  const { provider, url } = attemptOf(sent);
-  return new ProviderFailure("provider_timeout", `${provider} at ${url} sent nothing for ${seconds(milliseconds)}`, {
-    kind: "timeout",
-    hint: "is the model still being loaded? the wait is timeout.first_byte_s in providers.yaml",
-  });
-}
-
-function noConnection(sent: Sent, milliseconds: number): ProviderFailure {
-  const { provider, url, modelsUrl } = attemptOf(sent);
-  return new ProviderFailure(
-    "provider_unreachable",
-    `cannot reach ${provider} at ${url}: no answer within ${seconds(milliseconds)}`,
-    {
-      kind: "unreachable",
-      hint: `check the address and the network; try: curl ${modelsUrl}`,
-    },
-  );
-}
-
-function seconds(milliseconds: number): string {
-  return milliseconds < 1000 ? `${milliseconds} ms` : `${Math.round(milliseconds / 100) / 10} s`;
-}
-
-function isRedirect(response: Response): boolean {
-  return [301, 302, 303, 307, 308].includes(response.status);
-}
-
-/** Redirects are errors for every provider: following one would carry the prompt to a host that nobody configured. */
-function redirectFailure(endpoint: Endpoint, response: Response): ProviderFailure {
-  const location = response.headers.get("location");
-  const target = location !== null && URL.canParse(location, response.url) ? new URL(location, response.url) : null;
-  const to = target !== null && /^https?:$/.test(target.protocol) ? ` to ${shownUrl(target)}` : "";
-  return new ProviderFailure(
-    "provider_error",
-    `${endpoint.provider} answered HTTP ${response.status}, a redirect${to}; redirects are refused`,
-    { kind: "request", status: response.status, hint: "if that address is right, set it as base_url" },
-  );
 }

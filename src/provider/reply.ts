@@ -1,16 +1,20 @@
 /** A reply while it arrives: bytes in, deltas and in the end a verdict out. Source: wire reference, §6. */
 import { readChunk } from "./chunk.ts";
-import { ReplyDraft } from "./draft.ts";
+import { ReplyDraft, tooLong } from "./draft.ts";
 import { EventDecoder } from "./events.ts";
-import { ProviderFailure } from "./failure.ts";
 import { LineDecoder } from "./lines.ts";
 import { isRecord } from "./record.ts";
 import type { ServerError } from "./server_error.ts";
 import { TextCollector } from "./text_collector.ts";
 import type { ChatDelta, ChatReply } from "./types.ts";
 
-/** Largest reply, in bytes as they are read (after decompression). Source: no-cloud boundary, "Around it". */
-const REPLY_LIMIT = 64 * 1024 * 1024;
+/**
+ * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the draft:
+ * around a token of four bytes servers put two hundred that are not kept.
+ */
+const WIRE_LIMIT = 1024 * 1024 * 1024;
+/** Largest document that is read whole, in bytes. Source: specification of the no-cloud boundary, "Around it". */
+const DOCUMENT_LIMIT = 64 * 1024 * 1024;
 /** Longest `data: [DONE]` that is taken without its line end. */
 const DONE_LENGTH = 16;
 
@@ -44,12 +48,10 @@ export class ReplyDecoder {
     this.#lines = new LineDecoder((line) => this.#events.line(line));
   }
 
-  /** Takes the next bytes of the body. Over 64 MiB, or a line over 16 MiB, is `invalid_reply`. */
+  /** Takes the next bytes of the body. More than 64 MiB of answer, or a line over 16 MiB, is `invalid_reply`. */
   feed(bytes: Uint8Array): void {
     this.#bytes += bytes.byteLength;
-    if (this.#bytes > REPLY_LIMIT) {
-      throw new ProviderFailure("invalid_reply", "the server sent a reply of more than 64 MiB", { kind: "invalid" });
-    }
+    if (this.#bytes > (this.#whole === null ? WIRE_LIMIT : DOCUMENT_LIMIT)) throw tooLong();
     if (this.#whole !== null) {
       this.#whole.text.push(this.#whole.decoder.decode(bytes, { stream: true }));
       return;

@@ -10,6 +10,8 @@ export interface ThinkSink {
 
 const OPENER = "<think>";
 const CLOSER = "</think>";
+/** Longest white space that is held back: a model that runs away in blank lines must not cost more with each. */
+const SPACE_LIMIT = 256;
 
 /**
  * `start`: nothing but white space came. `text`: an answer, in which a closer may still show that it was none.
@@ -65,7 +67,8 @@ export class ThinkSplitter {
     switch (this.#state) {
       case "start": {
         const body = rest.trimStart();
-        if (body === "" || OPENER.startsWith(body) && body.length < OPENER.length) return this.#hold(rest);
+        const open = body.length < OPENER.length && OPENER.startsWith(body);
+        if (open && rest.length <= SPACE_LIMIT) return this.#hold(rest);
         if (body.startsWith(OPENER)) {
           this.#state = "opened";
           return body.slice(OPENER.length);
@@ -124,7 +127,9 @@ export class ThinkSplitter {
       this.#state = "after";
       return rest.slice(end + CLOSER.length);
     }
-    const keep = rest.slice(0, tagStart(rest)).trimEnd().length;
+    const before = rest.slice(0, tagStart(rest));
+    const trimmed = before.trimEnd().length;
+    const keep = before.length - trimmed <= SPACE_LIMIT ? trimmed : before.length;
     if (keep > 0) this.#sink.reasoning(rest.slice(0, keep));
     return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
   }

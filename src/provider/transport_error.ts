@@ -95,3 +95,41 @@ function reasonText(error: unknown): string {
   const start = text.indexOf("client error (");
   return start < 0 ? text : text.slice(start);
 }
+
+/** The failure of a server that took the request and sent no answer for so long. */
+export function silence(attempt: Attempt, milliseconds: number): ProviderFailure {
+  const { provider, url } = attempt;
+  return new ProviderFailure("provider_timeout", `${provider} at ${url} sent nothing for ${seconds(milliseconds)}`, {
+    kind: "timeout",
+    hint: "is the model still being loaded? the wait is timeout.first_byte_s in providers.yaml",
+  });
+}
+
+/** The failure of an address that does not answer at all. */
+export function noConnection(attempt: Attempt, milliseconds: number): ProviderFailure {
+  const { provider, url, modelsUrl } = attempt;
+  const message = `cannot reach ${provider} at ${url}: no answer within ${seconds(milliseconds)}`;
+  return new ProviderFailure("provider_unreachable", message, {
+    kind: "unreachable",
+    hint: `check the address and the network; try: curl ${modelsUrl}`,
+  });
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${Math.round(milliseconds / 100) / 10} s`;
+}
+
+/**
+ * The failure of a redirect: following one would carry the prompt to a host that nobody configured. The target is named
+ * without its query.
+ */
+export function redirectFailure(provider: string, response: Response): ProviderFailure {
+  const location = response.headers.get("location");
+  const target = location !== null && URL.canParse(location, response.url) ? new URL(location, response.url) : null;
+  const to = target !== null && /^https?:$/.test(target.protocol) ? ` to ${target.origin}${target.pathname}` : "";
+  return new ProviderFailure(
+    "provider_error",
+    `${provider} answered HTTP ${response.status}, a redirect${to}; redirects are refused`,
+    { kind: "request", status: response.status, hint: "if that address is right, set it as base_url" },
+  );
+}
