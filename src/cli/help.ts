@@ -1,4 +1,5 @@
 /** Help from the declarations of the verbs: purpose, usage, arguments, options by group, examples. */
+import { kebabCase } from "./dispatch.ts";
 import { EXIT_CODES } from "./exit_codes.ts";
 import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "./global_options.ts";
 import type { Normalised } from "./normalise.ts";
@@ -63,10 +64,9 @@ function optionSections(options: Options, width: number): string[] {
 
 /** `-C, --cwd <DIR>` */
 export function optionUsage(name: string, option: Option): string {
-  const kebab = name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   const short = Object.entries(SHORT_OPTIONS).find(([, long]) => long === name)?.[0];
   const value = option.kind === "flag" ? "" : ` <${option.placeholder}>${option.kind === "list" ? "..." : ""}`;
-  return `${short === undefined ? "    " : `-${short}, `}--${kebab}${value}`;
+  return `${short === undefined ? "    " : `-${short}, `}--${kebabCase(name)}${value}`;
 }
 
 /** Two columns; a left side that is too long has the right side on the next line. */

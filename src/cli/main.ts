@@ -2,6 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { type Io, OutputClosed } from "../platform/io.ts";
 import { resolve } from "../platform/path.ts";
+import { dispatch } from "./dispatch.ts";
 import { normalise, type Normalised } from "./normalise.ts";
 import { TREE } from "./tree.ts";
 import type { Context, Globals } from "./verb.ts";
@@ -46,8 +47,7 @@ async function perform(line: Normalised, io: Io): Promise<number> {
     // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.
     return globals.help !== undefined || line.path.length === 0 ? 0 : 2;
   }
-  const { dispatch } = await import("./stricli.ts");
-  return await dispatch(TREE, line, contextOf(line, io));
+  return await dispatch(line, contextOf(line, io));
 }
 
 function contextOf({ globals }: Normalised, io: Io): Context {

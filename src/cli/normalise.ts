@@ -1,5 +1,5 @@
 /**
- * One reading of the command line in front of the command library: `--k v`, `--k=v`, `--k=` and `--k ""` become the
+ * One reading of the command line before its meaning: `--k v`, `--k=v`, `--k=` and `--k ""` become the
  * same, global options are taken from any place, negative numbers can be values, `--` ends options.
  */
 import { AgentcliError } from "../errors.ts";
@@ -52,7 +52,7 @@ function* tokens(argv: readonly string[], ended: { at: number }): Generator<Toke
 }
 
 /**
- * Reads `argv` against the tree of verbs. Unknown options stay in `options` for the command library to refuse;
+ * Reads `argv` against the tree of verbs. Unknown options stay in `options` for {@link dispatch} to refuse;
  * throws `usage` for an option without its value and for an unknown letter.
  */
 export function normalise(argv: readonly string[], tree: Group): Normalised {

@@ -77,7 +77,7 @@ Deno.test("an option without its value and an unknown letter are usage errors", 
   assert.deepEqual(normalise(["run", "--model", "-z"], tree).options, ["--model=-z"]);
 });
 
-Deno.test("unknown options stay for the command library, and words of prototypes are none", () => {
+Deno.test("unknown options stay for the dispatcher, and words of prototypes are none", () => {
   assert.deepEqual(normalise(["run", "--constructor", "x"], tree).options, ["--constructor"]);
   assert.deepEqual(normalise(["constructor"], tree).path, []);
 });

@@ -104,6 +104,11 @@ export async function openFile(path: string): Promise<OpenFile | null> {
   };
 }
 
+/** The text of a small regular file, read in place: for files of the home on the way to the first request. */
+export function readTextInPlace(path: string): string {
+  return new TextDecoder().decode(Deno.readFileSync(path));
+}
+
 /** One entry of a directory. */
 export interface DirectoryEntry {
   name: string;

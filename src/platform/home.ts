@@ -8,7 +8,7 @@ import {
   isForbidden,
   lstat,
   makePrivateDirectory,
-  openFile,
+  readTextInPlace,
   removeFile,
   setMode,
   stat,
@@ -129,11 +129,6 @@ async function readText(path: string): Promise<string | null> {
   const target = found.kind === "symlink" ? await stat(path) : found;
   if (target?.kind !== "file") throw new Error(`${path} is not a regular file`);
   if (target.mode !== null && (target.mode & 0o077) !== 0) await setMode(path, 0o600);
-  const handle = await openFile(path);
-  if (handle === null) return null;
-  try {
-    return new TextDecoder().decode(await handle.read(Math.min(target.size + 1, FILE_LIMIT)));
-  } finally {
-    handle.close();
-  }
+  if (target.size > FILE_LIMIT) throw new Error(`${path} is larger than ${FILE_LIMIT} bytes`);
+  return readTextInPlace(path);
 }
