@@ -218,6 +218,8 @@ export function listenHttp(
   const accepting = (async () => {
     for await (const socket of listener) {
       sockets.add(socket);
+      // Small writes would wait for the client to acknowledge the one before: 40 ms a reply.
+      socket.setNoDelay(true);
       serving.push(serve(socket));
     }
   })().catch(() => {});
