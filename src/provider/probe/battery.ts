@@ -133,14 +133,14 @@ class Run {
     limit: { whole?: boolean },
     work: (signal: AbortSignal) => Promise<Findings[K]>,
   ): Promise<Outcome<Findings[K]>> {
-    const { clock, signal, timeoutMs, onCheck } = this.#options;
+    const { clock, signal, timeoutMs, onCheck, endpoint: { provider } } = this.#options;
     const left = timeoutMs - (clock.monotonic() - this.started);
     if (signal.aborted) return { kind: "skipped", reason: "interrupted" };
     if (left <= 0) return { kind: "skipped", reason: "the time was up" };
     await onCheck?.(name);
     const milliseconds = limit.whole ? left : Math.min(left, timeoutMs * SHARE);
     try {
-      return { kind: "done", found: await withinTime({ clock, milliseconds, signal }, work) };
+      return { kind: "done", found: await withinTime({ clock, milliseconds, provider, signal }, work) };
     } catch (error) {
       if (signal.aborted) return { kind: "skipped", reason: "interrupted" };
       if (error instanceof AgentcliError) return { kind: "failed", error };

@@ -6,6 +6,8 @@ import type { Clock } from "../../platform/io.ts";
 export interface Limits {
   clock: Clock;
   milliseconds: number;
+  /** Who is waited for, for the message. */
+  provider: string;
   signal: AbortSignal;
 }
 
@@ -14,14 +16,15 @@ export interface Limits {
  * so, still gives something. The outer signal is passed on.
  */
 export async function withinTime<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-  const { clock, milliseconds } = limits;
+  const { clock, milliseconds, provider } = limits;
   limits.signal.throwIfAborted();
   const late = new AbortController();
   const watch = new AbortController();
-  clock.sleep(milliseconds, watch.signal).then(
-    () => late.abort(new AgentcliError("timeout", `not done after ${(milliseconds / 1000).toFixed(0)} s`)),
-    () => {},
-  );
+  const seconds = Math.round(milliseconds / 1000);
+  const error = new AgentcliError("timeout", `${provider} was not done after ${seconds} s`, {
+    hint: "raise --timeout",
+  });
+  clock.sleep(milliseconds, watch.signal).then(() => late.abort(error), () => {});
   const signal = AbortSignal.any([limits.signal, late.signal]);
   try {
     return await work(signal);

@@ -27,10 +27,11 @@ export async function measurePromptCache(
   const tokens = Math.min(PROMPT_TOKENS, Math.floor((options.window ?? PROMPT_TOKENS * 4) / 4));
   const pairs = await repeated(subject.clock, async (): Promise<Pair> => {
     const text = fillerText(tokens * subject.bytesPerToken, newSeed());
-    const asked = (last: string, cold: boolean) => ({ messages: question(`${text}\n\n${last}`), maxTokens: 16, cold });
-    const first = asked("Say yes.", true);
+    const asked = (last: string) => ({ messages: question(`${text}\n\n${last}`), maxTokens: 16 });
+    const first = asked("Say yes.");
     const cold = await subject.ask(first, { signal });
-    const warm = await subject.ask(asked("Say no.", false), { signal });
+    subject.learn(first, cold.reply);
+    const warm = await subject.ask(asked("Say no."), { signal });
     const { tokens: promptTokens, estimated } = subject.promptTokens(first, cold.reply);
     return {
       coldMs: cold.firstMs,

@@ -23,8 +23,6 @@ export interface Asked {
   /** Tokens of the reply: every step is bounded. */
   maxTokens: number;
   params?: Record<string, unknown>;
-  /** The prompt is new to the server, so that its count of tokens is that of the whole. */
-  cold?: boolean;
 }
 
 /** A reply with its times, in milliseconds from the request (the last attempt of it) on. */
@@ -115,7 +113,6 @@ export class Subject {
     const end = clock.monotonic();
     this.replies += 1;
     if (reply.reasoning !== "") this.withReasoning += 1;
-    if (asked.cold) this.#learn(asked, reply);
     const first = times.first ?? end;
     return {
       reply,
@@ -135,6 +132,16 @@ export class Subject {
     return plausible ? { tokens: counted, estimated: false } : { tokens: estimate, estimated: true };
   }
 
+  /**
+   * Takes the size of a token from the server's count. Only for prompts that were new and were read whole: some servers
+   * count neither what they took from their cache nor what they dropped.
+   */
+  learn(asked: Asked, reply: ChatReply): void {
+    const counted = reply.usage?.promptTokens ?? 0;
+    const ratio = bytesOf(asked.messages) / counted;
+    if (counted >= TELLING_PROMPT && isPlausible(ratio)) this.#bytesPerToken = ratio;
+  }
+
   #request(asked: Asked): ChatRequest {
     const params = { ...this.#options.params, ...asked.params };
     return {
@@ -146,12 +153,6 @@ export class Subject {
       ...("temperature" in params ? {} : { temperature: 0 }),
       params,
     };
-  }
-
-  #learn(asked: Asked, reply: ChatReply): void {
-    const counted = reply.usage?.promptTokens ?? 0;
-    const ratio = bytesOf(asked.messages) / counted;
-    if (counted >= TELLING_PROMPT && isPlausible(ratio)) this.#bytesPerToken = ratio;
   }
 }
 

@@ -91,12 +91,12 @@ async function attempt(subject: Subject, size: number, options: ProofOptions): P
         "Which code word stands in the first line of this message? Reply with the code word alone.",
     ),
     maxTokens: replyTokens(Math.min(options.claimed ?? options.maxPrompt, options.maxPrompt)),
-    cold: true,
   };
   try {
     const { reply } = await subject.ask(asked, options);
     const { tokens, estimated } = subject.promptTokens(asked, reply);
     if (holdsMarker(`${reply.text}\n${reply.reasoning}`, marker)) {
+      subject.learn(asked, reply);
       return { step: { tokens, outcome: "repeated" }, guess: 0, named: null };
     }
     // A count far below the size is what the server kept.
