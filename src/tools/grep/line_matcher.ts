@@ -1,5 +1,5 @@
 /** Finds the lines of a text that match a pattern, with the engine that is fast and safe for both. */
-import { regexCost } from "./regex_cost.ts";
+import { type RegexCost, regexCost } from "./regex_cost.ts";
 import { type LinearMatcher, linearMatcher } from "./regex_linear.ts";
 import { parseRegex } from "./regex_parse.ts";
 import { literalText, type Regex, toJavaScript, toRust } from "./regex.ts";
@@ -7,13 +7,23 @@ import { literalText, type Regex, toJavaScript, toRust } from "./regex.ts";
 /** A pattern, ready to search. */
 export interface LineMatcher {
   /** The start and end of matching lines in `text`, whose lines end in `\n` alone; in order. */
-  lines(text: string): Iterable<readonly [number, number]>;
+  lines(text: string, watch: SearchWatch): Iterable<readonly [number, number]>;
   /** The pattern for ripgrep, or null when that cannot have it. */
   readonly rust: string | null;
 }
 
-/** Steps that the runtime's engine may take for one line, at worst: some tens of milliseconds. */
-const STEP_BUDGET = 20_000_000;
+/** How a search is stopped, and what it tells. */
+export interface SearchWatch {
+  /** Whether the time is up; asked often. */
+  late(): boolean;
+  /** Told of each line that is too long for the pattern. */
+  skipped(): void;
+}
+
+/** Steps that the runtime's engine may take between two looks at the clock, at worst: about a tenth of a second. */
+const STEP_BUDGET = 50_000_000;
+/** Characters, or a line more, that are searched between two looks at the clock. */
+const PIECE_LENGTH = 64 * 1024;
 
 /** A matcher for `pattern`, or one sentence about why there is none. Never throws. */
 export function lineMatcher(pattern: string): LineMatcher | { problem: string } {
@@ -25,18 +35,46 @@ export function lineMatcher(pattern: string): LineMatcher | { problem: string } 
   if (compiled === null) return { problem: "The pattern refers to a group or a property that does not exist." };
   const linear = linearMatcher(regex);
   const cost = regexCost(regex);
-  // Lines of a thousand characters are ordinary; where they already cost too much, there must be another way.
-  if (linear === null && cost.factor * 1_000 ** cost.degree > STEP_BUDGET * 100) {
+  // Lines of three hundred characters are ordinary; where they cost too much, there must be another way.
+  if (linear === null && cost.factor * 300 ** cost.degree > STEP_BUDGET) {
     return { problem: "The pattern could take too long. Use fewer repetitions with look-around or back references." };
   }
-  return {
-    rust: linear === null ? null : toRust(regex),
-    lines(text) {
-      const fits = (length: number) => cost.factor * length ** cost.degree <= STEP_BUDGET;
-      const fast = fits(text.length) || fits(longestLine(text));
-      return fast || linear === null ? compiledLines(text, compiled) : linearLines(text, linear);
-    },
-  };
+  const find = { compiled, linear, cost };
+  return { rust: linear === null ? null : toRust(regex), lines: (text, watch) => searchPieces(text, find, watch) };
+}
+
+interface Find {
+  compiled: RegExp;
+  linear: LinearMatcher | null;
+  cost: RegexCost;
+}
+
+/** Piece by piece of whole lines, each with the engine that cannot take long for it. */
+function* searchPieces(text: string, find: Find, watch: SearchWatch): Iterable<readonly [number, number]> {
+  for (let start = 0; start < text.length;) {
+    if (watch.late()) return;
+    const end = Math.min(text.length, lineEnd(text, Math.min(start + PIECE_LENGTH, text.length)) + 1);
+    const piece = start === 0 && end === text.length ? text : text.slice(start, end);
+    for (const [from, to] of pieceLines(piece, find, watch)) yield [start + from, start + to];
+    start = end;
+  }
+}
+
+function pieceLines(piece: string, find: Find, watch: SearchWatch): Iterable<readonly [number, number]> {
+  const { factor, degree } = find.cost;
+  const fits = (longest: number, all: number) => factor * longest ** (degree - 1) * all <= STEP_BUDGET;
+  if (fits(piece.length, piece.length) || fits(longestLine(piece), piece.length)) {
+    return compiledLines(piece, find.compiled);
+  }
+  return lineByLine(piece, (from, to) => {
+    if (find.linear !== null) return find.linear.test(piece.slice(from, to), watch.late);
+    if (!fits(to - from, to - from)) {
+      watch.skipped();
+      return false;
+    }
+    find.compiled.lastIndex = 0;
+    return find.compiled.test(piece.slice(from, to));
+  });
 }
 
 function compile(regex: Regex): RegExp | null {
@@ -87,10 +125,13 @@ function* compiledLines(text: string, compiled: RegExp): Iterable<readonly [numb
   }
 }
 
-function* linearLines(text: string, linear: LinearMatcher): Iterable<readonly [number, number]> {
+function* lineByLine(
+  text: string,
+  test: (start: number, end: number) => boolean,
+): Iterable<readonly [number, number]> {
   for (let start = 0; start < text.length;) {
     const end = lineEnd(text, start);
-    if (linear.test(text, start, end)) yield [start, end];
+    if (test(start, end)) yield [start, end];
     start = end + 1;
   }
 }

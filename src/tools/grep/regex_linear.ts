@@ -15,11 +15,13 @@ type Step =
 
 /** Steps of a machine: beyond this a counted repetition is too large to be written out. */
 const STEP_LIMIT = 4_000;
+/** Characters between two looks at the clock. */
+const LOOK_EVERY = 2_048;
 
 /** Says whether a piece of text matches anywhere. */
 export interface LinearMatcher {
-  /** Whether `text` from `start` to `end`, which holds no line end, has a match. */
-  test(text: string, start: number, end: number): boolean;
+  /** Whether `line`, which holds no line end, has a match. `late` is asked now and then; false once it says so. */
+  test(line: string, late?: () => boolean): boolean;
 }
 
 /** Builds the machine; null for look-around, back references, and counts that come to too much. */
@@ -113,14 +115,17 @@ class Machine implements LinearMatcher {
     this.#seen = new Int32Array(steps.length);
   }
 
-  test(text: string, start: number, end: number): boolean {
+  test(line: string, late: () => boolean = () => false): boolean {
     this.#seen.fill(-1);
     this.#current.length = 0;
-    const bounds = { text, start, end };
-    for (let at = start;;) {
-      if (this.#add(0, at, bounds)) return true;
-      if (at >= end) return false;
-      const code = text.codePointAt(at) ?? 0;
+    for (let at = 0, look = LOOK_EVERY;;) {
+      if (this.#add(0, at, line)) return true;
+      if (at >= line.length) return false;
+      if (at >= look) {
+        if (late()) return false;
+        look += LOOK_EVERY;
+      }
+      const code = line.codePointAt(at) ?? 0;
       const after = at + (code > 0xffff ? 2 : 1);
       // Swapped at the end of the step: what takes this character stands in the next list.
       this.#next.length = 0;
@@ -131,14 +136,14 @@ class Machine implements LinearMatcher {
         const step = this.#steps[index];
         if (step?.kind !== "take") continue;
         const takes = code < 128 ? step.ascii[code] === 1 : contains(step.set, code);
-        if (takes && this.#add(index + 1, after, bounds)) return true;
+        if (takes && this.#add(index + 1, after, line)) return true;
       }
       at = after;
     }
   }
 
   /** Adds a step and all it leads to without taking a character; true when that is the match. */
-  #add(first: number, at: number, bounds: { text: string; start: number; end: number }): boolean {
+  #add(first: number, at: number, line: string): boolean {
     const waiting = this.#waiting;
     waiting.length = 0;
     waiting.push(first);
@@ -159,21 +164,17 @@ class Machine implements LinearMatcher {
           waiting.push(step.other, step.one);
           break;
         case "check":
-          if (holds(step.at, at, bounds)) waiting.push(index + 1);
+          if (holds(step.at, at, line)) waiting.push(index + 1);
       }
     }
     return false;
   }
 }
 
-function holds(
-  what: "start" | "end" | "boundary" | "inside",
-  at: number,
-  { text, start, end }: { text: string; start: number; end: number },
-): boolean {
-  if (what === "start") return at === start;
-  if (what === "end") return at === end;
-  const before = at > start && isWord(text.charCodeAt(at - 1));
-  const after = at < end && isWord(text.charCodeAt(at));
+function holds(what: "start" | "end" | "boundary" | "inside", at: number, line: string): boolean {
+  if (what === "start") return at === 0;
+  if (what === "end") return at === line.length;
+  const before = at > 0 && isWord(line.charCodeAt(at - 1));
+  const after = at < line.length && isWord(line.charCodeAt(at));
   return (before !== after) === (what === "boundary");
 }

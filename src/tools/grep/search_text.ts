@@ -1,5 +1,5 @@
 /** Searches the bytes of one file. */
-import type { LineMatcher } from "./line_matcher.ts";
+import type { LineMatcher, SearchWatch } from "./line_matcher.ts";
 
 /** A line of a result. */
 export interface FoundLine {
@@ -54,9 +54,13 @@ export function textOf(bytes: Uint8Array): string | null {
 }
 
 /** The matching lines of a text, with those around them; null when there are none. */
-export function searchText(text: string, matcher: LineMatcher, limits: SearchLimits): FileMatches | null {
+export function searchText(
+  text: string,
+  matcher: LineMatcher,
+  limits: SearchLimits & { watch: SearchWatch },
+): FileMatches | null {
   const found: [number, number][] = [];
-  for (const [start, end] of matcher.lines(text)) {
+  for (const [start, end] of matcher.lines(text, limits.watch)) {
     found.push([start, end]);
     if (found.length >= limits.most) break;
   }

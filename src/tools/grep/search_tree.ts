@@ -38,7 +38,7 @@ export async function searchTree(
   start: ResolvedPath,
   search: TreeSearch & { isFile: boolean },
 ): Promise<SearchEnd> {
-  const state: State = { labels: new Set([search.workspace.ambientLabel]), unread: 0, late: false };
+  const state: State = { labels: new Set([search.workspace.ambientLabel]), unread: 0, skipped: 0, late: false };
   const files = search.isFile ? [{ path: start, names: [] }] : walkFiles(start, search);
   // The oldest first: reads end in any order, but are reported in that of the paths.
   const reading: { file: FoundFile; bytes: Promise<LabelledBytes | Refusal> }[] = [];
@@ -59,6 +59,8 @@ interface State {
   labels: Set<Label>;
   /** Files that are too long, or could not be read. */
   unread: number;
+  /** Lines that are too long for the pattern. */
+  skipped: number;
   late: boolean;
 }
 
@@ -75,7 +77,8 @@ async function searchOldest(
   if (isRefusal(read) || read.more) state.unread++;
   else {
     const text = textOf(read.bytes);
-    const found = text === null ? null : searchText(text, search.matcher, search.report.wanted);
+    const watch = { late: search.late, skipped: () => state.skipped++ };
+    const found = text === null ? null : searchText(text, search.matcher, { ...search.report.wanted, watch });
     if (found !== null) {
       state.labels.add(read.label);
       search.report.add(oldest.file.path.display, found);
@@ -92,12 +95,13 @@ async function readText(path: ResolvedPath, workspace: Workspace): Promise<Label
   return await workspace.read(path, { limit: FILE_LIMIT });
 }
 
-function notesOf({ unread, late }: State): string[] {
+function notesOf({ unread, skipped, late }: State): string[] {
   const notes: string[] = [];
   if (late) notes.push(LATE_NOTE);
   if (unread > 0) {
     notes.push(`${unread} file${unread === 1 ? "" : "s"} not searched: unreadable, or longer than 64 MiB`);
   }
+  if (skipped > 0) notes.push(`${skipped} line${skipped === 1 ? "" : "s"} not searched: too long for this pattern`);
   return notes;
 }
 
