@@ -24,6 +24,52 @@ export function createCallGuard(): CallGuard {
   };
 }
 
+/** Failed calls in a row after which the model is told. */
+const TOLD_AT = 5;
+/** Failed calls in a row that end the turn, when they came with at least {@link STOP_ROUNDS} replies. */
+const STOP_AT = 8;
+/** A model that makes many wrong calls at once has not seen one of the messages yet. */
+const STOP_ROUNDS = 3;
+
+/** Counts results that are errors, in a row. */
+export interface FailureGuard {
+  /** A new turn: nothing is counted. */
+  reset(): void;
+  /** A new reply with calls. */
+  round(): void;
+  /** Counts a result; `tell` once at the fifth failure in a row. */
+  count(isError: boolean): "go" | "tell";
+  /** Whether the turn shall end. Asked after the results of a reply. */
+  exceeded(): boolean;
+}
+
+/** A guard with nothing counted. */
+export function createFailureGuard(): FailureGuard {
+  let failed = 0;
+  let rounds = 0;
+  const reset = () => {
+    failed = 0;
+    rounds = 0;
+  };
+  return {
+    reset,
+    round: () => void rounds++,
+    count(isError) {
+      if (!isError) {
+        reset();
+        return "go";
+      }
+      failed++;
+      return failed === TOLD_AT ? "tell" : "go";
+    },
+    exceeded: () => failed >= STOP_AT && rounds >= STOP_ROUNDS,
+  };
+}
+
+/** Added to the fifth failed result in a row. */
+export const FAILURES_NOTICE =
+  "Five calls in a row failed. Stop and think: read the messages, try something else, or answer with what you know.";
+
 /** Ends the turn: five identical calls in a row. */
 export class LoopDetected extends AgentcliError {
   constructor(toolName: string) {
@@ -31,4 +77,11 @@ export class LoopDetected extends AgentcliError {
       hint: "ask in smaller steps, or try another model",
     });
   }
+}
+
+/** The error that ends a turn in which every call fails. */
+export function failuresDetected(): AgentcliError {
+  return new AgentcliError("loop_detected", `${STOP_AT} tool calls in a row failed`, {
+    hint: "ask in smaller steps, or try another model",
+  });
 }

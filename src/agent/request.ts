@@ -10,11 +10,14 @@ export interface HistoryOptions {
 
 /** Stands for a reply that never came, so that user and assistant alternate for every chat template. */
 const NO_REPLY = "(no reply)";
+/** Stands for an empty prompt: servers refuse empty messages. */
+const NO_WORDS = "(nothing)";
 
 /**
  * The messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
- * JSON, no message is empty, and the last message is the user's or a tool's. The messages of a longer session begin
- * with those of a shorter one.
+ * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
+ * message is the user's or a tool's. A summary and the user's words behind it are one message. The messages of a longer
+ * session begin with those of a shorter one that could be sent.
  */
 export function buildMessages(
   system: string,
@@ -23,18 +26,29 @@ export function buildMessages(
 ): WireMessage[] {
   const messages: WireMessage[] = [{ role: "system", content: system }];
   let previous: WireMessage["role"] = "system";
+  let summary: string | null = null;
   for (const item of items) {
-    if (item.kind === "user" && previous === "user") messages.push({ role: "assistant", content: NO_REPLY });
-    messages.push(messageOf(item, options));
-    previous = messages[messages.length - 1]?.role ?? previous;
+    const message = messageOf(item, options);
+    if (message.role === "user" && summary !== null) {
+      messages.pop();
+      messages.push({ role: "user", content: `${summary}\n\n${message.content}` });
+    } else {
+      if (message.role === "user" && (previous === "user" || previous === "tool")) {
+        messages.push({ role: "assistant", content: NO_REPLY });
+      }
+      messages.push(message);
+    }
+    previous = message.role;
+    summary = item.kind === "user" && item.origin === "summary" ? item.text : null;
   }
   return messages;
 }
 
-function messageOf(item: SessionItem, options: HistoryOptions): WireMessage {
+/** One item as a message by itself. */
+export function messageOf(item: SessionItem, options: HistoryOptions): WireMessage {
   switch (item.kind) {
     case "user":
-      return { role: "user", content: item.text };
+      return { role: "user", content: item.text || NO_WORDS };
     case "tool_result":
       return { role: "tool", tool_call_id: item.callId, name: item.name, content: item.content || "(no output)" };
     case "assistant":

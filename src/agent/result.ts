@@ -1,5 +1,5 @@
 /** How a turn ended, as one result. */
-import { AgentcliError, EXIT_CODE_OF } from "../errors.ts";
+import { type AgentcliError, asAgentcliError, EXIT_CODE_OF } from "../errors.ts";
 import type { Clock } from "../platform/io.ts";
 import type { PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
 import type { Usage } from "../provider/types.ts";
@@ -27,16 +27,6 @@ export function turnResult(session: Session, count: TurnCount, clock: Clock): Tu
 export function failure(session: Session, failed: { count: TurnCount; error: unknown }, clock: Clock): TurnResult {
   const error = asAgentcliError(failed.error);
   return { ...figures(session, failed.count, clock), ...failureFields(error) };
-}
-
-/** A failure that can be shown; anything else is a bug of ours and is said to be one, without what it was working on. */
-export function asAgentcliError(error: unknown): AgentcliError {
-  if (error instanceof AgentcliError) return error;
-  const name = error instanceof Error ? error.name : typeof error;
-  return new AgentcliError("internal", `internal error (${name})`, {
-    hint: "run again with --verbose and report what it prints",
-    cause: error,
-  });
 }
 
 /** The fields of a result that tell of a failure. */

@@ -8,8 +8,14 @@ import type { SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool } from "../tools/tool.ts";
-import { type CallGuard, createCallGuard } from "./guards.ts";
+import { type ContextState, createContextState, type ToolProtocol } from "./context_state.ts";
+import { type CallGuard, createCallGuard, createFailureGuard, type FailureGuard } from "./guards.ts";
+import { replyLimit } from "./limits.ts";
+import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
+
+/** Where a window is known from. `assumed` windows grow with what the server proves to take. */
+export type WindowSource = "configured" | "found" | "learnt" | "assumed";
 
 /** Where the session's requests go, as far as messages and limits need it. */
 export interface SessionModel {
@@ -19,8 +25,11 @@ export interface SessionModel {
   entry: ModelEntry;
   /** Tokens; what the configuration says, else what the server says, else the assumption of the specification. */
   contextWindow: number;
+  windowSource: WindowSource;
   /** Most tokens of one reply. */
   maxTokens: number;
+  /** What the caller asked for; else `maxTokens` follows the window. */
+  askedMaxTokens: number | undefined;
   temperature: number | undefined;
 }
 
@@ -39,41 +48,65 @@ export interface Session {
   readonly tools: readonly Tool[];
   readonly schemas: ToolSchema[];
   readonly model: SessionModel;
+  /** What can be asked of the server besides replies, and where what it teaches is kept. */
+  readonly server: SessionServer;
   readonly policy: SessionPolicy;
   readonly memory: SessionMemory;
   readonly items: SessionItem[];
+  readonly context: ContextState;
   readonly guard: CallGuard;
+  readonly failures: FailureGuard;
   /** Tool name → whether its last call was denied with nobody there to ask (exit code 6). */
   readonly deniedUnasked: Map<string, boolean>;
   /** Names of variables that hold keys: children do not get them. */
   readonly secretVariables: readonly string[];
 }
 
-/** Assumed when neither configuration nor server tells the window, until an overflow teaches better. */
-export const ASSUMED_WINDOW = 8192;
-/** No reply needs more; some servers refuse larger limits. */
-const REPLY_LIMIT = 32_768;
-
-/** Reply limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window. */
-export function replyLimit(window: number, entry: ModelEntry, asked: number | undefined): number {
-  return asked ?? entry.maxTokens ?? Math.min(Math.max(Math.floor(window / 4), 256), REPLY_LIMIT);
+/** What a session is made from. */
+export interface SessionParts
+  extends Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "secretVariables"> {
+  /** Default: a server that cannot be asked. */
+  server?: SessionServer;
+  /** Default: what the model's entry says, else native. */
+  toolProtocol?: ToolProtocol;
 }
 
 /** A new session without items. */
-export function createSession(
-  given: Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "secretVariables">,
-): Session {
+export function createSession(given: SessionParts): Session {
+  const { toolProtocol, server, ...parts } = given;
+  const { entry } = parts.model;
   return {
-    ...given,
-    schemas: toolSchemas([...given.tools]),
+    ...parts,
+    server: server ?? UNKNOWN_SERVER,
+    schemas: toolSchemas([...parts.tools]),
     memory: { files: new Map(), todos: [] },
     items: [],
+    context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", historyOptions(entry)),
     guard: createCallGuard(),
+    failures: createFailureGuard(),
     deniedUnasked: new Map(),
   };
+}
+
+/** How the model's replies are sent back to it. */
+export function historyOptions(entry: ModelEntry): { keepReasoning: boolean } {
+  return { keepReasoning: entry.reasoning === "keep" };
 }
 
 /** The highest label of anything the session holds. */
 export function sessionLabel(session: Session): Label {
   return highestLabel([session.system.label, ...session.items.map((item) => item.label)]);
+}
+
+/** The place of the next item, counted over the whole session: it never repeats, also after a compaction. */
+export function nextPosition(session: Session): number {
+  return session.context.removed + session.items.length;
+}
+
+/** Takes over a window; the reply limit follows where nobody fixed it. */
+export function setWindow(session: Session, tokens: number, source: WindowSource): void {
+  const { model } = session;
+  model.contextWindow = tokens;
+  model.windowSource = source;
+  model.maxTokens = replyLimit(tokens, model.entry, model.askedMaxTokens);
 }

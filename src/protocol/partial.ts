@@ -41,6 +41,8 @@ export function createPartialBlocks(model: string): PartialBlocks {
   let position = 0;
   let index = -1;
   let open: string | null = null;
+  /** A message was started and not ended: its request failed on the way and is sent again. */
+  let unfinished = false;
   const close = (): StreamEventBody[] => {
     if (open === null) return [];
     open = null;
@@ -48,10 +50,12 @@ export function createPartialBlocks(model: string): PartialBlocks {
   };
   return {
     start(id, at) {
+      const before = unfinished ? [...close(), ...ending("end_turn", NO_USAGE)] : [];
       position = at;
       index = -1;
       open = null;
-      return [{
+      unfinished = true;
+      return [...before, {
         type: "message_start",
         message: {
           id,
@@ -86,9 +90,16 @@ export function createPartialBlocks(model: string): PartialBlocks {
       return events;
     },
     close,
-    end: (stopReason, usage) => [
-      { type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, usage },
-      { type: "message_stop" },
-    ],
+    end(stopReason, usage) {
+      unfinished = false;
+      return ending(stopReason, usage);
+    },
   };
+}
+
+function ending(stopReason: string, usage: ProtocolUsage): StreamEventBody[] {
+  return [
+    { type: "message_delta", delta: { stop_reason: stopReason, stop_sequence: null }, usage },
+    { type: "message_stop" },
+  ];
 }

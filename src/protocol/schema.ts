@@ -74,6 +74,38 @@ export const recoveredSchema = z.object({
   tools: z.array(z.string()),
 });
 
+export const compactBoundarySchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("compact_boundary"),
+  ...base,
+  compact_metadata: z.object({
+    trigger: z.enum(["auto", "manual"]),
+    pre_tokens: z.number(),
+    post_tokens: z.number(),
+  }),
+});
+
+export const prefixBreakSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("agentcli_prefix_break"),
+  ...base,
+  reason: z.enum(["shortened", "compacted", "tool_calls_as_text"]),
+  bytes_kept: z.number(),
+  bytes_before: z.number(),
+  bytes_after: z.number(),
+  count: z.number(),
+  tool_use_ids: z.array(z.string()),
+});
+
+export const truncatedSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("agentcli_truncated"),
+  ...base,
+  estimated_tokens: z.number(),
+  prompt_tokens: z.number(),
+  hint: z.string(),
+});
+
 export const prefillSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_prefill"),
@@ -202,6 +234,9 @@ export const eventSchema = z.union([
   retrySchema,
   permissionDeniedSchema,
   recoveredSchema,
+  compactBoundarySchema,
+  prefixBreakSchema,
+  truncatedSchema,
   prefillSchema,
   assistantSchema,
   userSchema,

@@ -1,7 +1,7 @@
 /** What the engine tells while a turn runs: the one stream that text output, JSON and stream-json are made of. */
 import type { Label } from "../boundary/label.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../provider/types.ts";
-import type { AssistantItem, ToolResultItem } from "../session/item.ts";
+import type { AssistantItem, ToolResultItem, UserItem } from "../session/item.ts";
 import type { PermissionMode } from "../config/types.ts";
 import type { ErrorCode } from "../errors.ts";
 
@@ -51,6 +51,35 @@ export interface TurnResult {
   errors: string[];
 }
 
+/** Why a request does not begin with the bytes of the one before. */
+export type PrefixBreakReason = "shortened" | "compacted" | "tool_calls_as_text";
+
+/** The next request does not begin with the bytes of the one before: the server has to read it anew from there. */
+export interface PrefixBreak {
+  kind: "prefix_break";
+  reason: PrefixBreakReason;
+  /** Bytes at the beginning that stay as they were. */
+  bytesKept: number;
+  bytesBefore: number;
+  bytesAfter: number;
+  /** Breaks of the session so far, this one included. */
+  count: number;
+  /** Calls whose results were shortened. */
+  callIds: string[];
+}
+
+/** A summary took the place of the older part of the session. */
+export interface Compacted {
+  kind: "compacted";
+  trigger: "auto" | "manual";
+  /** Estimated tokens of a request before and after. */
+  preTokens: number;
+  postTokens: number;
+  summary: UserItem;
+  /** How many items, from the beginning, the summary stands for; the user's last words among them stay behind it. */
+  replaced: number;
+}
+
 /** One thing that happened. */
 export type TurnEvent =
   | TurnStart
@@ -66,6 +95,10 @@ export type TurnEvent =
   | { kind: "retry"; notice: RetryNotice }
   /** Calls were found in the text of a reply; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }
+  | PrefixBreak
+  | Compacted
+  /** The server dropped a part of the prompt without saying so; `hint` is how to give it more room. */
+  | { kind: "truncated"; estimatedTokens: number; promptTokens: number; hint: string }
   /** Something to know that is no error: for stderr. */
   | { kind: "notice"; text: string };
 

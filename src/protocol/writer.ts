@@ -1,6 +1,7 @@
 /** From what the engine tells to the events of stream-json, one at a time, in order. */
 import type { Usage } from "../provider/types.ts";
 import { createPartialBlocks, type PartialBlocks } from "./partial.ts";
+import { contextEvent } from "./context_event.ts";
 import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent } from "./schema.ts";
 import type { ToolResultItem } from "../session/item.ts";
 import type { TurnEvent, TurnResult } from "./turn_event.ts";
@@ -117,6 +118,10 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             tools: event.toolNames,
             ...base(),
           });
+        case "compacted":
+        case "prefix_break":
+        case "truncated":
+          return line({ ...contextEvent(event), ...base() });
         case "tool_start":
         case "notice":
           return "";

@@ -48,6 +48,24 @@ const everything: TurnEvent[] = [
   },
   { kind: "retry", notice: { attempt: 1, maxRetries: 3, delayMs: 500, status: null, reason: "refused" } },
   { kind: "recovered", family: "hermes", toolNames: ["Read"] },
+  {
+    kind: "prefix_break",
+    reason: "shortened",
+    bytesKept: 10,
+    bytesBefore: 30,
+    bytesAfter: 20,
+    count: 1,
+    callIds: ["c"],
+  },
+  {
+    kind: "compacted",
+    trigger: "auto",
+    preTokens: 100,
+    postTokens: 20,
+    summary: { kind: "user", text: "SUMMARY_TEXT", label: "no-cloud", origin: "summary" },
+    replaced: 5,
+  },
+  { kind: "truncated", estimatedTokens: 100, promptTokens: 20, hint: "h" },
   { kind: "notice", text: "n" },
 ];
 
@@ -78,6 +96,7 @@ Deno.test("every line of every event fits the schema and is one line", () => {
   const lines = text.split("\n");
   assert.equal(lines.pop(), "");
   for (const line of lines) eventSchema.parse(JSON.parse(line));
+  assert.ok(!text.includes("SUMMARY_TEXT"), "a summary holds what the session read");
   assert.equal(lines.filter((line) => line.includes('"type":"stream_event"')).length, 12);
 });
 

@@ -18,11 +18,13 @@ export function callId(position: number, index: number): string {
   return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
 }
 
-/** What the user typed or piped in. */
+/** What the user typed or piped in; also what the engine says in the user's place. */
 export interface UserItem {
   kind: "user";
   text: string;
   label: Label;
+  /** Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. */
+  origin?: "engine" | "summary";
 }
 
 /** One reply of the model. */

@@ -1,6 +1,7 @@
 /** From options to a session that can run: model chosen, server addressed, project opened, tools and rules selected. */
 import { type AskModel, requestOf } from "../../agent/turn.ts";
-import { ASSUMED_WINDOW, createSession, replyLimit, type Session, type SessionModel } from "../../agent/session.ts";
+import { ASSUMED_WINDOW, replyLimit } from "../../agent/limits.ts";
+import { createSession, type Session, type SessionModel } from "../../agent/session.ts";
 import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
 import { isLocal } from "../../boundary/locality.ts";
@@ -76,7 +77,9 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
       keySource: endpoint.keySource,
       entry,
       contextWindow: window,
+      windowSource: entry.contextWindow === undefined ? "assumed" : "configured",
       maxTokens: replyLimit(window, entry, options.maxTokens),
+      askedMaxTokens: options.maxTokens,
       temperature: options.temperature,
     };
     const session = createSession({

@@ -60,6 +60,12 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return tell(
             `  calls found in the text (${event.family}): ${event.toolNames.map((name) => clean(name)).join(", ")}`,
           );
+        case "truncated":
+          return tell(truncatedLine(event));
+        case "prefix_break":
+          return tell(breakLine(event));
+        case "compacted":
+          return tell(`  summarised the older part: ${event.preTokens} tokens before, ${event.postTokens} now`);
         case "notice":
           return tell(`  ${clean(event.text)}`);
         default:
@@ -111,6 +117,23 @@ function failureLine(item: ToolResultItem): string {
 function retryLine(notice: RetryNotice): string {
   const seconds = (notice.delayMs / 1000).toFixed(1);
   return `  ${clean(notice.reason)}; trying again in ${seconds} s (${notice.attempt} of ${notice.maxRetries})`;
+}
+
+function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
+  const { estimatedTokens, promptTokens } = event;
+  return `  the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens\n` +
+    `  ${clean(event.hint)}`;
+}
+
+const BREAKS = {
+  shortened: "shortened old tool results",
+  compacted: "the session starts from a summary",
+  tool_calls_as_text: "tools are described as text from here on",
+} as const;
+
+function breakLine(event: TurnEvent & { kind: "prefix_break" }): string {
+  const { reason, bytesKept, bytesBefore, bytesAfter } = event;
+  return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read anew after ${bytesKept}`;
 }
 
 function figures(result: TurnResult): string {

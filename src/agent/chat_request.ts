@@ -1,0 +1,57 @@
+/** The request for the next reply, made from nothing but the session, and its size. */
+import { asTextMessages, promptProtocol } from "../provider/text_calls/prompt.ts";
+import type { ChatRequest } from "../provider/types.ts";
+import { fittingReply } from "./limits.ts";
+import { buildMessages } from "./request.ts";
+import { historyOptions, type Session } from "./session.ts";
+import { byteLength, estimateTokens } from "./tokens.ts";
+
+/**
+ * The request for the next reply. Tools are offered as such, or described in the system message for servers that know
+ * of none. Prompt and reply limit fit into the window together, as far as the estimate goes.
+ */
+export function requestOf(session: Session): ChatRequest {
+  const { entry, temperature } = session.model;
+  const messages = buildMessages(systemText(session), session.items, historyOptions(entry));
+  const { toolProtocol } = session.context;
+  return {
+    model: entry.id,
+    messages: toolProtocol === "native" ? messages : asTextMessages(messages),
+    tools: toolProtocol === "native" ? session.schemas : [],
+    maxTokens: fittingReply(session.model, estimateOf(session)),
+    ...(temperature === undefined ? {} : { temperature }),
+    ...(entry.params === undefined ? {} : { params: entry.params }),
+  };
+}
+
+function systemText(session: Session): string {
+  const { toolProtocol } = session.context;
+  if (toolProtocol !== "text" || session.schemas.length === 0) return session.system.text;
+  return `${session.system.text}\n\n${promptProtocol(session.schemas)}`;
+}
+
+/** Bytes of what stands before the first item: the system message and the tools. */
+export function baseBytes(session: Session): number {
+  const tools = session.context.toolProtocol === "native" ? JSON.stringify(session.schemas) : "";
+  return byteLength(JSON.stringify(systemText(session)) + tools);
+}
+
+/** Bytes of the items up to `end` and of what stands before them. */
+export function bytesUpTo(session: Session, end: number): number {
+  let bytes = baseBytes(session);
+  for (let at = 0; at < end; at++) {
+    const item = session.items[at];
+    if (item !== undefined) bytes += session.context.sizeOf(item);
+  }
+  return bytes;
+}
+
+/** Bytes of the next request, as the ratio is calibrated on them. */
+export function requestBytes(session: Session): number {
+  return bytesUpTo(session, session.items.length);
+}
+
+/** Tokens of the next request, estimated. */
+export function estimateOf(session: Session): number {
+  return estimateTokens(requestBytes(session), session.context.bytesPerToken);
+}

@@ -1,0 +1,124 @@
+/** What replies and failures teach about the server: tokens, the window, and whether it takes tools. */
+import type { TurnListener } from "../protocol/turn_event.ts";
+import type { ProviderFailure } from "../provider/failure.ts";
+import type { Usage } from "../provider/types.ts";
+import { estimateOf, requestBytes } from "./chat_request.ts";
+import { tellBreak } from "./prefix_break.ts";
+import { buildMessages } from "./request.ts";
+import { historyOptions, type Session, setWindow } from "./session.ts";
+import { estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
+import { windowAdvice } from "./window_advice.ts";
+
+/** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
+const SMALLEST_WINDOW = 512;
+
+/** Sizes of a request, taken before it was sent. */
+export interface SentRequest {
+  bytes: number;
+  /** Of them, not in the request before. */
+  newBytes: number;
+}
+
+/** Measures the request that is about to be sent, and keeps its size for the next. */
+export function noteRequest(session: Session): SentRequest {
+  const { context } = session;
+  const bytes = requestBytes(session);
+  const newBytes = Math.max(bytes - context.sentBytes, 0);
+  context.sentBytes = bytes;
+  return { bytes, newBytes };
+}
+
+/** Learns from the counts of a reply; says when the server dropped a part of the prompt. */
+export async function learnFromReply(
+  session: Session,
+  reply: { usage: Usage | null; sent: SentRequest },
+  { emit }: { emit: TurnListener },
+): Promise<void> {
+  const { context, model } = session;
+  context.compactions.repliesSince++;
+  if (reply.usage === null) return;
+  const { promptTokens } = reply.usage;
+  const verdict = judgeUsage({
+    ...reply.sent,
+    promptTokens,
+    bytesPerToken: context.bytesPerToken,
+    least: () => leastTokens(textOf(session)),
+  });
+  switch (verdict.kind) {
+    case "whole":
+      context.bytesPerToken = verdict.bytesPerToken;
+      // What the server took it has room for, and most likely for as much again.
+      if (model.windowSource === "assumed" && promptTokens * 2 > model.contextWindow) {
+        setWindow(session, promptTokens * 2, "assumed");
+      }
+      return;
+    case "cut":
+      return await sayTruncated(session, { promptTokens, sent: reply.sent }, { emit });
+    case "unusable":
+      return;
+  }
+}
+
+/** Once a session. The window is lowered to what the server has, so that from here on the engine chooses what goes. */
+async function sayTruncated(
+  session: Session,
+  found: { promptTokens: number; sent: SentRequest },
+  { emit }: { emit: TurnListener },
+): Promise<void> {
+  const { context, model, server } = session;
+  const [name, asked] = await Promise.all([server.recognise(), server.findWindow()]);
+  const window = Math.max(asked ?? roundedUp(found.promptTokens), SMALLEST_WINDOW);
+  const configured = model.windowSource === "configured" && window < model.contextWindow ? model.contextWindow : null;
+  if (window < model.contextWindow) setWindow(session, window, asked === null ? "learnt" : "found");
+  await server.remember({ window: asked });
+  if (context.said.has("truncated")) return;
+  context.said.add("truncated");
+  await emit({
+    kind: "truncated",
+    estimatedTokens: estimateTokens(found.sent.bytes, context.bytesPerToken),
+    promptTokens: found.promptTokens,
+    hint: windowAdvice(name, { model: model.entry.id, configured }),
+  });
+}
+
+/** Whole messages are dropped, so the window is somewhat larger than what was read; windows are multiples of 1,024. */
+function roundedUp(tokens: number): number {
+  return Math.ceil(tokens / 1024) * 1024;
+}
+
+function textOf(session: Session): string {
+  const messages = buildMessages(session.system.text, session.items, historyOptions(session.model.entry));
+  return messages.map((message) => message.content).join("\n");
+}
+
+/** Learns from a refusal as too long. Where the server names no number the window is taken for a good deal smaller. */
+export async function learnFromOverflow(session: Session, failure: ProviderFailure, sent: SentRequest): Promise<void> {
+  const { contextWindow, promptTokens } = failure.facts;
+  const { context, model } = session;
+  if (promptTokens !== undefined && promptTokens > 0) {
+    const ratio = sent.bytes / promptTokens;
+    if (ratio >= 1 && ratio <= 8) context.bytesPerToken = ratio;
+  }
+  if (contextWindow !== undefined && contextWindow >= SMALLEST_WINDOW) {
+    setWindow(session, contextWindow, "learnt");
+    await session.server.remember({ window: contextWindow });
+    return;
+  }
+  const smaller = Math.floor(Math.min(model.contextWindow, estimateOf(session)) * 0.8);
+  setWindow(session, Math.max(smaller, SMALLEST_WINDOW), "learnt");
+}
+
+/** From here on tools are described as text; remembered, so that the next session starts there. Said once. */
+export async function switchToTextCalls(session: Session, { emit }: { emit: TurnListener }): Promise<void> {
+  const { context, model } = session;
+  const bytesBefore = requestBytes(session);
+  context.toolProtocol = "text";
+  context.said.add("text_calls");
+  await emit({
+    kind: "notice",
+    text: `${model.provider} takes no tools with ${model.entry.id}: tools are described in the prompt instead ` +
+      "(tool_calls: text in providers.yaml says so from the start)",
+  });
+  await tellBreak(session, { emit }, { reason: "tool_calls_as_text", bytesKept: 0, bytesBefore, callIds: [] });
+  await session.server.remember({ toolCalls: "text" });
+}

@@ -1,0 +1,162 @@
+/** One reply of the model: room made, asked, taken over; asked once more where the server taught something. */
+import { admit } from "../boundary/gate.ts";
+import type { AgentcliError } from "../errors.ts";
+import { ProviderFailure } from "../provider/failure.ts";
+import { createHold } from "../provider/text_calls/hold.ts";
+import type { ChatReply } from "../provider/types.ts";
+import { type AssistantItem, callId, type ToolCall } from "../session/item.ts";
+import { estimateOf, requestOf } from "./chat_request.ts";
+import { fitContext, makeRoom, tooLong } from "./context.ts";
+import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, switchToTextCalls } from "./learn.ts";
+import { limitsOf } from "./limits.ts";
+import { nextPosition, type Session, sessionLabel } from "./session.ts";
+import { recoverTextCalls } from "./text_calls.ts";
+import type { RunningTurn } from "./turn_options.ts";
+
+/** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
+export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
+  turn.count.turns++;
+  await fitContext(session, turn);
+  let roomMade = false;
+  for (;;) {
+    const asked: Asked = { messageId: `msg_${crypto.randomUUID().replaceAll("-", "")}`, text: "" };
+    const sent = noteRequest(session);
+    try {
+      return await ask(session, { asked, sent }, turn);
+    } catch (error) {
+      turn.signal.throwIfAborted();
+      const failure = error instanceof ProviderFailure ? error : null;
+      if (failure?.kind === "no_tools" && session.context.toolProtocol === "native") {
+        await switchToTextCalls(session, turn);
+        continue;
+      }
+      if (failure === null || roomMade || !isOverflow(failure, session)) {
+        keepPartial(session, asked, turn);
+        throw error;
+      }
+      roomMade = true;
+      await learnFromOverflow(session, failure, sent);
+      await turn.emit({ kind: "notice", text: "the server has no room for this conversation; making it shorter" });
+      if (!await makeRoom(session, turn)) throw overflow(session, failure);
+    }
+  }
+}
+
+/** What is known of a reply while it arrives. */
+interface Asked {
+  messageId: string;
+  /** Arrived so far. */
+  text: string;
+}
+
+/** LM Studio can answer a prompt that is too long with an empty stream (wire reference, §3.3). */
+function isOverflow(failure: ProviderFailure, session: Session): boolean {
+  if (failure.kind === "context") return true;
+  return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
+}
+
+function overflow(session: Session, failure: ProviderFailure): AgentcliError {
+  return failure.kind === "context" ? tooLong(estimateOf(session), session.model.contextWindow) : failure;
+}
+
+async function ask(
+  session: Session,
+  { asked, sent }: { asked: Asked; sent: SentRequest },
+  turn: RunningTurn,
+): Promise<AssistantItem> {
+  const { clock } = turn.io;
+  const { messageId } = asked;
+  const destination = { kind: "provider", name: session.model.provider, local: session.model.local } as const;
+  admit(destination, [session.system, ...session.items]);
+  await turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
+  const started = clock.monotonic();
+  const arrived: string[] = [];
+  // A call written as text is not the answer: what may become one is held back until the reply is complete.
+  const hold = createHold(session.schemas.length > 0);
+  let reply: ChatReply;
+  try {
+    reply = await turn.model(requestOf(session), {
+      signal: turn.signal,
+      onDelta(delta) {
+        if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
+        arrived.push(delta.text);
+        return emitText(hold.push(delta.text));
+      },
+      onRetry: (notice) => void turn.emit({ kind: "retry", notice }),
+    });
+  } catch (error) {
+    asked.text = arrived.join("");
+    await emitText(hold.end());
+    if (turn.signal.aborted) keepPartial(session, asked, turn);
+    throw error;
+  } finally {
+    turn.count.apiMs += clock.monotonic() - started;
+  }
+  turn.signal.throwIfAborted();
+  const recovered = await recoverTextCalls(reply, session.schemas);
+  if (recovered === null) await emitText(hold.end());
+  await learnFromReply(session, { usage: reply.usage, sent }, turn);
+  return await takeReply(session, { reply, messageId, recovered }, turn);
+
+  function emitText(text: string): void | Promise<void> {
+    if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
+  }
+}
+
+async function takeReply(
+  session: Session,
+  received: { reply: ChatReply; messageId: string; recovered: { reply: ChatReply; family: string } | null },
+  { count, emit }: RunningTurn,
+): Promise<AssistantItem> {
+  const { recovered } = received;
+  const reply = recovered?.reply ?? received.reply;
+  if (recovered !== null) {
+    const toolNames = reply.calls.map((call) => call.name);
+    await emit({ kind: "recovered", family: recovered.family, toolNames });
+  }
+  const position = nextPosition(session);
+  const item: AssistantItem = {
+    kind: "assistant",
+    id: received.messageId,
+    text: reply.text,
+    reasoning: reply.reasoning,
+    calls: reply.calls.map((call, index) => toolCall(call, { position, index })),
+    label: sessionLabel(session),
+  };
+  session.items.push(item);
+  count.answer = reply.text;
+  count.stopReason = reply.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
+  if (reply.usage !== null) {
+    count.usage.promptTokens += reply.usage.promptTokens;
+    count.usage.completionTokens += reply.usage.completionTokens;
+    count.usage.cachedTokens += reply.usage.cachedTokens;
+  }
+  const model = reply.model ?? session.model.entry.id;
+  await emit({ kind: "reply", item, model, usage: reply.usage, stopReason: count.stopReason });
+  if (reply.finish === "length") {
+    await emit({
+      kind: "notice",
+      text: `the reply was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`,
+    });
+  }
+  return item;
+}
+
+function toolCall(call: ChatReply["calls"][number], at: { position: number; index: number }): ToolCall {
+  const id = callId(at.position, at.index);
+  return { id, name: call.name, input: call.input, ...(call.problem === undefined ? {} : { problem: call.problem }) };
+}
+
+/** What arrived of a reply that broke off stays in the session and is the answer so far. */
+function keepPartial(session: Session, { messageId, text }: Asked, { count }: RunningTurn): void {
+  if (text === "") return;
+  count.answer = text;
+  session.items.push({
+    kind: "assistant",
+    id: messageId,
+    text,
+    reasoning: "",
+    calls: [],
+    label: sessionLabel(session),
+  });
+}

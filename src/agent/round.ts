@@ -1,0 +1,70 @@
+/** The calls of one reply: run in order, each with exactly one result. */
+import type { ToolCall } from "../session/item.ts";
+import { type CallOutcome, runCall } from "./call.ts";
+import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
+import { type Session, sessionLabel } from "./session.ts";
+import type { TurnOptions } from "./turn_options.ts";
+
+/**
+ * Runs the calls of one reply in order; reads that follow each other run together. True when whoever was asked wants
+ * the turn to end. Throws the abort reason, and `loop_detected` when calls only fail.
+ */
+export async function runCalls(
+  calls: readonly ToolCall[],
+  session: Session,
+  options: TurnOptions,
+): Promise<boolean> {
+  let interrupt = false;
+  session.failures.round();
+  for (const batch of batches(calls, session)) {
+    options.signal.throwIfAborted();
+    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, options)));
+    options.signal.throwIfAborted();
+    for (const outcome of outcomes) {
+      await keepResult(session, outcome, options);
+      interrupt ||= outcome.interrupt;
+    }
+    if (interrupt) break;
+  }
+  if (!interrupt && session.failures.exceeded()) throw failuresDetected();
+  return interrupt;
+}
+
+async function keepResult(session: Session, outcome: CallOutcome, options: TurnOptions): Promise<void> {
+  const tell = session.failures.count(outcome.item.isError) === "tell";
+  const item = tell ? { ...outcome.item, content: `${outcome.item.content}\n\n${FAILURES_NOTICE}` } : outcome.item;
+  session.items.push(item);
+  await options.emit({ kind: "tool_result", item, details: outcome.details });
+}
+
+function* batches(calls: readonly ToolCall[], session: Session): Generator<ToolCall[]> {
+  const reads = new Set(session.tools.filter((tool) => tool.kind === "read").map((tool) => tool.name));
+  let batch: ToolCall[] = [];
+  for (const call of calls) {
+    if (reads.has(call.name)) {
+      batch.push(call);
+      continue;
+    }
+    if (batch.length > 0) yield batch;
+    batch = [];
+    yield [call];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+/** Gives every call without a result one, so that the history is valid for any server. */
+export function closeOpenCalls(session: Session, content: string): void {
+  const answered = new Set<string>();
+  let last = -1;
+  session.items.forEach((item, index) => {
+    if (item.kind === "tool_result") answered.add(item.callId);
+    if (item.kind === "assistant" && item.calls.length > 0) last = index;
+  });
+  const item = session.items[last];
+  if (item?.kind !== "assistant") return;
+  for (const call of item.calls) {
+    if (answered.has(call.id)) continue;
+    const label = sessionLabel(session);
+    session.items.push({ kind: "tool_result", callId: call.id, name: call.name, content, isError: true, label });
+  }
+}

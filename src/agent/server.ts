@@ -1,0 +1,41 @@
+/** What a session may ask of its server besides replies, and where it leaves what it learnt. Passed in; may be nothing. */
+import type { AskModel } from "./turn_options.ts";
+
+/** A model for side work, with what limits it. */
+export interface SideModel {
+  ask: AskModel;
+  provider: string;
+  local: boolean;
+  /** As the server knows it. */
+  id: string;
+  contextWindow: number;
+  /** Most tokens of a reply, where the configuration says so. */
+  maxTokens: number | undefined;
+  params: Record<string, unknown> | undefined;
+}
+
+/** What is worth keeping for the next session. */
+export interface LearntFacts {
+  /** Tokens; null forgets what was known. */
+  window?: number | null;
+  toolCalls?: "text";
+}
+
+/** The server of a session. No function throws; what cannot be found out is null. */
+export interface SessionServer {
+  /** Its name, a row of the table of fingerprints. */
+  recognise(): Promise<string | null>;
+  /** The window in force now, in tokens. */
+  findWindow(): Promise<number | null>;
+  remember(facts: LearntFacts): Promise<void>;
+  /** The model of role `compact`; null when the session's own does that work. */
+  compactModel(): Promise<SideModel | null>;
+}
+
+/** A server of which nothing can be learnt. */
+export const UNKNOWN_SERVER: SessionServer = {
+  recognise: () => Promise.resolve(null),
+  findWindow: () => Promise.resolve(null),
+  remember: () => Promise.resolve(),
+  compactModel: () => Promise.resolve(null),
+};

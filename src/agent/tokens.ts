@@ -1,0 +1,83 @@
+/**
+ * Tokens from bytes. No tokenizer is known here: the ratio starts at a usual value and follows what each reply's
+ * `usage` says. Source: specification of the session engine, "Context".
+ */
+
+/** Bytes of a request for one token, before any reply taught better: English and code, JSON quoting included. */
+export const USUAL_RATIO = 4;
+/** Ratios outside of this are no tokenizer's, but made-up numbers (KoboldCpp counts 100 for everything). */
+const PLAUSIBLE = { least: 1, most: 8 };
+
+/** UTF-8 bytes of a text. */
+export function byteLength(text: string): number {
+  return new TextEncoder().encode(text).length;
+}
+
+/** The tokens that so many bytes are taken for, rounded up. */
+export function estimateTokens(bytes: number, bytesPerToken: number): number {
+  return Math.ceil(bytes / bytesPerToken);
+}
+
+/** What a reply's `usage` says about the request it answered. */
+export type UsageVerdict =
+  /** The prompt was counted whole: the ratio may follow it. */
+  | { kind: "whole"; bytesPerToken: number }
+  /** The server dropped a part of the prompt. */
+  | { kind: "cut" }
+  /** The number is made up, or counts only what was not in the server's cache. */
+  | { kind: "unusable" };
+
+/** What is judged. */
+export interface CountedPrompt {
+  promptTokens: number;
+  /** Bytes of the request. */
+  bytes: number;
+  /** Of them, not in the request before. */
+  newBytes: number;
+  /** What the ratio was until now. */
+  bytesPerToken: number;
+  /** Least tokens the prompt can have, see {@link leastTokens}; asked only when it matters. */
+  least(): number;
+}
+
+/** Below this share of the estimate a count means that text is missing. */
+const MISSING_SHARE = 0.6;
+/** No server cuts a prompt that is shorter than the smallest default window (Ollama before 0.6), in tokens. */
+const SMALLEST_WINDOW = 2048;
+
+/**
+ * Judges a count of prompt tokens. `cut` needs two witnesses: the count is far below the estimate, and below what any
+ * tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it.
+ */
+export function judgeUsage(counted: CountedPrompt): UsageVerdict {
+  const { promptTokens, bytes, newBytes } = counted;
+  const estimate = estimateTokens(bytes, counted.bytesPerToken);
+  if (promptTokens <= 0) return { kind: "unusable" };
+  if (promptTokens < estimate * MISSING_SHARE) {
+    // Old versions of Ollama leave out of the count what they still had in their cache.
+    const fresh = estimateTokens(newBytes, counted.bytesPerToken);
+    const onlyFresh = newBytes < bytes && promptTokens > fresh * MISSING_SHARE && promptTokens < fresh * 1.5 + 32;
+    if (onlyFresh) return { kind: "unusable" };
+    if (estimate > SMALLEST_WINDOW && !isMadeUp(promptTokens) && promptTokens < counted.least()) return { kind: "cut" };
+  }
+  const bytesPerToken = bytes / promptTokens;
+  const plausible = bytesPerToken >= PLAUSIBLE.least && bytesPerToken <= PLAUSIBLE.most;
+  return plausible ? { kind: "whole", bytesPerToken } : { kind: "unusable" };
+}
+
+/** KoboldCpp, when tools are in the request: its numbers are the same for every reply (wire reference, §6.5). */
+function isMadeUp(promptTokens: number): boolean {
+  return promptTokens === 100;
+}
+
+/** Longest piece of text that one token may stand for, in characters. */
+const LONGEST_TOKEN = 12;
+
+/** A number of tokens that no tokenizer in use goes below: each word, number and run of signs is at least one. */
+export function leastTokens(text: string): number {
+  let count = 0;
+  for (const [piece] of text.matchAll(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+/gu)) {
+    count += Math.ceil(piece.length / LONGEST_TOKEN);
+  }
+  return count;
+}

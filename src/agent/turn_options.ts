@@ -1,0 +1,28 @@
+/** What a turn is given besides its session. */
+import type { Clock } from "../platform/io.ts";
+import type { ChatDelta, ChatReply, ChatRequest, RetryNotice } from "../provider/types.ts";
+import type { CallOptions } from "./call.ts";
+import type { TurnCount } from "./result.ts";
+
+/** Asks the session's model for one reply. Throws what the door throws; a reply is always complete. */
+export type AskModel = (
+  request: ChatRequest,
+  options: {
+    signal: AbortSignal;
+    onDelta(delta: ChatDelta): void | Promise<void>;
+    onRetry(notice: RetryNotice): void;
+  },
+) => Promise<ChatReply>;
+
+/** What a turn needs besides the session. */
+export interface TurnOptions extends Omit<CallOptions, "io"> {
+  io: CallOptions["io"] & { clock: Clock };
+  model: AskModel;
+  /** End after this many replies. */
+  maxTurns: number | undefined;
+}
+
+/** The options of a turn that runs, with what is counted. */
+export interface RunningTurn extends TurnOptions {
+  count: TurnCount;
+}
