@@ -13,6 +13,8 @@ import { denoIo } from "../../platform/deno_io.ts";
 import { openDoor } from "../http.ts";
 import { type BatteryOptions, runBattery } from "./battery.ts";
 import { type Findings, foundIn, type ProbeReport } from "./findings.ts";
+import { checkStop } from "./stop.ts";
+import { Subject } from "./subject.ts";
 import { learnt, probeError, verdictOf } from "./verdict.ts";
 
 const LIST = (window: number) => ({ object: "list", data: [{ id: "fake", owned_by: "vllm", max_model_len: window }] });
@@ -57,7 +59,10 @@ const found = <K extends keyof Findings>(report: ProbeReport, name: K) => {
 
 Deno.test("a model that can do everything is found fit, with every check done", async () => {
   const report = await probed({ window: 8192 });
-  for (const [name, outcome] of Object.entries(report.checks)) assert.equal(outcome.kind, "done", name);
+  for (const [name, outcome] of Object.entries(report.checks)) {
+    // Whether the reads of a busy machine show a stream is not for this test.
+    if (name !== "stop") assert.equal(outcome.kind, "done", name);
+  }
   assert.equal(found(report, "reachable").server?.server, "vllm");
   assert.deepEqual(found(report, "windowClaimed"), { tokens: 8192, source: "/models" });
   assert.deepEqual(found(report, "windowProved").steps.map(({ outcome }) => outcome), Array(3).fill("repeated"));
@@ -253,21 +258,19 @@ Deno.test("an interrupt keeps what was found and leaves the rest unmeasured", as
   assert.equal(learnt(report).toolCalls, undefined);
 });
 
-Deno.test("the broken-off reply is left by the client, and the next is asked for", async () => {
-  await using server = startFakeServer({
-    models: LIST(8192),
-    script: probedModel(
-      {},
-      (body) =>
-        /Count from 1 to 1000/.test(body.messages[0].content)
-          ? { kind: "message", text: "one two three four five six seven eight" }
-          : null,
-    ),
-  });
-  const report = await probe(server);
-  found(report, "stop");
-  const at = server.chats().findIndex(({ json }) => /1 to 1000/.test(json.messages[0].content));
-  assert.equal(server.chats()[at + 1]?.json.messages[0].content, "Say yes.");
+Deno.test("the broken-off reply is left at its first piece, and the next is asked for", async () => {
+  await using server = startFakeServer({ script: probedModel() });
+  const clock = denoIo().clock;
+  const door = openDoor({ env: () => undefined, clock });
+  const endpoint = endpointAt(server.baseUrl, { timeout: { connect: 600, firstByte: 600, idle: 600 } });
+  const subject = new Subject({ door, endpoint, model: "fake", clock });
+  const { signal } = new AbortController();
+  const finding = await checkStop(subject, { usualMs: 60_000, signal });
+  assert.equal(finding.stopped, true);
+  assert.equal(subject.replies, 1);
+  assert.match(server.chats()[0]?.json.messages[0].content, /Count from 1 to 1000/);
+  assert.equal(server.chats()[1]?.json.messages[0].content, "Say yes.");
+  door.close();
 });
 
 Deno.test("a server without a list of models is reachable all the same", async () => {

@@ -48,7 +48,7 @@ function callProblem(checks: Checks): Verdict | null {
   if (calls !== undefined) return null;
   const measured = foundIn(checks.toolCall) !== null && foundIn(checks.textToolCall) !== null;
   if (!measured) return { fit: null, text: "not known: its tool calls could not be measured" };
-  return { fit: false, text: "no: its tool calls are not what was asked for" };
+  return { fit: false, text: "no: no way to call tools worked" };
 }
 
 function windowProblem(checks: Checks): Verdict | null {
@@ -76,7 +76,7 @@ export function learnt({ checks }: Pick<ProbeReport, "checks">): Learnt {
   };
 }
 
-/** `none` only when both ways were tried to the end and the model made no call at all. */
+/** `none` only when every way was tried to its end and the model made no call at all: one refusal to call is chance. */
 function toolCallsOf(checks: Checks): Learnt["toolCalls"] | undefined {
   const native = foundIn(checks.toolCall);
   const text = foundIn(checks.textToolCall);
@@ -84,7 +84,8 @@ function toolCallsOf(checks: Checks): Learnt["toolCalls"] | undefined {
   if (native === null || (native.how !== "native" && text === null)) return undefined;
   const working = workingCalls(native, text);
   if (working !== null) return working;
-  return ["none", "refused"].includes(native.how) && text?.how === "none" ? "none" : undefined;
+  const all = [native, text, foundIn(checks.parallelCalls), foundIn(checks.nestedArguments)];
+  return all.every((found) => found === null || found.how === "none" || found.how === "refused") ? "none" : undefined;
 }
 
 /** The window to count with: the claimed one unless a prompt within it was cut or refused, then what was proved. */

@@ -56,7 +56,7 @@ const DESCRIBE: Describe = {
   toolResult: ({ used, how }) => [
     row(LABELS.toolResult, used ? "used" : "not used", how === "native" ? "" : "as text"),
   ],
-  textToolCall: (found) => [row(LABELS.textToolCall, ...call(found))],
+  textToolCall: (found) => [row(LABELS.textToolCall, found.correct ? "yes" : call(found)[0], found.detail)],
   jsonSchema: ({ support, detail }) => [row(LABELS.jsonSchema, support, detail)],
   edit: (found) => [row(LABELS.edit, ...call(found))],
   stop: ({ stopped, nextFirstTokenMs, usualFirstTokenMs }) => [
