@@ -68,3 +68,20 @@ export class AgentcliError extends Error {
     return EXIT_CODE_OF[this.code];
   }
 }
+
+/**
+ * A failure that can be shown. A permission that Deno was not given is told as that; anything else that is no
+ * {@link AgentcliError} is a bug of ours and is said to be one, without what it was working on.
+ */
+export function asAgentcliError(error: unknown): AgentcliError {
+  if (error instanceof AgentcliError) return error;
+  const name = error instanceof Error ? error.name : typeof error;
+  if (error instanceof Error && name === "NotCapable") {
+    const [needed = "", flag = "start it with more permissions"] = error.message.split(", ");
+    return new AgentcliError("usage", `Deno does not permit this: ${needed}`, { hint: flag, cause: error });
+  }
+  return new AgentcliError("internal", `internal error (${name})`, {
+    hint: "run again with --verbose and report what it prints",
+    cause: error,
+  });
+}

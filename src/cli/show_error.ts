@@ -1,20 +1,15 @@
 /** How a failure is shown: one line what failed, one line what to do; as JSON where JSON was asked for. */
-import { AgentcliError } from "../errors.ts";
+import { asAgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import { clean } from "../terminal/clean.ts";
 
-/** Shows `error` and gives the exit code. Anything but an {@link AgentcliError} is a bug of ours and says so. */
+/** Shows `error` and gives the exit code. JSON goes to stdout, lines to stderr. */
 export async function showError(
   error: unknown,
   io: Io,
   options: { json: boolean; verbose: boolean },
 ): Promise<number> {
-  const shown = error instanceof AgentcliError
-    ? error
-    : new AgentcliError("internal", `internal error: ${error instanceof Error ? error.message : String(error)}`, {
-      hint: "run again with --verbose and report what it prints",
-      cause: error,
-    });
+  const shown = asAgentcliError(error);
   if (options.json) {
     const body = { error: { code: shown.code, message: shown.message, hint: shown.hint ?? null } };
     await io.stdout.write(JSON.stringify(body) + "\n");

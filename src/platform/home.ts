@@ -65,12 +65,18 @@ function unusable(path: string, error: unknown): AgentcliError {
   });
 }
 
+/** Who runs the process; null on Windows and where `--allow-sys=uid` is not granted (the check is then left out). */
+function ownUser(): number | null {
+  if (Deno.build.os === "windows") return null;
+  return Deno.permissions.querySync({ name: "sys", kind: "uid" }).state === "granted" ? Deno.uid() : null;
+}
+
 /** Refuses a home that somebody else could change under us: another owner, or no directory. */
 async function checkDirectory(path: string): Promise<void> {
   const found = await stat(path);
   if (found === null) return;
   if (found.kind !== "directory") throw unusable(path, new Error("it is not a directory"));
-  const user = Deno.build.os === "windows" ? null : Deno.uid();
+  const user = ownUser();
   if (user !== null && found.owner !== null && found.owner !== user && user !== 0) {
     throw unusable(path, new Error("it belongs to another user"));
   }

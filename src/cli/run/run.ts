@@ -1,7 +1,6 @@
 /** Runs one turn and ends with its exit code. */
-import { asAgentcliError } from "../../agent/result.ts";
 import { runTurn } from "../../agent/turn.ts";
-import { AgentcliError } from "../../errors.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Values } from "../option.ts";
