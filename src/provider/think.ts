@@ -4,7 +4,10 @@
 export interface ThinkSink {
   text(text: string): void;
   reasoning(text: string): void;
-  /** All text so far was reasoning: the template had opened the block and only its end was sent. */
+  /**
+   * All text so far was reasoning: the template had opened the block and only its end was sent. White space at its end
+   * counts only when more reasoning follows.
+   */
   reclassify(): void;
 }
 

@@ -5,11 +5,16 @@ import { ThinkSplitter } from "./think.ts";
 /** What the pieces come to; `separate` when the server gives reasoning in a field of its own. */
 function split(pieces: readonly string[], separate = false): { text: string; reasoning: string } {
   const result = { text: "", reasoning: "" };
+  let space = "";
   const splitter = new ThinkSplitter({
     text: (text) => result.text += text,
-    reasoning: (text) => result.reasoning += text,
+    reasoning: (text) => {
+      result.reasoning += space + text;
+      space = "";
+    },
     reclassify: () => {
-      result.reasoning += result.text.trimEnd();
+      result.reasoning = result.text.trimEnd();
+      space = result.text.slice(result.reasoning.length);
       result.text = "";
     },
   });
