@@ -14,8 +14,8 @@ interface Escape {
   words?: readonly string[];
   /** Most words that are no options; a further one is a file that gets written. */
   operands?: number;
-  /** A further look at all arguments together. */
-  also?(rest: readonly string[]): boolean;
+  /** A further look at the arguments after the prefix, and at the whole command. */
+  also?(rest: readonly string[], argv: readonly string[]): boolean;
 }
 
 const LIST = (text: string): string[] => text.split(" ");
@@ -34,11 +34,12 @@ const SHELLS: ReadonlySet<string> = new Set(LIST("sh bash zsh dash ash ksh mksh 
 const GIT: Escape = {
   long: LIST(
     "output output-directory exec exec-path config-env config upload-pack receive-pack ext-diff textconv extcmd " +
-      "open-files-in-pager git-dir work-tree template tool paginate separate-git-dir",
+      "open-files-in-pager git-dir work-tree template tool separate-git-dir",
   ),
-  short: "cCoOxup",
+  short: "cCoOx",
   words: LIST("config bisect submodule filter-branch difftool mergetool hook daemon instaweb send-email"),
-  also: (rest) => rest.some((word) => word.includes("ext::")),
+  also: (rest, argv) =>
+    rest.some((word) => word.includes("ext::") || (argv.includes("clone") && /^-[A-Za-z]*u/.test(word))),
 };
 
 const AWK: Escape = { short: "fiElLpdDo", also: (rest) => rest.some(awkEscapes) };
@@ -106,14 +107,13 @@ function awkEscapes(word: string): boolean {
   return /[|>@`]|system|getline|close|fflush/.test(word);
 }
 
-const SED_SCRIPT = new RegExp(
-  [
-    // Print, delete, quit, with an address: a line, `$`, or an expression.
-    /^(?:(?:\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/)(?:,(?:\+?\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/))?)?[pdq=]$/,
-    // Replace; of the flags, `e` runs and `w` writes.
-    /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?s([\/|,#:@!%])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*$/,
-  ].map((form) => `(?:${form.source})`).join("|"),
-);
+/** Scripts that only show text. */
+const PLAIN_SED: readonly RegExp[] = [
+  // Print, delete, quit, with an address: a line, `$`, or an expression.
+  /^(?:(?:\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/)(?:,(?:\+?\d+|\$|\/(?:[^\/\\\n]|\\[^\n])*\/))?)?[pdq=]$/,
+  // Replace; of the flags, `e` runs and `w` writes.
+  /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?s([\/|,#:@!%])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*$/,
+];
 
 /** Whether a `sed` command line only prints, deletes or replaces on its output. Everything else is not known to be. */
 function isPlainSed(rest: readonly string[]): boolean {
@@ -127,7 +127,7 @@ function isPlainSed(rest: readonly string[]): boolean {
     } else operands.push(word);
   }
   if (scripts.length === 0) scripts.push(operands[0] ?? "");
-  return scripts.every((script) => SED_SCRIPT.test(script));
+  return scripts.every((script) => PLAIN_SED.some((form) => form.test(script)));
 }
 
 function usesOption(escape: Escape, word: string): boolean {
@@ -138,17 +138,11 @@ function usesOption(escape: Escape, word: string): boolean {
   return word.startsWith("-") && [...escape.short ?? ""].some((letter) => word.includes(letter, 1));
 }
 
-function uses(escape: Escape, rest: readonly string[]): boolean {
+function uses(escape: Escape, rest: readonly string[], argv: readonly string[]): boolean {
   const operands = rest.filter((word) => !word.startsWith("-") || word === "-").length;
   return rest.some((word) => usesOption(escape, word) || escape.words?.includes(word)) ||
     (escape.operands !== undefined && operands > escape.operands) ||
-    escape.also?.(rest) === true;
-}
-
-/** Whether the program's arguments are a command of their own (`env`, `xargs`, `sh -c`): deny rules look inside. */
-export function runsOthers(program: string): boolean {
-  const name = program.slice(program.lastIndexOf("/") + 1);
-  return RUNNERS.has(name) || SHELLS.has(name) || ESCAPES.has(name);
+    escape.also?.(rest, argv) === true;
 }
 
 /**
@@ -161,5 +155,5 @@ export function escapesPrefix(argv: readonly [string, ...string[]], prefixLength
   if (RUNNERS.has(name)) return true;
   if (SHELLS.has(name)) return prefixLength < 2 || argv[1]?.startsWith("-") !== false;
   const escape = ESCAPES.get(name);
-  return escape !== undefined && uses(escape, argv.slice(prefixLength));
+  return escape !== undefined && uses(escape, argv.slice(prefixLength), argv);
 }

@@ -1,7 +1,7 @@
 /** Permission rules as people write them: `Bash`, `Bash(git log:*)`, `Bash(git status)`, `Write(migrations/**)`. */
 import { AgentcliError } from "../errors.ts";
 import { isAbsolute, normalise } from "../platform/path.ts";
-import { escapesPrefix, runsOthers } from "./command_escape.ts";
+import { escapesPrefix } from "./command_escape.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "./command_parse.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
 
@@ -134,7 +134,7 @@ function deniesCommand(rule: Rule & { kind: "command" }, subject: string, comman
   const wanted = looseWords(rule.words.join(" "));
   const words = looseWords(command.kind === "simple" ? command.argv.join(" ") : subject);
   // One plain program can only be denied by its own name; what can start others is searched all through.
-  const anywhere = command.kind === "complex" || runsOthers(command.argv[0]);
+  const anywhere = command.kind === "complex" || escapesPrefix(command.argv, 1);
   return anywhere ? occurs(wanted, words) : sameProgram(words[0], wanted[0]) && occurs(wanted, words);
 }
 

@@ -136,6 +136,7 @@ Deno.test("a denied command is found in any part and under any path", () => {
   assert.equal(command("git push origin --force", { allow: ["Bash"], deny: ["Bash(git push --force:*)"] }), "deny");
   assert.equal(command("rm x", { allow: ["Bash"], deny: ["Bash(rm)"] }), "deny");
   assert.equal(command("echo rm", { allow: ["Bash"], deny: ["Bash(rm:*)"] }), "allow");
+  assert.equal(command("git commit -m 'rm x'", { allow: ["Bash"], deny: ["Bash(rm:*)"] }), "allow");
   assert.equal(command("git status", { allow: ["Bash"], deny: ["Bash(git push:*)"] }), "allow");
   assert.equal(command("ls;".repeat(300_000) + "rm x", { allow: ["Bash"], deny: ["Bash(rm:*)"] }), "deny");
 });
