@@ -118,6 +118,7 @@ async function permit(
   await emit({
     kind: "permission_denied",
     denial: { toolName: tool.name, callId: asked.call.id, input: asked.input },
+    subject,
     message: decision.reason,
   });
   return { refused: message, interrupt: answer?.interrupt === true };

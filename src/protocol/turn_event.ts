@@ -91,7 +91,7 @@ export type TurnEvent =
   /** A call is about to run. `subject` is what it acts on, for people. */
   | { kind: "tool_start"; callId: string; toolName: string; subject: string }
   | { kind: "tool_result"; item: ToolResultItem; details: Record<string, unknown> | undefined }
-  | { kind: "permission_denied"; denial: PermissionDenial; message: string }
+  | { kind: "permission_denied"; denial: PermissionDenial; subject: string; message: string }
   | { kind: "retry"; notice: RetryNotice }
   /** Calls were found in the text of a reply; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }

@@ -40,7 +40,7 @@ const everything: TurnEvent[] = [
     stopReason: "tool_use",
   },
   { kind: "tool_start", callId: "c", toolName: "Read", subject: "a" },
-  { kind: "permission_denied", denial: { toolName: "Read", callId: "c", input: {} }, message: "no" },
+  { kind: "permission_denied", denial: { toolName: "Read", callId: "c", input: {} }, subject: "a", message: "no" },
   {
     kind: "tool_result",
     item: { kind: "tool_result", callId: "c", name: "Read", content: "x", isError: false, label: "open" },

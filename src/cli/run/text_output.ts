@@ -25,6 +25,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;
   let atLineStart = true;
   let said = false;
+  const denied = new Set<string>();
   const say = async (text: string) => {
     await progress.stop();
     atLineStart = text.endsWith("\n");
@@ -52,7 +53,12 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return progress.stop();
         case "tool_start":
           return tell(`* ${event.toolName} ${clean(cut(event.subject))}`);
+        case "permission_denied":
+          denied.add(event.denial.callId);
+          return tell(`* ${event.denial.toolName} ${clean(cut(event.subject))}: denied. ${clean(event.message)}`);
         case "tool_result":
+          // A call that was denied has had its line.
+          if (denied.delete(event.item.callId)) return;
           return event.item.isError ? tell(`  ${failureLine(event.item)}`) : undefined;
         case "retry":
           return tell(retryLine(event.notice));
