@@ -37,7 +37,10 @@ Deno.test("run streams: the first words arrive while the server still writes", a
     connection.close();
   })();
   const { port } = listener.addr as Deno.NetAddr;
-  await configure(home, { loc: { baseUrl: `http://127.0.0.1:${port}/v1` } });
+  // The listener takes one connection: a known window leaves nothing to ask besides the reply.
+  await configure(home, {
+    loc: { baseUrl: `http://127.0.0.1:${port}/v1`, models: [{ id: "fake", context_window: 32768 }] },
+  });
   await using program = startProgram(["run", "hi"], { home });
   await program.closeInput();
   await program.stdout.until(/first /);

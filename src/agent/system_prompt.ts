@@ -2,10 +2,17 @@
 import { highestLabel, type Label } from "../boundary/label.ts";
 import type { Workspace } from "../boundary/workspace.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
-import FIXED from "./system_prompt.md" with { type: "text" };
+import DEFAULT from "./system_prompt.md" with { type: "text" };
+import PLAIN from "./system_prompt_plain.md" with { type: "text" };
+import SMALL from "./system_prompt_small.md" with { type: "text" };
+
+/** The fixed text: by profile, or `plain` for a session without tools. */
+const TEXTS = { default: DEFAULT, small: SMALL, plain: PLAIN } as const;
 
 /** Most bytes taken of one instruction file; what is cut is said in the prompt. */
 const INSTRUCTION_LIMIT = 12_000;
+/** Least bytes: less is no instruction. */
+const SMALLEST_INSTRUCTION = 1000;
 
 /** The system message with its parts, for the breakdown. */
 export interface SystemPrompt {
@@ -20,6 +27,9 @@ export interface SystemPromptOptions {
   replace?: string | undefined;
   append?: string | undefined;
   os: string;
+  text: keyof typeof TEXTS;
+  /** Tokens, where it is known: small windows take less of instruction files. */
+  window?: number | undefined;
 }
 
 /**
@@ -27,9 +37,9 @@ export interface SystemPromptOptions {
  * can keep its prompt cache. Instruction files come through the workspace and raise the label.
  */
 export async function buildSystemPrompt(workspace: Workspace, options: SystemPromptOptions): Promise<SystemPrompt> {
-  const base = options.replace ?? `${FIXED.trimEnd()}\n\nProject root: ${workspace.root} (${options.os})`;
+  const base = options.replace ?? `${TEXTS[options.text].trimEnd()}\n\nProject root: ${workspace.root} (${options.os})`;
   const texts: { name: string; text: string; label: Label }[] = [{ name: "system", text: base, label: "open" }];
-  if (options.replace === undefined) texts.push(...await readInstructions(workspace));
+  if (options.replace === undefined) texts.push(...await readInstructions(workspace, instructionLimit(options.window)));
   if (options.append !== undefined) texts.push({ name: "--append-system-prompt", text: options.append, label: "open" });
   const encoder = new TextEncoder();
   return {
@@ -50,17 +60,26 @@ function instructionPaths(workspace: Workspace): string[] {
   return [...directories.map((directory) => join(directory, "AGENTS.md")), join(workspace.root, ".ide-rules")];
 }
 
-async function readInstructions(workspace: Workspace): Promise<{ name: string; text: string; label: Label }[]> {
+/** An eighth of the window for one file, at four bytes a token. */
+function instructionLimit(window: number | undefined): number {
+  if (window === undefined) return INSTRUCTION_LIMIT;
+  return Math.min(Math.max(Math.floor(window / 2), SMALLEST_INSTRUCTION), INSTRUCTION_LIMIT);
+}
+
+async function readInstructions(
+  workspace: Workspace,
+  limit: number,
+): Promise<{ name: string; text: string; label: Label }[]> {
   const found = [];
   for (const path of instructionPaths(workspace)) {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved) continue;
-    const content = await workspace.read(resolved, { limit: INSTRUCTION_LIMIT });
+    const content = await workspace.read(resolved, { limit });
     if ("refused" in content) continue;
     const name = relativeTo(workspace.root, path);
     const text = new TextDecoder().decode(content.bytes).trim();
     if (text === "") continue;
-    const cut = content.more ? `\n[cut after ${INSTRUCTION_LIMIT} bytes; read ${name} for the rest]` : "";
+    const cut = content.more ? `\n[cut after ${limit} bytes; read ${name} for the rest]` : "";
     found.push({ name, text: `Instructions from ${name}:\n${text}${cut}`, label: content.label });
   }
   return found;

@@ -11,6 +11,8 @@ import { completionOf, DEMO_MODEL, eventsOf } from "./stream.ts";
 export interface Demo {
   /** Holds a random part that other programs of this machine cannot guess. */
   baseUrl: string;
+  /** Tokens. */
+  contextWindow: number;
   close(): Promise<void>;
 }
 
@@ -60,5 +62,6 @@ async function answer(request: Request, prefix: string): Promise<Response> {
 export function startDemo(): Promise<Demo> {
   const prefix = `/${crypto.randomUUID()}/v1`;
   const server = serveLoopback((request) => answer(request, prefix));
-  return Promise.resolve({ baseUrl: `http://127.0.0.1:${server.port}${prefix}`, close: () => server.close() });
+  const baseUrl = `http://127.0.0.1:${server.port}${prefix}`;
+  return Promise.resolve({ baseUrl, contextWindow: CONTEXT_WINDOW, close: () => server.close() });
 }

@@ -1,26 +1,35 @@
 /** From options to a session that can run: model chosen, server addressed, project opened, tools and rules selected. */
-import { type AskModel, requestOf } from "../../agent/turn.ts";
+import { baseBytes } from "../../agent/chat_request.ts";
+import { connectServer } from "../../agent/connected_server.ts";
 import { ASSUMED_WINDOW, replyLimit } from "../../agent/limits.ts";
+import { profileFor } from "../../agent/profile.ts";
+import { UNKNOWN_SERVER } from "../../agent/server.ts";
 import { createSession, type Session, type SessionModel } from "../../agent/session.ts";
 import { buildSystemPrompt } from "../../agent/system_prompt.ts";
+import { byteLength } from "../../agent/tokens.ts";
+import type { AskModel } from "../../agent/turn.ts";
 import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import { findProjectRoot } from "../../boundary/project.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { selectModel } from "../../config/select.ts";
-import type { Configuration, ProviderEntry, Selection } from "../../config/types.ts";
+import { selectModel, type ServedModels } from "../../config/select.ts";
+import type { Configuration, ModelEntry, ProviderEntry, Selection } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { resolve } from "../../platform/path.ts";
 import { chat } from "../../provider/chat.ts";
 import { type HttpDoor, openDoor } from "../../provider/http.ts";
+import type { ModelKnowledge } from "../../provider/known_models.ts";
 import { listModels } from "../../provider/models.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { parseRules } from "../../tools/permission.ts";
+import { type Profile, profileTools } from "../../tools/profile.ts";
 import { builtinTools, selectTools } from "../../tools/registry.ts";
+import type { Tool } from "../../tools/tool.ts";
 import type { Values } from "../option.ts";
 import type { Context } from "../verb.ts";
+import { findCompactModel, knowServer } from "./find_server.ts";
 import { splitRules } from "./rules.ts";
 import type { RUN_OPTIONS } from "./verb.ts";
 
@@ -53,45 +62,69 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
   };
   try {
     const chosen = await choose(options, context, { configuration, door, markers: project.markers });
-    if (chosen.selection.provider.name === "demo") {
-      const { startDemo } = await import("../../demo/server.ts");
-      const demo = await startDemo();
-      opened.push(() => demo.close());
-      chosen.selection.provider.baseUrl = demo.baseUrl;
-    }
+    const demo = await demoFor(chosen.selection, opened);
     const { provider, model: entry } = chosen.selection;
     const endpoint = await endpointOf(provider, context, project.markers);
-    const workspace = await openWorkspace({
-      root: project.root,
-      additional: options.addDir.map((directory) => resolve(globals.cwd, directory)),
-      cwd: globals.cwd,
-      home: home.path,
-      userHome,
-      markers: project.markers,
-      provider: { local: endpoint.local, name: provider.name },
-    });
-    const window = entry.contextWindow ?? ASSUMED_WINDOW;
-    const model: SessionModel = {
-      provider: provider.name,
-      local: endpoint.local,
-      keySource: endpoint.keySource,
-      entry,
-      contextWindow: window,
-      windowSource: entry.contextWindow === undefined ? "assumed" : "configured",
-      maxTokens: replyLimit(window, entry, options.maxTokens),
-      askedMaxTokens: options.maxTokens,
-      temperature: options.temperature,
-    };
+    const know = (): Promise<ModelKnowledge> =>
+      demo === null
+        ? knowServer({
+          io,
+          quiet: globals.quiet,
+          home,
+          door,
+          endpoint,
+          entry,
+          later: (work) => opened.push(() => work),
+        })
+        : Promise.resolve({ window: demo.contextWindow });
+    const open = () =>
+      openWorkspace({
+        root: project.root,
+        additional: options.addDir.map((directory) => resolve(globals.cwd, directory)),
+        cwd: globals.cwd,
+        home: home.path,
+        userHome,
+        markers: project.markers,
+        provider: { local: endpoint.local, name: provider.name },
+      });
+    // A server elsewhere hears nothing before the project is known to allow it.
+    const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
+    const model = sessionModel({ provider, model: entry }, { endpoint, known, options });
+    const toolProtocol = entry.toolCalls ?? known.toolCalls ?? "native";
+    const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
+    const profile = profileFor(knownWindow);
+    const tools = toolProtocol === "none" ? [] : offeredTools(options, { profile, entry });
     const session = createSession({
       id: options.sessionId ?? crypto.randomUUID(),
       system: await buildSystemPrompt(workspace, {
         replace: options.systemPrompt,
         append: options.appendSystemPrompt,
         os: io.os,
+        text: tools.length === 0 ? "plain" : profile,
+        window: knownWindow,
       }),
       workspace,
-      tools: offeredTools(options),
+      tools,
       model,
+      toolProtocol,
+      server: demo !== null ? UNKNOWN_SERVER : connectServer({
+        door,
+        endpoint,
+        model: entry.id,
+        home,
+        clock: io.clock,
+        known,
+        findCompactModel: () =>
+          findCompactModel({
+            io,
+            door,
+            configuration,
+            session: provider,
+            protectedProject: project.markers.paths.length > 0,
+            servedModels: servedBy(context, { door, markers: project.markers }),
+            endpointOf: (side) => endpointOf(side, context, project.markers),
+          }),
+      }),
       policy: policyOf(options, configuration),
       secretVariables: secretVariables(configuration),
     });
@@ -105,12 +138,39 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
   }
 }
 
-async function choose(
-  options: Values<typeof RUN_OPTIONS>,
-  { io }: Context,
-  found: { configuration: Configuration; door: HttpDoor; markers: MarkerState },
-): Promise<{ selection: Selection; notices: string[] }> {
-  const served = async (provider: ProviderEntry) => {
+/** Starts the stand-in server where it is chosen, and puts its address in. */
+async function demoFor({ provider }: Selection, opened: (() => Promise<void>)[]) {
+  if (provider.name !== "demo") return null;
+  const { startDemo } = await import("../../demo/server.ts");
+  const demo = await startDemo();
+  opened.push(() => demo.close());
+  provider.baseUrl = demo.baseUrl;
+  return demo;
+}
+
+function sessionModel(
+  { provider, model: entry }: Pick<Selection, "provider" | "model">,
+  given: { endpoint: Endpoint; known: ModelKnowledge; options: Values<typeof RUN_OPTIONS> },
+): SessionModel {
+  const { endpoint, options } = given;
+  const found = given.known.window ?? undefined;
+  const window = entry.contextWindow ?? found ?? ASSUMED_WINDOW;
+  return {
+    provider: provider.name,
+    local: endpoint.local,
+    keySource: endpoint.keySource,
+    entry,
+    contextWindow: window,
+    windowSource: entry.contextWindow !== undefined ? "configured" : found !== undefined ? "found" : "assumed",
+    maxTokens: replyLimit(window, entry, options.maxTokens),
+    askedMaxTokens: options.maxTokens,
+    temperature: options.temperature,
+  };
+}
+
+/** Asks a provider what it serves; null where that cannot be found out. */
+function servedBy({ io }: Pick<Context, "io">, found: { door: HttpDoor; markers: MarkerState }): ServedModels {
+  return async (provider) => {
     try {
       const endpoint = await endpointOf(provider, { io }, found.markers);
       const list = await listModels(found.door, endpoint, { timeoutMs: LIST_TIMEOUT_MS });
@@ -120,11 +180,18 @@ async function choose(
       return null;
     }
   };
+}
+
+async function choose(
+  options: Values<typeof RUN_OPTIONS>,
+  { io }: Context,
+  found: { configuration: Configuration; door: HttpDoor; markers: MarkerState },
+): Promise<{ selection: Selection; notices: string[] }> {
   const environment = io.env("AGENTCLI_MODEL");
   const { selection, warning } = await selectModel(found.configuration, {
     ...(options.model === undefined ? {} : { option: options.model }),
     ...(environment === undefined || environment === "" ? {} : { environment }),
-  }, served);
+  }, servedBy({ io }, found));
   const notices = warning === undefined ? [] : [warning];
   return { selection: { ...selection, provider: { ...selection.provider } }, notices };
 }
@@ -138,12 +205,17 @@ async function endpointOf(
   return await resolveEndpoint(provider, { env: io.env, local });
 }
 
-function offeredTools(options: Values<typeof RUN_OPTIONS>) {
+function offeredTools(
+  options: Values<typeof RUN_OPTIONS>,
+  { profile, entry }: { profile: Profile; entry: ModelEntry },
+): Tool[] {
   const bare = splitRules(options.disallowedTools).filter((rule) => /^\w+$/.test(rule));
-  return selectTools(builtinTools(), {
-    ...(options.tools.length === 0 ? {} : { only: splitRules(options.tools).filter((name) => name !== "none") }),
+  const named = options.tools.length > 0;
+  const selected = selectTools(builtinTools(), {
+    ...(named ? { only: splitRules(options.tools).filter((name) => name !== "none") } : {}),
     without: bare,
   });
+  return profileTools(selected, { profile, edit: entry.edit ?? "replace", named });
 }
 
 function policyOf(options: Values<typeof RUN_OPTIONS>, configuration: Configuration): Session["policy"] {
@@ -164,9 +236,9 @@ function secretVariables(configuration: Configuration): string[] {
 
 /** What the first request holds before the user's words, by part, in bytes and roughly in tokens. */
 function breakdown(session: Session): string {
-  const tools = new TextEncoder().encode(JSON.stringify(requestOf(session).tools)).length;
+  const total = baseBytes(session);
+  const tools = Math.max(total - byteLength(JSON.stringify(session.system.text)), 0);
   const parts = [...session.system.parts, { name: `${session.schemas.length} tools`, bytes: tools }];
-  const total = parts.reduce((sum, part) => sum + part.bytes, 0);
   const listed = parts.map((part) => `${part.name} ${part.bytes}`).join(", ");
   return `prompt before your words: ${total} bytes, about ${Math.ceil(total / 4)} tokens (${listed})`;
 }

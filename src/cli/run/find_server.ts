@@ -1,0 +1,92 @@
+/** What is known of the session's server before the first request: remembered, or asked within a second and a half. */
+import type { SideModel } from "../../agent/server.ts";
+import { ASSUMED_WINDOW } from "../../agent/limits.ts";
+import { selectForRole, type ServedModels } from "../../config/select.ts";
+import type { Configuration, ModelEntry, ProviderEntry } from "../../config/types.ts";
+import type { Home } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { chat } from "../../provider/chat.ts";
+import type { HttpDoor } from "../../provider/http.ts";
+import { type ModelKnowledge, recallModel, rememberModel } from "../../provider/known_models.ts";
+import type { Endpoint } from "../../provider/types.ts";
+import { createProgress } from "../../terminal/progress.ts";
+
+/** Whom to ask, and how. */
+export interface ServerSearch {
+  io: Io;
+  quiet: boolean;
+  home: Home;
+  door: HttpDoor;
+  endpoint: Endpoint;
+  entry: ModelEntry;
+  /** Called with writing that shall be over before the process ends. */
+  later(work: Promise<void>): void;
+}
+
+/**
+ * What is known of the model on its server. A configured window costs no request; one that an earlier session found is
+ * taken for half an hour; else the server is asked. Never throws.
+ */
+export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> {
+  const { io, home, endpoint, entry } = search;
+  if (entry.contextWindow !== undefined && entry.toolCalls !== undefined) return {};
+  const address = { baseUrl: endpoint.baseUrl, model: entry.id };
+  const known = await recallModel(home, address, { now: io.clock.now() });
+  if (entry.contextWindow !== undefined || known.window !== undefined) return known;
+  const found = await ask(search);
+  search.later(rememberModel(home, address, { facts: found, now: io.clock.now() }));
+  return { ...known, ...found };
+}
+
+async function ask({ io, quiet, door, endpoint, entry }: ServerSearch) {
+  const { findServerWindow } = await import("../../agent/window.ts");
+  const stopping = new AbortController();
+  const remove = io.onSignal(() => stopping.abort());
+  const progress = createProgress(io, { quiet });
+  try {
+    return await findServerWindow(door, endpoint, {
+      model: entry.id,
+      signal: stopping.signal,
+      load: { onLoading: () => progress.start("loading the model") },
+    });
+  } finally {
+    await progress.stop();
+    remove();
+  }
+}
+
+/** Where the model of role `compact` is looked for. */
+export interface CompactSearch {
+  io: Io;
+  door: HttpDoor;
+  configuration: Configuration;
+  session: ProviderEntry;
+  /** The project has protected paths: then a model elsewhere does no work of this session. */
+  protectedProject: boolean;
+  servedModels: ServedModels;
+  endpointOf(provider: ProviderEntry): Promise<Endpoint>;
+}
+
+/** The model of role `compact`, ready to be asked; null when the session's own model does the work. */
+export async function findCompactModel(search: CompactSearch): Promise<SideModel | null> {
+  const { io, door, configuration, session, servedModels } = search;
+  const chosen = await selectForRole(configuration, "compact", { session, servedModels });
+  if (chosen === null) return null;
+  const { provider, model } = chosen;
+  const endpoint = await search.endpointOf(provider);
+  if (search.protectedProject && !endpoint.local) return null;
+  return {
+    ask: (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock }),
+    provider: provider.name,
+    local: endpoint.local,
+    id: model.id,
+    contextWindow: model.contextWindow ?? await windowOf(model.id, endpoint, door) ?? ASSUMED_WINDOW,
+    maxTokens: model.maxTokens,
+    params: model.params,
+  };
+}
+
+async function windowOf(model: string, endpoint: Endpoint, door: HttpDoor): Promise<number | null> {
+  const { findServerWindow } = await import("../../agent/window.ts");
+  return (await findServerWindow(door, endpoint, { model, signal: new AbortController().signal })).window;
+}
