@@ -1,0 +1,94 @@
+import assert from "node:assert/strict";
+import * as fc from "../../tests/property.ts";
+import type { SessionItem } from "../session/item.ts";
+import { planCompaction } from "./compact_plan.ts";
+import { compactRequest, provenBytes, recordOf } from "./compact_request.ts";
+import { byteLength } from "./tokens.ts";
+
+const open = { label: "open" as const };
+const text = fc.oneof(
+  fc.string({ maxLength: 200 }),
+  fc.string({ unit: "binary", maxLength: 300 }),
+  fc.tuple(fc.constantFrom("x", "\n", "\u0001", '"', "é", "漢", "😀"), fc.nat(4000)).map(([sign, times]) =>
+    sign.repeat(times)
+  ),
+);
+
+/** Sessions as they are between two requests: the user's words, then rounds. */
+const session: fc.Arbitrary<SessionItem[]> = fc.array(
+  fc.record({ prompt: text, rounds: fc.array(fc.tuple(text, fc.array(text, { maxLength: 3 })), { maxLength: 6 }) }),
+  { minLength: 1, maxLength: 6 },
+).map((turns) => {
+  const items: SessionItem[] = [];
+  for (const { prompt, rounds } of turns) {
+    items.push({ kind: "user", text: prompt, ...open });
+    for (const [said, results] of rounds) {
+      const id = items.length;
+      const calls = results.map((_, at) => ({ id: `c${id}_${at}`, name: "Read", input: { file_path: said } }));
+      items.push({ kind: "assistant", id: `${id}`, text: said, reasoning: "", calls, ...open });
+      results.forEach((content, at) =>
+        items.push({ kind: "tool_result", callId: `c${id}_${at}`, name: "Read", content, isError: false, ...open })
+      );
+    }
+  }
+  return items;
+});
+
+Deno.test("a request for a summary fits into any window, whatever the session holds", () => {
+  fc.assert(
+    fc.property(session, fc.integer({ min: 256, max: 9000 }), fc.double({ min: 1, max: 6, noNaN: true }), (
+      items,
+      window,
+      bytesPerToken,
+    ) => {
+      const limits = { model: "m", window, maxTokens: Math.floor(window / 4), bytesPerToken };
+      const request = compactRequest(items, limits);
+      if (request === null) return;
+      const bytes = byteLength(JSON.stringify(request.messages));
+      assert.ok(bytes <= provenBytes(limits), `${bytes} bytes`);
+      assert.ok(bytes / Math.min(bytesPerToken, 2) + limits.maxTokens <= window);
+    }),
+    { numRuns: 300 },
+  );
+});
+
+Deno.test("a record keeps to its limit and to the order of the session, and holds the newest", () => {
+  const items: SessionItem[] = Array.from({ length: 50 }, (_, at) => ({
+    kind: "user",
+    text: `words ${at} ${"x".repeat(100)}`,
+    ...open,
+  }));
+  const record = recordOf(items, 2000);
+  assert.ok(byteLength(record) <= 2000);
+  const numbers = [...record.matchAll(/words (\d+)/g)].map((match) => Number(match[1]));
+  assert.equal(numbers[0], 0);
+  assert.equal(numbers.at(-1), 49);
+  assert.deepEqual(numbers, [...numbers].sort((one, other) => one - other));
+  assert.match(record, /Earlier parts are left out/);
+});
+
+Deno.test("what is kept is the user's last words and whole rounds", () => {
+  fc.assert(
+    fc.property(session, fc.nat(20_000), (items, keepBytes) => {
+      const plan = planCompaction(items, { keepBytes, sizeOf: (item) => byteLength(JSON.stringify(item)) });
+      if (plan === null) return;
+      const lastWords = items.findLast((item) => item.kind === "user");
+      assert.ok(lastWords !== undefined && plan.kept.includes(lastWords));
+      assert.ok(!plan.summarised.includes(lastWords));
+      assert.equal(plan.summarised.length + plan.kept.length, items.length);
+      const calls = new Set(
+        plan.kept.flatMap((item) => item.kind === "assistant" ? item.calls.map((call) => call.id) : []),
+      );
+      const results = plan.kept.flatMap((item) => item.kind === "tool_result" ? [item.callId] : []);
+      assert.deepEqual([...calls].sort(), results.sort());
+    }),
+  );
+});
+
+Deno.test("a session of nothing but a summary and the last words is not summarised again", () => {
+  const items: SessionItem[] = [
+    { kind: "user", origin: "summary", text: "s".repeat(5000), ...open },
+    { kind: "user", text: "go on", ...open },
+  ];
+  assert.equal(planCompaction(items, { keepBytes: 10, sizeOf: () => 5000 }), null);
+});

@@ -1,0 +1,377 @@
+import assert from "node:assert/strict";
+import * as fc from "../../tests/property.ts";
+import {
+  historyProblems,
+  isCompaction,
+  replyOf,
+  type ScriptedReply,
+  testSession,
+  testTool,
+  turnOptions,
+  words,
+} from "../../tests/helpers/agent_session.ts";
+import { AgentcliError } from "../errors.ts";
+import { ProviderFailure } from "../provider/failure.ts";
+import type { Tool } from "../tools/tool.ts";
+import { buildMessages } from "./request.ts";
+import { type AskModel, runTurn } from "./turn.ts";
+
+const tools = [
+  testTool("Look", ({ path }) => `content of ${path}\n`.repeat(40)),
+  testTool("Fail", () => new Error("that did not work")),
+  testTool("Huge", ({ path }) => `${path} `.repeat(20_000)),
+];
+
+type Step =
+  | { kind: "reply"; reply: ScriptedReply }
+  | { kind: "failure"; failure: "context" | "no_tools" | "lost" }
+  | { kind: "abort" };
+
+const call = fc.record({
+  name: fc.constantFrom("Look", "Look", "Fail", "Huge", "Unknown", "Stop", "Forbidden"),
+  input: fc.oneof(
+    fc.record({ path: fc.string({ maxLength: 8 }) }),
+    fc.constant(null),
+    fc.constant<Record<string, unknown>>({ wrong: 1 }),
+  ),
+});
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      text: fc.string({ maxLength: 20 }),
+      reasoning: fc.constantFrom("", "hm"),
+      calls: fc.array(call, { maxLength: 3 }),
+      finish: fc.constantFrom("stop" as const, "tool_calls" as const, "length" as const),
+    }).map((reply): Step => ({ kind: "reply", reply })),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom("context" as const, "no_tools" as const, "lost" as const).map((failure): Step => ({
+      kind: "failure",
+      failure,
+    })),
+  },
+  { weight: 1, arbitrary: fc.constant<Step>({ kind: "abort" }) },
+);
+
+function failureOf(kind: "context" | "no_tools" | "lost"): ProviderFailure {
+  const code = kind === "context" ? "context_overflow" : "provider_error";
+  return new ProviderFailure(code, `it is ${kind}`, { kind, ...(kind === "context" ? { contextWindow: 4096 } : {}) });
+}
+
+Deno.test("the history is valid for every backend at every request and after every turn, whatever happens", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(fc.tuple(fc.string({ maxLength: 2000 }), fc.array(step, { maxLength: 12 })), {
+        minLength: 1,
+        maxLength: 4,
+      }),
+      fc.constantFrom(2048, 4096, 32_768),
+      async (turns, window) => {
+        let interrupt = new AbortController();
+        const stop = testTool("Stop", () => {
+          interrupt.abort(new AgentcliError("interrupted", "interrupted"));
+          return "too late";
+        });
+        const forbidden: Tool = { ...testTool("Forbidden", () => "never"), kind: "execute" };
+        const session = testSession(window, {
+          tools: [...tools, stop, forbidden],
+          policy: { mode: "default", allow: [], deny: [] },
+        });
+        for (const [prompt, steps] of turns) {
+          interrupt = new AbortController();
+          let at = 0;
+          const model: AskModel = async (request, { onDelta }) => {
+            const problems = historyProblems(request.messages);
+            assert.deepEqual(problems, [], JSON.stringify(request.messages, null, 1).slice(0, 4000));
+            if (isCompaction(request)) return replyOf({ text: "so far so good" });
+            const next = steps[at++] ?? { kind: "reply", reply: { text: "done" } };
+            if (next.kind === "failure") throw failureOf(next.failure);
+            if (next.kind === "abort") {
+              await onDelta({ kind: "text", text: "half a " });
+              interrupt.abort(new AgentcliError("interrupted", "interrupted"));
+              throw interrupt.signal.reason;
+            }
+            return replyOf(next.reply);
+          };
+          const denied = { behaviour: "deny", message: "no", interrupt: prompt.length % 2 === 0 } as const;
+          const result = await runTurn(
+            session,
+            words(prompt),
+            turnOptions(model, { signal: interrupt.signal, ask: () => Promise.resolve(denied) }),
+          );
+          assert.notEqual(result.errorCode, "internal", result.errors.join());
+          const after = [...session.items, words("next")];
+          assert.deepEqual(historyProblems(buildMessages("s", after, { keepReasoning: false })), []);
+        }
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("a session of 1,000 rounds stays in its window, and every break of the prefix is told", async () => {
+  const window = 16_384;
+  let round = 0;
+  const session = testSession(window, { tools });
+  let previous = "";
+  let breaks = 0;
+  let largest = 0;
+  let items = 0;
+  const bytesPerToken = 3.2;
+  const model: AskModel = (request) => {
+    const text = JSON.stringify(request.tools) + JSON.stringify(request.messages).slice(0, -1);
+    const promptTokens = Math.ceil(text.length / bytesPerToken);
+    assert.ok(promptTokens + (request.maxTokens ?? 0) <= window, `${promptTokens} tokens and the reply`);
+    const usage = { promptTokens, completionTokens: 10, cachedTokens: 0 };
+    if (isCompaction(request)) return Promise.resolve(replyOf({ text: "What was done: ".repeat(50), usage }));
+    const told = options.events.filter((event) => event.kind === "prefix_break").length;
+    if (previous !== "" && !text.startsWith(previous)) {
+      assert.ok(told > breaks, `round ${round}: the prefix broke without a word`);
+    }
+    breaks = told;
+    previous = text;
+    largest = Math.max(largest, promptTokens);
+    items = Math.max(items, session.items.length);
+    const path = `file${round}`;
+    const done = round++ >= 1000;
+    return Promise.resolve(
+      replyOf(done ? { text: "done", usage } : { calls: [{ name: "Look", input: { path } }], usage }),
+    );
+  };
+  const options = turnOptions(model);
+  const result = await runTurn(session, words("look at everything"), options);
+  assert.equal(result.outcome, "success", result.errors.join());
+  assert.ok(largest > window / 3, `${largest}`);
+  assert.ok(items < 200, `${items} items at most`);
+  assert.ok(breaks > 5 && breaks < 100, `${breaks} breaks`);
+  assert.equal(session.context.breaks, breaks);
+  const compactions = options.events.filter((event) => event.kind === "compacted");
+  for (const event of compactions) assert.ok(event.postTokens < event.preTokens * 0.6);
+  const ids = options.events.flatMap((event) => event.kind === "reply" ? event.item.calls.map((one) => one.id) : []);
+  assert.equal(new Set(ids).size, ids.length, "ids of calls never repeat");
+});
+
+Deno.test("an overflow leads to one compaction and one retry, with the window that the server named", async () => {
+  const session = testSession(32_768, { tools });
+  const asked: number[] = [];
+  let overflowed = false;
+  const model: AskModel = (request) => {
+    if (isCompaction(request)) return Promise.resolve(replyOf({ text: "summary" }));
+    asked.push(JSON.stringify(request.messages).length);
+    if (asked.length < 6) {
+      return Promise.resolve(replyOf({ calls: [{ name: "Look", input: { path: `${asked.length}`.repeat(80) } }] }));
+    }
+    if (overflowed) return Promise.resolve(replyOf({ text: "done" }));
+    overflowed = true;
+    throw failureOf("context");
+  };
+  const options = turnOptions(model);
+  const result = await runTurn(session, words("go"), options);
+  assert.equal(result.outcome, "success", result.errors.join());
+  assert.equal(asked.length, 7);
+  assert.ok((asked[6] ?? Infinity) < (asked[5] ?? 0) / 2);
+  assert.equal(options.events.filter((event) => event.kind === "compacted").length, 1);
+  assert.equal(session.model.contextWindow, 4096);
+});
+
+Deno.test("a server that never has room ends the turn with context_overflow after one retry", async () => {
+  const session = testSession(32_768, { tools });
+  let asked = 0;
+  const model: AskModel = (request) => {
+    if (isCompaction(request)) return Promise.resolve(replyOf({ text: "summary" }));
+    if (asked++ < 10) return Promise.resolve(replyOf({ calls: [{ name: "Look", input: { path: `${asked}` } }] }));
+    throw failureOf("context");
+  };
+  const result = await runTurn(session, words("go"), turnOptions(model));
+  assert.equal(result.errorCode, "context_overflow");
+  assert.equal(result.exitCode, 7);
+  assert.equal(asked, 12);
+});
+
+Deno.test("a result larger than the window is cut before it is sent, and says how to ask for less", async () => {
+  const window = 8192;
+  const session = testSession(window, { tools });
+  let asked = 0;
+  const model: AskModel = (request) => {
+    const text = JSON.stringify(request.tools) + JSON.stringify(request.messages);
+    assert.ok(text.length / 4 + (request.maxTokens ?? 0) <= window, `${text.length} bytes`);
+    if (asked++ > 0) assert.match(request.messages.at(-1)?.content ?? "", /left out: .*Ask for a part/);
+    return Promise.resolve(replyOf(asked === 1 ? { calls: [{ name: "Huge", input: { path: "x" } }] } : { text: "ok" }));
+  };
+  const options = turnOptions(model);
+  assert.equal((await runTurn(session, words("go"), options)).outcome, "success");
+  assert.equal(asked, 2);
+  assert.equal(session.context.breaks, 0, "what was never sent breaks no prefix");
+});
+
+Deno.test("summaries that do not help end the turn instead of going on for ever", async () => {
+  // Nearly the whole window is the system prompt: each summary is full again after one round.
+  const system = { text: "x".repeat(2900), label: "open" as const, parts: [] };
+  const session = testSession(1400, { tools, system });
+  let asked = 0;
+  const model: AskModel = (request) => {
+    if (isCompaction(request)) return Promise.resolve(replyOf({ text: "long ".repeat(400) }));
+    asked++;
+    const text = "thinking aloud ".repeat(60);
+    return Promise.resolve(replyOf({ text, calls: [{ name: "Look", input: { path: `${asked}` } }] }));
+  };
+  const result = await runTurn(session, words("go"), turnOptions(model));
+  assert.equal(result.errorCode, "context_overflow", result.errors.join());
+  assert.match(result.errors.join(), /summarised twice/);
+  assert.ok(asked < 20, `${asked} replies`);
+});
+
+Deno.test("a server without tools gets them described as text, once for all", async () => {
+  const remembered: unknown[] = [];
+  const session = testSession(32_768, {
+    tools,
+    server: {
+      recognise: () => Promise.resolve(null),
+      findWindow: () => Promise.resolve(null),
+      remember: (facts) => Promise.resolve(void remembered.push(facts)),
+      compactModel: () => Promise.resolve(null),
+    },
+  });
+  let asked = 0;
+  const model: AskModel = (request) => {
+    asked++;
+    if (asked === 1) {
+      assert.equal(request.tools.length, 3);
+      throw failureOf("no_tools");
+    }
+    assert.equal(request.tools.length, 0);
+    assert.match(request.messages[0]?.content ?? "", /<tool_call>[^]*"name":"Look"/);
+    assert.ok(request.messages.every((message) => message.role !== "tool"));
+    const text = '<tool_call>\n{"name": "Look", "arguments": {"path": "a"}}\n</tool_call>';
+    return Promise.resolve(replyOf({ text: asked === 2 ? text : "It is there." }));
+  };
+  const options = turnOptions(model);
+  const result = await runTurn(session, words("look"), options);
+  assert.equal(result.answer, "It is there.");
+  assert.deepEqual(remembered, [{ toolCalls: "text" }]);
+  assert.equal(options.events.filter((event) => event.kind === "tool_result").length, 1);
+  assert.equal(
+    options.events.filter((event) => event.kind === "notice" && /takes no tools/.test(event.text)).length,
+    1,
+  );
+});
+
+Deno.test("a prompt that the server cut is told once, with the command for that server", async () => {
+  const session = testSession(32_768, {
+    server: {
+      recognise: () => Promise.resolve("ollama"),
+      findWindow: () => Promise.resolve(4096),
+      remember: () => Promise.resolve(),
+      compactModel: () => Promise.resolve(null),
+    },
+  });
+  const model: AskModel = () =>
+    Promise.resolve(replyOf({ text: "ok", usage: { promptTokens: 4000, completionTokens: 1, cachedTokens: 0 } }));
+  const options = turnOptions(model);
+  await runTurn(session, words("some words of a long text ".repeat(2000)), options);
+  await runTurn(session, words("again ".repeat(9000)), options);
+  const told = options.events.filter((event) => event.kind === "truncated");
+  assert.equal(told.length, 1);
+  assert.match(told[0]?.hint ?? "", /OLLAMA_CONTEXT_LENGTH=65536.*context_window: 32768/);
+  assert.equal(session.model.contextWindow, 4096);
+});
+
+Deno.test("an assumed window grows with what the server proves to take", async () => {
+  const session = testSession(8192, { model: { windowSource: "assumed" } });
+  const model: AskModel = (request) => {
+    const promptTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
+    return Promise.resolve(replyOf({ text: "ok", usage: { promptTokens, completionTokens: 1, cachedTokens: 0 } }));
+  };
+  await runTurn(session, words("some words ".repeat(2000)), turnOptions(model));
+  assert.ok(session.model.contextWindow > 10_000, `${session.model.contextWindow}`);
+});
+
+Deno.test("an answer is asked for once after reasoning alone, and its lack is an error", async () => {
+  for (const [finish, wording] of [["stop", /only reasoning/], ["length", /length limit/]] as const) {
+    const session = testSession(8192);
+    const seen: string[] = [];
+    const model: AskModel = (request) => {
+      seen.push(request.messages.at(-1)?.content ?? "");
+      return Promise.resolve(replyOf({ reasoning: "hm", finish }));
+    };
+    const result = await runTurn(session, words("go"), turnOptions(model));
+    assert.equal(result.errorCode, "empty_reply");
+    assert.equal(seen.length, 2);
+    assert.match(seen[1] ?? "", wording);
+  }
+});
+
+Deno.test("eight failed calls in a row end the turn; at the fifth the model is told", async () => {
+  const session = testSession(32_768, { tools });
+  let asked = 0;
+  const model: AskModel = () => Promise.resolve(replyOf({ calls: [{ name: "Fail", input: { path: `${asked++}` } }] }));
+  const options = turnOptions(model);
+  const result = await runTurn(session, words("go"), options);
+  assert.equal(result.errorCode, "loop_detected");
+  assert.equal(result.exitCode, 7);
+  assert.equal(asked, 8);
+  const told = options.events.flatMap((event) =>
+    event.kind === "tool_result" && /Five calls in a row/.test(event.item.content) ? [event.item.callId] : []
+  );
+  assert.equal(told.length, 1);
+});
+
+Deno.test("many wrong calls in one reply do not end the turn", async () => {
+  const session = testSession(32_768, { tools });
+  let asked = 0;
+  const model: AskModel = () =>
+    Promise.resolve(replyOf(
+      asked++ === 0
+        ? { calls: Array.from({ length: 10 }, (_, at) => ({ name: "Fail", input: { path: `${at}` } })) }
+        : { text: "I see." },
+    ));
+  assert.equal((await runTurn(session, words("go"), turnOptions(model))).outcome, "success");
+});
+
+Deno.test("a summary is as protected as what it was made from, and made where that may go", async () => {
+  const seen: string[] = [];
+  const side = (local: boolean): AskModel => () => {
+    seen.push(local ? "local side" : "remote side");
+    return Promise.resolve(replyOf({ text: "summary" }));
+  };
+  for (const label of ["open", "no-cloud"] as const) {
+    const session = testSession(4096, {
+      tools: [{
+        ...testTool("Look", () => ""),
+        run: () => Promise.resolve({ content: "word ".repeat(500), isError: false, label }),
+      }],
+      server: {
+        recognise: () => Promise.resolve(null),
+        findWindow: () => Promise.resolve(null),
+        remember: () => Promise.resolve(),
+        compactModel: () =>
+          Promise.resolve({
+            ask: side(false),
+            provider: "cloud",
+            local: false,
+            id: "c",
+            contextWindow: 100_000,
+            maxTokens: undefined,
+            params: undefined,
+          }),
+      },
+    });
+    let asked = 0;
+    const model: AskModel = (request) => {
+      if (isCompaction(request)) return side(true)(request, { ...turnOptions(model), onDelta() {}, onRetry() {} });
+      const text = "and so on ".repeat(100);
+      return Promise.resolve(
+        replyOf(asked++ < 30 ? { text, calls: [{ name: "Look", input: { path: `${asked}` } }] } : { text: "done" }),
+      );
+    };
+    const result = await runTurn(session, words("go"), turnOptions(model));
+    assert.equal(result.outcome, "success", result.errors.join());
+    assert.ok(seen.length > 0);
+    assert.deepEqual(new Set(seen), new Set([label === "open" ? "remote side" : "local side"]));
+    const [summary] = session.items;
+    assert.ok(summary?.kind === "user" && summary.origin === "summary" && summary.label === label);
+    seen.length = 0;
+  }
+});

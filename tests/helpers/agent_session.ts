@@ -1,0 +1,155 @@
+/** A session without disk and network, and a model that does as a script says: for tests of the engine. */
+import type { AskModel, TurnOptions } from "../../src/agent/turn.ts";
+import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
+import { replyLimit } from "../../src/agent/limits.ts";
+import type { Workspace } from "../../src/boundary/workspace.ts";
+import type { TurnEvent } from "../../src/protocol/turn_event.ts";
+import type { ChatReply, ChatRequest, WireMessage } from "../../src/provider/types.ts";
+import type { Tool } from "../../src/tools/tool.ts";
+import type { UserItem } from "../../src/session/item.ts";
+import { manualClock } from "./manual_clock.ts";
+
+/** What a model of a test answers; parts left out are empty. */
+export type ScriptedReply = Partial<Omit<ChatReply, "calls">> & {
+  calls?: { name: string; input: Record<string, unknown> | null }[];
+};
+
+/** A reply from its parts. */
+export function replyOf(scripted: ScriptedReply): ChatReply {
+  const calls = (scripted.calls ?? []).map((call) => ({ id: "", raw: "", ...call }));
+  return {
+    text: "",
+    reasoning: "",
+    finish: calls.length > 0 ? "tool_calls" : "stop",
+    usage: null,
+    model: null,
+    ...scripted,
+    calls,
+  };
+}
+
+/** A tool that gives what `answer` makes of its input. */
+export function testTool(name: string, answer: (input: { path: string }) => string | Error): Tool {
+  return {
+    name,
+    description: `The tool ${name}.`,
+    parameters: { type: "object", properties: { path: { type: "string" } }, required: ["path"] },
+    kind: "note",
+    subject: (input) => input.path,
+    run(input, { signal }) {
+      signal.throwIfAborted();
+      const content = answer(input);
+      return Promise.resolve(
+        typeof content === "string"
+          ? { content, isError: false, label: "open" }
+          : { content: content.message, isError: true, label: "open" },
+      );
+    },
+  };
+}
+
+const refused = { refused: "absent", message: "there is no disk" } as const;
+
+const NO_DISK: Workspace = {
+  root: "/project",
+  additional: [],
+  cwd: "/project",
+  ambientLabel: "open",
+  resolve: () => Promise.resolve(refused),
+  read: () => Promise.resolve(refused),
+  status: () => Promise.resolve(null),
+  list: () => Promise.resolve(refused),
+  writable: () => Promise.resolve(null),
+  write: () => Promise.resolve(refused),
+};
+
+/** A session of a model with this window. */
+export function testSession(
+  window: number,
+  parts: Partial<Omit<SessionParts, "model">> & {
+    entry?: Partial<SessionModel["entry"]>;
+    model?: Partial<SessionModel>;
+  } = {},
+): Session {
+  const entry = { id: "m", aliases: [], ...parts.entry };
+  const model: SessionModel = {
+    provider: "loc",
+    local: true,
+    keySource: "none",
+    entry,
+    contextWindow: window,
+    windowSource: "configured",
+    maxTokens: replyLimit(window, entry, undefined),
+    askedMaxTokens: undefined,
+    temperature: undefined,
+    ...parts.model,
+  };
+  return createSession({
+    id: "s",
+    system: { text: "You are tested.", label: "open", parts: [] },
+    workspace: NO_DISK,
+    tools: [],
+    policy: { mode: "bypassPermissions", allow: [], deny: [] },
+    secretVariables: [],
+    ...parts,
+    model,
+  });
+}
+
+/** Options of a turn that collects its events. */
+export function turnOptions(
+  model: AskModel,
+  more: Partial<TurnOptions> = {},
+): TurnOptions & { events: TurnEvent[] } {
+  const events: TurnEvent[] = [];
+  const clock = manualClock();
+  return {
+    io: { env: () => undefined, environment: () => ({}), os: "linux", clock },
+    signal: new AbortController().signal,
+    ask: () => Promise.resolve(null),
+    emit: (event) => void events.push(event),
+    model,
+    maxTurns: undefined,
+    ...more,
+    events,
+  };
+}
+
+/** Words of the user. */
+export function words(text: string): UserItem {
+  return { kind: "user", text, label: "open" };
+}
+
+/** Whether the request asks for a summary. */
+export function isCompaction(request: ChatRequest): boolean {
+  return request.tools.length === 0 && request.messages[0]?.content.startsWith("You keep the notes") === true;
+}
+
+/** What is wrong with a history for some backend; empty for nothing. */
+export function historyProblems(messages: readonly WireMessage[]): string[] {
+  const problems: string[] = [];
+  const seen = new Set<string>();
+  let open = new Set<string>();
+  messages.forEach((message, at) => {
+    const previous = messages[at - 1]?.role;
+    const say = (text: string) => problems.push(`message ${at} (${message.role}): ${text}`);
+    if ((message.role === "system") !== (at === 0)) say("the system message is the first and only one");
+    if (message.role !== "tool" && open.size > 0) say("calls are without results");
+    if (message.role === "user" && previous !== "system" && previous !== "assistant") say(`follows ${previous}`);
+    if (message.role === "assistant" && previous !== "user" && previous !== "tool") say(`follows ${previous}`);
+    const calls = message.role === "assistant" ? message.tool_calls ?? [] : [];
+    if (message.content === "" && calls.length === 0) say("is empty");
+    if (message.role === "tool" && !open.delete(message.tool_call_id)) say("answers no open call");
+    if (message.role === "assistant") open = new Set(calls.map((call) => call.id));
+    for (const call of calls) {
+      if (seen.has(call.id)) say(`the id ${call.id} stands twice`);
+      seen.add(call.id);
+      const input: unknown = JSON.parse(call.function.arguments);
+      if (typeof input !== "object" || input === null || Array.isArray(input)) say("arguments are no object");
+    }
+  });
+  if (open.size > 0) problems.push("the last calls are without results");
+  const last = messages.at(-1)?.role;
+  if (last !== "user" && last !== "tool") problems.push(`the last message is of ${last}`);
+  return problems;
+}
