@@ -17,6 +17,8 @@ export interface FileStatus {
   device: number;
   /** 0 where the system has none. */
   inode: number;
+  /** Names that the same file has on its disk; 1 where the system does not say. */
+  links: number;
   /** Permission bits; null on Windows. */
   mode: number | null;
   /** Owner; null on Windows. */
@@ -30,6 +32,7 @@ function statusOf(info: Deno.FileInfo): FileStatus {
     modified: info.mtime?.getTime() ?? 0,
     device: info.dev,
     inode: info.ino ?? 0,
+    links: info.nlink ?? 1,
     mode: info.mode === null ? null : info.mode & 0o7777,
     owner: info.uid,
   };
