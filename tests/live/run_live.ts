@@ -69,6 +69,26 @@ Deno.test("the model's calls run or are refused, each with one result, and the s
   assert.ok(calls > 0, "no prompt led to a call");
 });
 
+Deno.test("a call that the model writes as text runs, and its result goes back as text", async () => {
+  await using home = await temporaryHome();
+  await home.write("README.md", "hello world\n");
+  await using server = await startLlama();
+  const call = '<tool_call>\n{"name": "Read", "arguments": {"file_path": "README.md"}}\n</tool_call>';
+  // The server lets the model write nothing else; it takes a grammar only where no tools are declared.
+  const params = { grammar: `root ::= ${JSON.stringify(call)}` };
+  await configureLlama(home, server, { model: { tool_calls: "text", params } });
+  const done = await runProgram(["run", "Read README.md", "--max-turns", "2", ...STREAM_JSON], { home });
+  const { events, result } = turnOf(done.stdout);
+  assert.equal(result.error_code, "max_turns", done.stdout);
+  const results = events.flatMap((event) => event.type === "user" ? event.message.content : []);
+  assert.equal(results.length, 2);
+  for (const { content, is_error } of results) {
+    assert.match(content, /hello world/);
+    assert.equal(is_error, false);
+  }
+  assert.doesNotMatch(done.stdout, /api_retry/);
+});
+
 Deno.test("the same prompt in a second run is read from the server's cache", async () => {
   await using home = await temporaryHome();
   await using server = await startLlama();
@@ -82,6 +102,15 @@ Deno.test("the same prompt in a second run is read from the server's cache", asy
   assert.ok(first && second);
   assert.equal(first.cache_read_input_tokens, 0);
   assert.equal(second.cache_read_input_tokens, promptTokens(first) - 1);
+});
+
+Deno.test("a window that is not configured is the one that the server gives a slot", async () => {
+  await using home = await temporaryHome();
+  await using server = await startLlama({ contextWindow: 8192, parallel: 2 });
+  await configureLlama(home, server, { model: { context_window: undefined } });
+  const done = await runProgram([...SAY_HELLO, "--json"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(turnOf(done.stdout).result.modelUsage[MODEL]?.contextWindow, 4096);
 });
 
 Deno.test("two programs are answered side by side", async () => {
