@@ -120,8 +120,11 @@ export interface ToolResultFinding {
 
 /** A reply under a schema. */
 export interface JsonSchemaFinding {
-  /** `refused`: the server does not take the field; `ignored`: it does, and replies in words. */
-  support: "yes" | "ignored" | "refused";
+  /**
+   * `refused`: the server does not take the field; `ignored`: it does, and replies in words; `unclear`: the reply was cut
+   * before it could show.
+   */
+  support: "yes" | "ignored" | "refused" | "unclear";
   detail: string;
 }
 

@@ -1,6 +1,7 @@
 /** Does the server hold a reply to a JSON schema? Asked in words that a model without one answers in words. */
 import { ProviderFailure } from "../failure.ts";
 import { isRecord } from "../record.ts";
+import type { ChatReply } from "../types.ts";
 import type { JsonSchemaFinding } from "./findings.ts";
 import { question, type Subject } from "./subject.ts";
 
@@ -21,15 +22,24 @@ export async function checkJsonSchema(subject: Subject, signal: AbortSignal): Pr
       params: { [FIELD]: { type: "json_schema", json_schema: { name: "capital", schema: SCHEMA } } },
     }, { signal });
     if (retries.some((reason) => reason.endsWith(`without ${FIELD}`))) return refused();
-    const problem = schemaProblem(reply.text);
-    if (problem === null) return { support: "yes", detail: "" };
-    return { support: "ignored", detail: reply.finish === "length" ? "no end before the token limit" : problem };
+    return judgeSchemaReply(reply);
   } catch (error) {
     if (error instanceof ProviderFailure && error.kind === "request" && [400, 422].includes(error.facts.status ?? 0)) {
       return refused();
     }
     throw error;
   }
+}
+
+/** What a reply under the schema shows. A cut one shows nothing, unless it began with words. */
+export function judgeSchemaReply({ text, finish }: Pick<ChatReply, "text" | "finish">): JsonSchemaFinding {
+  const problem = schemaProblem(text);
+  if (problem === null) return { support: "yes", detail: "" };
+  // llama-server holds a small model to the schema, which then writes one string up to the limit.
+  const couldFit = finish === "length" && /^\s*(?:\{|$)/.test(text);
+  return couldFit
+    ? { support: "unclear", detail: "no end before the token limit" }
+    : { support: "ignored", detail: problem };
 }
 
 function refused(): JsonSchemaFinding {

@@ -8,7 +8,7 @@ import { checkEditCall } from "./edit.ts";
 import { figureOf, repeated } from "./figure.ts";
 import { fillerText, holdsMarker, newMarker } from "./filler.ts";
 import { rateOf, streamingOf } from "./generation.ts";
-import { schemaProblem } from "./json_schema.ts";
+import { judgeSchemaReply, schemaProblem } from "./json_schema.ts";
 import { cacheKept } from "./prompt_cache.ts";
 import { WEATHER } from "./sample_tools.ts";
 import type { TimedReply } from "./subject.ts";
@@ -83,6 +83,15 @@ Deno.test("a reply at the token limit is unclear, not a refusal to call", () => 
     correct: false,
     detail: "the arguments are not valid JSON",
   });
+});
+
+Deno.test("a reply under a schema that was cut shows nothing, unless it began with words", () => {
+  const support = (text: string, finish: "length" | "stop") => judgeSchemaReply({ text, finish }).support;
+  assert.equal(support('{"capital":"Oslo","letters":4}', "stop"), "yes");
+  assert.equal(support('{"capital":"Oslo Oslo Oslo', "length"), "unclear");
+  assert.equal(support("", "length"), "unclear");
+  assert.equal(support("The capital of Norway", "length"), "ignored");
+  assert.equal(support('{"capital":"Oslo', "stop"), "ignored");
 });
 
 Deno.test("a schema is kept only by an object with exactly its fields", () => {
