@@ -1,7 +1,6 @@
 /** Keeps the next request within the window: old results shortened first, then the older part summarised. */
 import { AgentcliError } from "../errors.ts";
 import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
-import { compactSession } from "./compact.ts";
 import { type Limits, limitsOf } from "./limits.ts";
 import { tellBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";
@@ -22,7 +21,7 @@ export async function fitContext(session: Session, turn: RunningTurn): Promise<v
   if (estimateOf(session) <= limits.threshold) return;
   await shortenOldResults(session, limits, turn);
   if (estimateOf(session) <= limits.threshold) return;
-  await compactSession(session, { ...turn, trigger: "auto" });
+  await compact(session, turn);
   await cutLastRound(session, limits, turn);
   await judgeRest(session, limits, turn);
 }
@@ -34,10 +33,16 @@ export async function fitContext(session: Session, turn: RunningTurn): Promise<v
 export async function makeRoom(session: Session, turn: RunningTurn): Promise<boolean> {
   const limits = limitsOf(session.model);
   const before = requestBytes(session);
-  const compacted = await compactSession(session, { ...turn, trigger: "auto" });
+  const compacted = await compact(session, turn);
   if (!compacted) await shortenOldResults(session, { ...limits, target: 0 }, turn);
   await cutLastRound(session, { ...limits, budget: limits.threshold }, turn);
   return requestBytes(session) < before;
+}
+
+/** Loaded when it is needed: most turns end without. */
+async function compact(session: Session, turn: RunningTurn): Promise<boolean> {
+  const { compactSession } = await import("./compact.ts");
+  return await compactSession(session, { ...turn, trigger: "auto" });
 }
 
 async function shortenOldResults(session: Session, limits: Limits, turn: RunningTurn): Promise<void> {
