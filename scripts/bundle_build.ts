@@ -1,0 +1,37 @@
+/** Builds the text of the one file from the sources. */
+import { oneFile } from "./bundle_parts.ts";
+import { asciiOnly, withoutCachePaths } from "./bundle_text.ts";
+
+const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
+
+/** Runs Deno in the root of the repository and gives what it prints. Throws with its errors when it fails. */
+export async function deno(args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+    args,
+    cwd: root,
+    env: { DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1" },
+  }).output();
+  if (code !== 0) throw new Error(`deno ${args[0]} failed:\n${new TextDecoder().decode(stderr)}`);
+  return new TextDecoder().decode(stdout);
+}
+
+/** The functions that are compiled ahead: `scripts/eager_functions.txt`, which `record_eager.ts` writes. */
+export async function eagerFunctions(): Promise<Set<string>> {
+  const text = await Deno.readTextFile(new URL("eager_functions.txt", import.meta.url));
+  return new Set(text.split("\n").filter((line) => line !== ""));
+}
+
+/** The one file, with these functions compiled ahead. */
+export async function buildBundle(eager: ReadonlySet<string>): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  try {
+    await deno(["bundle", "--quiet", "--platform", "browser", "--code-splitting", "--outdir", folder, "main.ts"]);
+    const files = new Map<string, string>();
+    for (const { name } of Deno.readDirSync(folder)) {
+      files.set(name, withoutCachePaths(await Deno.readTextFile(`${folder}/${name}`)));
+    }
+    return asciiOnly(oneFile(files, { entry: "main.js", turn: "src/cli/run/run.ts", eager }));
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}

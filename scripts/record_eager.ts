@@ -1,0 +1,42 @@
+/**
+ * `deno run -A scripts/record_eager.ts`: writes `scripts/eager_functions.txt`, the functions that a short turn calls. The bundle has
+ * them compiled ahead (see `bundle_parts.ts`). To be run again when the way to the first request has changed much; an
+ * old list costs time, never correctness.
+ */
+import { openStage } from "./bench/stage.ts";
+import { buildBundle } from "./bundle_build.ts";
+import { functionsAt } from "./bundle_parts.ts";
+
+/** Where V8 says which functions it compiled when they were first called, as offsets of the script. */
+export function compiledOffsets(log: string, program: string): number[] {
+  const lines = log.split("\n").map((line) => line.split(","));
+  const script = lines.find(([kind, , name]) => kind === "script-details" && name?.endsWith(program))?.[1];
+  return lines.flatMap(([kind, event, id, start]) =>
+    kind === "function" && event === "interpreter" && id === script ? [Number(start)] : []
+  );
+}
+
+async function record(): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  try {
+    const program = `${folder}/agentcli.js`;
+    // Without any compiled ahead: only what is compiled late is told of.
+    const text = await buildBundle(new Set());
+    await Deno.writeTextFile(program, text);
+    await using stage = await openStage(program);
+    const turn = stage.ours("run", "Hello", "--model", "bench:short");
+    // The first turn fills the caches; the functions that do so are not those of every turn.
+    await stage.run(turn);
+    const log = `${folder}/v8.log`;
+    const flags = `--v8-flags=--log-function-events,--logfile=${log},--no-logfile-per-isolate`;
+    await stage.run({ ...turn, argv: turn.argv.toSpliced(2, 0, flags) });
+    const offsets = compiledOffsets(await Deno.readTextFile(log), program);
+    const names = [...new Set(functionsAt(text, offsets))].sort();
+    await Deno.writeTextFile(new URL("eager_functions.txt", import.meta.url), `${names.join("\n")}\n`);
+    console.log(`${names.length} functions`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+if (import.meta.main) await record();
