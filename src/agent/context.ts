@@ -12,16 +12,20 @@ const MOST_BYTES_PER_TOKEN = 8;
 
 /**
  * Makes room before a request where three quarters of the budget are used. In this order, each only where the one
- * before did not help enough: results before the last round are shortened in one batch; the older part is summarised;
- * results of the last round are cut. Throws `context_overflow` when a summary does not help twice in a row, or when the
+ * before would not help for long: results before the last round are shortened in one batch; the older part is
+ * summarised; results of the last round are cut. Throws `context_overflow` when a summary does not help twice in a row, or when the
  * user's words alone are certainly too long.
  */
 export async function fitContext(session: Session, turn: RunningTurn): Promise<void> {
   const limits = limitsOf(session.model);
   if (estimateOf(session) <= limits.threshold) return;
-  await shortenOldResults(session, limits, turn);
-  if (estimateOf(session) <= limits.threshold) return;
-  await compact(session, turn);
+  const shortened = shortenedTo(session, limits.target);
+  const savedBytes = shortened === null ? 0 : shortened.savedBytes;
+  const helps = estimateOf(session) - savedBytes / session.context.bytesPerToken <= limits.relief;
+  // A little room would be full again at once, and each time the server reads anew: then rather a summary.
+  if (helps || !await compact(session, turn)) {
+    if (shortened !== null) await take(session, shortened, turn);
+  }
   await cutLastRound(session, limits, turn);
   await judgeRest(session, limits, turn);
 }
@@ -34,7 +38,8 @@ export async function makeRoom(session: Session, turn: RunningTurn): Promise<boo
   const limits = limitsOf(session.model);
   const before = requestBytes(session);
   const compacted = await compact(session, turn);
-  if (!compacted) await shortenOldResults(session, { ...limits, target: 0 }, turn);
+  const shortened = compacted ? null : shortenedTo(session, 0);
+  if (shortened !== null) await take(session, shortened, turn);
   await cutLastRound(session, { ...limits, budget: limits.threshold }, turn);
   return requestBytes(session) < before;
 }
@@ -45,10 +50,9 @@ async function compact(session: Session, turn: RunningTurn): Promise<boolean> {
   return await compactSession(session, { ...turn, trigger: "auto" });
 }
 
-async function shortenOldResults(session: Session, limits: Limits, turn: RunningTurn): Promise<void> {
-  const saveBytes = (estimateOf(session) - limits.target) * session.context.bytesPerToken;
-  const shortened = shortenOld(session.items, { end: lastRoundStart(session.items), saveBytes });
-  if (shortened !== null) await take(session, shortened, turn);
+function shortenedTo(session: Session, target: number): Shortened | null {
+  const saveBytes = (estimateOf(session) - target) * session.context.bytesPerToken;
+  return shortenOld(session.items, { end: lastRoundStart(session.items), saveBytes });
 }
 
 async function cutLastRound(session: Session, limits: Limits, turn: RunningTurn): Promise<void> {

@@ -24,8 +24,10 @@ export interface Limits {
   budget: number;
   /** Longer prompts are shortened: three quarters of the budget. */
   threshold: number;
-  /** What shortening aims at, so that the next one is far away: half of the budget. */
+  /** What shortening aims at, so that the next one is far away: a good third of the budget. */
   target: number;
+  /** Shortening that leaves more than this, six tenths of the budget, would be needed again too soon. */
+  relief: number;
 }
 
 /** The marks for a window and a reply limit. */
@@ -33,7 +35,8 @@ export function limitsOf(model: { contextWindow: number; maxTokens: number }): L
   const window = model.contextWindow;
   const reserve = Math.min(model.maxTokens, Math.floor(window / 4));
   const budget = Math.max(window - reserve - MARGIN, 1);
-  return { window, reserve, budget, threshold: Math.floor(budget * 0.75), target: Math.floor(budget * 0.5) };
+  const share = (part: number) => Math.floor(budget * part);
+  return { window, reserve, budget, threshold: share(0.75), relief: share(0.6), target: share(0.35) };
 }
 
 /** The reply limit of one request, so that prompt and reply fit into the window together (vLLM refuses others). */

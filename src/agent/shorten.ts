@@ -18,6 +18,7 @@ export interface Shortened {
   /** Place of the first replaced item. */
   first: number;
   callIds: string[];
+  savedBytes: number;
 }
 
 /** Where the last round begins: the last reply with calls, and their results; the end where there is none. */
@@ -58,7 +59,7 @@ export function shortenOld(
     first = Math.min(first, at);
     callIds.push(item.callId);
   }
-  return callIds.length === 0 ? null : { items: changed, first, callIds };
+  return callIds.length === 0 ? null : { items: changed, first, callIds, savedBytes: saved };
 }
 
 function callsById(items: readonly SessionItem[]): Map<string, ToolCall> {
@@ -100,8 +101,13 @@ export function cutResults(
   const [earliest] = long;
   if (earliest === undefined) return null;
   const changed = [...items];
-  for (const { at, item, bytes } of long) changed[at] = { ...item, content: middleCut(item.content, { share, bytes }) };
-  return { items: changed, first: earliest.at, callIds: long.map(({ item }) => item.callId) };
+  let savedBytes = 0;
+  for (const { at, item, bytes } of long) {
+    const content = middleCut(item.content, { share, bytes });
+    changed[at] = { ...item, content };
+    savedBytes += bytes - byteLength(content);
+  }
+  return { items: changed, first: earliest.at, callIds: long.map(({ item }) => item.callId), savedBytes };
 }
 
 /** About the bytes of the note in a cut result. */
