@@ -44,8 +44,9 @@ export async function compactSession(session: Session, options: CompactOptions):
   });
   if (plan === null) return false;
   const [preTokens, bytesBefore] = [estimateOf(session), requestBytes(session)];
-  await options.emit({ kind: "notice", text: "the context is nearly full; summarising the older part of the session" });
+  await options.emit({ kind: "status", status: "compacting" });
   const summary = await summarise(plan.summarised, session, options);
+  await options.emit({ kind: "status", status: null });
   const before = session.items.length;
   session.items.splice(0, before, summary, ...plan.kept);
   context.removed += before - session.items.length;

@@ -4,7 +4,7 @@ import { highestLabel } from "../boundary/label.ts";
 import type { Workspace } from "../boundary/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import type { SessionItem } from "../session/item.ts";
+import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool } from "../tools/tool.ts";
@@ -98,9 +98,14 @@ export function sessionLabel(session: Session): Label {
   return highestLabel([session.system.label, ...session.items.map((item) => item.label)]);
 }
 
-/** The place of the next item, counted over the whole session: it never repeats, also after a compaction. */
+/** The place of the next item, counted over the whole session: it never repeats, also after a compaction or a resume. */
 export function nextPosition(session: Session): number {
-  return session.context.removed + session.items.length;
+  const counted = session.context.removed + session.items.length;
+  const last = session.items.findLast((item) => item.kind === "assistant" && item.calls.length > 0);
+  const id = last?.kind === "assistant" ? last.calls.at(-1)?.id : undefined;
+  // A session that was read back may not know what was removed from it: the ids it holds tell.
+  const held = id === undefined ? NaN : positionOfCall(id);
+  return Number.isSafeInteger(held) ? Math.max(counted, held + 1) : counted;
 }
 
 /** Takes over a window; the reply limit follows where nobody fixed it. */

@@ -2,8 +2,10 @@
 import type { TurnEvent } from "./turn_event.ts";
 
 /** The fields of the event besides session and id. */
-export function contextEvent(event: TurnEvent & { kind: "compacted" | "prefix_break" | "truncated" }) {
+export function contextEvent(event: TurnEvent & { kind: "status" | "compacted" | "prefix_break" | "truncated" }) {
   switch (event.kind) {
+    case "status":
+      return { type: "system" as const, subtype: "status" as const, status: event.status };
     case "compacted":
       return {
         type: "system" as const,

@@ -74,6 +74,13 @@ export const recoveredSchema = z.object({
   tools: z.array(z.string()),
 });
 
+export const statusSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("status"),
+  ...base,
+  status: z.enum(["compacting"]).nullable(),
+});
+
 export const compactBoundarySchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("compact_boundary"),
@@ -234,6 +241,7 @@ export const eventSchema = z.union([
   retrySchema,
   permissionDeniedSchema,
   recoveredSchema,
+  statusSchema,
   compactBoundarySchema,
   prefixBreakSchema,
   truncatedSchema,

@@ -95,6 +95,8 @@ export type TurnEvent =
   | { kind: "retry"; notice: RetryNotice }
   /** Calls were found in the text of a reply; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }
+  /** Work between requests that takes its time; null when it is over. */
+  | { kind: "status"; status: "compacting" | null }
   | PrefixBreak
   | Compacted
   /** The server dropped a part of the prompt without saying so; `hint` is how to give it more room. */

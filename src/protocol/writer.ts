@@ -118,6 +118,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             tools: event.toolNames,
             ...base(),
           });
+        case "status":
         case "compacted":
         case "prefix_break":
         case "truncated":

@@ -65,6 +65,8 @@ const everything: TurnEvent[] = [
     summary: { kind: "user", text: "SUMMARY_TEXT", label: "no-cloud", origin: "summary" },
     replaced: 5,
   },
+  { kind: "status", status: "compacting" },
+  { kind: "status", status: null },
   { kind: "truncated", estimatedTokens: 100, promptTokens: 20, hint: "h" },
   { kind: "notice", text: "n" },
 ];
@@ -98,6 +100,25 @@ Deno.test("every line of every event fits the schema and is one line", () => {
   for (const line of lines) eventSchema.parse(JSON.parse(line));
   assert.ok(!text.includes("SUMMARY_TEXT"), "a summary holds what the session read");
   assert.equal(lines.filter((line) => line.includes('"type":"stream_event"')).length, 12);
+});
+
+Deno.test("a message whose request failed on the way is ended before the next one starts", () => {
+  const writer = createProtocolWriter(options);
+  const text = [
+    { kind: "request", messageId: "msg_1", turn: 1, position: 1 },
+    { kind: "delta", messageId: "msg_1", delta: { kind: "text", text: "half" } },
+    { kind: "request", messageId: "msg_2", turn: 1, position: 1 },
+  ].map((event) => writer.lines(event as TurnEvent)).join("");
+  const types = text.trimEnd().split("\n").map((line) => JSON.parse(line).event.type);
+  assert.deepEqual(types, [
+    "message_start",
+    "content_block_start",
+    "content_block_delta",
+    "content_block_stop",
+    "message_delta",
+    "message_stop",
+    "message_start",
+  ]);
 });
 
 Deno.test("the result of a tool that is no-cloud is not on a line, neither its content nor its details", () => {

@@ -18,6 +18,11 @@ export function callId(position: number, index: number): string {
   return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
 }
 
+/** The place of its reply in an id that {@link callId} made. */
+export function positionOfCall(id: string): number {
+  return Math.floor(parseInt(id.slice("call".length), 36) / 64);
+}
+
 /** What the user typed or piped in; also what the engine says in the user's place. */
 export interface UserItem {
   kind: "user";

@@ -66,6 +66,9 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return tell(
             `  calls found in the text (${event.family}): ${event.toolNames.map((name) => clean(name)).join(", ")}`,
           );
+        case "status":
+          if (event.status === "compacting") progress.start("summarising the older part of the session");
+          return event.status === null ? progress.stop() : undefined;
         case "truncated":
           return tell(truncatedLine(event));
         case "prefix_break":

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { replyOf, testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
+import { type AskModel, runTurn } from "./turn.ts";
+
+const tools = [testTool("Fail", () => new Error("that did not work"))];
+
+Deno.test("an answer is asked for once after reasoning alone, and its lack is an error", async () => {
+  for (const [finish, wording] of [["stop", /only reasoning/], ["length", /length limit/]] as const) {
+    const session = testSession(8192);
+    const seen: string[] = [];
+    const model: AskModel = (request) => {
+      seen.push(request.messages.at(-1)?.content ?? "");
+      return Promise.resolve(replyOf({ reasoning: "hm", finish }));
+    };
+    const result = await runTurn(session, words("go"), turnOptions(model));
+    assert.equal(result.errorCode, "empty_reply");
+    assert.equal(seen.length, 2);
+    assert.match(seen[1] ?? "", wording);
+  }
+});
+
+Deno.test("eight failed calls in a row end the turn; at the fifth the model is told", async () => {
+  const session = testSession(32_768, { tools });
+  let asked = 0;
+  const model: AskModel = () => Promise.resolve(replyOf({ calls: [{ name: "Fail", input: { path: `${asked++}` } }] }));
+  const options = turnOptions(model);
+  const result = await runTurn(session, words("go"), options);
+  assert.equal(result.errorCode, "loop_detected");
+  assert.equal(result.exitCode, 7);
+  assert.equal(asked, 8);
+  const told = options.events.flatMap((event) =>
+    event.kind === "tool_result" && /Five calls in a row/.test(event.item.content) ? [event.item.callId] : []
+  );
+  assert.equal(told.length, 1);
+});
+
+Deno.test("many wrong calls in one reply do not end the turn", async () => {
+  const session = testSession(32_768, { tools });
+  let asked = 0;
+  const model: AskModel = () =>
+    Promise.resolve(replyOf(
+      asked++ === 0
+        ? { calls: Array.from({ length: 10 }, (_, at) => ({ name: "Fail", input: { path: `${at}` } })) }
+        : { text: "I see." },
+    ));
+  assert.equal((await runTurn(session, words("go"), turnOptions(model))).outcome, "success");
+});
