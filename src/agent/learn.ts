@@ -92,7 +92,11 @@ function textOf(session: Session): string {
 }
 
 /** Learns from a refusal as too long. Where the server names no number the window is taken for a good deal smaller. */
-export async function learnFromOverflow(session: Session, failure: ProviderFailure, sent: SentRequest): Promise<void> {
+export async function learnFromOverflow(
+  session: Session,
+  { failure, sent }: { failure: ProviderFailure; sent: SentRequest },
+  { emit }: { emit: TurnListener },
+): Promise<void> {
   const { contextWindow, promptTokens } = failure.facts;
   const { context, model } = session;
   if (promptTokens !== undefined && promptTokens > 0) {
@@ -100,6 +104,13 @@ export async function learnFromOverflow(session: Session, failure: ProviderFailu
     if (ratio >= 1 && ratio <= 8) context.bytesPerToken = ratio;
   }
   if (contextWindow !== undefined && contextWindow >= SMALLEST_WINDOW) {
+    if (model.windowSource === "configured" && contextWindow < model.contextWindow) {
+      await emit({
+        kind: "notice",
+        text: `the server has a window of ${contextWindow} tokens; context_window: ${model.contextWindow} in ` +
+          "providers.yaml is more than it gives",
+      });
+    }
     setWindow(session, contextWindow, "learnt");
     await session.server.remember({ window: contextWindow });
     return;

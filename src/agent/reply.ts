@@ -35,7 +35,7 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
         throw error;
       }
       roomMade = true;
-      await learnFromOverflow(session, failure, sent);
+      await learnFromOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the server has no room for this conversation; making it shorter" });
       if (!await makeRoom(session, turn)) throw overflow(session, failure);
     }

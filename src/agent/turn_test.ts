@@ -175,6 +175,8 @@ Deno.test("an overflow leads to one compaction and one retry, with the window th
   assert.ok((asked[6] ?? Infinity) < (asked[5] ?? 0) / 2);
   assert.equal(options.events.filter((event) => event.kind === "compacted").length, 1);
   assert.equal(session.model.contextWindow, 4096);
+  const notices = options.events.flatMap((event) => event.kind === "notice" ? [event.text] : []);
+  assert.ok(notices.some((text) => /context_window: 32768 in providers\.yaml/.test(text)), notices.join("\n"));
 });
 
 Deno.test("a server that never has room ends the turn with context_overflow after one retry", async () => {
