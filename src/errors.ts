@@ -20,6 +20,7 @@ export const EXIT_CODE_OF = {
   unknown_model: 3,
   unknown_role: 3,
   unknown_session: 3,
+  session_in_use: 3,
   no_provider: 3,
   no_model: 3,
   provider_unreachable: 4,

@@ -18,6 +18,13 @@ export function callId(position: number, index: number): string {
   return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
 }
 
+/** Where protected content came from. Named in the placeholder that stands for it in a store; neither is protected. */
+export interface ProtectedSource {
+  path: string;
+  /** The line of a marker that covers it. */
+  rule: string;
+}
+
 /** The place of its reply in an id that {@link callId} made. */
 export function positionOfCall(id: string): number {
   return Math.floor(parseInt(id.slice("call".length), 36) / 64);
@@ -30,6 +37,8 @@ export interface UserItem {
   label: Label;
   /** Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. */
   origin?: "engine" | "summary";
+  /** Of a `no-cloud` item, where it is known. */
+  source?: ProtectedSource;
 }
 
 /** One reply of the model. */
@@ -51,6 +60,8 @@ export interface ToolResultItem {
   content: string;
   isError: boolean;
   label: Label;
+  /** Of a `no-cloud` item, where it is known. */
+  source?: ProtectedSource;
 }
 
 /** An item of a session; the system prompt is not one, it is built. */

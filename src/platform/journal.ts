@@ -1,0 +1,168 @@
+/**
+ * Files of the home that only grow: one line an entry, flushed to the disk before the caller goes on. Kept apart from
+ * `home.ts`, which replaces whole files.
+ */
+import { isAbsent, makePrivateDirectory, removeFile, setMode } from "./files.ts";
+import type { Home } from "./home.ts";
+import { dirname } from "./path.ts";
+
+/** An open file that is appended to. The owner holds a lock of its own: nothing here keeps a second writer out. */
+export interface Journal {
+  /** Bytes of it now. */
+  readonly size: number;
+  /** Whether the name still leads to this file: it may have been removed, or another put in its place. */
+  inPlace(): boolean;
+  /**
+   * Writes the bytes at the end and waits until the disk has them. When that fails, what was written of them is taken
+   * away again as far as the system lets us, and the error of the system is thrown.
+   */
+  append(bytes: Uint8Array): Promise<void>;
+  /** Cuts the file to its first `size` bytes. */
+  cut(size: number): Promise<void>;
+  close(): void;
+}
+
+/** Opens a file of the home for appending, 0600 in directories of 0700; made when absent. Throws the system's errors. */
+export async function openJournal(home: Home, name: string): Promise<Journal> {
+  const path = home.file(name);
+  await makePrivateDirectory(dirname(path));
+  const handle = await Deno.open(path, { append: true, create: true, mode: 0o600 });
+  const facts = handle.statSync();
+  if (facts.mode !== null && (facts.mode & 0o077) !== 0) await setMode(path, 0o600);
+  let size = facts.size;
+  const write = async (bytes: Uint8Array) => {
+    let written = 0;
+    while (written < bytes.length) written += await handle.write(bytes.subarray(written));
+    await handle.syncData();
+  };
+  return {
+    get size() {
+      return size;
+    },
+    inPlace() {
+      try {
+        const now = Deno.statSync(path);
+        return now.ino === facts.ino && now.dev === facts.dev;
+      } catch (error) {
+        if (isAbsent(error)) return false;
+        throw error;
+      }
+    },
+    async append(bytes) {
+      try {
+        await write(bytes);
+        size += bytes.length;
+      } catch (error) {
+        // A part of a line would be a torn line for every reader.
+        await handle.truncate(size).catch(() => {});
+        throw error;
+      }
+    },
+    async cut(length) {
+      await handle.truncate(length);
+      size = length;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** A lock that is held until it is given back or its process ends. */
+export interface HeldLock {
+  release(): Promise<void>;
+}
+
+/**
+ * Takes the lock `name` of the home without waiting; null when somebody else has it. The lock belongs to an open handle,
+ * so it dies with its holder; the file is removed when it is given back.
+ */
+export async function holdLock(home: Home, name: string): Promise<HeldLock | null> {
+  const path = home.file(name);
+  await makePrivateDirectory(dirname(path));
+  for (;;) {
+    const handle = await Deno.open(path, { read: true, write: true, create: true, mode: 0o600 });
+    if (!await handle.tryLock(true)) {
+      handle.close();
+      return null;
+    }
+    // The file may have been removed by its holder between our opening and our locking: then nobody else sees this one.
+    if (sameFile(handle, path)) {
+      return {
+        async release() {
+          await removeFile(path);
+          handle.close();
+        },
+      };
+    }
+    handle.close();
+  }
+}
+
+function sameFile(handle: Deno.FsFile, path: string): boolean {
+  try {
+    return Deno.build.os === "windows" || handle.statSync().ino === Deno.statSync(path).ino;
+  } catch (error) {
+    if (isAbsent(error)) return false;
+    throw error;
+  }
+}
+
+/** Bytes read at a time. */
+const CHUNK = 256 * 1024;
+
+async function openExisting(home: Home, name: string): Promise<Deno.FsFile | null> {
+  try {
+    return await Deno.open(home.file(name), { read: true });
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+/** A file of the home piece by piece; nothing when it is absent. */
+export async function* readPieces(home: Home, name: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+  const handle = await openExisting(home, name);
+  if (handle === null) return;
+  try {
+    for (;;) {
+      const buffer = new Uint8Array(CHUNK);
+      const count = await handle.read(buffer);
+      if (count === null) return;
+      yield buffer.subarray(0, count);
+    }
+  } finally {
+    handle.close();
+  }
+}
+
+/** The last `length` bytes of a file of the home; fewer when it is shorter, null when it is absent. */
+export async function readEnd(
+  home: Home,
+  name: string,
+  { length }: { length: number },
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const handle = await openExisting(home, name);
+  if (handle === null) return null;
+  try {
+    const start = Math.max(0, handle.statSync().size - length);
+    await handle.seek(start, Deno.SeekMode.Start);
+    const buffer = new Uint8Array(length);
+    let filled = 0;
+    while (filled < length) {
+      const count = await handle.read(buffer.subarray(filled));
+      if (count === null) break;
+      filled += count;
+    }
+    return buffer.subarray(0, filled);
+  } finally {
+    handle.close();
+  }
+}
+
+/** Removes a directory of the home with all that is in it; one that is absent is no error. */
+export async function removeTree(home: Home, name: string): Promise<void> {
+  try {
+    await Deno.remove(home.file(name), { recursive: true });
+  } catch (error) {
+    if (!isAbsent(error)) throw error;
+  }
+}

@@ -1,0 +1,88 @@
+/** A stored session as one document: for people, or for programs. It holds what the transcript holds, no more. */
+import type { SessionItem } from "./item.ts";
+import type { StoredSession } from "./load.ts";
+
+/** The session as a value for JSON. */
+export function sessionValue(stored: StoredSession): Record<string, unknown> {
+  const { meta } = stored;
+  return {
+    session_id: stored.id,
+    project: meta?.projectRoot ?? null,
+    cwd: meta?.cwd ?? null,
+    created: meta?.timestamp ?? null,
+    updated: stored.updated === "" ? null : stored.updated,
+    forked_from: meta?.forkedFrom ?? null,
+    model: stored.model,
+    turns: stored.turns,
+    label: stored.label,
+    withheld: stored.withheld,
+    problems: stored.problems,
+    system: stored.context?.system.text ?? null,
+    items: stored.items.map(itemValue),
+  };
+}
+
+function itemValue(item: SessionItem): Record<string, unknown> {
+  switch (item.kind) {
+    case "user":
+      return { role: "user", origin: item.origin ?? "user", text: item.text, label: item.label };
+    case "assistant":
+      return {
+        role: "assistant",
+        id: item.id,
+        text: item.text,
+        reasoning: item.reasoning,
+        calls: item.calls.map(({ id, name, input }) => ({ id, name, input })),
+        label: item.label,
+      };
+    case "tool_result":
+      return {
+        role: "tool",
+        call_id: item.callId,
+        name: item.name,
+        content: item.content,
+        is_error: item.isError,
+        label: item.label,
+      };
+  }
+}
+
+/** The session as Markdown. Texts of the user and the model stand as they are; what tools saw is fenced. */
+export function sessionMarkdown(stored: StoredSession): string {
+  const { meta } = stored;
+  const facts = [
+    ["Project", meta?.projectRoot],
+    ["Started", meta?.timestamp],
+    ["Last written", stored.updated],
+    ["Model", stored.model],
+    ["Label", stored.label],
+    ["Withheld", stored.withheld === 0 ? undefined : `${stored.withheld} items, protected and not stored`],
+  ].filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => `- ${name}: ${value}`);
+  const parts = [`# Session ${stored.id}`, facts.join("\n"), ...stored.items.map(itemMarkdown)];
+  return parts.filter((part) => part !== "").join("\n\n") + "\n";
+}
+
+const HEADING = { user: "User", engine: "Engine", summary: "Summary" } as const;
+
+function itemMarkdown(item: SessionItem): string {
+  switch (item.kind) {
+    case "user":
+      return `## ${HEADING[item.origin ?? "user"]}\n\n${item.text}`;
+    case "assistant":
+      return [
+        "## Assistant",
+        ...(item.reasoning === "" ? [] : [item.reasoning.split("\n").map((line) => `> ${line}`).join("\n")]),
+        ...(item.text === "" ? [] : [item.text]),
+        ...item.calls.map((call) => `Call of ${call.name}:\n\n${fenced(JSON.stringify(call.input, null, 2), "json")}`),
+      ].join("\n\n");
+    case "tool_result":
+      return `### Result of ${item.name}${item.isError ? " (failed)" : ""}\n\n${fenced(item.content, "")}`;
+  }
+}
+
+/** A fence longer than any in the text. */
+function fenced(text: string, language: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`{3,}/g)].map(([fence]) => fence.length));
+  const fence = "`".repeat(longest + 1);
+  return `${fence}${language}\n${text}${text.endsWith("\n") ? "" : "\n"}${fence}`;
+}

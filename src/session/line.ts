@@ -1,0 +1,164 @@
+/**
+ * Lines of a transcript as they are written. Messages have the shape that clients of the protocol know (specification,
+ * stream-json §5); what only agentcli needs is in the field `agentcli` of a message, or in lines of type `agentcli`.
+ */
+import { type Label, labelOf } from "../boundary/label.ts";
+import type { ToolSchema, Usage } from "../provider/types.ts";
+import type { AssistantItem, SessionItem } from "./item.ts";
+
+/** What every line of a session says. */
+export interface LineFacts {
+  sessionId: string;
+  cwd: string;
+  version: string;
+  gitBranch?: string | undefined;
+  /** ISO 8601, never before that of the line above. */
+  timestamp: string;
+}
+
+/** What the session is at a line: read from the end of a file, so that listing need not read it whole. */
+export interface Standing {
+  /** Prompts of the user so far. */
+  turn: number;
+  /** Highest label of what the session holds. */
+  sessionLabel: Label;
+  model: string;
+}
+
+/** What stands before the first item of a request. */
+export interface SessionContext {
+  /** The system message as it is sent. */
+  system: { text: string; label: Label };
+  tools: ToolSchema[];
+  /** How tools are offered; the engine's word. */
+  toolProtocol?: string | undefined;
+}
+
+/** The first line of a transcript. */
+export interface MetaLine {
+  projectRoot: string;
+  cwd: string;
+  version: string;
+  model: string;
+  timestamp: string;
+  /** Items that are no longer there, counted from the beginning: a fork goes on counting. */
+  removed: number;
+  forkedFrom?: string | undefined;
+}
+
+/** Version of what agentcli adds to the shape; a higher one is not read. */
+export const FORMAT = 1;
+
+const NO_USAGE: Usage = { promptTokens: 0, completionTokens: 0, cachedTokens: 0 };
+
+/** An item that is stored, with the name of its line. */
+export interface NamedItem {
+  uuid: string;
+  item: SessionItem;
+}
+
+/** `value` as one line. Signs that some readers take for ends of lines are escaped; any JSON reader gives them back. */
+export function lineText(value: unknown): string {
+  return JSON.stringify(value).replace(/[\u2028\u2029]/g, (sign) => sign === "\u2028" ? "\\u2028" : "\\u2029") + "\n";
+}
+
+/** The first line. */
+export function metaLine(meta: MetaLine, sessionId: string): Record<string, unknown> {
+  return { type: "meta", format: FORMAT, sessionId, ...meta };
+}
+
+/** The line of an item that may be stored as it is: callers have made it so. `usage` only of open replies. */
+export function itemLine(
+  { uuid, item }: NamedItem,
+  given: { parent: string | null; facts: LineFacts; standing: Standing; usage?: Usage | null; stopReason?: string },
+): Record<string, unknown> {
+  const { facts, standing } = given;
+  return {
+    parentUuid: given.parent,
+    isSidechain: false,
+    userType: "external",
+    cwd: facts.cwd,
+    sessionId: facts.sessionId,
+    version: facts.version,
+    ...(facts.gitBranch === undefined ? {} : { gitBranch: facts.gitBranch }),
+    type: item.kind === "assistant" ? "assistant" : "user",
+    message: item.kind === "assistant"
+      ? assistantMessage(item, { ...given, model: standing.model })
+      : userMessage(item),
+    uuid,
+    timestamp: facts.timestamp,
+    costUSD: 0,
+    label: labelOf(item),
+    agentcli: { ...standing, ...extras(item) },
+  };
+}
+
+/** An item inside of another line. */
+export function innerItem({ uuid, item }: NamedItem, model: string): Record<string, unknown> {
+  return {
+    uuid,
+    type: item.kind === "assistant" ? "assistant" : "user",
+    message: item.kind === "assistant" ? assistantMessage(item, { model }) : userMessage(item),
+    label: labelOf(item),
+    agentcli: extras(item),
+  };
+}
+
+/** What the shape of the message has no place for. */
+function extras(item: SessionItem): Record<string, unknown> {
+  switch (item.kind) {
+    case "user":
+      return { origin: item.origin, source: item.source };
+    case "tool_result":
+      return { name: item.name, source: item.source };
+    case "assistant": {
+      const odd = item.calls.some((call) => call.input === null || call.problem !== undefined);
+      return odd ? { calls: item.calls.map((call) => ({ unread: call.input === null, problem: call.problem })) } : {};
+    }
+  }
+}
+
+function userMessage(item: Exclude<SessionItem, AssistantItem>): Record<string, unknown> {
+  if (item.kind === "user") return { role: "user", content: item.text };
+  const { callId, content, isError } = item;
+  return {
+    role: "user",
+    content: [{ type: "tool_result", tool_use_id: callId, content, is_error: isError }],
+  };
+}
+
+function assistantMessage(
+  item: AssistantItem,
+  given: { model: string; usage?: Usage | null; stopReason?: string },
+): Record<string, unknown> {
+  const usage = given.usage ?? NO_USAGE;
+  return {
+    id: item.id,
+    type: "message",
+    role: "assistant",
+    model: given.model,
+    content: [
+      ...(item.reasoning === "" ? [] : [{ type: "thinking", thinking: item.reasoning, signature: "" }]),
+      ...(item.text === "" ? [] : [{ type: "text", text: item.text }]),
+      ...item.calls.map((call) => ({ type: "tool_use", id: call.id, name: call.name, input: call.input ?? {} })),
+    ],
+    stop_reason: given.stopReason ?? null,
+    stop_sequence: null,
+    usage: {
+      input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens),
+      output_tokens: usage.completionTokens,
+      cache_creation_input_tokens: 0,
+      cache_read_input_tokens: usage.cachedTokens,
+    },
+  };
+}
+
+/** A line that only agentcli reads. */
+export function ownLine(
+  subtype: "context" | "rewritten" | "note",
+  given: { facts: LineFacts; standing: Standing },
+  fields: Record<string, unknown>,
+): Record<string, unknown> {
+  const { sessionId, timestamp } = given.facts;
+  return { type: "agentcli", subtype, sessionId, timestamp, ...fields, agentcli: { ...given.standing } };
+}

@@ -1,0 +1,197 @@
+/** The stored sessions, from the ends of their files: a transcript of gigabytes is listed as fast as a short one. */
+import { closest } from "../config/suggest.ts";
+import type { Label } from "../boundary/label.ts";
+import { AgentcliError } from "../errors.ts";
+import { listDirectory } from "../platform/files.ts";
+import type { Home } from "../platform/home.ts";
+import { readEnd, readPieces } from "../platform/journal.ts";
+import { loadTranscript } from "./load.ts";
+import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./place.ts";
+import { readLine } from "./read_line.ts";
+
+/** One stored session, as far as a list tells of it. */
+export interface SessionSummary {
+  id: string;
+  slug: string;
+  /** Null when the first line of the file is gone. */
+  projectRoot: string | null;
+  /** The user's first words as they were typed, cut; empty when they were not stored. Not cleaned for a terminal. */
+  firstPrompt: string;
+  /** ISO 8601; empty when unknown. */
+  created: string;
+  /** Milliseconds since 1970, of the file. */
+  updated: number;
+  turns: number;
+  model: string;
+  label: Label;
+  /** Bytes of the file. */
+  size: number;
+}
+
+/** Where to look: one project, or all of them. */
+export type SessionScope = { projectRoot: string } | "all";
+
+/** Bytes of the first words that are shown at most. */
+const PROMPT_LIMIT = 200;
+/** Bytes read from each end of a file. */
+const END_LENGTH = 64 * 1024;
+
+interface SessionFile {
+  id: string;
+  slug: string;
+  modified: number;
+  size: number;
+}
+
+/** The files of the scope, last written first. */
+async function sessionFiles(home: Home, scope: SessionScope): Promise<SessionFile[]> {
+  const slugs = scope === "all"
+    ? (await listDirectory(home.file(PROJECTS)) ?? []).filter(({ kind }) => kind === "directory").map(({ name }) =>
+      name
+    )
+    : [projectSlug(scope.projectRoot)];
+  const files: SessionFile[] = [];
+  for (const slug of slugs) {
+    for (const entry of await listDirectory(home.file(`${PROJECTS}/${slug}`)) ?? []) {
+      const id = entry.name.replace(/\.jsonl$/, "");
+      if (entry.kind !== "file" || id === entry.name || !isSessionId(id)) continue;
+      const status = await home.status(transcriptName(slug, id));
+      if (status !== null) files.push({ id, slug, modified: status.modified, size: status.size });
+    }
+  }
+  return files.sort((one, other) => other.modified - one.modified || (one.id < other.id ? -1 : 1));
+}
+
+/** The sessions of the scope, last written first. Files that hold no line of a session are left out. */
+export async function listSessions(home: Home, scope: SessionScope): Promise<SessionSummary[]> {
+  const summaries: SessionSummary[] = [];
+  for (const file of await sessionFiles(home, scope)) {
+    const summary = await summarise(home, file);
+    if (summary !== null && belongs(summary, scope)) summaries.push(summary);
+  }
+  return summaries;
+}
+
+/** Two projects can share a directory: then the first line of the file decides. */
+function belongs({ projectRoot }: { projectRoot: string | null }, scope: SessionScope): boolean {
+  return scope === "all" || projectRoot === null || projectRoot === scope.projectRoot;
+}
+
+/**
+ * The session that `id` names in the scope: a whole id, or a beginning that only one has (at least 4 characters), or
+ * `latest`. Throws `unknown_session` with what is near, or with the project it belongs to.
+ */
+export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
+  if (id === "latest") {
+    for (const file of await sessionFiles(home, scope)) {
+      const summary = await summarise(home, file);
+      if (summary !== null && belongs(summary, scope)) return summary;
+    }
+    throw new AgentcliError("unknown_session", "there is no session to go on with in this project", {
+      hint: "see all: agentcli sessions list --all",
+    });
+  }
+  const wanted = id.toLowerCase();
+  const listed = /^[0-9a-f-]{4,36}$/.test(wanted) ? await matching(home, wanted, scope) : [];
+  const [first, second] = listed;
+  if (first !== undefined && second === undefined) return first;
+  if (first !== undefined) {
+    throw new AgentcliError("unknown_session", `"${id}" is the beginning of ${listed.length} sessions`, {
+      hint: `give more of the id: ${listed.slice(0, 3).map((summary) => summary.id).join(", ")}`,
+    });
+  }
+  throw new AgentcliError("unknown_session", `no session "${id.slice(0, 64)}"${scope === "all" ? "" : " here"}`, {
+    hint: await hintFor(home, wanted, scope),
+  });
+}
+
+async function matching(home: Home, beginning: string, scope: SessionScope): Promise<SessionSummary[]> {
+  const files = (await sessionFiles(home, scope)).filter((file) => file.id.startsWith(beginning));
+  const found: SessionSummary[] = [];
+  for (const file of files) {
+    const summary = await summarise(home, file);
+    if (summary !== null && belongs(summary, scope)) found.push(summary);
+  }
+  return found;
+}
+
+async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise<string> {
+  const elsewhere = scope === "all" || wanted.length < 4 ? [] : await matching(home, wanted, "all");
+  const [other] = elsewhere;
+  if (other !== undefined) return `it belongs to ${other.projectRoot ?? "another project"}: go there, or use -C`;
+  const near = closest(wanted, (await sessionFiles(home, scope)).map((file) => file.id));
+  const see = scope === "all" ? "agentcli sessions list --all" : "agentcli sessions list";
+  return near.length === 0 ? `see: ${see}` : `did you mean ${near.join(" or ")}? See: ${see}`;
+}
+
+async function summarise(home: Home, file: SessionFile): Promise<SessionSummary | null> {
+  const name = transcriptName(file.slug, file.id);
+  const head = await headOf(home, name);
+  const tail = await tailOf(home, name);
+  const base = { id: file.id, slug: file.slug, updated: file.modified, size: file.size };
+  if (head.said && tail !== null) {
+    const { turn, model, sessionLabel } = tail;
+    return { ...base, ...head.facts, turns: turn, model, label: sessionLabel };
+  }
+  // Lines longer than what was read, or damage: only the whole file tells.
+  const stored = await loadTranscript(home, file);
+  if (stored.items.length === 0) return null;
+  const first = stored.items.find((item) => item.kind === "user" && item.origin === undefined);
+  return {
+    ...base,
+    projectRoot: stored.meta?.projectRoot ?? null,
+    created: stored.meta?.timestamp ?? "",
+    firstPrompt: first?.kind === "user" ? shown(first.text) : "",
+    turns: stored.turns,
+    model: stored.model,
+    label: stored.label,
+  };
+}
+
+interface Head {
+  facts: Pick<SessionSummary, "projectRoot" | "created" | "firstPrompt">;
+  /** Whether the user's first words were met. */
+  said: boolean;
+}
+
+async function headOf(home: Home, name: string): Promise<Head> {
+  const facts: Head["facts"] = { projectRoot: null, created: "", firstPrompt: "" };
+  const lines = (await beginningOf(home, name)).split("\n").slice(0, -1);
+  for (const text of lines) {
+    const line = readLine(text);
+    if (line?.kind === "meta") {
+      facts.projectRoot = line.meta.projectRoot;
+      facts.created = line.meta.timestamp;
+    }
+    if (line?.kind !== "item" || line.named.item.kind !== "user" || line.named.item.origin !== undefined) continue;
+    facts.firstPrompt = shown(line.named.item.text);
+    return { facts, said: facts.projectRoot !== null };
+  }
+  return { facts, said: false };
+}
+
+async function beginningOf(home: Home, name: string): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const piece of readPieces(home, name)) {
+    text += decoder.decode(piece, { stream: true });
+    if (text.length >= END_LENGTH) break;
+  }
+  return text;
+}
+
+/** What the last whole line says of the session; null when it is longer than what is read. */
+async function tailOf(home: Home, name: string) {
+  const bytes = await readEnd(home, name, { length: END_LENGTH });
+  if (bytes === null) return null;
+  const lines = new TextDecoder().decode(bytes).split("\n");
+  for (const text of lines.reverse()) {
+    const line = readLine(text);
+    if (line !== null && line.kind !== "meta") return line.standing;
+  }
+  return null;
+}
+
+function shown(text: string): string {
+  return text.length > PROMPT_LIMIT ? text.slice(0, PROMPT_LIMIT) : text;
+}

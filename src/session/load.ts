@@ -1,0 +1,187 @@
+/** A transcript as the session it tells of: lines read one by one, changes to earlier items applied in order. */
+import { highestLabel, type Label } from "../boundary/label.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import type { SessionItem, ToolCall } from "./item.ts";
+import type { MetaLine, NamedItem, SessionContext } from "./line.ts";
+import { fileLines } from "./lines.ts";
+import { transcriptName } from "./place.ts";
+import { type ReadLine, readLine } from "./read_line.ts";
+
+/** A session as it was stored. */
+export interface StoredSession {
+  id: string;
+  slug: string;
+  /** Null when the first line is gone. */
+  meta: MetaLine | null;
+  /** As they were sent last; placeholders where content was protected, results where a call was cut off. */
+  items: SessionItem[];
+  /** Items that summaries replaced: places in the session are counted on from there. */
+  removed: number;
+  /** The last that was recorded; null when it was protected or never written. */
+  context: SessionContext | null;
+  /** Highest label of items and context. */
+  label: Label;
+  model: string;
+  /** Prompts of the user. */
+  turns: number;
+  /** ISO 8601 of the last line; empty when there is none. */
+  updated: string;
+  /** Items of which only a placeholder is there. */
+  withheld: number;
+  notes: Record<string, unknown>[];
+  /** What could not be read, one sentence each. */
+  problems: string[];
+  /** For the writer that goes on with it. */
+  end: TranscriptEnd;
+}
+
+/** Where a writer goes on. */
+export interface TranscriptEnd {
+  /** The stored items with the names of their lines, before anything was mended. */
+  named: NamedItem[];
+  /** Bytes of whole lines; what follows is torn. */
+  size: number;
+  /** Whether the last whole line has its line feed. */
+  ended: boolean;
+}
+
+/** Said for a call whose result was never recorded: its process ended first. */
+const CUT_OFF = "Not known: the process ended while this ran.";
+
+/**
+ * Reads the transcript of a session. A torn last line was never acknowledged and is left out without a word; other lines
+ * that cannot be read are reported. `unknown_session` when there is no such file. Takes no lock: a session that is
+ * being written is read as far as it got.
+ */
+export async function loadTranscript(home: Home, place: { slug: string; id: string }): Promise<StoredSession> {
+  const name = transcriptName(place.slug, place.id);
+  if (await home.status(name) === null) throw new AgentcliError("unknown_session", `no session ${place.id}`);
+  const replay = new Replay(place.id);
+  let [size, ended] = [0, true];
+  for await (const line of fileLines(home, name)) {
+    const read = line.text === null ? null : readLine(line.text);
+    if (read === null && !line.ended) break;
+    if (read === null) replay.report(line.number);
+    else replay.take(read, line.number);
+    [size, ended] = [line.end, line.ended];
+  }
+  return replay.result({ ...place, size, ended });
+}
+
+class Replay {
+  #meta: MetaLine | null = null;
+  #items: NamedItem[] = [];
+  #removed = 0;
+  #context: SessionContext | null = null;
+  #model: string | null = null;
+  #turns = 0;
+  #updated = "";
+  readonly #notes: Record<string, unknown>[] = [];
+  readonly #problems: string[] = [];
+  #unreadable = 0;
+
+  constructor(readonly id: string) {}
+
+  report(number: number): void {
+    this.#unreadable++;
+    if (this.#problems.length < 10) this.#problems.push(`line ${number} cannot be read and is left out`);
+  }
+
+  take(line: ReadLine, number: number): void {
+    if (line.kind === "meta") {
+      // Only the first counts: a second one was put there by somebody else.
+      if (this.#meta !== null || line.sessionId !== this.id) return this.report(number);
+      this.#meta = line.meta;
+      this.#removed = line.meta.removed;
+      this.#updated = line.meta.timestamp;
+      return;
+    }
+    if (line.timestamp !== null) this.#updated = line.timestamp;
+    if (line.standing !== null) {
+      this.#model = line.standing.model;
+      this.#turns = Math.max(this.#turns, line.standing.turn);
+    }
+    switch (line.kind) {
+      case "item":
+        return void this.#items.push(line.named);
+      case "context":
+        this.#context = line.context;
+        return;
+      case "note":
+        return void this.#notes.push(line.fields);
+      case "rewritten":
+        return this.#rewrite(line.items, number);
+    }
+  }
+
+  #rewrite(entries: (string | NamedItem)[], number: number): void {
+    const known = new Map(this.#items.map((named) => [named.uuid, named]));
+    const items: NamedItem[] = [];
+    for (const entry of entries) {
+      const named = typeof entry === "string" ? known.get(entry) : entry;
+      if (named === undefined) this.report(number);
+      else items.push(named);
+    }
+    this.#removed += this.#items.length - items.length;
+    this.#items = items;
+  }
+
+  result(given: { slug: string; id: string; size: number; ended: boolean }): StoredSession {
+    const stored = this.#items.map((named) => named.item);
+    const items = mended(stored);
+    if (items.length !== stored.length && this.#unreadable > 0) {
+      this.#problems.push("calls or results that lost their counterpart were completed or left out");
+    }
+    if (this.#meta === null) this.#problems.push("the first line is missing");
+    return {
+      id: given.id,
+      slug: given.slug,
+      meta: this.#meta,
+      items,
+      removed: this.#removed,
+      context: this.#context,
+      label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labelled)]),
+      model: this.#model ?? this.#meta?.model ?? "",
+      turns: this.#turns,
+      updated: this.#updated,
+      withheld: items.filter((item) => item.label !== "open").length,
+      notes: this.#notes,
+      problems: this.#problems,
+      end: { named: this.#items, size: given.size, ended: given.ended },
+    };
+  }
+}
+
+function labelled(item: SessionItem): Label {
+  return item.label;
+}
+
+/**
+ * Items of which every call has exactly one result, directly behind its reply and in its order: what every server wants.
+ * Gives the same items when nothing is wrong.
+ */
+function mended(items: readonly SessionItem[]): SessionItem[] {
+  const whole: SessionItem[] = [];
+  let open: ToolCall[] = [];
+  const close = () => {
+    for (const call of open) {
+      const { id, name } = call;
+      whole.push({ kind: "tool_result", callId: id, name, content: CUT_OFF, isError: true, label: "open" });
+    }
+    open = [];
+  };
+  for (const item of items) {
+    if (item.kind === "tool_result") {
+      const at = open.findIndex((call) => call.id === item.callId);
+      if (at < 0) continue;
+      open.splice(at, 1);
+    } else {
+      close();
+      if (item.kind === "assistant") open = [...item.calls];
+    }
+    whole.push(item);
+  }
+  close();
+  return whole;
+}

@@ -1,0 +1,204 @@
+/** Lines of a transcript as they are read: `unknown` in, checked parts out. What does not fit is null, never a guess. */
+import { type Label, labelOf } from "../boundary/label.ts";
+import type { ToolSchema } from "../provider/types.ts";
+import type { ProtectedSource, SessionItem, ToolCall } from "./item.ts";
+import { FORMAT, type MetaLine, type NamedItem, type SessionContext, type Standing } from "./line.ts";
+
+/** A line that was understood. */
+export type ReadLine =
+  | { kind: "meta"; sessionId: string; meta: MetaLine }
+  | { kind: "item"; named: NamedItem; timestamp: string | null; standing: Standing | null; model: string | null }
+  | { kind: "context"; context: SessionContext | null; standing: Standing | null; timestamp: string | null }
+  | { kind: "rewritten"; items: (string | NamedItem)[]; standing: Standing | null; timestamp: string | null }
+  | { kind: "note"; fields: Record<string, unknown>; standing: Standing | null; timestamp: string | null };
+
+type Fields = Record<string, unknown>;
+
+function fieldsOf(value: unknown): Fields | null {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? value as Fields : null;
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+/** One line of text as what it says; null when it is no line of a transcript. */
+export function readLine(text: string): ReadLine | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const line = fieldsOf(value);
+  if (line === null) return null;
+  switch (line.type) {
+    case "meta":
+      return readMeta(line);
+    case "user":
+    case "assistant": {
+      const named = readItem(line);
+      if (named === null) return null;
+      const model = line.type === "assistant" ? textOf(fieldsOf(line.message)?.model) : null;
+      return { kind: "item", named, model, ...common(line) };
+    }
+    case "agentcli":
+      return readOwn(line);
+    default:
+      return null;
+  }
+}
+
+function common(line: Fields): { timestamp: string | null; standing: Standing | null } {
+  return { timestamp: textOf(line.timestamp), standing: readStanding(line.agentcli) };
+}
+
+function readStanding(value: unknown): Standing | null {
+  const fields = fieldsOf(value);
+  if (fields === null || typeof fields.turn !== "number" || typeof fields.model !== "string") return null;
+  return { turn: fields.turn, model: fields.model, sessionLabel: readLabel(fields.sessionLabel) };
+}
+
+/** A label that is missing or altered is the higher one. */
+function readLabel(value: unknown): Label {
+  return labelOf({ label: value === "open" ? "open" : "no-cloud" });
+}
+
+function readMeta(line: Fields): ReadLine | null {
+  const { sessionId, projectRoot, cwd, version, model, timestamp, removed, forkedFrom } = line;
+  if (typeof line.format !== "number" || line.format > FORMAT) return null;
+  if (typeof sessionId !== "string" || typeof projectRoot !== "string" || typeof timestamp !== "string") return null;
+  return {
+    kind: "meta",
+    sessionId,
+    meta: {
+      projectRoot,
+      timestamp,
+      cwd: textOf(cwd) ?? projectRoot,
+      version: textOf(version) ?? "",
+      model: textOf(model) ?? "",
+      removed: Number.isSafeInteger(removed) ? removed as number : 0, // checked by the call before
+      ...(typeof forkedFrom === "string" ? { forkedFrom } : {}),
+    },
+  };
+}
+
+function readOwn(line: Fields): ReadLine | null {
+  switch (line.subtype) {
+    case "context":
+      return { kind: "context", context: readContext(line), ...common(line) };
+    case "rewritten": {
+      if (!Array.isArray(line.items)) return null;
+      const items = line.items.map((entry) => {
+        if (typeof entry === "string") return entry;
+        const inner = fieldsOf(entry);
+        return inner === null ? null : readItem(inner);
+      });
+      // One entry that cannot be read would leave a hole in the middle: the caller keeps what it has.
+      return items.includes(null)
+        ? null
+        : { kind: "rewritten", items: items as (string | NamedItem)[], ...common(line) };
+    }
+    case "note": {
+      const fields = fieldsOf(line.note);
+      return fields === null ? null : { kind: "note", fields, ...common(line) };
+    }
+    default:
+      return null;
+  }
+}
+
+/** Null where the system message was protected, and so was not stored. */
+function readContext(line: Fields): SessionContext | null {
+  const system = fieldsOf(line.system);
+  if (typeof system?.text !== "string" || !Array.isArray(line.tools)) return null;
+  const tools: ToolSchema[] = [];
+  for (const entry of line.tools) {
+    const tool = fieldsOf(fieldsOf(entry)?.function);
+    const parameters = fieldsOf(tool?.parameters);
+    if (typeof tool?.name !== "string" || typeof tool.description !== "string" || parameters === null) return null;
+    tools.push({ type: "function", function: { name: tool.name, description: tool.description, parameters } });
+  }
+  return {
+    system: { text: system.text, label: readLabel(system.label) },
+    tools,
+    ...(typeof line.toolProtocol === "string" ? { toolProtocol: line.toolProtocol } : {}),
+  };
+}
+
+function readItem(line: Fields): NamedItem | null {
+  const uuid = textOf(line.uuid);
+  const message = fieldsOf(line.message);
+  if (uuid === null || message === null) return null;
+  const given = { message, label: readLabel(line.label), extras: fieldsOf(line.agentcli) ?? {} };
+  const item = line.type === "assistant" ? readAssistant(given) : readUser(given);
+  return item === null ? null : { uuid, item };
+}
+
+interface Given {
+  message: Fields;
+  label: Label;
+  extras: Fields;
+}
+
+function readUser({ message, label, extras }: Given): SessionItem | null {
+  const source = readSource(extras.source);
+  if (typeof message.content === "string") {
+    const { origin } = extras;
+    return {
+      kind: "user",
+      text: message.content,
+      label,
+      ...(origin === "engine" || origin === "summary" ? { origin } : {}),
+      ...source,
+    };
+  }
+  const block = Array.isArray(message.content) ? fieldsOf(message.content[0]) : null;
+  if (block?.type !== "tool_result" || typeof block.tool_use_id !== "string" || typeof block.content !== "string") {
+    return null;
+  }
+  return {
+    kind: "tool_result",
+    callId: block.tool_use_id,
+    name: textOf(extras.name) ?? "",
+    content: block.content,
+    isError: block.is_error === true,
+    label,
+    ...source,
+  };
+}
+
+function readSource(value: unknown): { source?: ProtectedSource } {
+  const source = fieldsOf(value);
+  if (typeof source?.path !== "string" || typeof source.rule !== "string") return {};
+  return { source: { path: source.path, rule: source.rule } };
+}
+
+function readAssistant({ message, label, extras }: Given): SessionItem | null {
+  if (typeof message.id !== "string" || !Array.isArray(message.content)) return null;
+  let [text, reasoning] = ["", ""];
+  const calls: ToolCall[] = [];
+  const odd = Array.isArray(extras.calls) ? extras.calls : [];
+  for (const entry of message.content) {
+    const block = fieldsOf(entry);
+    if (block?.type === "text" && typeof block.text === "string") text += block.text;
+    else if (block?.type === "thinking" && typeof block.thinking === "string") reasoning += block.thinking;
+    else if (block?.type === "tool_use") {
+      const call = readCall(block, fieldsOf(odd[calls.length]));
+      if (call === null) return null;
+      calls.push(call);
+    } else return null;
+  }
+  return { kind: "assistant", id: message.id, text, reasoning, calls, label };
+}
+
+function readCall(block: Fields, odd: Fields | null): ToolCall | null {
+  const input = fieldsOf(block.input);
+  if (typeof block.id !== "string" || typeof block.name !== "string" || input === null) return null;
+  return {
+    id: block.id,
+    name: block.name,
+    input: odd?.unread === true ? null : input,
+    ...(typeof odd?.problem === "string" ? { problem: odd.problem } : {}),
+  };
+}

@@ -1,0 +1,342 @@
+/** The transcript of a running session: every item on the disk before the session goes on, protected ones withheld. */
+import { admit } from "../boundary/gate.ts";
+import { highestLabel, type Label, labelOf } from "../boundary/label.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import { type HeldLock, holdLock, type Journal, openJournal } from "../platform/journal.ts";
+import type { Clock } from "../platform/io.ts";
+import type { Usage } from "../provider/types.ts";
+import type { SessionItem } from "./item.ts";
+import {
+  innerItem,
+  itemLine,
+  type LineFacts,
+  lineText,
+  metaLine,
+  type NamedItem,
+  ownLine,
+  type SessionContext,
+  type Standing,
+} from "./line.ts";
+import { loadTranscript, type StoredSession } from "./load.ts";
+import { isSessionId, lockName, projectSlug, transcriptName } from "./place.ts";
+import { isFull, reasonOf } from "./store_error.ts";
+import { storedForm } from "./withheld.ts";
+
+/** What goes with an item. */
+export interface ItemFacts {
+  usage?: Usage | null | undefined;
+  /** The model that replied; from then on the model of the session. */
+  model?: string | undefined;
+  stopReason?: string | undefined;
+}
+
+/** What a transcript is written for. */
+export interface TranscriptOptions {
+  projectRoot: string;
+  sessionId: string;
+  cwd: string;
+  version: string;
+  gitBranch?: string | undefined;
+  model: string;
+  context?: SessionContext | undefined;
+  clock: Pick<Clock, "now">;
+  /** Told once when the transcript cannot be written any more; the session itself goes on. */
+  onTrouble(text: string): void;
+}
+
+/** A transcript that is being written. Calls are done in the order they are made. */
+export interface Transcript {
+  readonly sessionId: string;
+  /** Absolute path of the file. */
+  readonly file: string;
+  /** Prompts of the user so far. */
+  readonly turns: number;
+  /** False once writing failed: then nothing more is written. */
+  readonly persisted: boolean;
+  /** Adds one item; the disk has it when this resolves. Never rejects for lack of room. */
+  append(item: SessionItem, facts?: ItemFacts): Promise<void>;
+  /**
+   * Brings the transcript to these items, compared by identity with those recorded before: new ones at the end are
+   * appended, anything else (shortened, summarised, left out) is recorded as a change. `facts` are of the last reply
+   * among the new ones.
+   */
+  record(items: readonly SessionItem[], facts?: ItemFacts): Promise<void>;
+  /** What stands before the first item from now on; written with the next item, where it is not what it was. */
+  setContext(context: SessionContext): void;
+  /** Something to remember that is no item. Holds no content: a name of a model, an outcome. */
+  note(fields: Record<string, string | number | boolean | null>): Promise<void>;
+  /** Ends writing and gives the lock back. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the transcript of a new session and takes its lock. The file is made with the first item. Throws
+ * `session_in_use` when another process has the session, `usage` when the id is taken.
+ */
+export async function openTranscript(home: Home, options: TranscriptOptions): Promise<Transcript> {
+  return await startTranscript(home, options, { removed: 0 });
+}
+
+/** {@link openTranscript} for a session that begins with what another one left. */
+export async function startTranscript(
+  home: Home,
+  options: TranscriptOptions,
+  origin: { removed: number; forkedFrom?: string },
+): Promise<Transcript> {
+  const slug = projectSlug(options.projectRoot);
+  const id = options.sessionId.toLowerCase();
+  if (!isSessionId(id)) throw new AgentcliError("usage", "the id of a session is a UUID");
+  const lock = await takeLock(home, { slug, id });
+  try {
+    if (await home.status(transcriptName(slug, id)) !== null) {
+      throw new AgentcliError("usage", `the session ${id} exists already`, { hint: `go on with it: --resume ${id}` });
+    }
+    return new FileTranscript(home, { ...options, sessionId: id, slug, lock, origin, stored: null });
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+/**
+ * Goes on with a stored session: takes its lock first, reads it, takes away what a killed writer left torn. The items
+ * to go on with are `stored.items`, the same objects. Throws `session_in_use` and `unknown_session`.
+ */
+export async function resumeTranscript(
+  home: Home,
+  options: Omit<TranscriptOptions, "sessionId" | "model"> & { slug: string; id: string; model?: string | undefined },
+): Promise<{ stored: StoredSession; transcript: Transcript }> {
+  const { slug, id } = options;
+  const lock = await takeLock(home, { slug, id });
+  try {
+    const stored = await loadTranscript(home, { slug, id });
+    const model = options.model ?? stored.model;
+    const transcript = new FileTranscript(home, {
+      ...options,
+      sessionId: id,
+      model,
+      lock,
+      stored,
+      origin: { removed: 0 },
+    });
+    await transcript.record(stored.items);
+    return { stored, transcript };
+  } catch (error) {
+    await lock?.release();
+    throw error;
+  }
+}
+
+/** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
+export async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
+  let lock: HeldLock | null;
+  try {
+    lock = await holdLock(home, lockName(place.slug, place.id));
+  } catch (error) {
+    if (isFull(error)) return null;
+    throw new AgentcliError("home_unusable", `cannot use the home ${home.path}: ${reasonOf(error)}`, {
+      hint: "check the owner and the permissions of that directory, set AGENTCLI_HOME, or use --no-session-persistence",
+      cause: error,
+    });
+  }
+  if (lock !== null) return lock;
+  throw new AgentcliError("session_in_use", `the session ${place.id} is in use by another process`, {
+    hint: "end that process, or go on in a copy: --resume with --fork-session",
+  });
+}
+
+type Parts = TranscriptOptions & {
+  slug: string;
+  lock: HeldLock | null;
+  origin: { removed: number; forkedFrom?: string };
+  stored: StoredSession | null;
+};
+
+class FileTranscript implements Transcript {
+  readonly sessionId: string;
+  readonly file: string;
+  readonly #home: Home;
+  readonly #parts: Parts;
+  /** The items as the engine has them, with the names of their lines. */
+  #recorded: NamedItem[];
+  #context: SessionContext | null;
+  /** What the file says of the context, as text; null when nothing. */
+  #written: string | null;
+  #model: string;
+  #turns: number;
+  /** Of the recorded items. */
+  #itemLabel: Label;
+  #lastTime: number;
+  #journal: Journal | null = null;
+  #closed = false;
+  #failed = false;
+  #queue: Promise<void> = Promise.resolve();
+
+  constructor(home: Home, parts: Parts) {
+    const { stored } = parts;
+    this.#home = home;
+    this.#parts = parts;
+    this.sessionId = parts.sessionId;
+    this.file = home.file(transcriptName(parts.slug, parts.sessionId));
+    this.#recorded = stored === null ? [] : [...stored.end.named];
+    this.#context = parts.context ?? stored?.context ?? null;
+    this.#written = stored === null || stored.context === null ? null : JSON.stringify(stored.context);
+    this.#model = parts.model;
+    this.#turns = stored?.turns ?? 0;
+    this.#itemLabel = highestLabel(this.#recorded.map(({ item }) => item.label));
+    this.#lastTime = Date.parse(stored?.updated ?? "") || 0;
+    if (parts.lock === null) this.#fail("the disk is full");
+  }
+
+  get turns(): number {
+    return this.#turns;
+  }
+
+  get persisted(): boolean {
+    return !this.#failed;
+  }
+
+  append(item: SessionItem, facts: ItemFacts = {}): Promise<void> {
+    return this.#ordered(() => this.#add([item], facts));
+  }
+
+  record(items: readonly SessionItem[], facts: ItemFacts = {}): Promise<void> {
+    const now = [...items];
+    return this.#ordered(() => {
+      const before = this.#recorded;
+      const grown = now.length >= before.length && before.every(({ item }, at) => item === now[at]);
+      return grown ? this.#add(now.slice(before.length), facts) : this.#rewrite(now);
+    });
+  }
+
+  setContext(context: SessionContext): void {
+    this.#context = context;
+  }
+
+  note(fields: Record<string, string | number | boolean | null>): Promise<void> {
+    return this.#ordered(async () => {
+      // A session in which nothing was said is not kept.
+      if (this.#recorded.length === 0) return;
+      await this.#write([ownLine("note", this.#given(), { note: fields })]);
+    });
+  }
+
+  close(): Promise<void> {
+    return this.#ordered(async () => {
+      if (this.#closed) return;
+      this.#closed = true;
+      this.#journal?.close();
+      await this.#parts.lock?.release();
+    });
+  }
+
+  #ordered(work: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => {});
+    return done;
+  }
+
+  async #add(items: readonly SessionItem[], facts: ItemFacts): Promise<void> {
+    if (items.length === 0) return;
+    if (facts.model !== undefined) this.#model = facts.model;
+    const lastReply = items.findLastIndex((item) => item.kind === "assistant");
+    const lines = items.map((item, at) => {
+      if (item.kind === "user" && item.origin === undefined) this.#turns++;
+      const parent = this.#recorded.at(-1)?.uuid ?? null;
+      const named = { uuid: crypto.randomUUID(), item };
+      this.#recorded.push(named);
+      this.#itemLabel = highestLabel([this.#itemLabel, item.label]);
+      const open = labelOf(item) === "open";
+      // The counts of a protected reply would tell its length.
+      const { usage, stopReason } = at === lastReply && open ? facts : {};
+      return itemLine({ ...named, item: this.#stored(item) }, { ...this.#given(), parent, usage, stopReason });
+    });
+    // Behind the first message: readers look for the user's first words near the beginning of the file.
+    lines.splice(1, 0, ...this.#contextLines());
+    await this.#write(lines);
+  }
+
+  async #rewrite(items: readonly SessionItem[]): Promise<void> {
+    const known = new Map(this.#recorded.map((named) => [named.item, named]));
+    const next = items.map((item) => known.get(item) ?? { uuid: crypto.randomUUID(), item });
+    const entries = next.map((named) =>
+      known.has(named.item) ? named.uuid : innerItem({ ...named, item: this.#stored(named.item) }, this.#model)
+    );
+    this.#recorded = next;
+    this.#itemLabel = highestLabel(items.map((item) => item.label));
+    await this.#write([ownLine("rewritten", this.#given(), { items: entries }), ...this.#contextLines()]);
+  }
+
+  #contextLines(): Record<string, unknown>[] {
+    const context = this.#context;
+    if (context === null) return [];
+    const text = JSON.stringify(context);
+    if (text === this.#written) return [];
+    this.#written = text;
+    const system = labelOf(context.system) === "open" ? context.system : null;
+    const { tools, toolProtocol } = context;
+    return [ownLine("context", this.#given(), { system, tools, toolProtocol })];
+  }
+
+  /** Redacted before a line is built from it; the gate is asked all the same. */
+  #stored(item: SessionItem): SessionItem {
+    const stored = storedForm(
+      item,
+      (name) => this.#context?.tools.some((tool) => tool.function.name === name) ?? false,
+    );
+    if (stored === item) admit({ kind: "store" }, [item]);
+    return stored;
+  }
+
+  #given(): { facts: LineFacts; standing: Standing } {
+    const { sessionId, cwd, version, gitBranch, clock } = this.#parts;
+    this.#lastTime = Math.max(this.#lastTime, clock.now());
+    const timestamp = new Date(this.#lastTime).toISOString();
+    return {
+      facts: { sessionId, cwd, version, gitBranch, timestamp },
+      standing: { turn: this.#turns, sessionLabel: this.#label(), model: this.#model },
+    };
+  }
+
+  #label(): Label {
+    return highestLabel([this.#itemLabel, ...this.#context === null ? [] : [this.#context.system.label]]);
+  }
+
+  async #write(lines: readonly Record<string, unknown>[]): Promise<void> {
+    if (this.#closed || this.#failed) return;
+    const text = lines.map(lineText).join("");
+    const meta = this.#metaText();
+    try {
+      const journal = this.#journal ?? await this.#open();
+      if (!journal.inPlace()) return this.#fail("its file was removed");
+      await journal.append(new TextEncoder().encode(journal.size === 0 ? meta + text : text));
+    } catch (error) {
+      this.#fail(reasonOf(error));
+    }
+  }
+
+  async #open(): Promise<Journal> {
+    const { slug, stored } = this.#parts;
+    const journal = await openJournal(this.#home, transcriptName(slug, this.sessionId));
+    this.#journal = journal;
+    if (stored === null) return journal;
+    const { size, ended } = stored.end;
+    if (journal.size > size) await journal.cut(size);
+    if (!ended) await journal.append(new TextEncoder().encode("\n"));
+    return journal;
+  }
+
+  #metaText(): string {
+    const { projectRoot, cwd, version, model, origin } = this.#parts;
+    const { timestamp } = this.#given().facts;
+    return lineText(metaLine({ projectRoot, cwd, version, model, timestamp, ...origin }, this.sessionId));
+  }
+
+  #fail(reason: string): void {
+    this.#failed = true;
+    this.#journal?.close();
+    this.#journal = null;
+    this.#parts.onTrouble(`the session is no longer stored: ${reason}`);
+  }
+}
