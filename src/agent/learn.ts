@@ -59,7 +59,11 @@ export async function learnFromReply(
   }
 }
 
-/** Once a session. The window is lowered to what the server has, so that from here on the engine chooses what goes. */
+/**
+ * Once a session. Where the server itself tells a smaller window, the session keeps to that from here on. A count alone
+ * lowers nothing: it may leave out what the server had cached, or be made up, and a session that is forced into a window
+ * of its own invention dies of summaries. Servers that tell no window are believed for the first reply only.
+ */
 async function sayTruncated(
   session: Session,
   found: { promptTokens: number; sent: SentRequest },
@@ -67,23 +71,21 @@ async function sayTruncated(
 ): Promise<void> {
   const { context, model, server } = session;
   const [name, asked] = await Promise.all([server.recognise(), server.findWindow()]);
-  const window = Math.max(asked ?? roundedUp(found.promptTokens), SMALLEST_WINDOW);
-  const configured = model.windowSource === "configured" && window < model.contextWindow ? model.contextWindow : null;
-  if (window < model.contextWindow) setWindow(session, window, asked === null ? "learnt" : "found");
+  const estimated = estimateTokens(found.sent.bytes, context.bytesPerToken);
+  if (asked === null ? found.sent.newBytes < found.sent.bytes : asked >= estimated) return;
+  const configured = asked !== null && model.windowSource === "configured" && asked < model.contextWindow
+    ? model.contextWindow
+    : null;
+  if (asked !== null && asked < model.contextWindow) setWindow(session, Math.max(asked, SMALLEST_WINDOW), "found");
   await server.remember({ window: asked });
   if (context.said.has("truncated")) return;
   context.said.add("truncated");
   await emit({
     kind: "truncated",
-    estimatedTokens: estimateTokens(found.sent.bytes, context.bytesPerToken),
+    estimatedTokens: estimated,
     promptTokens: found.promptTokens,
     hint: windowAdvice(name, { model: model.entry.id, configured }),
   });
-}
-
-/** Whole messages are dropped, so the window is somewhat larger than what was read; windows are multiples of 1,024. */
-function roundedUp(tokens: number): number {
-  return Math.ceil(tokens / 1024) * 1024;
 }
 
 function textOf(session: Session): string {

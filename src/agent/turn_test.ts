@@ -281,6 +281,19 @@ Deno.test("a prompt that the server cut is told once, with the command for that 
   assert.equal(session.model.contextWindow, 4096);
 });
 
+Deno.test("counts that are made up or leave out the cache do not shrink the window", async () => {
+  const session = testSession(100_000);
+  const model: AskModel = () =>
+    Promise.resolve(replyOf({ text: "ok", usage: { promptTokens: 1000, completionTokens: 1, cachedTokens: 0 } }));
+  const options = turnOptions(model);
+  for (let turn = 0; turn < 6; turn++) {
+    const result = await runTurn(session, words("some words of a text ".repeat(800)), options);
+    assert.equal(result.exitCode, 0);
+  }
+  assert.equal(session.model.contextWindow, 100_000);
+  assert.deepEqual(options.events.filter((event) => event.kind === "compacted" || event.kind === "prefix_break"), []);
+});
+
 Deno.test("an assumed window grows with what the server proves to take", async () => {
   const session = testSession(8192, { model: { windowSource: "assumed" } });
   const model: AskModel = (request) => {
