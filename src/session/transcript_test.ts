@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
+import { conversation } from "../../tests/helpers/conversations.ts";
 import * as fc from "../../tests/property.ts";
 import {
   answer,
   CONTEXT,
-  conversation,
   OTHER_SESSION,
   placeOf,
   readCall,

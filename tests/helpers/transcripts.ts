@@ -1,5 +1,4 @@
-/** Transcripts for tests: a fresh home, options that are not under test, and random items. */
-import * as fc from "../property.ts";
+/** Transcripts for tests: a fresh home, options that are not under test, and items. */
 import { manualClock } from "./manual_clock.ts";
 import { type ToolHome, toolHome } from "./tool_home.ts";
 import type { AssistantItem, SessionItem, UserItem } from "../../src/session/item.ts";
@@ -75,69 +74,3 @@ export function readCall(callId: string, content: string): SessionItem[] {
     { kind: "tool_result", callId, name: "Read", content, isError: false, label: "open" },
   ];
 }
-
-const hostile = fc.oneof(
-  fc.string({ unit: "binary" }),
-  fc.constantFrom("\u2028", "\u2029", "\0", "\ud800", "\udfff x", "\r\n", "\n{}\n", "\ufeffx", '"},\n', "__proto__"),
-  // Any sequence of UTF-16 units, lone surrogates too.
-  fc.array(fc.integer({ min: 0, max: 0xffff })).map((units) => String.fromCharCode(...units)),
-);
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-const input = fc.dictionary(hostile, fc.jsonValue(), { maxKeys: 3 }).map((value): Record<string, unknown> => {
-  // As the engine has it: arguments come out of JSON.
-  const parsed: unknown = JSON.parse(JSON.stringify(value));
-  return isRecord(parsed) ? parsed : {};
-});
-
-/** Turns of a conversation as the engine makes them: every call has its result, whatever the texts hold. */
-export const conversation: fc.Arbitrary<SessionItem[]> = fc.array(
-  fc.oneof(
-    fc.record({ text: hostile, origin: fc.constantFrom(undefined, "engine" as const, "summary" as const) })
-      .map(({ text, origin }): SessionItem[] => [
-        { kind: "user", text, label: "open", ...(origin === undefined ? {} : { origin }) },
-      ]),
-    fc.record({
-      text: hostile,
-      reasoning: hostile,
-      id: fc.uuid(),
-      calls: fc.array(
-        fc.record({
-          id: fc.uuid(),
-          name: hostile,
-          input: fc.option(input),
-          problem: fc.option(hostile),
-          content: hostile,
-          isError: fc.boolean(),
-        }),
-        { maxLength: 3 },
-      ),
-    }).map(({ text, reasoning, id, calls }): SessionItem[] => [
-      {
-        kind: "assistant",
-        id,
-        text,
-        reasoning,
-        label: "open",
-        calls: calls.map((call) => ({
-          id: call.id,
-          name: call.name,
-          input: call.input,
-          ...(call.problem === null ? {} : { problem: call.problem }),
-        })),
-      },
-      ...calls.map((call): SessionItem => ({
-        kind: "tool_result",
-        callId: call.id,
-        name: call.name,
-        content: call.content,
-        isError: call.isError,
-        label: "open",
-      })),
-    ]),
-  ),
-  { maxLength: 6 },
-).map((parts) => parts.flat());

@@ -1,0 +1,68 @@
+/** `agentcli sessions …`: what was said before. */
+import { choice, flag, integer, text } from "../option.ts";
+import { group, verb } from "../verb.ts";
+
+const SESSION = { name: "id", brief: "A session, or the beginning of its id, or latest" } as const;
+const all = flag("Sessions of all projects, not of this one alone");
+
+export const LIST_OPTIONS = { all } as const;
+
+export const EXPORT_FORMATS = ["markdown", "json"] as const;
+
+export const EXPORT_OPTIONS = {
+  all,
+  format: choice(EXPORT_FORMATS, "markdown (the default) for people, json for programs"),
+  output: text("FILE", "Write to a file instead of standard output", { completion: "file" }),
+} as const;
+
+export const PRUNE_OPTIONS = {
+  all,
+  olderThan: integer("DAYS", "Only those last written more than DAYS days ago", { maximum: 100_000 }),
+} as const;
+
+export const sessionsVerb = group({
+  brief: "List, show, export and delete stored sessions",
+  detail:
+    "Sessions are stored in the home, one file each, below projects/. Protected content is never in them: a placeholder says where it came from.",
+  verbs: {
+    list: verb({
+      brief: "List the sessions of this project, last written first",
+      arguments: [],
+      options: LIST_OPTIONS,
+      examples: ["agentcli sessions list", "agentcli sessions list --all --json"],
+      load: () => import("./list.ts"),
+    }),
+    show: verb({
+      brief: "Print a session",
+      arguments: [SESSION],
+      options: LIST_OPTIONS,
+      examples: ["agentcli sessions show latest", "agentcli sessions show 1f0c --json"],
+      load: () => import("./show.ts"),
+    }),
+    export: verb({
+      brief: "Write a session as Markdown or JSON",
+      detail: "An existing file is replaced only with --yes.",
+      arguments: [SESSION],
+      options: EXPORT_OPTIONS,
+      examples: [
+        "agentcli sessions export latest --output session.md",
+        "agentcli sessions export 1f0c --format json",
+      ],
+      load: () => import("./export.ts"),
+    }),
+    delete: verb({
+      brief: "Delete a session, after asking",
+      arguments: [SESSION],
+      options: LIST_OPTIONS,
+      examples: ["agentcli sessions delete 1f0c --yes"],
+      load: () => import("./delete.ts"),
+    }),
+    prune: verb({
+      brief: "Delete old sessions, after asking",
+      arguments: [],
+      options: PRUNE_OPTIONS,
+      examples: ["agentcli sessions prune --older-than 30", "agentcli sessions prune --older-than 90 --all --yes"],
+      load: () => import("./prune.ts"),
+    }),
+  },
+});
