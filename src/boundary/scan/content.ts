@@ -1,0 +1,143 @@
+/** The normalised content of all protected files in one piece, with the way back to file and line. */
+import { asUtf8, foldedByte, foldLetter, keyOf, SEPARATOR } from "./normalise.ts";
+
+/** Shortest and longest whole value or line that counts by itself, in normalised bytes; a longer one is a fragment. */
+export const WHOLE = { shortest: 8, longest: 11 } as const;
+
+/** Most normalised bytes kept; files beyond are not scanned for, and told. */
+const CONTENT_LIMIT = 256 * 1024 * 1024;
+
+const [NEWLINE, EQUALS, COLON, HASH, DASH, COMMA, SEMICOLON] = [0x0a, 0x3d, 0x3a, 0x23, 0x2d, 0x2c, 0x3b];
+
+/** A place in a file. Lines count from 1. */
+export interface Place {
+  path: string;
+  firstLine: number;
+  lastLine: number;
+}
+
+/** A quotation mark that is dropped by normalising but ends values. */
+function isQuote(byte: number): boolean {
+  return byte === 0x22 || byte === 0x27 || byte === 0x60;
+}
+
+/** Collects files one after another. */
+export class Content {
+  #bytes: Uint8Array = new Uint8Array(64 * 1024);
+  #length = 0;
+  /** Offset of each line's start, over all files. */
+  #lines: Uint32Array = new Uint32Array(1024);
+  #lineCount = 0;
+  readonly #files: { path: string; start: number; firstLine: number }[] = [];
+  /** Whole values and lines of a length in {@link WHOLE}, and where they stand. */
+  readonly wholes = new Map<string, number>();
+  /** Files that were too much. */
+  readonly leftOut: string[] = [];
+
+  /** Everything so far; files are parted by {@link SEPARATOR}. */
+  get bytes(): Uint8Array {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  /** Adds a file. */
+  add(path: string, bytes: Uint8Array): void {
+    const source = asUtf8(bytes);
+    if (this.#length + source.length + 1 > CONTENT_LIMIT) return void this.leftOut.push(path);
+    this.#reserve(source.length + 1);
+    this.#files.push({ path, start: this.#length, firstLine: this.#lineCount });
+    this.#append(source);
+    this.#bytes[this.#length++] = SEPARATOR;
+  }
+
+  #reserve(more: number): void {
+    if (this.#length + more <= this.#bytes.length) return;
+    const larger = new Uint8Array(Math.max(this.#length + more, this.#bytes.length * 2));
+    larger.set(this.#bytes);
+    this.#bytes = larger;
+  }
+
+  #beginLine(): void {
+    if (this.#lineCount === this.#lines.length) {
+      const larger = new Uint32Array(this.#lines.length * 2);
+      larger.set(this.#lines);
+      this.#lines = larger;
+    }
+    this.#lines[this.#lineCount++] = this.#length;
+  }
+
+  /**
+   * Normalises on the way in, and notes whole lines, what follows the first `=` or `:` of a line, what follows a leading
+   * dash, and what stands in quotes.
+   */
+  #append(source: Uint8Array): void {
+    const target = this.#bytes;
+    let [value, item, quote, quoted] = [-1, -1, 0, -1];
+    let previous = NEWLINE;
+    let commented = -1;
+    this.#beginLine();
+    let lineStart = this.#length;
+    for (let at = 0; at <= source.length; at++) {
+      const byte = at < source.length ? source[at] ?? 0 : NEWLINE;
+      const folded = foldedByte(byte);
+      if (folded !== SEPARATOR) {
+        if (byte === HASH && commented < 0 && foldedByte(previous) === SEPARATOR && !isQuote(previous)) {
+          commented = this.#length;
+        }
+        target[this.#length] = folded;
+        if (byte >= 0x80) foldLetter(target, this.#length);
+        this.#length += 1;
+        if (value < 0 && (byte === EQUALS || byte === COLON)) value = this.#length;
+        else if (byte === DASH && this.#length === lineStart + 1) item = this.#length;
+      } else if (isQuote(byte)) {
+        if (quote === 0) [quote, quoted] = [byte, this.#length];
+        else if (quote === byte) {
+          this.#note(quoted, this.#length);
+          quote = 0;
+        }
+      } else if (byte === NEWLINE) {
+        const end = this.#length;
+        this.#noteLine([lineStart, value, item], end);
+        if (commented > lineStart) this.#noteLine([lineStart, value, item], commented);
+        [value, item, quote, commented] = [-1, -1, 0, -1];
+        if (at < source.length) this.#beginLine();
+        lineStart = end;
+      }
+      previous = byte;
+    }
+  }
+
+  #noteLine(starts: number[], end: number): void {
+    const last = this.#bytes[end - 1];
+    for (const start of starts) {
+      if (start < 0 || end - start < WHOLE.shortest || end - start > WHOLE.longest + 1) continue;
+      this.#note(start, end);
+      if (last === COMMA || last === SEMICOLON) this.#note(start, end - 1);
+    }
+  }
+
+  #note(start: number, end: number): void {
+    if (end - start < WHOLE.shortest || end - start > WHOLE.longest) return;
+    const key = keyOf(this.#bytes.subarray(start, end));
+    if (!this.wholes.has(key)) this.wholes.set(key, start);
+  }
+
+  /** The file and the lines of a range of offsets. */
+  placeOf(start: number, end: number): Place {
+    const index = lastAtMost(this.#files.length, (at) => this.#files[at]?.start ?? 0, start);
+    const { path, firstLine } = this.#files[index] ?? { path: "", firstLine: 0 };
+    const lineOf = (offset: number) =>
+      lastAtMost(this.#lineCount, (at) => this.#lines[at] ?? 0, offset) - firstLine + 1;
+    return { path, firstLine: lineOf(start), lastLine: lineOf(end - 1) };
+  }
+}
+
+/** The last index whose value is at most `limit`; values never fall. */
+function lastAtMost(count: number, valueAt: (index: number) => number, limit: number): number {
+  let [low, high] = [0, count - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1;
+    if (valueAt(middle) <= limit) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}

@@ -1,0 +1,228 @@
+import assert from "node:assert/strict";
+import * as fc from "../../../tests/property.ts";
+import { createScanner, type Scanner } from "./scanner.ts";
+import type { Form } from "./views.ts";
+
+function scannerOf(files: Record<string, string | Uint8Array>): Scanner {
+  const scanner = createScanner();
+  for (const [path, content] of Object.entries(files)) {
+    scanner.add(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+  }
+  scanner.finish();
+  return scanner;
+}
+
+const bytesOf = (text: string) => new TextEncoder().encode(text);
+const hexOf = (text: string) => [...bytesOf(text)].map((byte) => byte.toString(16).padStart(2, "0"));
+const base64Of = (text: string) => btoa(String.fromCharCode(...bytesOf(text)));
+const swapCase = (text: string) =>
+  [...text].map((letter) => letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()).join("");
+
+/** Every way that a fragment is looked for; `before` and `after` are what stands around it. */
+const ENCODINGS: Record<string, (fragment: string, around: { before: string; after: string }) => string> = {
+  plain: (fragment, { before, after }) => before + fragment + after,
+  "in another case": (fragment, { before, after }) => before + swapCase(fragment) + after,
+  "spread over lines": (fragment, { before, after }) => before + [...fragment].join("\n  ") + after,
+  "quoted in pieces": (fragment, { before, after }) => before + [...fragment].join('" "') + after,
+  "as JSON": (fragment, { before, after }) => JSON.stringify(before + fragment + after),
+  "as JSON in JSON": (fragment, { before, after }) => JSON.stringify(JSON.stringify(before + fragment + after)),
+  "by \\u": (fragment, { before, after }) =>
+    before + [...fragment].map((letter) => `\\u{${letter.codePointAt(0)?.toString(16)}}`).join("") + after,
+  reversed: (fragment, { before, after }) => before + [...fragment].reverse().join("") + after,
+  "in percent": (fragment, { before, after }) => before + hexOf(fragment).map((pair) => `%${pair}`).join("") + after,
+  "in hex": (fragment, { before, after }) => before + hexOf(fragment).join("") + after,
+  "in upper hex": (fragment, { before, after }) => before + hexOf(fragment).join("").toUpperCase() + after,
+  "in hex with colons": (fragment) => hexOf(fragment).join(":"),
+  "in hex with \\x": (fragment, { before, after }) =>
+    before + hexOf(fragment).map((pair) => `\\x${pair}`).join("") + after,
+  "in hex as bytes": (fragment) => `[${hexOf(fragment).map((pair) => `0x${pair}`).join(", ")}]`,
+  "in base64 with its surroundings": (fragment, { before, after }) => base64Of(before + fragment + after),
+  "in base64 within words": (fragment, { before, after }) => `${before} ${base64Of(fragment)} ${after}`,
+  "in base64 for URLs": (fragment, { before, after }) =>
+    base64Of(before + fragment + after).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""),
+  "in wrapped base64": (fragment, { before, after }) => base64Of(before + fragment + after).replace(/(.{7})/g, "$1\n"),
+};
+
+/** Characters that normalising keeps, of one, two, three and four bytes. */
+const KEPT = fc.constantFrom(
+  ...("abcdefghijklmnopqrstuvwxyzABCDEFGHXYZ0123456789" + "=+/_-.:;,!#%&()[]{}<>?@^|~$*äñЖжΩ界😀"),
+);
+const FRAGMENT = fc.array(KEPT, { minLength: 12, maxLength: 40 }).map((letters) => letters.join(""))
+  .filter((text) => new Set(text.toLowerCase()).size > 3);
+const NOISE = fc.string({ maxLength: 30 });
+
+for (const [name, encode] of Object.entries(ENCODINGS)) {
+  Deno.test(`a fragment of 12 characters is found ${name}, wherever it stands`, () => {
+    fc.assert(
+      fc.property(FRAGMENT, NOISE, NOISE, NOISE, NOISE, (fragment, before, after, above, below) => {
+        const scanner = scannerOf({ "other.txt": "nothing to be found here", ".env": above + fragment + below });
+        const hit = scanner.scan(encode(fragment, { before, after }));
+        assert.ok(hit !== null);
+      }),
+      { numRuns: 150 },
+    );
+  });
+}
+
+Deno.test("every part of 12 characters of a long file is found, at any offset", () => {
+  const content = Array.from({ length: 60 }, (_, index) => `${index}:${crypto.randomUUID().replaceAll("-", "")}`).join(
+    "",
+  );
+  const scanner = scannerOf({ "key.pem": content });
+  for (let at = 0; at + 12 <= content.length; at++) {
+    assert.ok(scanner.scan(`>${content.slice(at, at + 12)}<`) !== null, `offset ${at}`);
+  }
+});
+
+Deno.test("content that repeats itself thousands of times hides none of its parts", () => {
+  const rows = Array.from({ length: 4000 }, (_, index) => `2024-01-01,customer,${index * 7919 % 100_003},ok`);
+  const scanner = scannerOf({ "rows.csv": rows.join("\n") });
+  for (const row of [...rows.slice(0, 40), ...rows.slice(-40), ...rows.slice(2000, 2040)]) {
+    const tail = row.slice(10);
+    for (let at = 0; at + 12 <= tail.length; at++) assert.ok(scanner.scan(tail.slice(at, at + 12)) !== null, tail);
+  }
+});
+
+Deno.test("texts that share no characters with the files never hit", () => {
+  const capitals = fc.array(fc.constantFrom(..."abcdefgh"), { maxLength: 300 }).map((letters) => letters.join(""));
+  const digits = fc.array(fc.constantFrom(...'ijklmnop \n"\\'), { maxLength: 300 }).map((letters) => letters.join(""));
+  fc.assert(fc.property(capitals, digits, (content, text) => {
+    const found = scannerOf({ a: content }).fragments(text, 10).filter(({ hit }) => hit.form === "plain");
+    assert.deepEqual(found, []);
+  }));
+});
+
+Deno.test("whatever text comes, a hit is really in the file", () => {
+  fc.assert(fc.property(fc.string({ maxLength: 200 }), fc.string({ maxLength: 400 }), (content, text) => {
+    const whole = content.toLowerCase().replace(/[\s"'`\\]/g, "");
+    for (const { normalised, hit } of scannerOf({ a: content }).fragments(text, 10)) {
+      assert.equal(hit.path, "a");
+      assert.ok(normalised.length >= 8 && whole.includes(normalised));
+    }
+  }));
+});
+
+Deno.test("eleven characters are no hit, unless they are a whole value or line", () => {
+  const scanner = scannerOf({ ".env": "API_TOKEN=tr0ub4dor&3xyz\nPIN=12345678\n" });
+  assert.equal(scanner.scan("the end: 4dor&3xyz7"), null);
+  assert.equal(scanner.scan("tr0ub4dor&3"), null);
+  assert.ok(scanner.scan("the number is 12345678.") !== null);
+});
+
+const WHOLES: [string, string, string][] = [
+  ["a value after =", "PASSWORD=hunter2x\n", "hunter2x"],
+  ["a quoted value", 'export PASSWORD="hunter2x" # old\n', "hunter2x"],
+  ["a value with a comment", "PASSWORD=hunter2x # old\n", "hunter2x"],
+  ["a value of YAML", "db:\n  secret: hunter2x\n", "hunter2x"],
+  ["an item of YAML", "pins:\n  - hunter2x\n", "hunter2x"],
+  ["a value of JSON", '{"a": {"b": "hunter2x", "c": 1}}', "hunter2x"],
+  ["an unquoted value with a comma", "pin = hunter2x,\n", "hunter2x"],
+  ["a whole line", "first\nhunter2x\nlast\n", "hunter2x"],
+  ["a whole line without an end", "hunter2x", "hunter2x"],
+  ["a line with CR LF", "first\r\nhunter2x\r\n", "hunter2x"],
+  ["a value of eleven", "A=hunter2xyz1\n", "hunter2xyz1"],
+];
+
+for (const [name, content, value] of WHOLES) {
+  Deno.test(`${name} of 8 to 11 characters is found: ${JSON.stringify(content)}`, () => {
+    const scanner = scannerOf({ f: content });
+    for (
+      const text of [
+        value,
+        value.toUpperCase(),
+        `x ${value}y`,
+        base64Of(`It is ${value}, really`),
+        [...value].reverse().join(""),
+      ]
+    ) {
+      assert.ok(scanner.scan(text) !== null, text);
+    }
+    assert.equal(scanner.scan(value.slice(0, 7)), null);
+  });
+}
+
+Deno.test("a hit names the file and its lines, and the form, and holds nothing of the content", () => {
+  const scanner = scannerOf({
+    "a.txt": "one\ntwo\n",
+    ".env": "\n# comment\nNAME=x\n\nTOKEN=4f9c2b7e1d8a6053\nNEXT=1\n",
+    "z.txt": "unrelated words here",
+  });
+  assert.deepEqual(scanner.scan("is 4f9c2b7e1d8a6053 right?"), {
+    path: ".env",
+    firstLine: 5,
+    lastLine: 5,
+    form: "plain",
+  });
+  assert.deepEqual(scanner.scan("3506a8d1e7b2c9f4"), { path: ".env", firstLine: 5, lastLine: 5, form: "reversed" });
+  assert.deepEqual(scanner.scan("y\nTOKEN=4f9c2b7e1d8a6053\nNEXT=1\n"), {
+    path: ".env",
+    firstLine: 5,
+    lastLine: 6,
+    form: "plain",
+  });
+});
+
+const FORMS: [Form, string][] = [
+  ["plain", "4f9c2b7e1d8a60"],
+  ["escaped", "4f9c2b7\\u0065\\u0031d8a60"],
+  ["percent", "4f9c2b7%651d8a60"],
+  ["reversed", "06a8d1e7b2c9f4"],
+  ["hex", hexOf("zq9c2b7e1d8a60").join(" ")],
+  ["base64", base64Of("4f9c2b7e1d8a60")],
+];
+for (const [form, text] of FORMS) {
+  Deno.test(`the form ${form} is told`, () => {
+    assert.equal(scannerOf({ a: "zq9c2b7e1d8a60 or 4f9c2b7e1d8a60" }).scan(text)?.form, form);
+  });
+}
+
+Deno.test("a file in UTF-16 is found in a text", () => {
+  const text = "\uFEFFtoken=GeheimesWort77\r\n";
+  const bytes = new Uint8Array(text.length * 2);
+  for (let at = 0; at < text.length; at++) new DataView(bytes.buffer).setUint16(at * 2, text.charCodeAt(at), true);
+  assert.ok(scannerOf({ a: bytes }).scan("geheimeswort77") !== null);
+});
+
+Deno.test("rulers, zeros and everyday words are no hits", () => {
+  const scanner = scannerOf({
+    a: "# ------------------------------\nNODE_ENV=production\nHOST=localhost\nURL=https://www.example.test\n=-=-=-=-=-=-=-=-=\n",
+    b: new Uint8Array(64),
+  });
+  for (
+    const text of ["--------------------", "in production", "localhost", "https://www.other.test", "=-=-=-=-=-=-=-=-=-"]
+  ) {
+    assert.equal(scanner.scan(text), null, text);
+  }
+  assert.equal(scanner.scan("A".repeat(100)), null);
+  assert.ok(scanner.scan("www.example.test") !== null);
+});
+
+Deno.test("two files are not one text: what ends one and begins the next is no fragment", () => {
+  const scanner = scannerOf({ a: "abcdefg1", b: "2hijklmn" });
+  assert.equal(scanner.scan("bcdefg12hijklm"), null);
+});
+
+Deno.test("ten megabytes are indexed and one is scanned in a moment, also where everything is alike", () => {
+  const pieces: string[] = [];
+  for (let index = 0; index < 220_000; index++) {
+    pieces.push(`${index * 2654435761 % 4294967296}-row-${index % 97} of the table\n`);
+  }
+  const content = bytesOf(pieces.join(""));
+  for (
+    const [bytes, text] of [[content, "lorem ipsum dolor ".repeat(55_000)], [
+      new Uint8Array(8e6).fill(45),
+      "-".repeat(1e6),
+    ]]
+  ) {
+    const scanner = createScanner();
+    const started = performance.now();
+    scanner.add("a", bytes as Uint8Array);
+    scanner.finish();
+    const indexed = performance.now();
+    assert.equal(scanner.scan(text as string), null);
+    const scanned = performance.now();
+    // Ten times what a quiet machine takes: a slip into the square of the length still shows.
+    assert.ok(indexed - started < 5_000, `indexed in ${indexed - started} ms`);
+    assert.ok(scanned - indexed < 4_000, `scanned in ${scanned - indexed} ms`);
+  }
+});

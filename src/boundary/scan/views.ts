@@ -1,0 +1,151 @@
+/**
+ * A text as every form that the scan looks through. Each view is normalised bytes; decoding gives what a text would be
+ * if all of it were in that form, and whatever comes of the rest harms nothing.
+ */
+import { normaliseBytes, reversed } from "./normalise.ts";
+
+/** How a fragment stood in a text. */
+export type Form = "plain" | "escaped" | "percent" | "reversed" | "hex" | "base64";
+
+/** One form of a text. */
+export interface View {
+  form: Form;
+  bytes: Uint8Array;
+}
+
+/** Shortest runs worth decoding: 12 bytes. */
+const SHORTEST_HEX = 24;
+const SHORTEST_BASE64 = 10;
+/** An escape inside of an escape (JSON in JSON) is undone so often. */
+const ESCAPE_DEPTH = 3;
+
+/** Every view of `text`, the likeliest first. The work of a view is done when it is asked for. */
+export function* viewsOf(text: string): Generator<View> {
+  const encoder = new TextEncoder();
+  const raw = encoder.encode(text);
+  const plain = normaliseBytes(raw);
+  yield { form: "plain", bytes: plain };
+  let unescaped = text;
+  for (let depth = 0; depth < ESCAPE_DEPTH && unescaped.includes("\\"); depth++) {
+    const next = unescape(unescaped);
+    if (next === unescaped) break;
+    unescaped = next;
+    yield { form: "escaped", bytes: normaliseBytes(encoder.encode(unescaped)) };
+  }
+  if (/%[0-9a-f]{2}/i.test(text)) yield { form: "percent", bytes: normaliseBytes(percentDecoded(raw)) };
+  yield { form: "reversed", bytes: reversed(plain) };
+  for (const bytes of hexRuns(raw)) yield { form: "hex", bytes: normaliseBytes(bytes) };
+  for (const bytes of base64Runs(raw)) yield { form: "base64", bytes: normaliseBytes(bytes) };
+}
+
+/** Undoes the escapes of JSON and of C-like strings that stand for white space or for a character by number. */
+function unescape(text: string): string {
+  return text.replace(
+    /\\(?:u\{([0-9a-f]{1,6})\}|u([0-9a-f]{4})|x([0-9a-f]{2})|([\\nrtfbv]))/gi,
+    (whole, braced?: string, four?: string, two?: string, letter?: string) => {
+      if (letter !== undefined) return letter === "\\" ? "\\" : " ";
+      const code = parseInt(braced ?? four ?? two ?? "", 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}
+
+/** The value of a hexadecimal digit; -1 for other bytes. */
+function hexDigit(byte: number): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
+  const lower = byte | 0x20;
+  return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
+}
+
+function percentDecoded(raw: Uint8Array): Uint8Array {
+  const out = new Uint8Array(raw.length);
+  let length = 0;
+  for (let at = 0; at < raw.length; at++) {
+    const high = raw[at] === 0x25 ? hexDigit(raw[at + 1] ?? 0) : -1;
+    const low = high < 0 ? -1 : hexDigit(raw[at + 2] ?? 0);
+    out[length++] = low < 0 ? raw[at] ?? 0 : high << 4 | low;
+    if (low >= 0) at += 2;
+  }
+  return out.subarray(0, length);
+}
+
+/** White space, quotes, backslashes, and what people put between bytes: `:` `,` `-` `;`, brackets excluded. */
+function isBetween(byte: number): boolean {
+  return byte <= 0x20 || byte === 0x22 || byte === 0x27 || byte === 0x5c || byte === 0x3a || byte === 0x2c ||
+    byte === 0x2d || byte === 0x3b;
+}
+
+/** Runs of hexadecimal digits (`414243`, `41:42`, `\x41`, `0x41,0x42`), decoded at both alignments. */
+function* hexRuns(raw: Uint8Array): Generator<Uint8Array> {
+  const digits = new Uint8Array(raw.length);
+  let length = 0;
+  for (let at = 0; at <= raw.length; at++) {
+    const byte = raw[at] ?? 0x7d;
+    // `x` after a backslash or a zero only introduces a byte.
+    const marks = (byte | 0x20) === 0x78 && (raw[at - 1] === 0x5c || raw[at - 1] === 0x30);
+    const digit = hexDigit(byte);
+    if (digit >= 0) digits[length++] = digit;
+    else if (marks) length -= raw[at - 1] === 0x30 && length > 0 ? 1 : 0;
+    else if (at === raw.length || !isBetween(byte)) {
+      if (length >= SHORTEST_HEX) { for (const offset of [0, 1]) yield paired(digits.subarray(offset, length)); }
+      length = 0;
+    }
+  }
+}
+
+function paired(digits: Uint8Array): Uint8Array {
+  return Uint8Array.from(
+    { length: digits.length >> 1 },
+    (_, index) => (digits[index * 2] ?? 0) << 4 | (digits[index * 2 + 1] ?? 0),
+  );
+}
+
+/** Byte → its six bits in base64, plain or for URLs; 64 for white space and quoting in between, 65 for the rest. */
+const SIX_BITS: Readonly<Uint8Array> = sixBitTable();
+
+function sixBitTable(): Uint8Array {
+  const table = new Uint8Array(256).fill(65);
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  for (let index = 0; index < alphabet.length; index++) table[alphabet.charCodeAt(index)] = index;
+  table[0x2d] = 62;
+  table[0x5f] = 63;
+  for (const between of " \t\n\r\"'\\") table[between.charCodeAt(0)] = 64;
+  return table;
+}
+
+/**
+ * Runs of base64, decoded at all four alignments: where a run began says nothing, since words before it look the same.
+ * All runs of an alignment come as one view, parted by a byte that no text has.
+ */
+function* base64Runs(raw: Uint8Array): Generator<Uint8Array> {
+  for (let alignment = 0; alignment < 4; alignment++) {
+    const out = new Uint8Array(raw.length + 8);
+    let length = 0;
+    let runStart = 0;
+    let [bits, held, skipped, taken] = [0, 0, 0, 0];
+    for (let at = 0; at <= raw.length; at++) {
+      const value = at < raw.length ? SIX_BITS[raw[at] ?? 0] ?? 65 : 65;
+      if (value === 64) continue;
+      if (value === 65) {
+        // Too short to hold anything: taken back.
+        if (taken < SHORTEST_BASE64) length = runStart;
+        else out[length++] = 0xff;
+        runStart = length;
+        [bits, held, skipped, taken] = [0, 0, 0, 0];
+        continue;
+      }
+      taken += 1;
+      if (skipped < alignment) {
+        skipped += 1;
+        continue;
+      }
+      bits = (bits << 6 | value) & 0xffffff;
+      held += 6;
+      if (held >= 8) {
+        held -= 8;
+        out[length++] = (bits >> held) & 0xff;
+      }
+    }
+    yield out.subarray(0, length);
+  }
+}
