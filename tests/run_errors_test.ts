@@ -190,7 +190,7 @@ Deno.test("in plan mode nothing but reading runs, whatever is allowed", async ()
   assert.equal(done.code, 6);
 });
 
-Deno.test("a project with a marker refuses a remote provider with exit 6, and a local one may read", async () => {
+Deno.test("a protected file is refused to a remote provider with its rule, and a local one may read it", async () => {
   await using home = await temporaryHome();
   await home.write(".agentclisecret", "no-cloud: .env\n");
   await home.write(".env", "CNRY_value_0123456789\n");
@@ -199,9 +199,9 @@ Deno.test("a project with a marker refuses a remote provider with exit 6, and a 
   await using local = startFakeServer({ script });
   await configure(home, { rem: { baseUrl: remote.baseUrl }, loc: { baseUrl: local.baseUrl } });
   const refused = await runProgram(["run", "x", "--model", "rem"], { home });
-  assert.equal(refused.code, 6);
-  assert.match(refused.stderr, /\.agentclisecret[^]*local-endpoints/);
-  assert.equal(remote.connectionCount(), 0);
+  assert.equal(refused.code, 0, refused.stderr);
+  assert.match(remote.chats()[1]?.text ?? "", /\.agentclisecret:1 no-cloud: \.env[^]*local-endpoints/);
+  assert.doesNotMatch(remote.chats()[1]?.text ?? "", /CNRY_value/);
   const read = await runProgram(["run", "x", "--model", "loc", "--output-format", "json"], { home });
   assert.equal(read.code, 0, read.stderr);
   assert.match(local.chats()[1]?.text ?? "", /CNRY_value/);

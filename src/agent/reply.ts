@@ -16,6 +16,7 @@ import type { RunningTurn } from "./turn_options.ts";
 /** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
+  await lookAgain(session);
   await fitContext(session, turn);
   let roomMade = false;
   for (;;) {
@@ -40,6 +41,12 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
       if (!await makeRoom(session, turn)) throw overflow(session, failure);
     }
   }
+}
+
+/** Markers and locality are decided anew for each request; what was protected or remote stays so. */
+async function lookAgain({ workspace, model }: Session): Promise<void> {
+  await workspace.refresh();
+  model.local &&= workspace.local;
 }
 
 /** What is known of a reply while it arrives. */

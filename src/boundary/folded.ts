@@ -3,16 +3,26 @@
 /** Invisible characters that some file systems ignore in names (`.g<U+200C>it` is `.git` there). */
 const IGNORED_IN_NAMES = /\p{Default_Ignorable_Code_Point}/gu;
 
+/** The usual name costs one test. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
+/** Text without what makes no difference somewhere: case, compatibility and composition forms, ignored characters. */
+export function foldedText(text: string): string {
+  if (PLAIN.test(text)) return text.toLowerCase();
+  // Upper case first: it joins what lower case keeps apart (ß and ss, both forms of sigma).
+  return text.normalize("NFKC").replace(IGNORED_IN_NAMES, "").toUpperCase().toLowerCase().normalize("NFKC");
+}
+
 /**
- * One name with everything taken away that makes no difference somewhere: case, compatibility forms, ignored
- * characters, and what Windows drops: trailing dots, spaces and stream names. For rules that forbid a name.
+ * One name with everything taken away that makes no difference somewhere: what {@link foldedText} takes, and what Windows
+ * drops: trailing dots, spaces and stream names. For rules about names.
  */
 export function foldedName(name: string): string {
-  const plain = name.normalize("NFKC").replace(IGNORED_IN_NAMES, "").toLowerCase();
+  const plain = foldedText(name);
   const colon = plain.indexOf(":");
   let end = colon > 0 ? colon : plain.length;
   while (end > 0 && (plain[end - 1] === "." || plain[end - 1] === " ")) end -= 1;
-  return plain.slice(0, end);
+  return end === plain.length ? plain : plain.slice(0, end);
 }
 
 /** A path with every name folded. */

@@ -1,5 +1,6 @@
 /** Where markers stand: at the project root, above it, below it, and in the main tree of a linked git worktree. */
-import { isForbidden, listDirectory, lstat, realPath } from "../platform/files.ts";
+import { isForbidden, listDirectory, lstat } from "../platform/files.ts";
+import { realPathInPlace, statInPlace } from "../platform/files_in_place.ts";
 import { basename, dirname, join, normalise, resolve } from "../platform/path.ts";
 import { type Marker, parseMarker } from "./marker_text.ts";
 import { readRegularFile } from "./reader.ts";
@@ -45,16 +46,17 @@ export async function markersAbove(directory: string): Promise<string[]> {
   return places.filter((_, index) => present[index]);
 }
 
-async function readMarker(path: string): Promise<Marker> {
-  const read = await readRegularFile(path, { display: path, limit: MARKER_LIMIT });
+/** The marker at a path where something stands; one that cannot be used is `damaged`. */
+export function readMarker(path: string): Marker {
+  const read = readRegularFile(path, { display: path, limit: MARKER_LIMIT });
   if (!("refused" in read) && !read.more) return parseMarker(read.bytes);
   const damaged = "refused" in read ? "it cannot be read" : "it is larger than 1 MiB";
   return { entries: [], localEndpoints: [], warnings: [], damaged };
 }
 
 /** One line of a small file of git; null when it is not there. */
-async function firstLine(path: string): Promise<string | null> {
-  const read = await readRegularFile(path, { display: path, limit: 4096 });
+function firstLine(path: string): string | null {
+  const read = readRegularFile(path, { display: path, limit: 4096 });
   if ("refused" in read) return null;
   return new TextDecoder().decode(read.bytes).split("\n")[0]?.trim() ?? null;
 }
@@ -63,14 +65,15 @@ async function firstLine(path: string): Promise<string | null> {
  * The main working tree when `root` is a linked git worktree, else null. `.git` is then a file that names a directory,
  * whose `commondir` leads to the main `.git`. A marker that git does not track exists in the main tree only.
  */
-async function mainTree(root: string): Promise<string | null> {
-  const pointer = /^gitdir:\s*(.+)$/.exec(await firstLine(join(root, ".git")) ?? "")?.[1];
+export function mainTree(root: string): string | null {
+  const pointer = /^gitdir:\s*(.+)$/.exec(firstLine(join(root, ".git")) ?? "")?.[1];
   if (pointer === undefined) return null;
   const gitDirectory = resolve(root, pointer);
-  const common = await firstLine(join(gitDirectory, "commondir"));
+  const common = firstLine(join(gitDirectory, "commondir"));
   if (common === null || common === "") return null;
-  const shared = await realPath(resolve(gitDirectory, common));
-  return shared !== null && basename(shared) === ".git" ? dirname(shared) : null;
+  const shared = realPathInPlace(resolve(gitDirectory, common));
+  if (shared === null || basename(shared) !== ".git" || statInPlace(shared)?.kind !== "directory") return null;
+  return dirname(normalise(shared));
 }
 
 /**
@@ -78,12 +81,12 @@ async function mainTree(root: string): Promise<string | null> {
  * `lstat` calls, and the markers themselves.
  */
 export async function findMarkers(root: string): Promise<MarkerState> {
-  const main = await mainTree(root);
+  const main = mainTree(root);
   const paths = [...new Set([...await markersAbove(root), ...main === null ? [] : await markersAbove(main)])];
   const own = join(root, MARKER_NAME);
   const state: MarkerState = { paths, localEndpoints: [], warnings: [] };
   for (const path of paths) {
-    const marker = await readMarker(path);
+    const marker = readMarker(path);
     if (path === own) state.localEndpoints = marker.localEndpoints;
     else if (marker.localEndpoints.length > 0) {
       marker.warnings.push("local-endpoints counts only in the marker of the project root; it has no effect here");

@@ -1,18 +1,19 @@
 /**
  * The one function that opens files of the user. Links, hard links, replaced files and races all end here: what is read
  * is what was checked, because it is read from the handle that was checked. Source: specification of the boundary, "Reading".
+ *
+ * Everything is done in place (15 µs a small file instead of 150). A deadline for opening would need a thread: only what
+ * `lstat` calls a regular file is opened, and opening that does not wait. Who swaps it for a FIFO between the two calls
+ * can stop the program, but learns nothing.
  */
-import { sleep } from "../platform/sleep.ts";
-import { type FileStatus, lstat, type OpenFile, openFile, realPath, stat } from "../platform/files.ts";
+import type { FileStatus } from "../platform/files.ts";
+import { lstatInPlace, openInPlace, realPathInPlace } from "../platform/files_in_place.ts";
 import { normalise } from "../platform/path.ts";
 import { systemReason } from "./system_error.ts";
 import type { Refusal } from "./workspace.ts";
 
 /** Most bytes that one read gives when no limit is named: 64 MiB. */
 export const READ_LIMIT = 64 * 1024 * 1024;
-
-/** Longest wait for opening, in milliseconds: a file that is swapped for a FIFO after the check would wait forever. */
-const OPEN_DEADLINE = 5_000;
 
 /** What to read, and who may object. */
 export interface ReadOptions {
@@ -22,8 +23,8 @@ export interface ReadOptions {
   offset?: number;
   /** Most bytes; {@link READ_LIMIT} when absent. */
   limit?: number;
-  /** Asked with the real path of the open file before any byte is read; a refusal ends it. */
-  object?(real: string): Refusal | null | Promise<Refusal | null>;
+  /** Asked about the open file before any byte is read, with its real path; a refusal ends it. */
+  object?(real: string, status: FileStatus): Refusal | null;
 }
 
 /** Bytes of a regular file, and the file they came from. */
@@ -53,52 +54,40 @@ function sameFile(one: FileStatus, other: FileStatus | null): boolean {
   return other !== null && other.kind === "file" && one.device === other.device && one.inode === other.inode;
 }
 
-/** Opens within the deadline; a handle that arrives later is closed. Null when nothing is there. */
-async function openInTime(path: string): Promise<OpenFile | null | "late"> {
-  const opening = openFile(path);
-  const first = await Promise.race([opening, sleep(OPEN_DEADLINE).then(() => "late" as const)]);
-  if (first === "late") opening.then((handle) => handle?.close(), () => {});
-  return first;
-}
-
-async function readHandle(handle: OpenFile, path: string, options: ReadOptions): Promise<FileBytes | Refusal> {
-  const status = await handle.status();
-  const now = await realPath(path);
-  if (now === null || !sameFile(status, await stat(now))) return changed(options.display);
-  const real = normalise(now);
-  const objection = await options.object?.(real) ?? null;
-  if (objection !== null) return objection;
-  const offset = options.offset ?? 0;
-  // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
-  const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
-  if (offset > 0) await handle.seek(offset);
-  const bytes = length === 0 ? new Uint8Array() : await handle.read(length);
-  return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
-}
-
 /**
- * Reads a regular file by its absolute path, links followed. The order is the rule: `lstat` of the real path, open only
- * a regular file, and then handle, path and real path must name the same (device, inode).
+ * Reads a regular file by its absolute path, links followed. The order is the rule: `lstat`, open only a regular file,
+ * and then the handle, and the real path that the path leads to now, must name the same (device, inode).
  * Gives a refusal for what is absent, not a regular file, or not readable; throws only for programming errors.
  */
-export async function readRegularFile(path: string, options: ReadOptions): Promise<FileBytes | Refusal> {
+export function readRegularFile(path: string, options: ReadOptions): FileBytes | Refusal {
+  const { display } = options;
   try {
-    const real = await realPath(path);
-    const before = real === null ? null : await lstat(real);
-    if (real === null || before === null) return absent(options.display);
-    if (before.kind !== "file") return notAFile(before, options.display);
-    const handle = await openInTime(real);
-    if (handle === null) return absent(options.display);
-    if (handle === "late") {
-      return { refused: "unreadable", message: `${options.display} could not be opened within 5 s` };
+    let place = path;
+    let before = lstatInPlace(place);
+    if (before?.kind === "symlink") {
+      place = realPathInPlace(path) ?? "";
+      before = place === "" ? null : lstatInPlace(place);
     }
+    if (before === null) return absent(display);
+    if (before.kind !== "file") return notAFile(before, display);
+    const handle = openInPlace(place);
+    if (handle === null) return absent(display);
     try {
-      if (!sameFile(before, await handle.status())) return changed(options.display);
-      return await readHandle(handle, path, options);
+      const status = handle.status();
+      const now = realPathInPlace(path);
+      if (now === null || !sameFile(before, status) || !sameFile(status, lstatInPlace(now))) return changed(display);
+      const real = normalise(now);
+      const objection = options.object?.(real, status) ?? null;
+      if (objection !== null) return objection;
+      const offset = options.offset ?? 0;
+      // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
+      const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
+      const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
+      return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
     } finally {
       handle.close();
     }
   } catch (error) {
-    return { refused: "unreadable", message: `${options.display} cannot be read: ${systemReason(error)}` };
+    return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
   }
 }

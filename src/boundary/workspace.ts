@@ -1,6 +1,8 @@
 /** The part of the disk a session works on, as tools see it: paths resolved, files read and written under the rules. */
 import type { DirectoryEntry, FileStatus } from "../platform/files.ts";
 import type { Label } from "./label.ts";
+import type { ProtectedSet } from "./protected.ts";
+import type { ProtectionRule } from "./protection_rule.ts";
 
 /** A path that passed the rules of where tools may go. */
 export interface ResolvedPath {
@@ -18,6 +20,8 @@ export interface LabelledBytes {
   /** True when the file is longer than what was asked for. */
   more: boolean;
   label: Label;
+  /** The line of a marker that covers the file; with it the label is `no-cloud`. */
+  rule?: ProtectionRule | undefined;
   status: FileStatus;
 }
 
@@ -35,8 +39,19 @@ export interface Workspace {
   readonly additional: readonly string[];
   /** Where relative paths start. */
   readonly cwd: string;
-  /** Label of things that are not one file: names, listings, command output. */
+  /** Label of things that are not one file: names, listings, command output. Protected when a marker cannot be used. */
   readonly ambientLabel: Label;
+  /** Whether the provider counts as local now; within a session it can only stop to. */
+  readonly local: boolean;
+  /** Which paths are protected, for masks and scans; undefined where there is no disk. */
+  readonly protection?: ProtectedSet | undefined;
+  /**
+   * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
+   * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
+   */
+  refresh(): Promise<void>;
+  /** The rule that covers a path, for marks in listings; null when none does. */
+  ruleAt(path: ResolvedPath): ProtectionRule | null;
   resolve(path: string): Promise<ResolvedPath | Refusal>;
   /** At most `limit` bytes from `offset`. */
   read(path: ResolvedPath, range?: { offset?: number; limit?: number }): Promise<LabelledBytes | Refusal>;

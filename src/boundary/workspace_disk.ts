@@ -4,7 +4,10 @@ import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } f
 import { dirname, isAbsolute, isWithin, join, normalise } from "../platform/path.ts";
 import { foldedPath } from "./folded.ts";
 import type { Label } from "./label.ts";
-import { findMarkers, findNestedMarkers, MARKER_NAME, markersAbove, type MarkerState } from "./marker.ts";
+import { isLocal } from "./locality.ts";
+import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
+import { ProtectedSet } from "./protected.ts";
+import { describeRule, type ProtectionRule } from "./protection_rule.ts";
 import { readRegularFile } from "./reader.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
 import { systemReason } from "./system_error.ts";
@@ -25,7 +28,8 @@ export interface WorkspaceOptions {
   userHome?: string | undefined;
   /** Of the root, from `findMarkers`. */
   markers: MarkerState;
-  provider: { local: boolean; name: string };
+  /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
+  provider: { local: boolean; name: string; baseUrl?: string };
 }
 
 /** Directories of the system whose files are doors, not content: reading them could show keys of other processes. */
@@ -47,74 +51,66 @@ async function realOrNamed(path: string): Promise<string> {
   return up === path ? path : join(await realOrNamed(up), path.slice(path.lastIndexOf("/") + 1));
 }
 
-function refuseRemote(marker: string, options: WorkspaceOptions): AgentcliError {
-  const damaged = options.markers.damaged === undefined
-    ? ""
-    : ` (the marker cannot be used: ${options.markers.damaged})`;
+/** The way on for someone whose provider is not local. */
+function wayOn(root: string): string {
+  return `use a local model, or, when that server is yours, add a line "local-endpoints: <its host>" to ${
+    join(root, MARKER_NAME)
+  }`;
+}
+
+function damagedMarker(rule: ProtectionRule, given: { root: string; provider: string }): AgentcliError {
   return new AgentcliError(
     "policy_refused",
-    `${marker} protects paths of this project, and the provider "${options.provider.name}" is not local${damaged}`,
-    {
-      hint: `use a local model, or, when that server is yours, add a line "local-endpoints: <its host>" to ${
-        join(options.root, MARKER_NAME)
-      }`,
-    },
+    `${
+      describeRule(rule, given.root)
+    }; so everything counts as protected, and the provider "${given.provider}" is not local`,
+    { hint: `repair that line; or ${wayOn(given.root)}` },
   );
 }
 
-/** The first marker of the project; below the roots is looked only when it matters. Additional roots count as well. */
-async function firstMarker(options: WorkspaceOptions, additional: readonly string[]): Promise<string | null> {
-  const known = options.markers.paths[0];
-  if (known !== undefined) return known;
-  for (const root of additional) {
-    const above = (await findMarkers(root)).paths[0];
-    if (above !== undefined) return above;
-  }
-  // A local session meets nested markers file by file, when it reads.
-  if (options.provider.local) return null;
-  for (const root of [options.root, ...additional]) {
-    const nested = (await findNestedMarkers(root))[0];
-    if (nested !== undefined) return nested;
-  }
-  return null;
-}
-
 /**
- * Opens the part of the disk that tools may use. With a marker anywhere (at the root, above, below, in an additional
- * directory) a provider that is not local is `policy_refused`, and with a local one everything is `no-cloud`.
- * A marker that appears later tightens from then on. Throws `usage` for directories that are none.
+ * Opens the part of the disk that tools may use. What the markers cover is `no-cloud` for a local provider and refused to
+ * others; everything else is open. A marker that cannot be used (at the root, above, below, in an additional directory)
+ * protects everything, and is `policy_refused` for a provider that is not local. Throws `usage` for directories that are
+ * none.
  */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const additional = await Promise.all(options.additional.map(realDirectory));
   const roots: Roots = { root: await realDirectory(options.root), additional, cwd: await realDirectory(options.cwd) };
-  const marker = await firstMarker(options, additional);
-  if (marker !== null && !options.provider.local) throw refuseRemote(marker, options);
-  return new DiskWorkspace(roots, {
+  const workspace = new DiskWorkspace(roots, {
     home: await realOrNamed(normalise(options.home)),
     userHome: isAbsolute(options.userHome ?? "") ? await realOrNamed(normalise(options.userHome ?? "")) : null,
-    local: options.provider.local,
-    label: marker === null ? "open" : "no-cloud",
+    provider: options.provider,
+    localEndpoints: options.markers.localEndpoints,
   });
+  workspace.start();
+  return workspace;
 }
 
 interface Rules {
   home: string;
   userHome: string | null;
-  local: boolean;
-  /** At the start. */
-  label: Label;
+  provider: WorkspaceOptions["provider"];
+  /** Opted in at the start. */
+  localEndpoints: readonly string[];
 }
 
 class DiskWorkspace implements Workspace {
   readonly #roots: Roots;
   readonly #rules: Rules;
-  /** Only ever rises. */
-  #label: Label;
+  readonly protection: ProtectedSet;
+  /** Only ever falls. */
+  #local: boolean;
+  #localEndpoints: readonly string[];
+  /** Whether files of a directory may be used, for directories that were asked about. */
+  readonly #reach = new Map<string, boolean>();
 
   constructor(roots: Roots, rules: Rules) {
     this.#roots = roots;
     this.#rules = rules;
-    this.#label = rules.label;
+    this.#local = rules.provider.local;
+    this.#localEndpoints = rules.localEndpoints;
+    this.protection = new ProtectedSet([roots.root, ...roots.additional]);
   }
 
   get root(): string {
@@ -129,21 +125,73 @@ class DiskWorkspace implements Workspace {
     return this.#roots.cwd;
   }
 
+  get local(): boolean {
+    return this.#local;
+  }
+
   get ambientLabel(): Label {
-    return this.#label;
+    return this.protection.damaged === null ? "open" : "no-cloud";
+  }
+
+  /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
+  start(): void {
+    this.protection.start();
+    if (!this.#local) void this.protection.any;
+    this.#refuseDamaged();
+  }
+
+  async refresh(): Promise<void> {
+    this.protection.refresh();
+    const { baseUrl } = this.#rules.provider;
+    if (this.#local && baseUrl !== undefined && !isLocal(baseUrl, [])) {
+      // Opted in by the marker: what is no longer in it has no effect, and what is new in it has none in this session.
+      const { localEndpoints } = await findMarkers(this.#roots.root);
+      this.#localEndpoints = this.#localEndpoints.filter((value) => localEndpoints.includes(value));
+      this.#local = isLocal(baseUrl, this.#localEndpoints);
+    }
+    this.#refuseDamaged();
+  }
+
+  #refuseDamaged(): void {
+    const { damaged } = this.protection;
+    if (damaged !== null && !this.#local) {
+      throw damagedMarker(damaged, { root: this.root, provider: this.#rules.provider.name });
+    }
+  }
+
+  ruleAt(path: ResolvedPath): ProtectionRule | null {
+    const rule = this.protection.rule(path.real);
+    return rule === null && path.path !== path.real ? this.protection.rule(path.path) : rule;
   }
 
   resolve(path: string): Promise<ResolvedPath | Refusal> {
     return resolvePath(path, this.#roots);
   }
 
+  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
   async read(path: ResolvedPath, range: { offset?: number; limit?: number } = {}): Promise<LabelledBytes | Refusal> {
-    const object = (real: string) => this.#objection(real, path.display);
-    const early = this.#outOfReach(path.real, path.display);
+    const { display } = path;
+    const early = this.#objection(path.real, display);
     if (early !== null) return early;
-    const read = await readRegularFile(path.path, { ...range, display: path.display, object });
+    let rule: ProtectionRule | null = null;
+    const object = (real: string, status: FileStatus): Refusal | null => {
+      rule = this.protection.ruleOfFile(status, real);
+      // A link can be covered by its own name too.
+      if (rule === null && path.path !== real) rule = this.protection.rule(path.path);
+      return (real === path.real ? null : this.#objection(real, display)) ?? this.#withheld(rule, display);
+    };
+    const read = readRegularFile(path.path, { ...range, display, object });
     if ("refused" in read) return read;
-    return { bytes: read.bytes, more: read.more, label: this.#label, status: read.status };
+    const { bytes, more, status } = read;
+    // The reader has asked `object`, which the compiler cannot see.
+    const found = rule as ProtectionRule | null;
+    return {
+      bytes,
+      more,
+      status,
+      label: found === null ? "open" : "no-cloud",
+      ...(found === null ? {} : { rule: found }),
+    };
   }
 
   async status(path: ResolvedPath): Promise<FileStatus | null> {
@@ -159,7 +207,7 @@ class DiskWorkspace implements Workspace {
     try {
       const real = await realPath(path.path);
       if (real === null) return { refused: "absent", message: `${path.display} does not exist` };
-      const objection = await this.#objection(normalise(real), path.display);
+      const objection = this.#outOfReach(normalise(real), path.display);
       if (objection !== null) return objection;
       if ((await stat(real))?.kind !== "directory") {
         return { refused: "not_a_directory", message: `${path.display} is not a directory` };
@@ -172,7 +220,7 @@ class DiskWorkspace implements Workspace {
   }
 
   async writable(path: ResolvedPath): Promise<Refusal | null> {
-    return this.#outOfReach(path.real, path.display) ??
+    return this.#outOfReach(path.real, path.display) ?? this.#withheld(this.ruleAt(path), path.display) ??
       await checkWritable(path, { userHome: this.#rules.userHome });
   }
 
@@ -194,22 +242,26 @@ class DiskWorkspace implements Workspace {
     return null;
   }
 
-  /**
-   * Asked with the real path of what is open or about to be listed. Looks for markers upward from there, so one below
-   * the root, or one that appeared since the start, counts.
-   */
-  async #objection(real: string, display: string): Promise<Refusal | null> {
-    const unreachable = this.#outOfReach(real, display);
-    if (unreachable !== null || this.#label === "no-cloud") return unreachable;
-    const marker = (await markersAbove(real))[0];
-    if (marker === undefined) return null;
-    if (this.#rules.local) {
-      this.#label = "no-cloud";
-      return null;
-    }
+  /** As {@link #outOfReach} for what is a file: its directory decides, and is asked about once. */
+  #objection(real: string, display: string): Refusal | null {
+    const directory = real.slice(0, real.lastIndexOf("/"));
+    if (this.#reach.get(directory) === true) return null;
+    const objection = this.#outOfReach(real, display);
+    if (objection === null && this.#outOfReach(directory, display) === null) this.#reach.set(directory, true);
+    return objection;
+  }
+
+  /** Why this provider's models do not get the content; null when they may. */
+  #withheld(rule: ProtectionRule | null, display: string): Refusal | null {
+    if (rule === null || (this.#local && rule.tier === "no-cloud")) return null;
+    const named = `${display} is protected (${describeRule(rule, this.root)})`;
     return {
       refused: "protected",
-      message: `${display} is protected by ${marker}, and this model is not local; tell the user to use a local model`,
+      message: rule.tier === "list-only"
+        ? `${named}: its content is for no model; go on without it`
+        : `${named}, and the provider "${this.#rules.provider.name}" is not local. Go on without it, or tell the user to ${
+          wayOn(this.root)
+        }`,
     };
   }
 }

@@ -66,7 +66,42 @@ Deno.test("without a marker everything is open", () =>
     assert.equal(workspace.ambientLabel, "open");
   }));
 
-Deno.test("a marker at the root, above, below or in an added directory keeps remote providers out", async (test) => {
+Deno.test("a provider that is not local reads what no marker covers, and is told the rule for the rest", async (test) => {
+  const places = {
+    "project/.agentclisecret": "no-cloud: sub/x\n",
+    ".agentclisecret": "no-cloud: project/sub/x\n",
+    "project/sub/.agentclisecret": "# mine\nno-cloud: x\n",
+  };
+  for (const [name, marker] of Object.entries(places)) {
+    await test.step(name, () =>
+      inProject(async ({ directory, root, open }) => {
+        await Deno.writeTextFile(`${directory}/${name}`, marker);
+        await Deno.writeTextFile(`${root}/sub/x`, "secret\n");
+        const remote = await open({ local: false });
+        assert.equal((await read(remote, "pub.txt") as LabelledBytes).label, "open");
+        const refusal = await read(remote, "sub/x") as Refusal;
+        assert.equal(refusal.refused, "protected");
+        assert.match(
+          refusal.message,
+          /^sub\/x is protected \(.*\.agentclisecret:\d no-cloud: .*x\), .*"prov".*local-endpoints/,
+        );
+        const local = await open();
+        const found = await read(local, "sub/x") as LabelledBytes;
+        assert.deepEqual([found.label, found.rule?.tier], ["no-cloud", "no-cloud"]);
+        assert.equal((await read(local, "pub.txt") as LabelledBytes).label, "open");
+        assert.equal(local.ambientLabel, "open");
+      }));
+  }
+});
+
+Deno.test("a marker in an added directory covers what lies there", () =>
+  inProject(async ({ directory, open }) => {
+    await Deno.writeTextFile(`${directory}/outside/.agentclisecret`, "no-cloud: far.txt\n");
+    const workspace = await open({ local: false, additional: [`${directory}/outside`] });
+    assert.equal(refusedAs(await read(workspace, `${directory}/outside/far.txt`)), "protected");
+  }));
+
+Deno.test("a damaged marker anywhere keeps other providers out, and makes everything no-cloud for local ones", async (test) => {
   for (
     const name of [
       "project/.agentclisecret",
@@ -76,45 +111,82 @@ Deno.test("a marker at the root, above, below or in an added directory keeps rem
     ]
   ) {
     await test.step(name, () =>
-      inProject(async ({ directory, open }) => {
-        await Deno.writeTextFile(`${directory}/${name}`, "no-cloud: x\n");
-        const opening = open({ local: false, additional: [`${directory}/outside`] });
-        await assert.rejects(opening, (error: Error & { code?: string; hint?: string }) => {
+      inProject(async ({ directory, root, open }) => {
+        await Deno.writeTextFile(`${directory}/${name}`, "no-cloud:\n");
+        await Deno.writeTextFile(`${root}/sub/x`, "x\n");
+        const more = { additional: [`${directory}/outside`] };
+        await assert.rejects(open({ ...more, local: false }), (error: Error & { code?: string; hint?: string }) => {
           assert.equal(error.code, "policy_refused");
-          assert.ok(error.message.includes(`${directory}/${name}`), error.message);
-          assert.match(error.hint ?? "", /local model.*local-endpoints/);
+          assert.match(error.message, /\.agentclisecret cannot be used: line 1 names no path/);
+          assert.match(error.hint ?? "", /repair.*local model.*local-endpoints/);
           return true;
         });
+        const workspace = await open(more);
+        if (name.includes("sub")) await read(workspace, "sub/x");
+        assert.equal((await read(workspace, "pub.txt") as LabelledBytes).label, "no-cloud");
+        assert.equal(workspace.ambientLabel, "no-cloud");
       }));
   }
 });
 
-Deno.test("with a marker at the root a local session reads everything as no-cloud", () =>
+Deno.test("what is list-only is named, and read by no model", () =>
   inProject(async ({ root, open }) => {
-    await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud: .env\n");
-    const workspace = await open();
-    assert.equal(workspace.ambientLabel, "no-cloud");
-    assert.equal((await read(workspace, "pub.txt") as LabelledBytes).label, "no-cloud");
-  }));
-
-Deno.test("a nested marker labels a local session from the first read below it on", () =>
-  inProject(async ({ root, open }) => {
-    await Deno.writeTextFile(`${root}/sub/.agentclisecret`, "no-cloud: x\n");
+    await Deno.writeTextFile(`${root}/.agentclisecret`, "list-only: sub\nno-cloud: .\n");
     await Deno.writeTextFile(`${root}/sub/x`, "secret\n");
     const workspace = await open();
-    assert.equal((await read(workspace, "pub.txt") as LabelledBytes).label, "open");
-    assert.equal((await read(workspace, "sub/x") as LabelledBytes).label, "no-cloud");
-    assert.equal(workspace.ambientLabel, "no-cloud");
+    const refusal = await read(workspace, "sub/x") as Refusal;
+    assert.match(refusal.message, /\.agentclisecret:1 list-only: sub.*no model/);
+    const entries = await workspace.list(await resolved(workspace, "sub"));
+    assert.deepEqual(entries, [{ name: "x", kind: "file" }]);
+    assert.equal(workspace.ruleAt(await resolved(workspace, "sub/x"))?.tier, "list-only");
     assert.equal((await read(workspace, "pub.txt") as LabelledBytes).label, "no-cloud");
   }));
 
-Deno.test("a marker that appears during a remote session stops reading and listing there", () =>
+Deno.test("a marker that appears, grows or goes away can only tighten, from the next refresh on", () =>
   inProject(async ({ root, open }) => {
     const workspace = await open({ local: false });
     const before = await resolved(workspace, "pub.txt");
-    await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud: .env\n");
+    assert.equal(refusedAs(await workspace.read(before)), undefined);
+    await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud: pub.txt\n");
+    await workspace.refresh();
     assert.equal(refusedAs(await workspace.read(before)), "protected");
-    assert.equal(refusedAs(await workspace.list(await resolved(workspace, "."))), "protected");
+    await Deno.writeTextFile(`${root}/.agentclisecret`, "# nothing\nno-cloud: sub\n");
+    await workspace.refresh();
+    assert.equal(refusedAs(await workspace.read(before)), "protected");
+    assert.equal(refusedAs(await write(workspace, "sub/new")), "protected");
+    await Deno.remove(`${root}/.agentclisecret`);
+    await workspace.refresh();
+    assert.equal(refusedAs(await workspace.read(before)), "protected");
+    await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud:\n");
+    await assert.rejects(workspace.refresh(), { code: "policy_refused" });
+  }));
+
+Deno.test("a host that the marker no longer opts in stops being local, and one that it opts in later stays remote", () =>
+  inProject(async ({ root, directory }) => {
+    const marker = `${root}/.agentclisecret`;
+    await Deno.writeTextFile(marker, "no-cloud: pub.txt\nlocal-endpoints: 127.0.0.2\n");
+    const open = async (local: boolean) =>
+      await openWorkspace({
+        root,
+        additional: [],
+        cwd: root,
+        home: `${directory}/home/.agentcli`,
+        markers: await findMarkers(root),
+        provider: { local, name: "lan", baseUrl: "http://127.0.0.2:9/v1" },
+      });
+    const workspace = await open(true);
+    await workspace.refresh();
+    assert.equal(workspace.local, true);
+    await Deno.writeTextFile(marker, "no-cloud: pub.txt\n");
+    await workspace.refresh();
+    assert.equal(workspace.local, false);
+    assert.equal(refusedAs(await read(workspace, "pub.txt")), "protected");
+    await Deno.writeTextFile(marker, "no-cloud: pub.txt\nlocal-endpoints: 127.0.0.2\n");
+    await workspace.refresh();
+    assert.equal(workspace.local, false);
+    const remote = await open(false);
+    await remote.refresh();
+    assert.equal(remote.local, false);
   }));
 
 Deno.test("paths that are no place in the project are refused with the way on", () =>

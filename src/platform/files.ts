@@ -14,6 +14,8 @@ export interface FileStatus {
   size: number;
   /** Milliseconds since 1970; 0 where the system does not say. */
   modified: number;
+  /** Milliseconds since 1970 of the last change to the file or its facts; 0 where the system does not say. */
+  changed: number;
   device: number;
   /** 0 where the system has none. */
   inode: number;
@@ -25,11 +27,13 @@ export interface FileStatus {
   owner: number | null;
 }
 
-function statusOf(info: Deno.FileInfo): FileStatus {
+/** What the runtime says of a file, in our words. */
+export function statusOf(info: Deno.FileInfo): FileStatus {
   return {
     kind: info.isSymlink ? "symlink" : info.isFile ? "file" : info.isDirectory ? "directory" : "other",
     size: info.size,
     modified: info.mtime?.getTime() ?? 0,
+    changed: info.ctime?.getTime() ?? 0,
     device: info.dev,
     inode: info.ino ?? 0,
     links: info.nlink ?? 1,

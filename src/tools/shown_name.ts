@@ -1,5 +1,14 @@
+/** Names of files as results show them. */
+import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
+
 /** One line a file name, whatever it holds: control characters are written out. */
 export function shownName(name: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return name.replace(/[\x00-\x1f\x7f]/g, (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`);
+}
+
+/** What stands behind the name of a protected path in a listing: ` [no-cloud]`; empty for the others. */
+export function markOf(path: ResolvedPath, { workspace }: { workspace: Workspace }): string {
+  const rule = workspace.ruleAt(path);
+  return rule === null ? "" : ` [${rule.tier}]`;
 }

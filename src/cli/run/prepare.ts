@@ -85,7 +85,7 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
         home: home.path,
         userHome,
         markers: project.markers,
-        provider: { local: endpoint.local, name: provider.name },
+        provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
       });
     // A server elsewhere hears nothing before the project is known to allow it.
     const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];

@@ -101,6 +101,7 @@ async function change(
     return failure(
       `old_string was not found in ${path.display}.${explainNoMatch(file.text, input.old_string)}`,
       context,
+      { label: file.label },
     );
   }
   if (match.kind === "several") {
@@ -124,6 +125,7 @@ async function change(
     return failure(
       `${path.display} is Latin-1 text and cannot hold some characters of new_string. Use others.`,
       context,
+      { label: file.label },
     );
   }
   const failed = await saveFile(path, bytes, context);

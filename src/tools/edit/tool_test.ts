@@ -156,8 +156,8 @@ Deno.test("edits that cannot be meant are refused with the way on", () =>
     assert.match((await call(".git/config")).content, /may not be written/);
   }));
 
-Deno.test("an edit of a protected project is no-cloud", () =>
+Deno.test("an edit of a protected file is no-cloud", () =>
   inToolProject(async (project) => {
     const result = await edited(project, { before: "a", old: "nothing", new: "b" });
     assert.equal(result.label, "no-cloud");
-  }, { marker: "no-cloud: .env\n" }));
+  }, { marker: "no-cloud: *.txt\n" }));

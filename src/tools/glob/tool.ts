@@ -3,7 +3,7 @@ import type { ResolvedPath } from "../../boundary/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
 import { compilePattern } from "../path_pattern.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
-import { shownName } from "../shown_name.ts";
+import { markOf, shownName } from "../shown_name.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import prompt from "./prompt.md" with { type: "text" };
@@ -77,7 +77,7 @@ async function newestFirst(files: readonly FoundFile[], context: ToolContext): P
     rows.push(
       ...await Promise.all(
         files.slice(at, at + ASKED_AT_ONCE).map(async ({ path }) => ({
-          name: shownName(path.display),
+          name: shownName(path.display) + markOf(path, context),
           modified: (await context.workspace.status(path))?.modified ?? 0,
         })),
       ),

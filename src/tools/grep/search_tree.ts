@@ -38,7 +38,13 @@ export async function searchTree(
   start: ResolvedPath,
   search: TreeSearch & { isFile: boolean },
 ): Promise<SearchEnd> {
-  const state: State = { labels: new Set([search.workspace.ambientLabel]), unread: 0, skipped: 0, late: false };
+  const state: State = {
+    labels: new Set([search.workspace.ambientLabel]),
+    unread: 0,
+    withheld: 0,
+    skipped: 0,
+    late: false,
+  };
   const files = search.isFile ? [{ path: start, names: [] }] : walkFiles(start, search);
   // The oldest first: reads end in any order, but are reported in that of the paths.
   const reading: { file: FoundFile; bytes: Promise<LabelledBytes | Refusal> }[] = [];
@@ -59,9 +65,12 @@ interface State {
   labels: Set<Label>;
   /** Files that are too long, or could not be read. */
   unread: number;
+  /** Files whose content is not for this model. */
+  withheld: number;
   /** Lines that are too long for the pattern. */
   skipped: number;
   late: boolean;
+  refusal?: string;
 }
 
 /** Searches the file that was asked for first; false when there is no need for more. */
@@ -74,7 +83,11 @@ async function searchOldest(
   if (oldest === undefined) return false;
   const read = await oldest.bytes;
   search.signal.throwIfAborted();
-  if (isRefusal(read) || read.more) state.unread++;
+  if (isRefusal(read) && read.refused === "protected") {
+    state.withheld++;
+    // Who asked for this very file is told the rule.
+    if (oldest.file.names.length === 0) state.refusal = read.message;
+  } else if (isRefusal(read) || read.more) state.unread++;
   else {
     const text = textOf(read.bytes);
     const watch = { late: search.late, skipped: () => state.skipped++ };
@@ -95,8 +108,10 @@ async function readText(path: ResolvedPath, workspace: Workspace): Promise<Label
   return await workspace.read(path, { limit: FILE_LIMIT });
 }
 
-function notesOf({ unread, skipped, late }: State): string[] {
+function notesOf({ unread, withheld, skipped, late, refusal }: State): string[] {
   const notes: string[] = [];
+  if (refusal !== undefined) notes.push(refusal);
+  else if (withheld > 0) notes.push(`${withheld} file${withheld === 1 ? "" : "s"} not searched: protected by a marker`);
   if (late) notes.push(LATE_NOTE);
   if (unread > 0) {
     notes.push(`${unread} file${unread === 1 ? "" : "s"} not searched: unreadable, or longer than 64 MiB`);

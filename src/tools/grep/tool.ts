@@ -115,13 +115,15 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
 async function fastSearch(start: ResolvedPath, search: Search): Promise<Done | null> {
   const { context, input, matcher, options, report } = search;
   const { workspace } = context;
-  if (!options.ripgrep || workspace.ambientLabel !== "open" || matcher.rust === null) return null;
+  if (!options.ripgrep || matcher.rust === null) return null;
   if (input.glob !== undefined && !/^[\w.*-]+$/.test(input.glob)) return null;
   const roots = [workspace.root, ...workspace.additional];
   const root = roots.find((one) => isWithin(one, start.real));
   if (root === undefined) return null;
   const relative = relativeTo(root, start.real);
   if (await hasRulesBetween(root, relative, context)) return null;
+  // Asked late: it looks at the directories of the project.
+  if (workspace.ambientLabel !== "open" || workspace.protection?.any !== false) return null;
   const program = await findExecutable("rg", context.io.env("PATH") ?? "", { notBelow: roots });
   if (program === null) return null;
   const notes = await searchWithRipgrep(start, {

@@ -195,15 +195,17 @@ Deno.test(
 );
 
 Deno.test(
-  "where paths are protected the result is, and ripgrep is not used",
+  "where paths are protected ripgrep is not used, and what shows one of them is no-cloud",
   unix,
   () =>
     inToolProject(async (project) => {
       await project.write("a.txt", "one\n");
-      await withRipgrep("exit 1", async (search) => {
-        const result = await search(project, { pattern: "one" });
-        assert.equal(result.label, "no-cloud");
-        assert.equal(result.content, "a.txt:1:one");
+      await project.write(".env", "two\n");
+      await withRipgrep("echo never; exit 1", async (search) => {
+        const open = await search(project, { pattern: "one" });
+        assert.deepEqual([open.content, open.label], ["a.txt:1:one", "open"]);
+        const found = await search(project, { pattern: "^(one|two)" });
+        assert.deepEqual([found.content, found.label], [".env:1:two\na.txt:1:one", "no-cloud"]);
       });
     }, { marker: "no-cloud: .env\n" }),
 );

@@ -7,6 +7,7 @@ import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { describeType, isPdf } from "./file_type.ts";
 import { readLongFile } from "./long_file.ts";
+import { markOf } from "../shown_name.ts";
 import { Page, type PageRange, pageRange } from "./page.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
@@ -55,7 +56,8 @@ async function listing(path: ResolvedPath, context: ToolContext): Promise<ToolRe
   if (isRefusal(entries)) return refused(entries, context);
   if (entries.length === 0) return success(`${path.display} is an empty directory.`, context);
   const rows = entries.slice(0, LISTING_LIMIT).map((entry) =>
-    entry.kind === "directory" ? `${entry.name}/` : entry.name
+    (entry.kind === "directory" ? `${entry.name}/` : entry.name) +
+    markOf({ ...path, path: `${path.path}/${entry.name}`, real: `${path.real}/${entry.name}` }, context)
   );
   const hidden = entries.length - rows.length;
   if (hidden > 0) rows.push(`[${count(hidden, "more name")}; list a subdirectory or search by pattern]`);

@@ -112,12 +112,15 @@ Deno.test("what the workspace refuses is a result that says why", () =>
     assert.match(result.content, /outside of the project/);
   }));
 
-Deno.test("in a project with a marker every result is no-cloud", () =>
+Deno.test("the content of a protected file is no-cloud, names are not", () =>
   inToolProject(async ({ run, write }) => {
     await write("a.txt", "x");
+    await write(".env", "y");
+    assert.equal((await run(readTool, { file_path: ".env" })).label, "no-cloud");
     for (const path of ["a.txt", "gone", "."]) {
-      assert.equal((await run(readTool, { file_path: path })).label, "no-cloud", path);
+      assert.equal((await run(readTool, { file_path: path })).label, "open", path);
     }
+    assert.match((await run(readTool, { file_path: "." })).content, /^\.env \[no-cloud\]$/m);
   }, { marker: "no-cloud: .env\n" }));
 
 Deno.test("a file beyond the whole-file limit is paged with flat memory and known by size and time", () =>

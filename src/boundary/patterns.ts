@@ -1,0 +1,94 @@
+/** The patterns that hold below one directory, and how far they have come on the way down. */
+import {
+  begin,
+  comparable,
+  covers,
+  globOf,
+  globOfName,
+  type PathGlob,
+  patternNames,
+  plainPath,
+  type Progress,
+  step,
+} from "./protected_pattern.ts";
+import { type ProtectionRule, stricter } from "./protection_rule.ts";
+
+/** Patterns of one directory: plain paths by a lookup, so that hundreds of them cost as much as one. */
+export class Patterns {
+  readonly plain = new Map<string, ProtectionRule>();
+  readonly globs: { glob: PathGlob; rule: ProtectionRule }[] = [];
+
+  /** Adds what a line of a marker means. */
+  add(rule: ProtectionRule, glob: PathGlob): void {
+    const plain = plainPath(glob);
+    if (plain === null) this.globs.push({ glob, rule });
+    else this.plain.set(plain, stricter(this.plain.get(plain) ?? null, rule) ?? rule);
+  }
+}
+
+/** The patterns of a directory as seen from a place at or below it. */
+export class Scope {
+  readonly #patterns: Patterns;
+  /** Folded, from the directory of the patterns. */
+  readonly #path: string;
+  readonly #progress: readonly Progress[];
+
+  private constructor(patterns: Patterns, path: string, progress: readonly Progress[]) {
+    this.#patterns = patterns;
+    this.#path = path;
+    this.#progress = progress;
+  }
+
+  /** At the directory of the patterns. */
+  static of(patterns: Patterns): Scope {
+    return new Scope(patterns, "", patterns.globs.map(({ glob }) => begin(glob)));
+  }
+
+  /** The rule that covers the place itself; what covers a directory above it is not looked at again. */
+  get rule(): ProtectionRule | null {
+    let found = this.#patterns.plain.get(this.#path) ?? null;
+    this.#patterns.globs.forEach(({ glob, rule }, index) => {
+      if (covers(glob, this.#progress[index] ?? [])) found = stricter(found, rule);
+    });
+    return found;
+  }
+
+  /** One name further down. */
+  below(name: string): Scope {
+    const progress = this.#patterns.globs.map(({ glob }, index) =>
+      step(glob, { progress: this.#progress[index] ?? [], name })
+    );
+    return new Scope(
+      this.#patterns,
+      this.#path === "" ? comparable(name) : `${this.#path}/${comparable(name)}`,
+      progress,
+    );
+  }
+}
+
+/** A pattern whose beginning leads through links: where it really starts, and what is left of it there. */
+export interface MovedPattern {
+  /** Absolute real path. */
+  directory: string;
+  glob: PathGlob;
+}
+
+/**
+ * The names of a pattern before its first wildcard, and the pattern for what they lead to: `real` is where they lead with
+ * links resolved.
+ */
+export function plainStart(
+  pattern: string,
+): { names: string[]; at(real: { directory: string; name: string }): MovedPattern } {
+  const names = patternNames(pattern, /\//);
+  const wild = names.findIndex((name) => /[*?]/.test(name));
+  const start = wild < 0 ? names : names.slice(0, wild);
+  const rest = wild < 0 ? [] : names.slice(wild);
+  return {
+    names: start,
+    at: ({ directory, name }) =>
+      rest.length === 0
+        ? { directory, glob: globOfName(name) }
+        : { directory: `${directory === "/" ? "" : directory}/${name}`, glob: globOf(rest) },
+  };
+}

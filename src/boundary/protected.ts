@@ -1,0 +1,269 @@
+/**
+ * The protected set: which paths the markers cover, and by which line. Markers count from the file's real path upward,
+ * add up, and count in linked worktrees of git too. Within a session the set only grows. Source: specification of the
+ * boundary, "The marker" and "Reading".
+ */
+import { type FileStatus, isForbidden } from "../platform/files.ts";
+import { lstatInPlace, realPathInPlace, statInPlace } from "../platform/files_in_place.ts";
+import { basename, dirname, isWithin, join, normalise, relativeTo } from "../platform/path.ts";
+import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
+import { Patterns, plainStart, Scope } from "./patterns.ts";
+import { compilePathGlob, globOfName } from "./protected_pattern.ts";
+import { type HiddenPaths, ProtectedTree } from "./protected_tree.ts";
+import { type ProtectionRule, stricter } from "./protection_rule.ts";
+
+/** What holds in one directory. */
+interface Place {
+  /** Covers the directory and everything below it. */
+  covered: ProtectionRule | null;
+  scopes: readonly Scope[];
+  /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
+  worktree: { at: string; main: string } | null;
+}
+
+/** What was learnt of one marker. */
+interface KnownMarker {
+  patterns: Patterns;
+  /** Lines already taken, as `tier path`. */
+  lines: Set<string>;
+}
+
+function presentOrForbidden<T>(look: () => T): T | "forbidden" {
+  try {
+    return look();
+  } catch (error) {
+    if (isForbidden(error)) return "forbidden";
+    throw error;
+  }
+}
+
+/** The set of one session. Nothing is read before something is asked. */
+export class ProtectedSet {
+  readonly #roots: readonly string[];
+  readonly #tree: ProtectedTree;
+  readonly #markers = new Map<string, KnownMarker>();
+  /** Patterns that hold below a directory because a link of a marker's line leads there. */
+  readonly #moved = new Map<string, { patterns: Patterns; lines: Set<string> }>();
+  readonly #warnings = new Set<string>();
+  #damaged: ProtectionRule | null = null;
+  /** Counts what was learnt: what was worked out before is worked out again. */
+  #version = 0;
+  #places = new Map<string, Place>();
+  #placesVersion = 0;
+  /** Markers read since the last refresh. */
+  readonly #read = new Set<string>();
+  #linked: Map<string, ProtectionRule> | null = null;
+
+  /** `roots` are real paths: the project root and the additional ones. */
+  constructor(roots: readonly string[]) {
+    this.#roots = roots;
+    this.#tree = new ProtectedTree(roots, this);
+  }
+
+  /** Changes when a marker taught something new. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Which marker cannot be used, as the rule that then covers everything; null while all can. */
+  get damaged(): ProtectionRule | null {
+    return this.#damaged;
+  }
+
+  /** One sentence each, with the path of the marker. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  /** Reads the markers that hold at the roots. */
+  start(): void {
+    for (const root of this.#roots) this.rule(join(root, MARKER_NAME));
+  }
+
+  /** Reads the known markers again, and looks for new ones from now on. What was protected stays so. */
+  refresh(): void {
+    this.#places.clear();
+    this.#read.clear();
+    this.#linked = null;
+    this.#tree.expire();
+    for (const path of [...this.#markers.keys()]) this.#learn(path);
+    this.start();
+  }
+
+  /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
+  rule(real: string): ProtectionRule | null {
+    for (;;) {
+      if (this.#placesVersion !== this.#version) this.#places.clear();
+      this.#placesVersion = this.#version;
+      const found = this.#ruleNow(real);
+      if (this.#damaged !== null) return this.#damaged;
+      // A marker met on the way can cover places that were worked out before it.
+      if (this.#placesVersion === this.#version) return found;
+    }
+  }
+
+  #ruleNow(real: string): ProtectionRule | null {
+    // Most paths are cut here: `dirname` checks the whole path again.
+    const end = real.lastIndexOf("/");
+    const directory = end > 3 ? real.slice(0, end) : dirname(real);
+    if (directory === real) return this.#placeOf(real).covered;
+    const place = this.#placeOf(directory);
+    const found = ruleBelow(place, real.slice(end + 1));
+    if (place.worktree === null || found?.tier === "list-only") return found;
+    const { at, main } = place.worktree;
+    const twin = join(main, relativeTo(at, real));
+    return stricter(found, ruleBelow(this.#placeOf(dirname(twin)), basename(twin)));
+  }
+
+  /**
+   * The rule for an open file: of its path, or, where it has several names, of any of them. The other names are found by
+   * walking the protected files, once after each refresh and only when such a file is met.
+   */
+  ruleOfFile(status: FileStatus, real: string): ProtectionRule | null {
+    const found = this.rule(real);
+    if (found?.tier === "list-only" || status.links < 2) return found;
+    this.#linked ??= this.#collectLinked();
+    return stricter(found, this.#linked.get(`${status.device}:${status.inode}`) ?? null);
+  }
+
+  /** What a mask must hide: one entry for a whole directory, real paths, inside of the roots. */
+  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  async hidden(): Promise<HiddenPaths> {
+    return this.#tree.hidden();
+  }
+
+  /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
+  get any(): boolean {
+    const { files, directories } = this.#tree.hidden();
+    if (files.length > 0 || directories.length > 0 || this.#damaged !== null) return true;
+    return [...this.#markers.values()].some(({ lines }) => lines.size > 0);
+  }
+
+  /** The markers that were met, absolute paths. */
+  get markers(): readonly string[] {
+    return [...this.#markers.keys()];
+  }
+
+  /** The protected files inside of the roots, real paths. */
+  files(): Iterable<string> {
+    return this.#tree.files();
+  }
+
+  /** Notes that a link at a covered place leads to `real`: that is covered too. */
+  follow(real: string, rule: ProtectionRule): void {
+    this.#move({ directory: dirname(real), glob: globOfName(basename(real)) }, { rule, key: `link ${basename(real)}` });
+  }
+
+  #collectLinked(): Map<string, ProtectionRule> {
+    const linked = new Map<string, ProtectionRule>();
+    for (const path of this.files()) {
+      const status = presentOrForbidden(() => lstatInPlace(path));
+      if (status === null || status === "forbidden" || status.links < 2) continue;
+      const rule = this.rule(path);
+      if (rule === null) continue;
+      const key = `${status.device}:${status.inode}`;
+      linked.set(key, stricter(linked.get(key) ?? null, rule) ?? rule);
+    }
+    return linked;
+  }
+
+  #placeOf(directory: string): Place {
+    const known = this.#places.get(directory);
+    if (known !== undefined) return known;
+    const up = dirname(directory);
+    const above = up === directory ? null : this.#placeOf(up);
+    const scopes = above?.scopes.map((scope) => scope.below(basename(directory))) ?? [];
+    const marker = join(directory, MARKER_NAME);
+    if (presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
+    const own = [this.#markers.get(marker), this.#moved.get(directory)];
+    for (const learnt of own) {
+      if (learnt !== undefined) scopes.push(Scope.of(learnt.patterns));
+    }
+    const covered = scopes.reduce((rule, scope) => stricter(rule, scope.rule), above?.covered ?? null);
+    const place = { covered, scopes, worktree: this.#worktreeOf(directory, above) };
+    this.#places.set(directory, place);
+    return place;
+  }
+
+  #worktreeOf(directory: string, above: Place | null): Place["worktree"] {
+    const git = presentOrForbidden(() => statInPlace(join(directory, ".git")));
+    if (git === null || git === "forbidden") return above?.worktree ?? null;
+    const main = git.kind === "file" ? mainTree(directory) : null;
+    return main === null || isWithin(directory, main) ? null : { at: directory, main };
+  }
+
+  #learn(path: string): void {
+    if (this.#read.has(path)) return;
+    this.#read.add(path);
+    let known = this.#markers.get(path);
+    if (known === undefined) {
+      this.#markers.set(path, known = { patterns: new Patterns(), lines: new Set() });
+      this.#version++;
+    }
+    // One that was there and is gone still protects what it did.
+    if (presentOrForbidden(() => lstatInPlace(path)) === null) return;
+    const marker = readMarker(path);
+    for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
+    if (marker.damaged !== undefined && this.#damaged === null) {
+      this.#damaged = { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged: marker.damaged };
+      this.#version++;
+    }
+    for (const entry of marker.entries) {
+      const rule: ProtectionRule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
+      const line = `${entry.tier} ${entry.path}`;
+      if (!known.lines.has(line)) {
+        known.lines.add(line);
+        this.#version++;
+        for (const glob of compilePathGlob(entry.path)) known.patterns.add(rule, glob);
+      }
+      this.#followStart(dirname(path), rule);
+    }
+  }
+
+  /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
+  #followStart(directory: string, rule: ProtectionRule): void {
+    const start = plainStart(rule.pattern);
+    if (start.names.length === 0) return;
+    const named = join(directory, ...start.names);
+    const real = realOrNamed(named);
+    if (real === named) return;
+    const moved = start.at({ directory: dirname(real), name: basename(real) });
+    this.#move(moved, { rule, key: `${rule.tier} ${rule.pattern} ${basename(real)}` });
+  }
+
+  #move(
+    moved: { directory: string; glob: Parameters<Patterns["add"]>[1] },
+    line: { rule: ProtectionRule; key: string },
+  ) {
+    let known = this.#moved.get(moved.directory);
+    if (known === undefined) this.#moved.set(moved.directory, known = { patterns: new Patterns(), lines: new Set() });
+    if (known.lines.has(line.key)) return;
+    known.lines.add(line.key);
+    known.patterns.add(line.rule, moved.glob);
+    this.#version++;
+  }
+}
+
+function ruleBelow(place: Place, name: string): ProtectionRule | null {
+  let found = place.covered;
+  if (found?.tier === "list-only") return found;
+  for (const scope of place.scopes) found = stricter(found, scope.below(name).rule);
+  return found;
+}
+
+/** The real path of what may not exist yet: its existing part is resolved. */
+function realOrNamed(path: string): string {
+  const real = presentOrForbidden(() => {
+    try {
+      return realPathInPlace(path);
+    } catch (error) {
+      // Links in a circle lead nowhere; so do names that are too long.
+      if (error instanceof Error && "code" in error) return null;
+      throw error;
+    }
+  });
+  if (real === "forbidden") return path;
+  if (real !== null) return normalise(real);
+  const up = dirname(path);
+  return up === path ? path : join(realOrNamed(up), basename(path));
+}

@@ -1,0 +1,154 @@
+/** What of a tree is protected now. Looks at each directory's time alone where nothing has changed since the last look. */
+import { type DirectoryEntry, isForbidden } from "../platform/files.ts";
+import { listInPlace, lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { normalise } from "../platform/path.ts";
+import { MARKER_NAME } from "./marker.ts";
+import type { ProtectionRule } from "./protection_rule.ts";
+
+/** Protected paths that exist, real, one entry for a whole directory. */
+export interface HiddenPaths {
+  files: readonly string[];
+  directories: readonly string[];
+}
+
+/** The rules that a tree is walked with. */
+export interface TreeRules {
+  /** Changes when there are new rules. */
+  readonly version: number;
+  rule(real: string): ProtectionRule | null;
+  /** A covered link leads to `real`. */
+  follow(real: string, rule: ProtectionRule): void;
+}
+
+/** A directory changed so shortly before the newest change of all is listed again: its time may not show the next one. */
+const RACY_MS = 2_000;
+/** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
+const MOST_WALKS = 20;
+
+interface Listed {
+  modified: number;
+  changed: number;
+  version: number;
+  /** Open ones, names. */
+  directories: readonly string[];
+  files: readonly string[];
+  hidden: readonly string[];
+}
+
+/** The trees below the roots. */
+export class ProtectedTree {
+  readonly #roots: readonly string[];
+  readonly #rules: TreeRules;
+  readonly #listed = new Map<string, Listed>();
+  #newest = 0;
+  #hidden: HiddenPaths | null = null;
+
+  constructor(roots: readonly string[], rules: TreeRules) {
+    this.#roots = roots;
+    this.#rules = rules;
+  }
+
+  /** What was found is looked at again when it is next asked for. */
+  expire(): void {
+    this.#hidden = null;
+  }
+
+  /** Protected paths; walks at most once after {@link expire}. Directories that may not be listed are passed over. */
+  hidden(): HiddenPaths {
+    for (let walk = 0; this.#hidden === null && walk < MOST_WALKS; walk++) {
+      const { version } = this.#rules;
+      const found = this.#walk();
+      if (this.#rules.version === version || walk === MOST_WALKS - 1) this.#hidden = found;
+    }
+    return this.#hidden ?? { files: [], directories: [] };
+  }
+
+  /** Every protected regular file, links not followed. */
+  *files(): Generator<string> {
+    const { files, directories } = this.hidden();
+    yield* files;
+    const waiting = [...directories];
+    for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+      for (const { name, kind } of listQuietly(directory)) {
+        if (kind === "directory") waiting.push(`${directory}/${name}`);
+        else if (kind === "file") yield `${directory}/${name}`;
+      }
+    }
+  }
+
+  #walk(): HiddenPaths {
+    const found = { files: [] as string[], directories: [] as string[] };
+    const waiting: string[] = [];
+    for (const root of this.#roots) {
+      if (this.#rules.rule(root) === null) waiting.push(root);
+      else found.directories.push(root);
+    }
+    const racyFrom = this.#newest - RACY_MS;
+    for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+      const listed = this.#look(directory, racyFrom);
+      for (const name of listed.directories) waiting.push(`${directory}/${name}`);
+      for (const name of listed.files) found.files.push(`${directory}/${name}`);
+      for (const name of listed.hidden) found.directories.push(`${directory}/${name}`);
+    }
+    return found;
+  }
+
+  #look(directory: string, racyFrom: number): Listed {
+    const status = statusQuietly(directory);
+    const [modified, changed] = [status?.modified ?? 0, status?.changed ?? 0];
+    const known = this.#listed.get(directory);
+    if (
+      known !== undefined && known.modified === modified && known.changed === changed &&
+      known.version === this.#rules.version && Math.max(modified, changed) < racyFrom
+    ) return known;
+    this.#newest = Math.max(this.#newest, modified, changed);
+    const listed = { modified, changed, ...this.#sort(directory, listQuietly(directory)) };
+    this.#listed.set(directory, { ...listed, version: this.#rules.version });
+    return { ...listed, version: this.#rules.version };
+  }
+
+  #sort(directory: string, entries: readonly DirectoryEntry[]): Omit<Listed, "modified" | "changed" | "version"> {
+    const directories: string[] = [];
+    const files: string[] = [];
+    const hidden: string[] = [];
+    for (const { name, kind } of entries) {
+      const path = `${directory}/${name}`;
+      // Asked for the marker too: that is how one below the roots is met.
+      const rule = this.#rules.rule(path);
+      if (rule === null || name === MARKER_NAME) {
+        // What git keeps is not the user's tree; it is masked as a whole where it matters.
+        if (kind === "directory" && name !== ".git") directories.push(name);
+      } else if (kind === "directory") hidden.push(name);
+      else if (kind === "symlink") this.#follow(path, rule);
+      else files.push(name);
+    }
+    return { directories, files, hidden };
+  }
+
+  #follow(link: string, rule: ProtectionRule): void {
+    try {
+      const real = realPathInPlace(link);
+      if (real !== null) this.#rules.follow(normalise(real), rule);
+    } catch {
+      // Links in a circle, and places that may not be looked at, lead nobody to content either.
+    }
+  }
+}
+
+function listQuietly(directory: string): DirectoryEntry[] {
+  try {
+    return listInPlace(directory) ?? [];
+  } catch (error) {
+    if (isForbidden(error)) return [];
+    throw error;
+  }
+}
+
+function statusQuietly(directory: string) {
+  try {
+    return lstatInPlace(directory);
+  } catch (error) {
+    if (isForbidden(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * The file system without waiting: facts, listings and small reads in the calling thread. A trip to the thread pool costs
+ * ten times the call itself (measured with Deno 2.9.6), and a search asks hundred thousands of times.
+ */
+import { type DirectoryEntry, type FileStatus, isAbsent, statusOf } from "./files.ts";
+
+function presentOnly<T>(work: () => T): T | null {
+  try {
+    return work();
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+/** What stands at `path` itself, links not followed; null when nothing does. */
+export function lstatInPlace(path: string): FileStatus | null {
+  return presentOnly(() => statusOf(Deno.lstatSync(path)));
+}
+
+/** What stands at the end of `path`'s links; null when nothing does. */
+export function statInPlace(path: string): FileStatus | null {
+  return presentOnly(() => statusOf(Deno.statSync(path)));
+}
+
+/** The path with every link resolved; null when it does not lead anywhere. */
+export function realPathInPlace(path: string): string | null {
+  return presentOnly(() => Deno.realPathSync(path));
+}
+
+/** The entries of a directory, in the order of the system; null when there is no such directory. */
+export function listInPlace(path: string): DirectoryEntry[] | null {
+  return presentOnly(() =>
+    Array.from(Deno.readDirSync(path), ({ name, isSymlink, isFile, isDirectory }) => ({
+      name,
+      kind: isSymlink ? "symlink" : isFile ? "file" : isDirectory ? "directory" : "other",
+    }))
+  );
+}
+
+/** An open file, read from its handle. */
+export interface FileInPlace {
+  status(): FileStatus;
+  /** At most `length` bytes from `offset`; fewer at the end. */
+  read(length: number, offset: number): Uint8Array<ArrayBuffer>;
+  close(): void;
+}
+
+/** Opens `path` for reading; null when nothing is there. Callers check the kind first: opening a FIFO waits. */
+export function openInPlace(path: string): FileInPlace | null {
+  const handle = presentOnly(() => Deno.openSync(path));
+  if (handle === null) return null;
+  return {
+    status: () => statusOf(handle.statSync()),
+    read(length, offset) {
+      const buffer = new Uint8Array(length);
+      if (offset > 0) handle.seekSync(offset, Deno.SeekMode.Start);
+      let filled = 0;
+      while (filled < length) {
+        const count = handle.readSync(buffer.subarray(filled));
+        if (count === null) break;
+        filled += count;
+      }
+      return filled === length ? buffer : buffer.subarray(0, filled);
+    },
+    close: () => handle.close(),
+  };
+}
