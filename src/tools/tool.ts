@@ -1,5 +1,6 @@
 /** What a tool is: the shape that the registry, the permission and the engine share. */
 import type { Label } from "../boundary/label.ts";
+import type { SessionMask } from "../boundary/mask/session_mask.ts";
 import type { Workspace } from "../boundary/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
 
@@ -33,6 +34,10 @@ export interface ToolContext {
   /** What this session read and wrote: Write and Edit ask it. */
   memory: SessionMemory;
   signal: AbortSignal;
+  /** What commands run behind where paths are protected; without it none run there. */
+  mask?: SessionMask | undefined;
+  /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */
+  sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
   /** Names of variables that hold resolved keys; children never get them. */
   secretVariables: readonly string[];

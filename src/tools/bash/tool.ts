@@ -2,6 +2,7 @@
 import { run } from "../../platform/process.ts";
 import { failure } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { behindMask, needsMask, type StartedAs } from "./behind_mask.ts";
 import { childEnvironment } from "./environment.ts";
 import { BoundedOutput } from "./output.ts";
 import prompt from "./prompt.md" with { type: "text" };
@@ -21,7 +22,11 @@ const LONGEST_TIMEOUT_MS = 600_000;
 /** Linux takes no argument of 128 KiB or more. */
 const LONGEST_COMMAND = 100_000;
 
-/** Runs commands. Where paths are protected it refuses: a command could read them past every rule. */
+const WITHHELD =
+  "The command ran, but a protected path was made or replaced meanwhile, and the output could hold it: " +
+  "it is withheld. Run the command again to see its output.";
+
+/** Runs commands; where paths are protected behind the mask, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
   name: "Bash",
   description: prompt.trim(),
@@ -38,7 +43,7 @@ export const bashTool: Tool<BashInput> = {
   subject: (input) => input.command,
   async run(input, context) {
     context.signal.throwIfAborted();
-    const problem = objection(input, context);
+    const problem = objection(input);
     if (problem !== null) return failure(problem, context);
     const { workspace, io } = context;
     const argv = await shellArgv(input.command, { io, notBelow: [workspace.root, ...workspace.additional] });
@@ -47,11 +52,7 @@ export const bashTool: Tool<BashInput> = {
   },
 };
 
-function objection(input: BashInput, context: ToolContext): string | null {
-  if (context.workspace.ambientLabel !== "open") {
-    return "Commands are refused in a project with protected paths: they could read past the protection. " +
-      "Use Read, Grep and Glob to look, Edit and Write to change.";
-  }
+function objection(input: BashInput): string | null {
   if (input.command.trim() === "") return "The command is empty.";
   if (input.command.includes("\0")) return "The command holds a NUL byte.";
   return new TextEncoder().encode(input.command).length <= LONGEST_COMMAND
@@ -73,25 +74,39 @@ async function runCommand(
   const { input, context } = call;
   const output = new BoundedOutput();
   const timeoutMs = timeoutOf(input);
+  const env = childEnvironment(context.io.environment(), context.secretVariables);
+  const started = needsMask(context) ? await behindMask(argv, { env, context }) : unmasked(argv, { env, context });
+  if (typeof started === "string") return failure(started, context);
   const outcome = await run({
-    argv,
-    cwd: context.workspace.root,
-    env: childEnvironment(context.io.environment(), context.secretVariables),
+    argv: started.argv,
+    cwd: started.cwd,
+    env: started.env,
     signal: context.signal,
     timeoutMs,
     onOutput: (bytes) => output.add(bytes),
   });
+  const { undone, replaced } = await started.finish();
   if (outcome.ended === "abort") context.signal.throwIfAborted();
-  const text = output.text();
-  const notes: string[] = [];
+  const text = replaced.length === 0 ? output.text() : WITHHELD;
+  const notes = started.notices.map((notice) => `[${notice}]`);
+  if (undone.length > 0) notes.push(`[removed again, only the user may make them: ${undone.join(", ")}]`);
   if (outcome.ended === "timeout") notes.push(`[ended after ${timeoutMs / 1000} s: time limit]`);
   else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
   return {
     content: shown.filter((part) => part !== "").join("\n"),
-    isError: outcome.ended !== "exit" || outcome.code !== 0,
+    isError: outcome.ended !== "exit" || outcome.code !== 0 || replaced.length > 0,
     label: context.workspace.ambientLabel,
     details: { exitCode: outcome.code, timedOut: outcome.ended === "timeout" },
   };
+}
+
+/** As it is: where nothing is protected. */
+function unmasked(
+  argv: [string, ...string[]],
+  { env, context }: { env: Record<string, string>; context: ToolContext },
+): StartedAs {
+  const finish = () => Promise.resolve({ undone: [], replaced: [] });
+  return { argv, env, cwd: context.workspace.root, notices: [], finish };
 }

@@ -1,0 +1,68 @@
+/** The ways to make a mask on this system, best first. */
+import { stat } from "../../platform/files.ts";
+import { isWithin } from "../../platform/path.ts";
+import { bubblewrapArgv } from "./bubblewrap.ts";
+import { trustedProgram } from "./host.ts";
+import type { MaskPlan } from "./plan.ts";
+import { SANDBOX_EXEC, sayable, seatbeltArgv } from "./seatbelt.ts";
+import { BUILDING_PLACES, unshareArgv } from "./unshare.ts";
+
+/** One way. */
+export interface MaskMaker {
+  /** For messages: `bubblewrap`, `unshare`, `sandbox-exec`. */
+  name: string;
+  /** Null when a plan cannot be said in its words. */
+  argv(plan: MaskPlan): [string, ...string[]] | null;
+}
+
+/** Where to look; `programs` are places for tests. */
+export interface MakerOptions {
+  os: "linux" | "darwin" | "windows";
+  home: string;
+  programs?: readonly string[];
+}
+
+/** The ways there are, each still to be proved; none on Windows. */
+export async function findMakers(options: MakerOptions): Promise<MaskMaker[]> {
+  if (options.os === "windows") return [];
+  if (options.os === "darwin") return await seatbelt(options);
+  return [...await bubblewrap(options), ...await unshare(options)];
+}
+
+async function bubblewrap({ programs }: MakerOptions): Promise<MaskMaker[]> {
+  const program = await trustedProgram("bwrap", { places: programs });
+  if (program === null) return [];
+  const forms = [[true, true], [true, false], [false, true], [false, false]] as const;
+  return forms.map(([proc, sealed]) => ({
+    name: "bubblewrap",
+    argv: (plan) => bubblewrapArgv(plan, { program, proc, sealed, network: false }),
+  }));
+}
+
+async function unshare({ programs }: MakerOptions): Promise<MaskMaker[]> {
+  const names = ["unshare", "setpriv", "mount", "umount", "pivot_root", "sh"] as const;
+  const [program, setpriv, mount, umount, pivotRoot, sh] = await Promise.all(
+    names.map((name) => trustedProgram(name, { places: programs })),
+  );
+  if (!program || !setpriv || !mount || !umount || !pivotRoot || !sh) return [];
+  const present = await Promise.all(BUILDING_PLACES.map((place) => stat(place).catch(() => null)));
+  const places = BUILDING_PLACES.filter((_, index) => present[index]?.kind === "directory");
+  return [true, false].map((proc) => ({
+    name: "unshare",
+    argv(plan) {
+      const place = places.find((one) =>
+        !plan.steps.some(({ kind, path }) => kind !== "scratch" && isWithin(one, path))
+      );
+      if (place === undefined) return null;
+      return unshareArgv(plan, { unshare: program, setpriv, mount, umount, pivotRoot, sh, proc, place });
+    },
+  }));
+}
+
+async function seatbelt({ home }: MakerOptions): Promise<MaskMaker[]> {
+  if (await stat(SANDBOX_EXEC) === null) return [];
+  return [{
+    name: "sandbox-exec",
+    argv: (plan) => sayable(plan) ? seatbeltArgv(plan, { home, temporary: "/private/tmp" }) : null,
+  }];
+}

@@ -1,0 +1,104 @@
+/**
+ * Files of the roots that decide what other programs run: a command must neither change nor make them. What exists is
+ * mounted read-only; what a command makes is removed when it has ended.
+ */
+import { type FileKind, listDirectory, lstat, realPath, removeFile } from "../../platform/files.ts";
+import { dirname, isWithin, join } from "../../platform/path.ts";
+import { writeProtection } from "../write_protected.ts";
+
+/** Inside of a `.git`: what makes git run something, or look for its settings elsewhere. */
+const GIT_POLICY = ["config", "config.worktree", "hooks", "commondir", "gitdir", "info/attributes"];
+
+/** What stands at the places that are watched. */
+export interface PolicyFiles {
+  /** Absolute paths of files and whole directories that can be mounted read-only. */
+  present: string[];
+  /** The same and links: all that was there before the command. */
+  known: string[];
+  roots: readonly string[];
+}
+
+/** `userHome` as for `writeProtection`. */
+export interface PolicyOptions {
+  userHome: string | null;
+}
+
+/**
+ * The policy files at the top of each root, in its dot directories, and in its `.git` with its submodules. Deeper ones
+ * are not looked for: it is done before every command. `roots` are real paths.
+ */
+export async function findPolicyFiles(roots: readonly string[], options: PolicyOptions): Promise<PolicyFiles> {
+  const present: string[] = [];
+  const links: string[] = [];
+  for (const root of roots) {
+    for (const place of [root, ...await dotDirectories(root)]) {
+      for (const entry of await listDirectory(place).catch(() => null) ?? []) {
+        const path = join(place, entry.name);
+        if (entry.name === ".git" || writeProtection(path, options.userHome) === null) continue;
+        (entry.kind === "symlink" ? links : present).push(path);
+      }
+    }
+    present.push(...await gitPolicy(root));
+  }
+  return { present: outermost(present), known: outermost([...present, ...links]), roots };
+}
+
+/** Also through links, where they stay in the root: an editor follows them as well. */
+async function dotDirectories(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const entry of await listDirectory(root).catch(() => null) ?? []) {
+    if (!entry.name.startsWith(".") || entry.name === ".git") continue;
+    const path = join(root, entry.name);
+    if (entry.kind === "directory") found.push(path);
+    if (entry.kind !== "symlink") continue;
+    const real = await realPath(path).catch(() => null);
+    if (real !== null && real !== root && isWithin(root, real)) found.push(path);
+  }
+  return found;
+}
+
+async function gitPolicy(root: string): Promise<string[]> {
+  const git = join(root, ".git");
+  const found = await kindOf(git) === "file" ? [git] : [];
+  const modules = await listDirectory(join(git, "modules")).catch(() => null) ?? [];
+  for (const directory of [git, ...modules.map((entry) => join(git, "modules", entry.name))]) {
+    for (const name of GIT_POLICY) {
+      const kind = await kindOf(join(directory, name));
+      if (kind === "file" || kind === "directory") found.push(join(directory, name));
+    }
+  }
+  return found;
+}
+
+async function kindOf(path: string): Promise<FileKind | undefined> {
+  return (await lstat(path).catch(() => null))?.kind;
+}
+
+function outermost(paths: string[]): string[] {
+  return paths.filter((path) => !paths.some((other) => other !== path && isWithin(other, path)));
+}
+
+/**
+ * Removes policy files that were not there before, and tells which. A marker below the root is left: it can only
+ * tighten. What cannot be removed throws: the command has won then, and the turn must not go on as if nothing was.
+ */
+export async function undoPolicyFiles(before: PolicyFiles, options: PolicyOptions): Promise<string[]> {
+  const now = await findPolicyFiles(before.roots, options);
+  const made: string[] = [];
+  for (const path of now.known) {
+    if (before.known.some((known) => isWithin(known, path))) continue;
+    // Never through a link to another place: what lies there is not the command's.
+    const directory = await realPath(dirname(path));
+    if (directory === null || !before.roots.some((root) => isWithin(root, directory))) continue;
+    await removeAll(path);
+    made.push(path);
+  }
+  return made;
+}
+
+async function removeAll(path: string): Promise<void> {
+  if ((await lstat(path))?.kind === "directory") {
+    for (const entry of await listDirectory(path) ?? []) await removeAll(join(path, entry.name));
+  }
+  await removeFile(path);
+}

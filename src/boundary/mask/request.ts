@@ -1,0 +1,89 @@
+/**
+ * What a mask is asked and what it answers. A mask runs a command so that protected paths are not there for it.
+ * Source: specification of the boundary, "Commands".
+ */
+
+/** Existing protected paths: one entry for a directory that is protected as a whole, none for what lies in it. */
+export interface HiddenPaths {
+  /** Absolute. */
+  files: readonly string[];
+  /** Absolute. */
+  directories: readonly string[];
+}
+
+/** What the mask needs of the rules that protect a project. */
+export interface ProtectedPlaces {
+  /** Whether anything at all is protected. */
+  readonly any: boolean;
+  /** The markers, absolute. */
+  readonly markers: readonly string[];
+  hidden(): Promise<HiddenPaths>;
+  /** Looks at the disk and the markers again, from the next question on. */
+  refresh(): void;
+  /** Something when a rule covers the absolute path, whether or not anything stands there; null when none does. */
+  rule(path: string): unknown;
+}
+
+/** One command to be run behind a mask. All paths are absolute. */
+export interface MaskRequest {
+  /** The project, a real path. */
+  root: string;
+  /** More roots of the session, real paths. */
+  additional: readonly string[];
+  /** Where the command starts; inside of a root. */
+  cwd: string;
+  argv: readonly [string, ...string[]];
+  /** The variables of the command: without keys already. */
+  env: Readonly<Record<string, string>>;
+  hide: HiddenPaths;
+  /** What must not be changed besides what {@link ./policy.ts} finds by itself: the markers. */
+  readOnly: readonly string[];
+  /** Whether the history of git may be seen; `masked` hides every `.git` of the roots. */
+  git: "open" | "masked";
+  network: boolean;
+}
+
+/** The request as something that can be started. */
+export interface MaskedCommand {
+  kind: "masked";
+  argv: [string, ...string[]];
+  /** Of the program that makes the mask, not of the command: that must not find ours. */
+  env: Record<string, string>;
+  /** Where the program that makes the mask starts. */
+  cwd: string;
+  /** What the command will miss, one sentence each. */
+  notices: string[];
+  /**
+   * To be called when the command has ended: undoes what it must not have made. Tells what was undone, and whether a
+   * hidden path was replaced meanwhile, so that the output cannot be trusted.
+   */
+  finish(): Promise<MaskAftermath>;
+}
+
+/** What was found after a command. */
+export interface MaskAftermath {
+  /** Absolute paths that were made by the command and are gone again. */
+  undone: string[];
+  /** Hidden paths that are no longer what was hidden. */
+  replaced: string[];
+}
+
+/** Why there is no mask; the command must not run then. */
+export interface MaskRefusal {
+  kind: "refused";
+  /** One sentence, without the final stop. */
+  reason: string;
+  /** What the user can do, one sentence. */
+  hint: string;
+}
+
+/** The user's settings for masks. */
+export interface MaskSettings {
+  /** `always`: also where nothing is protected. */
+  mode: "auto" | "always";
+  network: boolean;
+  /** Absolute directories that commands may read. */
+  read: readonly string[];
+  /** Absolute directories that commands may write. */
+  write: readonly string[];
+}

@@ -1,0 +1,194 @@
+/** Threats 41 to 47: commands that look for protected content, each with its control. */
+import assert from "node:assert/strict";
+import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject, secondChoice } from "./mask_project.ts";
+
+/** Commands that show protected content without a mask, and say nothing of it behind one. */
+const SPELLINGS: readonly string[] = [
+  "cat .env",
+  "cat secrets/k.txt",
+  "cat deep/down/key",
+  'cat "$PWD/.env"',
+  'f=.env; cat "$f"',
+  "cat .e*",
+  "cat .en[v]",
+  "cat $(echo LmVudg== | base64 -d)",
+  "c''at .env",
+  "cat secrets/../.env ./deep/../.env",
+  "cat */k.txt; cat */*/key",
+  "head -1 .env; tail -1 .env; sed -n p .env; awk 1 .env; rev .env | rev; sort .env; nl .env; fold .env; pr .env",
+  "dd if=.env 2>/dev/null",
+  "od -An -tx1 .env",
+  "base64 -w0 .env",
+  "tar c . 2>/dev/null | tar xO 2>/dev/null",
+  "tar cf - secrets | tr -d '\\0'",
+  "bash <.env; date -f .env; . ./.env; echo $A",
+  "set -a; source .env; env",
+  "diff .env /dev/null",
+  "git diff --no-index /dev/null .env",
+  "grep -r CNRY .",
+  "grep -rl . . | xargs cat",
+  "find . -name .env -exec cat {} \\;",
+  "find . -type f -print0 | xargs -0 cat",
+  "cp .env copy; cat copy; rm -f copy",
+  "cp -r . /var/tmp/all; cat /var/tmp/all/.env /var/tmp/all/secrets/k.txt; rm -rf /var/tmp/all",
+  "ln -s .env symbolic; cat symbolic; rm -f symbolic",
+  "ln .env hard; cat hard; rm -f hard",
+  "while read -r l; do echo $l; done < .env",
+  "mapfile -t a < .env; echo ${a[0]}",
+  "echo $(<.env)",
+  "exec 5<.env; cat <&5; cat /proc/self/fd/5",
+  "cat /proc/self/cwd/.env /proc/$$/cwd/secrets/k.txt",
+  "cat /proc/*/root$PWD/.env; cat /proc/1/root$PWD/.env",
+  "cat /proc/*/cwd/.env",
+  "mv secrets s2; cat s2/k.txt; mv s2 secrets",
+  "mv deep d2; cat d2/down/key; mv d2 deep",
+  "mv deep/down deep/d2; cat deep/d2/key; mv deep/d2 deep/down",
+  "chmod 777 .env secrets; cat .env secrets/k.txt",
+  "(cd secrets && cat k.txt)",
+  "cat premade other/premade",
+  "python3 -c 'print(open(\".env\").read())'",
+  "perl -pe 1 .env",
+  "cat ../user/.agentcli/providers.yaml",
+];
+
+/** Commands that only do something behind a mask; they must not bring anything to light. */
+const TRICKS: readonly string[] = [
+  'umount .env; umount "$PWD/.env"; umount -l secrets; cat .env secrets/k.txt',
+  "mkdir -p /tmp/m; mount --bind / /tmp/m; cat /tmp/m$PWD/.env",
+  "unshare -Urm sh -c 'umount -l .env; umount -l secrets; cat .env secrets/k.txt'",
+  "unshare -Urm sh -c 'mkdir /tmp/x; mount --bind . /tmp/x; cat /tmp/x/.env /tmp/x/secrets/k.txt'",
+  "unshare -Urm sh -c 'mkdir /tmp/x; mount --rbind . /tmp/x; umount /tmp/x/.env; cat /tmp/x/.env'",
+  "nsenter -t 1 -m cat .env",
+  "mv $PWD ${PWD}2; cat ${PWD}2/.env",
+  "tr '\\0' '\\n' < /proc/$PPID/environ; tr '\\0' '\\n' < /proc/1/environ; cat /proc/1/mem",
+  "for p in /proc/[0-9]*; do timeout 0.2 cat $p/fd/[3-9]* </dev/null; done",
+  "rm -f .env; cat .env; rm -rf secrets; ls secrets",
+  "debugfs -R 'cat .env' /dev/sda1; ls /dev | grep -E 'sd|vd|nvme' | sed 's,^,/dev/,' | xargs head -c 1M",
+  "systemd-run --user --pipe cat .env; echo 'cat .env' | at now; ls /run/user /run/docker.sock /var/run/docker.sock",
+  "ssh -o BatchMode=yes localhost cat $PWD/.env",
+  "setpriv --reuid 0 cat .env; su -c 'cat .env'; sudo -n cat .env",
+];
+
+async function prepare(project: MaskProject): Promise<void> {
+  await Deno.link(`${project.root}/.env`, `${project.root}/premade`);
+  project.write("other/x", "");
+  await Deno.link(`${project.root}/secrets/k.txt`, `${project.root}/other/premade`);
+}
+
+Deno.test("no spelling of a command reads a protected file behind the mask, and each does without it", {
+  ignore: !hasBubblewrap(),
+}, () =>
+  inMaskProject(async (project) => {
+    await prepare(project);
+    for (const command of SPELLINGS) {
+      const { text } = await project.masked(command);
+      assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
+    }
+    for (const command of SPELLINGS) {
+      const text = await project.unmasked(command);
+      assert.ok(holdsCanary(text, project.canary), `the control of ${command} shows nothing:\n${text}`);
+    }
+  }));
+
+Deno.test(
+  "no trick with mounts, processes or services undoes the mask",
+  { ignore: !hasBubblewrap() },
+  () =>
+    inMaskProject(async (project) => {
+      await prepare(project);
+      for (const command of TRICKS) {
+        const { text } = await project.masked(command);
+        assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
+      }
+      assert.equal(project.read(".env"), `A=${project.canary}\n`);
+      assert.equal(project.read("secrets/k.txt"), `A=${project.canary}\n`);
+    }),
+);
+
+Deno.test("the second choice holds against the same commands", { ignore: Deno.build.os !== "linux" }, async (test) => {
+  const base = await Deno.makeTempDir();
+  try {
+    const programs = await secondChoice(base);
+    if (programs === null) return;
+    await test.step("all of them in one mask", () =>
+      inMaskProject(async (project) => {
+        await prepare(project);
+        const all = [...SPELLINGS, ...TRICKS].map((command) => `( ${command} ) 2>&1`).join("\n");
+        const { text } = await project.masked(`${all}\necho END`);
+        assert.match(text, /END\n$/);
+        assert.ok(!holdsCanary(text, project.canary), text);
+        assert.equal(project.read(".env"), `A=${project.canary}\n`);
+        assert.match((await project.masked("cat pub.txt; id -u; exit 7")).text, /^PUB\n0\n$/);
+        assert.equal((await project.masked("exit 7")).code, 7);
+      }, { programs }));
+  } finally {
+    await Deno.remove(base, { recursive: true });
+  }
+});
+
+Deno.test(
+  "what is not protected is there, can be changed, and lasts",
+  { ignore: !hasBubblewrap() },
+  () =>
+    inMaskProject(async (project) => {
+      const { text, code, aftermath } = await project.masked("cat pub.txt; echo new > made; mkdir -p a/b; pwd; exit 3");
+      assert.equal(text, `PUB\n${project.root}\n`);
+      assert.equal(code, 3);
+      assert.deepEqual(aftermath, { undone: [], replaced: [] });
+      assert.equal(project.read("made"), "new\n");
+    }),
+);
+
+Deno.test(
+  "a protected path is refused and not merely empty",
+  { ignore: !hasBubblewrap() },
+  () =>
+    inMaskProject(async (project) => {
+      const { text, code } = await project.masked("cat .env");
+      assert.match(text, /Permission denied/);
+      assert.equal(code, 1);
+    }),
+);
+
+Deno.test("the command has no network", { ignore: !hasBubblewrap() }, () =>
+  inMaskProject(async (project) => {
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const taken = (async () => {
+      let count = 0;
+      for await (const connection of listener) {
+        count++;
+        connection.close();
+      }
+      return count;
+    })();
+    const command = `exec 3<>/dev/tcp/127.0.0.1/${listener.addr.port} && echo connected`;
+    assert.doesNotMatch((await project.masked(command)).text, /connected\n/);
+    assert.doesNotMatch((await project.masked(command, { network: true })).text, /connected\n/);
+    assert.match(await project.unmasked(command), /connected\n/);
+    listener.close();
+    assert.equal(await taken, 1);
+  }));
+
+Deno.test("the mask holds for another user as well", {
+  ignore: !hasBubblewrap() || Deno.uid() !== 0,
+}, () =>
+  inMaskProject(async (project) => {
+    await prepare(project);
+    const chown = new Deno.Command("chown", { args: ["-R", "65534:65534", project.base] });
+    assert.equal((await chown.output()).code, 0);
+    for (const command of ["cat pub.txt; id -u; cat .env secrets/k.txt premade; mv deep d2; cat d2/down/key"]) {
+      const masked = await project.mask.maskCommand(project.request(command));
+      assert.ok(masked.kind === "masked");
+      const as = (argv: string[]) =>
+        new Deno.Command("setpriv", {
+          args: ["--reuid=65534", "--regid=65534", "--clear-groups", ...argv],
+          cwd: project.root,
+          clearEnv: true,
+        }).output();
+      const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
+      const shown = await as(masked.argv);
+      assert.equal(text(shown.stdout), "PUB\n65534\n", text(shown.stderr));
+      assert.match(text(shown.stderr), /Permission denied/);
+      assert.ok(holdsCanary(text((await as(["/bin/bash", "-c", command])).stdout), project.canary));
+    }
+  }));

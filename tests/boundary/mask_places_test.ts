@@ -1,0 +1,313 @@
+/** Threats 51, 52, 54, 55, 56 and 101: where masks are made, what they cover, and what they keep from being written. */
+import assert from "node:assert/strict";
+import { createSessionMask } from "../../src/boundary/mask/session_mask.ts";
+import { trustedProgram } from "../../src/boundary/mask/host.ts";
+import { hasBubblewrap, holdsCanary, inMaskProject, refusal } from "./mask_project.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+
+Deno.test("without a program that makes a mask the command is refused, with what to install", {
+  ignore: Deno.build.os !== "linux",
+}, () =>
+  inMaskProject(async (project) => {
+    const { reason, hint } = await refusal(project.mask, project.request("touch ran"));
+    assert.match(reason, /neither bubblewrap nor unshare/);
+    assert.match(hint, /install bubblewrap/);
+    assert.equal(project.read("ran"), null);
+  }, { programs: ["/nowhere"] }));
+
+Deno.test("on Windows the command is refused", async () => {
+  const mask = createSessionMask({
+    os: "windows",
+    settings: { mode: "auto", network: false, read: [], write: [] },
+    home: "C:/home",
+    roots: ["C:/p"],
+    userHome: undefined,
+    path: "",
+  });
+  const request = {
+    root: "C:/p",
+    additional: [],
+    cwd: "C:/p",
+    argv: ["x"] as [string],
+    env: {},
+    hide: { files: [], directories: [] },
+    readOnly: [],
+    git: "open" as const,
+    network: false,
+  };
+  assert.match((await refusal(mask, request)).reason, /Windows/);
+});
+
+Deno.test(
+  "a program that lets everything through does not pass the canary",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      // A root-owned impostor that only runs what comes after the two dashes.
+      const directory = `${project.base}/impostor`;
+      project.write(
+        `${directory}/bwrap`,
+        '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cd /; exec "$@"\n',
+      );
+      await Deno.chmod(`${directory}/bwrap`, 0o755);
+      const mask = createSessionMask({
+        os: "linux",
+        settings: project.mask.settings,
+        home: project.home,
+        roots: [project.root],
+        userHome: project.userHome,
+        path: `${directory}:/usr/bin`,
+        programs: [directory],
+      });
+      assert.match((await refusal(mask, project.request("cat .env"))).reason, /no mask can be made here|neither/);
+    }),
+);
+
+Deno.test("a program on PATH, in the project, or that others can write is never taken", {
+  ignore: Deno.build.os !== "linux",
+}, () =>
+  inMaskProject(async (project) => {
+    project.write("bin/bwrap", '#!/bin/sh\necho taken > "$0.ran"\n');
+    await Deno.chmod(`${project.root}/bin/bwrap`, 0o777);
+    assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`] }), null);
+    await Deno.chmod(`${project.root}/bin/bwrap`, 0o755);
+    assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: 4_000_000 }), null);
+    await Deno.chmod(`${project.root}/bin`, 0o777);
+    assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: Deno.uid() ?? 0 }), null);
+    await project.mask.maskCommand(project.request("true"));
+    assert.equal(project.read("bin/bwrap.ran"), null);
+  }, { path: "bin:./bin:/usr/bin:/bin" }));
+
+Deno.test(
+  "a protected path that is a link, missing, or below a link hides where it leads",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      const { root, canary } = project;
+      project.write("real/hidden.txt", canary);
+      project.write("store/data/x.txt", canary);
+      await Deno.symlink("real/hidden.txt", `${root}/link`);
+      await Deno.symlink("store", `${root}/alias`);
+      await Deno.symlink("nowhere", `${root}/dangling`);
+      await Deno.symlink("circle", `${root}/circle`);
+      const hide = {
+        files: [`${root}/link`, `${root}/missing`, `${root}/dangling`, `${root}/circle`],
+        directories: [`${root}/alias/data`, `${root}/gone`],
+      };
+      const command = "cat link real/hidden.txt alias/data/x.txt store/data/x.txt; cat pub.txt";
+      const { text } = await project.masked(command, { hide });
+      assert.match(text, /PUB/);
+      assert.ok(!holdsCanary(text, canary), text);
+      assert.ok(holdsCanary(await project.unmasked(command), canary));
+      assert.equal(project.read("missing"), null);
+      assert.equal(project.read("gone"), null);
+    }),
+);
+
+Deno.test(
+  "what appears later in a protected directory is hidden too, and one mount covers 20,000 files",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      for (let at = 0; at < 20_000; at++) project.write(`secrets/many/f${at}`, project.canary);
+      await project.masked("true");
+      const start = performance.now();
+      const running = project.masked("sleep 0.3; cat secrets/late secrets/many/f1");
+      project.write("secrets/late", project.canary);
+      const { text } = await running;
+      assert.ok(performance.now() - start < 3_000);
+      assert.match(text, /Permission denied/);
+      assert.ok(!holdsCanary(text, project.canary));
+      const request = project.request("true");
+      const masked = await project.mask.maskCommand(request);
+      assert.ok(masked.kind === "masked" && masked.argv.filter((word) => word === "0000").length === 1);
+    }),
+);
+
+Deno.test(
+  "500 protected files run in less than the limit of a command",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      const files = Array.from({ length: 500 }, (_, at) => `${project.root}/lines/f${at}`);
+      for (const file of files) project.write(file, project.canary);
+      const { text } = await project.masked("cat lines/*; cat pub.txt", { hide: { files, directories: [] } });
+      assert.match(text, /PUB/);
+      assert.ok(!holdsCanary(text, project.canary));
+    }),
+);
+
+Deno.test(
+  "a file that is replaced while the command runs is told of",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      await project.masked("true");
+      const masked = await project.mask.maskCommand(project.request("true"));
+      assert.ok(masked.kind === "masked");
+      project.write("new", project.canary);
+      await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
+      assert.deepEqual((await masked.finish()).replaced, [`${project.root}/.env`]);
+    }),
+);
+
+Deno.test(
+  "markers, hooks and their kind keep their bytes, and new ones are gone again",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      project.git("init", "-q");
+      project.write(".git/hooks/pre-commit", "mine");
+      project.write(".ide/hooks/run.sh", "mine");
+      project.write(".mcp.json", "mine");
+      const kept = [".agentclisecret", ".git/hooks/pre-commit", ".git/config", ".ide/hooks/run.sh", ".mcp.json"];
+      const before = kept.map(project.read);
+      const made = [
+        ".git/hooks/post-commit",
+        ".git/commondir",
+        ".ide/hooks.json",
+        ".ide/hooks/other.sh",
+        ".claude/settings.json",
+        ".cursor/mcp.json",
+        "mcp_config.json",
+      ];
+      const command = [
+        ...kept.flatMap((name) => [`echo x > ${name}`, `echo x >> ${name}`, `rm -f ${name}`, `mv new ${name}`]),
+        "rm -rf .git .ide; mv .git g2; mv .ide i2; mv .git/hooks h2; git config core.fsmonitor ./evil",
+        ...made.map((name) => `mkdir -p $(dirname ${name}); echo x > ${name}`),
+        "ln -s ../pub.txt .ide/mcp.json; mkdir -p evil; echo x > evil/hooks.json; ln -s evil .evil",
+        "mkdir -p $HOME/.agentcli $HOME/.ssh; echo x > $HOME/.agentcli/new; echo x > $HOME/.ssh/config; echo x > $HOME/.bashrc",
+      ].join("\n");
+      const { aftermath } = await project.masked(command);
+      assert.deepEqual(kept.map(project.read), before);
+      assert.deepEqual(made.filter((name) => project.read(name) !== null), []);
+      assert.equal(project.read(".ide/mcp.json"), null);
+      assert.equal(project.read(".evil/hooks.json"), null);
+      assert.ok(aftermath.undone.length > 0);
+      for (const name of [".agentcli/new", ".ssh/config", ".bashrc"]) {
+        assert.equal(project.read(`${project.userHome}/${name}`), null);
+      }
+      assert.equal(project.read(`${project.home}/providers.yaml`), `A=${project.canary}\n`);
+      assert.equal(project.read("pub.txt"), "PUB\n");
+    }),
+);
+
+Deno.test(
+  "a missing marker at the root cannot be made by a command",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      await Deno.remove(`${project.root}/.agentclisecret`);
+      const { aftermath } = await project.masked("echo 'local-endpoints: 127.0.0.2' > .agentclisecret", {
+        readOnly: [],
+      });
+      assert.equal(project.read(".agentclisecret"), null);
+      assert.deepEqual(aftermath.undone, [`${project.root}/.agentclisecret`]);
+    }),
+);
+
+Deno.test(
+  "what a link leads to outside of the project is never removed",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      project.write(`${project.base}/elsewhere/hooks.json`, "theirs");
+      await project.masked(`ln -s ${project.base}/elsewhere .ide`);
+      assert.equal(project.read(`${project.base}/elsewhere/hooks.json`), "theirs");
+    }),
+);
+
+Deno.test("the tool's home is hidden where it lies in the project", bubblewrap, () =>
+  inMaskProject(async (project) => {
+    const { text } = await project.masked(
+      "cat .tool/providers.yaml; ls .tool; echo x > .tool/new; mv .tool t2; cat pub.txt",
+    );
+    assert.match(text, /PUB/);
+    assert.ok(!holdsCanary(text, project.canary), text);
+    assert.equal(project.read(".tool/new"), null);
+    assert.equal(project.read(".tool/providers.yaml"), `A=${project.canary}\n`);
+  }, { home: "project/.tool" }));
+
+Deno.test("a project that is protected as a whole runs nothing", bubblewrap, () =>
+  inMaskProject(async (project) => {
+    const hide = { files: [], directories: [project.root] };
+    assert.match((await refusal(project.mask, project.request("true", { hide }))).reason, /whole project/);
+  }));
+
+Deno.test(
+  "directories of PATH and of the settings are there, but not those that hold what is protected",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      const { base, canary } = project;
+      project.write(`${base}/tools/bin/hello`, "#!/bin/sh\necho hello\n");
+      project.write(`${base}/user/bin/hi`, "#!/bin/sh\necho hi\n");
+      for (const file of ["tools/bin/hello", "user/bin/hi"]) await Deno.chmod(`${base}/${file}`, 0o755);
+      project.write(`${base}/user/notes.txt`, canary);
+      project.write(`${base}/cache/x`, "cached\n");
+      project.write(`${base}/out/y`, "before");
+      project.write(`${base}/sibling/.agentclisecret`, "no-cloud: key\n");
+      project.write(`${base}/sibling/key`, canary);
+      const found = await import("../../src/boundary/mask/session_mask.ts");
+      const mask = found.createSessionMask({
+        os: "linux",
+        settings: {
+          mode: "auto",
+          network: false,
+          read: [`${base}/cache`, `${base}/sibling`, base, project.home, "relative"],
+          write: [`${base}/out`, project.userHome],
+        },
+        home: project.home,
+        roots: [project.root],
+        userHome: project.userHome,
+        path: `${base}/tools/bin:${base}/user/bin:${base}/user:${base}:.:/usr/bin:/bin`,
+      });
+      const command = `hello; hi; cat ${base}/cache/x; echo after > ${base}/out/y; echo no > ${base}/cache/x;` +
+        `cat ${base}/sibling/key ${base}/user/notes.txt ${project.home}/providers.yaml`;
+      const env = { PATH: `${base}/tools/bin:${base}/user/bin:/usr/bin:/bin`, HOME: project.userHome };
+      const masked = await mask.maskCommand(project.request(command, { env }));
+      assert.ok(masked.kind === "masked");
+      const { stdout } = await new Deno.Command(masked.argv[0], { args: masked.argv.slice(1), clearEnv: true })
+        .output();
+      assert.equal(new TextDecoder().decode(stdout), "hello\nhi\ncached\n");
+      assert.equal(project.read(`${base}/out/y`), "after\n");
+      assert.equal(project.read(`${base}/cache/x`), "cached\n");
+      assert.equal(masked.notices.length, 5, masked.notices.join("\n"));
+    }),
+);
+
+Deno.test(
+  "a bound directory cannot bring in a hard link to a protected file",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      project.write(`${project.base}/cache/x`, "");
+      await Deno.link(`${project.root}/.env`, `${project.base}/cache/env`);
+      const mask = createSessionMask({
+        os: "linux",
+        settings: { mode: "auto", network: false, read: [`${project.base}/cache`], write: [] },
+        home: project.home,
+        roots: [project.root],
+        userHome: project.userHome,
+        path: "/usr/bin:/bin",
+      });
+      const masked = await mask.maskCommand(project.request(`cat ${project.base}/cache/env; ls ${project.base}/cache`));
+      assert.ok(masked.kind === "masked");
+      const { stdout } = await new Deno.Command(masked.argv[0], { args: masked.argv.slice(1), clearEnv: true })
+        .output();
+      assert.equal(new TextDecoder().decode(stdout), "env\nx\n");
+    }),
+);
+
+Deno.test(
+  "the variables of the command are those given, without those that name services",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      const env = { PATH: "/usr/bin", GIVEN: "yes", SSH_AUTH_SOCK: "/s", DBUS_SESSION_BUS_ADDRESS: "unix:abstract=x" };
+      const { text } = await project.masked("env", { env });
+      const names = text.split("\n").map((line) => line.split("=")[0]).filter((name) => name !== "").sort();
+      assert.deepEqual(names, ["GIVEN", "HOME", "PATH", "PWD", "SHLVL", "TMPDIR", "_"]);
+    }),
+);

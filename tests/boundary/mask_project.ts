@@ -1,0 +1,194 @@
+/** A project with canaries in protected files, and ways to run commands in it, masked and not: for the tests of the mask. */
+import { createSessionMask, type SessionMask } from "../../src/boundary/mask/session_mask.ts";
+import type { MaskAftermath, MaskRefusal, MaskRequest, MaskSettings } from "../../src/boundary/mask/request.ts";
+import { run } from "../../src/platform/process.ts";
+
+/** What came of a command. */
+export interface Ran {
+  text: string;
+  code: number;
+  aftermath: MaskAftermath;
+}
+
+/** The project. */
+export interface MaskProject {
+  /** A real path, like all others. */
+  root: string;
+  /** Holds the project, the homes and what lies outside of them. */
+  base: string;
+  /** The tool's. */
+  home: string;
+  userHome: string;
+  /** In every protected file. */
+  canary: string;
+  mask: SessionMask;
+  request(command: string, more?: Partial<MaskRequest>): MaskRequest;
+  masked(command: string, more?: Partial<MaskRequest>): Promise<Ran>;
+  unmasked(command: string): Promise<string>;
+  write(name: string, text: string): void;
+  read(name: string): string | null;
+  git(...args: string[]): string;
+}
+
+/** Where the programs of one way to make a mask lie. */
+export interface MaskChoice {
+  /** Directories; those of the system when absent. */
+  programs?: readonly string[];
+  settings?: Partial<MaskSettings>;
+  /** The value of PATH. */
+  path?: string;
+  /** Where the tool's home lies, below the base. */
+  home?: string;
+}
+
+const PATH = "/usr/local/bin:/usr/bin:/bin";
+
+/** Runs `work` in a fresh project; what is protected is `.env`, `secrets` and `deep/down/key`. */
+export async function inMaskProject(
+  work: (project: MaskProject) => Promise<void>,
+  choice: MaskChoice = {},
+): Promise<void> {
+  const base = Deno.realPathSync(await Deno.makeTempDir());
+  try {
+    await work(makeProject(base, choice));
+  } finally {
+    await Deno.remove(base, { recursive: true });
+  }
+}
+
+function makeProject(base: string, choice: MaskChoice): MaskProject {
+  const root = `${base}/project`;
+  const home = `${base}/${choice.home ?? "user/.agentcli"}`;
+  const userHome = `${base}/user`;
+  const canary = `CNRY_${crypto.randomUUID().replaceAll("-", "")}`;
+  const write = (name: string, text: string) => {
+    const path = name.startsWith("/") ? name : `${root}/${name}`;
+    Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+    Deno.writeTextFileSync(path, text);
+  };
+  write("pub.txt", "PUB\n");
+  write(".agentclisecret", "no-cloud: .env\nno-cloud: secrets\nno-cloud: deep/down/key\n");
+  for (const name of [".env", "secrets/k.txt", "deep/down/key", `${home}/providers.yaml`]) write(name, `A=${canary}\n`);
+  const settings: MaskSettings = { mode: "auto", network: false, read: [], write: [], ...choice.settings };
+  const mask = createSessionMask({
+    os: "linux",
+    settings,
+    home,
+    roots: [root],
+    userHome,
+    path: choice.path ?? PATH,
+    ...choice.programs === undefined ? {} : { programs: choice.programs },
+  });
+  const request = (command: string, more: Partial<MaskRequest> = {}): MaskRequest => ({
+    root,
+    additional: [],
+    cwd: root,
+    argv: ["/bin/bash", "-c", command],
+    env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
+    hide: { files: [`${root}/.env`, `${root}/deep/down/key`], directories: [`${root}/secrets`] },
+    readOnly: [`${root}/.agentclisecret`],
+    git: "open",
+    network: false,
+    ...more,
+  });
+  return {
+    root,
+    base,
+    home,
+    userHome,
+    canary,
+    mask,
+    request,
+    write,
+    read(name) {
+      try {
+        return Deno.readTextFileSync(name.startsWith("/") ? name : `${root}/${name}`);
+      } catch {
+        return null;
+      }
+    },
+    async masked(command, more) {
+      const masked = await mask.maskCommand(request(command, more));
+      if (masked.kind === "refused") throw new Error(`refused: ${masked.reason}`);
+      const ran = await start(masked.argv, { cwd: masked.cwd, env: masked.env });
+      return { ...ran, aftermath: await masked.finish() };
+    },
+    async unmasked(command) {
+      return (await start(["/bin/bash", "-c", command], { cwd: root, env: { PATH, HOME: userHome } })).text;
+    },
+    git(...args) {
+      const { stdout } = new Deno.Command("git", {
+        args: ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "safe.directory=*", ...args],
+        cwd: root,
+        clearEnv: true,
+        env: { PATH, HOME: userHome, GIT_CONFIG_NOSYSTEM: "1" },
+        stderr: "null",
+      }).outputSync();
+      return new TextDecoder().decode(stdout);
+    },
+  };
+}
+
+/** Runs an argument list to its end and gives all it says. */
+export async function start(
+  argv: [string, ...string[]],
+  options: { cwd: string; env: Record<string, string> },
+): Promise<{ text: string; code: number }> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const outcome = await run({
+    argv,
+    ...options,
+    timeoutMs: 30_000,
+    onOutput: (bytes) => text += decoder.decode(bytes, { stream: true }),
+  });
+  return { text, code: outcome.code };
+}
+
+/** The refusal of a request, which must be one. */
+export async function refusal(mask: SessionMask, request: MaskRequest): Promise<MaskRefusal> {
+  const answer = await mask.maskCommand(request);
+  if (answer.kind !== "refused") throw new Error("the command was not refused");
+  return answer;
+}
+
+/** Whether a text holds the canary as it is, or in a form that a command can give it. */
+export function holdsCanary(text: string, canary: string): boolean {
+  const bytes = new TextEncoder().encode(canary);
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  const plain = text.replace(/\s/g, "").toLowerCase();
+  const forms = [
+    canary,
+    canary.slice(5, 17),
+    [...canary].reverse().join(""),
+    hex,
+    ...[0, 1, 2].map((start) => btoa(canary.slice(start, start + 21))),
+  ];
+  return forms.some((form) => plain.includes(form.toLowerCase().replace(/=+$/, "")));
+}
+
+/** Directories with the programs of the second choice alone; null where one of them is missing. */
+export async function secondChoice(base: string): Promise<string[] | null> {
+  const directory = `${base}/programs`;
+  await Deno.mkdir(directory, { recursive: true });
+  for (const name of ["unshare", "setpriv", "mount", "umount", "pivot_root", "sh"]) {
+    const found = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].map((place) => `${place}/${name}`).find(exists);
+    if (found === undefined) return null;
+    await Deno.symlink(found, `${directory}/${name}`).catch(() => {});
+  }
+  return [directory];
+}
+
+function exists(path: string): boolean {
+  try {
+    Deno.statSync(path);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Whether this machine has bubblewrap: the tests of it are passed over where it does not. */
+export function hasBubblewrap(): boolean {
+  return Deno.build.os === "linux" && exists("/usr/bin/bwrap");
+}
