@@ -1,0 +1,189 @@
+import assert from "node:assert/strict";
+import * as fc from "../../tests/property.ts";
+import { toolHome } from "../../tests/helpers/tool_home.ts";
+import { inToolProject, type ToolProject } from "../../tests/helpers/tool_project.ts";
+import { SESSION } from "../../tests/helpers/transcripts.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import { openUndoStore, type UndoStore } from "./undo.ts";
+
+const encoder = new TextEncoder();
+
+/** Opens the undo of the session as a new process would. */
+async function open(home: Home | null, troubles: string[] = []): Promise<UndoStore> {
+  return await openUndoStore(home, { sessionId: SESSION, onTrouble: (text) => void troubles.push(text) });
+}
+
+async function bytesOf(path: string): Promise<Uint8Array<ArrayBuffer> | null> {
+  return await Deno.readFile(path).catch(() => null);
+}
+
+/** Changes a file as a tool does: recorded first. */
+async function change(
+  store: UndoStore,
+  project: ToolProject,
+  given: { turn: number; name: string; to: string | Uint8Array<ArrayBuffer>; label?: "open" | "no-cloud" },
+): Promise<void> {
+  const path = `${project.root}/${given.name}`;
+  const after = typeof given.to === "string" ? encoder.encode(given.to) : given.to;
+  await store.record({ turn: given.turn, path, before: await bytesOf(path), after, label: given.label ?? "open" });
+  await project.write(given.name, after);
+}
+
+Deno.test("a turn is taken back byte for byte, also by a later process", async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.uint8Array(), fc.uint8Array(), fc.boolean(), async (before, after, restart) => {
+      await using place = await toolHome(null);
+      await inToolProject(async (project) => {
+        const { workspace } = project.context;
+        await project.write("dir/a.bin", before);
+        const store = await open(place.home);
+        await change(store, project, { turn: 1, name: "dir/a.bin", to: new Uint8Array([...after, 1]) });
+        await change(store, project, { turn: 1, name: "dir/a.bin", to: new Uint8Array([...after, 2]) });
+        await change(store, project, { turn: 1, name: "new.bin", to: new Uint8Array(after) });
+        const later = restart ? await open(place.home) : store;
+        const restored = await later.undo(1, workspace);
+        assert.deepEqual(new Set(restored.map(({ outcome }) => outcome)).has("removed"), true);
+        assert.deepEqual(await project.bytes("dir/a.bin"), before);
+        assert.equal(await bytesOf(`${project.root}/new.bin`), null);
+        assert.deepEqual((await open(place.home)).turns(), []);
+      });
+    }),
+    { numRuns: 20 },
+  );
+});
+
+Deno.test("turns are taken back one after the other, and mode bits stay", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    await project.write("run.sh", "one");
+    await Deno.chmod(`${project.root}/run.sh`, 0o755);
+    const store = await open(place.home);
+    await change(store, project, { turn: 1, name: "run.sh", to: "two" });
+    await change(store, project, { turn: 2, name: "run.sh", to: "three" });
+    const { workspace } = project.context;
+    assert.deepEqual(store.turns(), [1, 2]);
+    assert.equal((await store.undo(1, workspace))[0]?.outcome, "refused");
+    await store.undo(2, workspace);
+    assert.equal(await project.text("run.sh"), "two");
+    await store.undo(1, workspace);
+    assert.equal(await project.text("run.sh"), "one");
+    assert.equal(((await Deno.stat(`${project.root}/run.sh`)).mode ?? 0) & 0o777, 0o755);
+    await assert.rejects(
+      store.undo(1, workspace),
+      (error) => error instanceof AgentcliError && error.code === "usage",
+    );
+  });
+});
+
+Deno.test("what was changed or removed since is left alone and said; the rest is taken back", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    for (const name of ["a", "b", "c", "d"]) await project.write(name, "before");
+    const store = await open(place.home);
+    for (const name of ["a", "b", "c"]) await change(store, project, { turn: 1, name, to: "after" });
+    // Recorded, but the process was killed before it was written.
+    await store.record({
+      turn: 1,
+      path: `${project.root}/d`,
+      before: encoder.encode("before"),
+      after: encoder.encode("after"),
+      label: "open",
+    });
+    await project.write("a", "by hand");
+    await Deno.remove(`${project.root}/b`);
+    const restored = await store.undo(1, project.context.workspace);
+    assert.deepEqual(
+      restored.map((one) => one.outcome === "refused" ? one.reason : one.outcome),
+      ["a has changed since", "b has been removed since", "restored", "unchanged"],
+    );
+    assert.equal(await project.text("a"), "by hand");
+    assert.equal(await project.text("c"), "before");
+    await project.write("a", "after");
+    assert.equal((await (await open(place.home)).undo(1, project.context.workspace))[0]?.outcome, "restored");
+  });
+});
+
+Deno.test("protected content is taken back within the process, never stored, and a later process says so", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    await project.write(".env", "CANARY-before");
+    const store = await open(place.home);
+    const protectedChange = { turn: 1, name: ".env", to: "CANARY-after", label: "no-cloud" } as const;
+    await change(store, project, protectedChange);
+    const directory = place.home.file(`undo/${SESSION}`);
+    assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name), ["changes.jsonl"]);
+    const line = await Deno.readTextFile(`${directory}/changes.jsonl`);
+    assert.deepEqual(JSON.parse(line), { kind: "withheld", turn: 1, path: `${project.root}/.env` });
+    const later = await (await open(place.home)).undo(1, project.context.workspace);
+    assert.match(later[0]?.outcome === "refused" ? later[0].reason : "", /as long as the process/);
+    await store.undo(1, project.context.workspace);
+    assert.equal(await project.text(".env"), "CANARY-before");
+  });
+});
+
+Deno.test("what is kept is for the owner alone, and each content once", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    const store = await open(place.home);
+    for (const name of ["a", "b"]) {
+      await project.write(name, "same");
+      await change(store, project, { turn: 1, name, to: name });
+    }
+    const directory = place.home.file(`undo/${SESSION}`);
+    const files = [...Deno.readDirSync(directory)].map(({ name }) => `${directory}/${name}`);
+    assert.equal(files.length, 2);
+    for (const file of files) assert.equal((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
+    assert.equal((Deno.statSync(directory).mode ?? 0) & 0o777, 0o700);
+  });
+});
+
+Deno.test("a damaged copy is not put in place", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    await project.write("a", "before");
+    await change(await open(place.home), project, { turn: 1, name: "a", to: "after" });
+    const directory = place.home.file(`undo/${SESSION}`);
+    for (const { name } of Deno.readDirSync(directory)) {
+      if (name !== "changes.jsonl") await Deno.writeTextFile(`${directory}/${name}`, "other");
+    }
+    const restored = await (await open(place.home)).undo(1, project.context.workspace);
+    assert.equal(restored[0]?.outcome, "refused");
+    assert.equal(await project.text("a"), "after");
+  });
+});
+
+Deno.test("where nothing can be stored, undo lasts as long as the process, said once", async () => {
+  await using place = await toolHome(null);
+  await Deno.mkdir(place.home.path);
+  await Deno.writeTextFile(place.home.file("undo"), "in the way");
+  await inToolProject(async (project) => {
+    const troubles: string[] = [];
+    const store = await open(place.home, troubles);
+    await project.write("a", "before");
+    await change(store, project, { turn: 1, name: "a", to: "after" });
+    await change(store, project, { turn: 1, name: "b", to: "after" });
+    assert.equal(troubles.length, 1);
+    assert.match(troubles[0] ?? "", /no longer than this process/);
+    await store.undo(1, project.context.workspace);
+    assert.equal(await project.text("a"), "before");
+    const [first] = await store.changes(1);
+    assert.equal(first, undefined);
+  });
+});
+
+Deno.test("a diff gets what was there before the turn", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    await project.write("a", "before");
+    const store = await open(place.home);
+    await change(store, project, { turn: 1, name: "a", to: "between" });
+    await change(store, project, { turn: 1, name: "a", to: "after" });
+    await change(store, project, { turn: 1, name: "b", to: "after" });
+    const changes = await (await open(place.home)).changes(1);
+    assert.deepEqual(changes.map(({ before }) => before), [
+      { kind: "content", bytes: encoder.encode("before") },
+      { kind: "absent" },
+    ]);
+  });
+});
