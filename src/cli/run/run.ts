@@ -2,8 +2,10 @@
 import { runTurn } from "../../agent/turn.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
+import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Values } from "../option.ts";
+import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { askOnTerminal } from "./ask_terminal.ts";
 import { tellFailure } from "./failure.ts";
@@ -23,6 +25,11 @@ const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
   const { io } = context;
+  const again = await leaveCopyingEnvironment(io, [
+    context.globals.cwd,
+    ...options.addDir.map((directory) => resolve(context.globals.cwd, directory)),
+  ]);
+  if (again !== null) return again;
   const format: Format = options.outputFormat ?? (context.globals.json ? "json" : "text");
   const interrupt = listenForInterrupt(io, options.timeout);
   try {

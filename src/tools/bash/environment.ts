@@ -1,17 +1,5 @@
 /** What a command gets of the environment: everything but keys and what makes a runtime write its insides elsewhere. */
-
-/** Names that go. Source: specification of the boundary §7, threats 97 and 109. */
-const REMOVED: readonly RegExp[] = [
-  // Keys, by the way they are named.
-  /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_ID)?$/i,
-  /^AGENTCLI_/i,
-  // Runtimes that copy text out: telemetry, session keys of TLS, debug logs.
-  /^OTEL_/i,
-  /^SSLKEYLOGFILE$/i,
-  /^NODE_(?:DEBUG|V8_COVERAGE)$/i,
-  /^NODE_DEBUG_/i,
-  /^DENO_(?:LOG|TRACE|INSPECT|COVERAGE|AUTO_SERVE|SERVE)/i,
-];
+import { isCopyingVariable, isSecretVariable } from "../../boundary/hygiene.ts";
 
 /** What every command finds set: nobody is there to page or to answer. */
 const SET: Readonly<Record<string, string>> = {
@@ -28,7 +16,7 @@ export function childEnvironment(
 ): Record<string, string> {
   const hidden = new Set(secret.map((name) => name.toUpperCase()));
   const kept = Object.entries(environment).filter(([name]) =>
-    !hidden.has(name.toUpperCase()) && !REMOVED.some((form) => form.test(name))
+    !hidden.has(name.toUpperCase()) && !isSecretVariable(name) && !isCopyingVariable(name)
   );
   return { ...Object.fromEntries(kept), ...SET };
 }

@@ -1,0 +1,42 @@
+/**
+ * A session in a project with protected paths does not run in a process that copies text out by itself. Source:
+ * specification of the boundary §7, threat 97.
+ */
+import { copyingVariables, isCopyingVariable } from "../boundary/hygiene.ts";
+import { findMarkers, findNestedMarkers } from "../boundary/marker.ts";
+import { findProjectRoot } from "../boundary/project.ts";
+import { AgentcliError } from "../errors.ts";
+import { processArguments } from "../platform/deno_io.ts";
+import type { Io } from "../platform/io.ts";
+import { ownCommand, runInPlace } from "../platform/restart.ts";
+
+/**
+ * Null when the process may go on: nothing in its environment copies text out, or nothing is protected in the projects
+ * of `directories`. Else the program is run again without those variables, and the result is its exit code. Call it
+ * before anything is read from standard input. Throws `policy_refused` where the program cannot start itself again.
+ */
+export async function leaveCopyingEnvironment(io: Io, directories: readonly string[]): Promise<number | null> {
+  const names = copyingVariables(io.env);
+  if (names.length === 0 || !await anyProtected(io, directories)) return null;
+  const command = ownCommand();
+  if (command === null) throw cannotLeave(names);
+  const env = Object.fromEntries(Object.entries(io.environment()).filter(([name]) => !isCopyingVariable(name)));
+  return await runInPlace([...command, ...processArguments()], { env, io });
+}
+
+async function anyProtected(io: Io, directories: readonly string[]): Promise<boolean> {
+  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  for (const directory of directories) {
+    const root = await findProjectRoot(directory, userHome);
+    if ((await findMarkers(root)).paths.length > 0 || (await findNestedMarkers(root)).length > 0) return true;
+  }
+  return false;
+}
+
+function cannotLeave(names: readonly string[]): AgentcliError {
+  return new AgentcliError(
+    "policy_refused",
+    `this project has protected paths, and ${names.join(", ")} can copy text out of the process`,
+    { hint: `start it without: env ${names.map((name) => `-u ${name}`).join(" ")} agentcli …, or deno run -A …` },
+  );
+}
