@@ -1,0 +1,104 @@
+/** What a client writes: one JSON a line, read into a tagged union once and trusted afterwards. */
+
+/** A message for the model; starts a turn, or waits for the running one. */
+export interface UserInput {
+  kind: "user";
+  text: string;
+}
+
+/** Something the client asks of us. */
+export interface ControlRequest {
+  kind: "control_request";
+  id: string;
+  subtype: string;
+  /** The whole request, `subtype` included. */
+  fields: Record<string, unknown>;
+}
+
+/** The client's answer to something we asked. */
+export interface ControlResponse {
+  kind: "control_response";
+  id: string;
+  /** What was answered, or the client's error as text. */
+  outcome: { response: Record<string, unknown> } | { error: string };
+}
+
+/** A line as it was meant. `ignored` lines are known and mean nothing to us; `broken` says what is wrong, for a notice. */
+export type InputMessage =
+  | UserInput
+  | ControlRequest
+  | ControlResponse
+  | { kind: "cancel"; id: string }
+  | { kind: "ignored" }
+  | { kind: "broken"; problem: string; isJson: boolean };
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+/** Reads one line. Never throws; an empty line is ignored. The problem of a broken line does not quote it. */
+export function readInputLine(line: string): InputMessage {
+  if (line.trim() === "") return { kind: "ignored" };
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return { kind: "broken", problem: "the line is no JSON", isJson: false };
+  }
+  if (!isRecord(value)) return broken("the line is no JSON object");
+  switch (value.type) {
+    case "user":
+      return userInput(value);
+    case "control_request":
+      return controlRequest(value);
+    case "control_response":
+      return controlResponse(value);
+    case "control_cancel_request":
+      return typeof value.request_id === "string" ? { kind: "cancel", id: value.request_id } : { kind: "ignored" };
+    case "keep_alive":
+    case "update_environment_variables":
+      return { kind: "ignored" };
+    default:
+      return broken(`the type of the line is not known`);
+  }
+}
+
+function broken(problem: string): InputMessage {
+  return { kind: "broken", problem, isJson: true };
+}
+
+function userInput(value: Record<string, unknown>): InputMessage {
+  const content = isRecord(value.message) ? value.message.content : undefined;
+  if (typeof content === "string") return { kind: "user", text: content };
+  if (!Array.isArray(content)) return broken("the user message has no content");
+  const texts: string[] = [];
+  for (const block of content) {
+    if (!isRecord(block)) return broken("a block of the user message is no object");
+    // Blocks that are no text (images, documents) have no place in a request of text: they are named instead.
+    texts.push(
+      block.type === "text" ? text(block.text) ?? "" : `[${text(block.type)?.slice(0, 40) ?? "block"} left out]`,
+    );
+  }
+  return { kind: "user", text: texts.join("\n") };
+}
+
+function controlRequest(value: Record<string, unknown>): InputMessage {
+  const id = text(value.request_id);
+  if (id === undefined) return broken("the control request has no request_id");
+  const fields = isRecord(value.request) ? value.request : {};
+  return { kind: "control_request", id, subtype: text(fields.subtype) ?? "", fields };
+}
+
+function controlResponse(value: Record<string, unknown>): InputMessage {
+  const body = isRecord(value.response) ? value.response : {};
+  const id = text(body.request_id) ?? text(value.request_id);
+  if (id === undefined) return broken("the control response has no request_id");
+  if (body.subtype === "error") {
+    return { kind: "control_response", id, outcome: { error: text(body.error) ?? "the client failed" } };
+  }
+  return { kind: "control_response", id, outcome: { response: isRecord(body.response) ? body.response : {} } };
+}

@@ -1,0 +1,82 @@
+import assert from "node:assert/strict";
+import * as property from "../../tests/property.ts";
+import { readInputLine } from "./input.ts";
+import { createLineReader } from "./line_reader.ts";
+
+const read = (value: unknown) => readInputLine(JSON.stringify(value));
+
+Deno.test("user messages come as text, whole or in blocks", () => {
+  assert.deepEqual(read({ type: "user", message: { role: "user", content: "hi" }, session_id: "" }), {
+    kind: "user",
+    text: "hi",
+  });
+  const blocks = [{ type: "text", text: "a" }, { type: "image", source: {} }, { type: "text", text: "b" }];
+  assert.deepEqual(read({ type: "user", message: { content: blocks } }), {
+    kind: "user",
+    text: "a\n[image left out]\nb",
+  });
+});
+
+Deno.test("control requests keep all their fields", () => {
+  const request = { subtype: "set_model", model: "x", extra: 1 };
+  assert.deepEqual(read({ type: "control_request", request_id: "1", request }), {
+    kind: "control_request",
+    id: "1",
+    subtype: "set_model",
+    fields: request,
+  });
+});
+
+Deno.test("answers are responses or errors", () => {
+  assert.deepEqual(
+    read({ type: "control_response", response: { subtype: "success", request_id: "1", response: { a: 1 } } }),
+    { kind: "control_response", id: "1", outcome: { response: { a: 1 } } },
+  );
+  assert.deepEqual(read({ type: "control_response", response: { subtype: "error", request_id: "1", error: "no" } }), {
+    kind: "control_response",
+    id: "1",
+    outcome: { error: "no" },
+  });
+});
+
+Deno.test("no line throws, and a broken one is not quoted", () => {
+  for (
+    const line of ["{", "[]", "1", '"x"', '{"type":"secret-thing"}', '{"type":"user"}', '{"type":"user","message":5}']
+  ) {
+    const message = readInputLine(line);
+    assert.equal(message.kind, "broken", line);
+    assert.ok(message.kind === "broken" && !message.problem.includes("secret"));
+  }
+  property.assert(property.property(property.string(), (line) => void readInputLine(line)));
+  property.assert(property.property(property.jsonValue(), (value) => void read(value)));
+});
+
+Deno.test("lines end at LF alone, however the bytes are cut", () => {
+  property.assert(property.property(
+    property.array(property.string().map((text) => text.replaceAll("\n", "\u2028\r"))),
+    property.array(property.nat(40)),
+    (lines, cuts) => {
+      // What a decoder replaces is not what this test is about.
+      const sane = lines.map((line) => new TextDecoder().decode(new TextEncoder().encode(line)));
+      const bytes = new TextEncoder().encode(sane.map((line) => line + "\n").join("") + "rest");
+      const reader = createLineReader();
+      const got: (string | null)[] = [];
+      let at = 0;
+      for (const cut of cuts) {
+        got.push(...reader.push(bytes.subarray(at, at + cut)));
+        at += cut;
+      }
+      got.push(...reader.push(bytes.subarray(at)));
+      // The decoder takes a byte order mark at the start of a line away.
+      const plain = (text: string | null) => text?.replace(/^\uFEFF/, "");
+      assert.deepEqual(got.map(plain), sane.map(plain));
+      assert.equal(reader.end(), "rest");
+    },
+  ));
+});
+
+Deno.test("a line beyond the limit is dropped and the next one read", () => {
+  const reader = createLineReader(10);
+  const bytes = new TextEncoder().encode("0123456789abcdef\nshort\n");
+  assert.deepEqual([...reader.push(bytes.subarray(0, 12)), ...reader.push(bytes.subarray(12))], [null, "short"]);
+});
