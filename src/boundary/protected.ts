@@ -3,7 +3,7 @@
  * add up, and count in linked worktrees of git too. Within a session the set only grows. Source: specification of the
  * boundary, "The marker" and "Reading".
  */
-import { type FileStatus, isForbidden } from "../platform/files.ts";
+import type { FileStatus } from "../platform/files.ts";
 import { lstatInPlace, realPathInPlace, statInPlace } from "../platform/files_in_place.ts";
 import { basename, dirname, isWithin, join, normalise, relativeTo } from "../platform/path.ts";
 import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
@@ -11,6 +11,7 @@ import { Patterns, plainStart, Scope } from "./patterns.ts";
 import { compilePathGlob, globOfName } from "./protected_pattern.ts";
 import { type HiddenPaths, ProtectedTree } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
+import { systemReason } from "./system_error.ts";
 
 /** What holds in one directory. */
 interface Place {
@@ -28,12 +29,13 @@ interface KnownMarker {
   lines: Set<string>;
 }
 
-function presentOrForbidden<T>(look: () => T): T | "forbidden" {
+function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
   try {
     return look();
   } catch (error) {
-    if (isForbidden(error)) return "forbidden";
-    throw error;
+    // Whatever the system objects to, a marker may stand there; but not where no path can lead.
+    systemReason(error);
+    return error instanceof Error && "code" in error && error.code === "ENAMETOOLONG" ? null : "forbidden";
   }
 }
 
@@ -253,17 +255,9 @@ function ruleBelow(place: Place, name: string): ProtectionRule | null {
 
 /** The real path of what may not exist yet: its existing part is resolved. */
 function realOrNamed(path: string): string {
-  const real = presentOrForbidden(() => {
-    try {
-      return realPathInPlace(path);
-    } catch (error) {
-      // Links in a circle lead nowhere; so do names that are too long.
-      if (error instanceof Error && "code" in error) return null;
-      throw error;
-    }
-  });
-  if (real === "forbidden") return path;
-  if (real !== null) return normalise(real);
+  // Links in a circle, and names that are too long, lead nowhere.
+  const real = presentOrForbidden(() => realPathInPlace(path));
+  if (real !== null && real !== "forbidden") return normalise(real);
   const up = dirname(path);
   return up === path ? path : join(realOrNamed(up), basename(path));
 }

@@ -1,8 +1,10 @@
 /** What of a tree is protected now. Looks at each directory's time alone where nothing has changed since the last look. */
-import { type DirectoryEntry, isForbidden } from "../platform/files.ts";
+import type { DirectoryEntry } from "../platform/files.ts";
 import { listInPlace, lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
 import { normalise } from "../platform/path.ts";
 import { MARKER_NAME } from "./marker.ts";
+import { isOfSystem } from "./system_directories.ts";
+import { systemReason } from "./system_error.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** Protected paths that exist, real, one entry for a whole directory. */
@@ -80,15 +82,17 @@ export class ProtectedTree {
     const found = { files: [] as string[], directories: [] as string[] };
     const waiting: string[] = [];
     for (const root of this.#roots) {
+      if (isOfSystem(root)) continue;
       if (this.#rules.rule(root) === null) waiting.push(root);
       else found.directories.push(root);
     }
     const racyFrom = this.#newest - RACY_MS;
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
       const listed = this.#look(directory, racyFrom);
-      for (const name of listed.directories) waiting.push(`${directory}/${name}`);
-      for (const name of listed.files) found.files.push(`${directory}/${name}`);
-      for (const name of listed.hidden) found.directories.push(`${directory}/${name}`);
+      const below = directory === "/" ? "" : directory;
+      for (const name of listed.directories) waiting.push(`${below}/${name}`);
+      for (const name of listed.files) found.files.push(`${below}/${name}`);
+      for (const name of listed.hidden) found.directories.push(`${below}/${name}`);
     }
     return found;
   }
@@ -112,12 +116,12 @@ export class ProtectedTree {
     const files: string[] = [];
     const hidden: string[] = [];
     for (const { name, kind } of entries) {
-      const path = `${directory}/${name}`;
+      const path = `${directory === "/" ? "" : directory}/${name}`;
       // Asked for the marker too: that is how one below the roots is met.
       const rule = this.#rules.rule(path);
       if (rule === null || name === MARKER_NAME) {
         // What git keeps is not the user's tree; it is masked as a whole where it matters.
-        if (kind === "directory" && name !== ".git") directories.push(name);
+        if (kind === "directory" && name !== ".git" && !isOfSystem(path)) directories.push(name);
       } else if (kind === "directory") hidden.push(name);
       else if (kind === "symlink") this.#follow(path, rule);
       else files.push(name);
@@ -139,8 +143,8 @@ function listQuietly(directory: string): DirectoryEntry[] {
   try {
     return listInPlace(directory) ?? [];
   } catch (error) {
-    if (isForbidden(error)) return [];
-    throw error;
+    systemReason(error);
+    return [];
   }
 }
 
@@ -148,7 +152,7 @@ function statusQuietly(directory: string) {
   try {
     return lstatInPlace(directory);
   } catch (error) {
-    if (isForbidden(error)) return null;
-    throw error;
+    systemReason(error);
+    return null;
   }
 }

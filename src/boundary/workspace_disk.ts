@@ -10,6 +10,7 @@ import { ProtectedSet } from "./protected.ts";
 import { describeRule, type ProtectionRule } from "./protection_rule.ts";
 import { readRegularFile } from "./reader.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
+import { isOfSystem } from "./system_directories.ts";
 import { systemReason } from "./system_error.ts";
 import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 import { checkWritable, replaceFile } from "./writer.ts";
@@ -31,9 +32,6 @@ export interface WorkspaceOptions {
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
 }
-
-/** Directories of the system whose files are doors, not content: reading them could show keys of other processes. */
-const SYSTEM_DIRECTORIES: readonly string[] = ["/proc", "/sys", "/dev"];
 
 async function realDirectory(path: string): Promise<string> {
   const real = await realPath(path);
@@ -236,7 +234,7 @@ class DiskWorkspace implements Workspace {
     if (isWithin(foldedPath(this.#rules.home), foldedPath(real))) {
       return { refused: "protected", message: `${display} belongs to agentcli itself; tools do not use it` };
     }
-    if (SYSTEM_DIRECTORIES.some((directory) => isWithin(directory, real))) {
+    if (isOfSystem(real)) {
       return { refused: "protected", message: `${display} belongs to the system; tools do not use it` };
     }
     return null;

@@ -71,7 +71,7 @@ export interface Stage extends AsyncDisposable {
   project: string;
   canaries: Canary[];
   sink: Sink;
-  /** The canary of that name. */
+  /** The canary of that name; the last that was planted. */
   canary(name: string): string;
   /** Writes a protected file that holds a canary of its own; `path` is relative to the project or absolute. */
   plant(path: string, name: string, around?: (canary: string) => string): Promise<string>;
@@ -128,7 +128,7 @@ class RealStage implements Stage {
   }
 
   canary(name: string): string {
-    const found = this.canaries.find((canary) => canary.name === name);
+    const found = this.canaries.findLast((canary) => canary.name === name);
     if (found === undefined) throw new Error(`no canary ${name}`);
     return found.value;
   }

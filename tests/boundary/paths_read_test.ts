@@ -1,0 +1,259 @@
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { reads, tryWays, type Way } from "./cases.ts";
+import { assertRefusedResult, assertSealed, openStage } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+Deno.test("links, hard links and dot forms of a protected path are that path", linux, async () => {
+  await using stage = await openStage();
+  const { project } = stage;
+  const link = (target: string, name: string) => Deno.symlink(target, `${project}/${name}`);
+  await Deno.mkdir(`${project}/sub/deep`, { recursive: true });
+  await link(".env", "a.txt");
+  await link("secrets", "d");
+  await link(".", "self");
+  await link("l2", "l1");
+  await link("l3", "l2");
+  await link(".env", "l3");
+  await link("../../secrets/k.txt", "sub/deep/up");
+  await link(`${project}/.env`, "absolute");
+  await link("sub", "through");
+  await link("self/self/secrets", "winding");
+  await Deno.link(`${project}/.env`, `${project}/h.txt`);
+  await Deno.link(`${project}/secrets/k.txt`, `${project}/sub/deep/k.txt`);
+  stage.exempt("h.txt");
+  stage.exempt("sub/deep/k.txt");
+  const env = [
+    ".env",
+    "a.txt",
+    "self/self/.env",
+    "self/a.txt",
+    "l1",
+    "absolute",
+    "h.txt",
+    "self/h.txt",
+    "./.env",
+    "sub/../.env",
+    ".//.env",
+    "sub/deep/../../.env",
+    "through/../.env",
+    `${project}/.env`,
+    `${project}/self/sub/../.env`,
+  ];
+  const key = ["secrets/k.txt", "d/k.txt", "self/d/k.txt", "sub/deep/up", "through/deep/up", "winding/k.txt"];
+  await tryWays(stage, [...reads("env", ...env), ...reads("key", ...key, "sub/deep/k.txt")]);
+});
+
+Deno.test("spellings that name nothing bring nothing, from no provider", linux, async () => {
+  await using stage = await openStage();
+  const { project } = stage;
+  await Deno.symlink("loop2", `${project}/loop1`);
+  await Deno.symlink("loop1", `${project}/loop2`);
+  await Deno.symlink("/proc/self/environ", `${project}/environment`);
+  const ways = reads(
+    null,
+    `file://${project}/.env`,
+    "%2eenv",
+    ".env/",
+    ".env\0",
+    ".env\0.txt",
+    ".env ",
+    ".env.",
+    ".env::$DATA",
+    "\\\\?\\C:\\.env",
+    ".env\u200b",
+    "\uff0eenv",
+    "loop1",
+    "environment",
+    `/proc/self/cwd/.env`,
+    `/proc/self/root${project}/.env`,
+    `/proc/1/root${project}/.env`,
+    "/dev/stdin",
+    "/dev/fd/0",
+    "~/.env",
+    "..",
+    "",
+  );
+  const started = performance.now();
+  await tryWays(stage, ways);
+  assert.ok(performance.now() - started < 30_000);
+});
+
+Deno.test("an added directory brings its own rules and no way around those of the project", linux, async () => {
+  await using stage = await openStage();
+  const other = `${stage.home.root}/other`;
+  await stage.plant(`${other}/keep/x.txt`, "other");
+  await stage.write(`${other}/.agentclisecret`, "no-cloud: keep\n");
+  await Deno.symlink(`${stage.project}/.env`, `${other}/door`);
+  const ways = [...reads("other", `${other}/keep/x.txt`), ...reads("env", `${other}/door`)];
+  await tryWays(stage, ways, { args: ["--add-dir", other] });
+  await tryWays(stage, reads("env", `/proc/self/cwd/.env`, `/proc/self/root${stage.project}/.env`), {
+    args: ["--add-dir", "/proc"],
+  });
+});
+
+Deno.test("every spelling of a directory in a marker covers what lies in it", linux, async (test) => {
+  for (const line of ["secrets", "secrets/", "./secrets", "secrets/**", "**/secrets", "SECRETS", "s?crets", "sec*"]) {
+    await test.step(line, async () => {
+      await using stage = await openStage({ marker: `NO-CLOUD :\t${line}\r\n`, bare: true });
+      await stage.plant("secrets/a/b/c.txt", "deep");
+      await tryWays(stage, reads("deep", "secrets/a/b/c.txt"));
+    });
+  }
+});
+
+Deno.test("names in other Unicode forms are the same name", linux, async () => {
+  await using stage = await openStage({ marker: "no-cloud: s\u00e9crets\nno-cloud: Stra\u00dfe\n", bare: true });
+  await stage.plant("se\u0301crets/x", "nfd");
+  await stage.plant("STRASSE/x", "sharp");
+  await tryWays(stage, [...reads("nfd", "se\u0301crets/x"), ...reads("sharp", "STRASSE/x")]);
+});
+
+Deno.test("files that appear during a session are covered, also by a marker that appears", linux, async (test) => {
+  await test.step("below a protected directory", async () => {
+    await using stage = await openStage();
+    const during = { index: 0, work: async () => void await stage.plant("secrets/new/late.txt", "late") };
+    await tryWays(stage, reads("late", "secrets/new/late.txt"), { during });
+  });
+  await test.step("a marker between two requests", async () => {
+    await using stage = await openStage({ marker: null });
+    const script = [
+      ask(want("read", { path: "pub.txt" })),
+      ask(want("read", { path: ".env" })),
+      say("Done."),
+    ];
+    const during = { index: 0, work: async () => void await stage.write(".agentclisecret", "no-cloud: .env\n") };
+    const played = await stage.play("rem", { script, during });
+    assertSealed(played);
+    assertRefusedResult(played.results[1], "read after the marker appeared");
+    assert.match(played.results[0] ?? "", /PUB_marker/);
+  });
+});
+
+Deno.test("a marker governs its files from wherever the program is started", linux, async (test) => {
+  await test.step("above the project", async () => {
+    await using stage = await openStage();
+    await tryWays(stage, reads("env", "project/.env", `${stage.project}/.env`), { cwd: stage.home.root });
+  });
+  await test.step("below the marker", async () => {
+    await using stage = await openStage();
+    await stage.write("sub/x", "x");
+    await tryWays(stage, reads("env", ".env", "../.env"), { cwd: `${stage.project}/sub` });
+  });
+  await test.step("through a link", async () => {
+    await using stage = await openStage();
+    const alias = `${stage.home.root}/alias`;
+    await Deno.symlink(stage.project, alias);
+    stage.exempt(alias);
+    await tryWays(stage, reads("env", ".env", `${alias}/.env`), { cwd: alias });
+  });
+  await test.step("nested", async () => {
+    await using stage = await openStage();
+    await stage.plant("sub/x", "nest");
+    await stage.write("sub/.agentclisecret", "no-cloud: x\nlocal-endpoints: 127.0.0.2\n");
+    await tryWays(stage, [...reads("nest", "sub/x"), ...reads("env", ".env")]);
+  });
+  await test.step("above the root", async () => {
+    await using stage = await openStage({ marker: null });
+    await stage.write(`${stage.home.root}/.agentclisecret`, "no-cloud: project/.env\nno-cloud: */secrets\n");
+    await tryWays(stage, [...reads("env", ".env"), ...reads("key", "secrets/k.txt")]);
+  });
+});
+
+Deno.test("a linked worktree obeys the marker that only the main tree has", linux, async () => {
+  await using stage = await openStage({ git: true });
+  const tree = `${stage.home.root}/wt`;
+  await stage.git("worktree", "add", "--quiet", "--detach", tree);
+  stage.exempt(tree);
+  await tryWays(stage, [...reads("env", ".env"), ...reads("key", "secrets/k.txt")], { cwd: tree });
+  const inside = `${stage.project}/trees/wt`;
+  await stage.git("worktree", "add", "--quiet", "--detach", inside);
+  stage.exempt(inside);
+  await tryWays(stage, reads("env", "trees/wt/.env"));
+});
+
+Deno.test("a path in a marker that is a link protects what it leads to", linux, async () => {
+  await using stage = await openStage({ marker: "no-cloud: link\nno-cloud: door/k.txt\n", bare: true });
+  await stage.plant("conf/real.txt", "real");
+  await stage.plant("place/k.txt", "door");
+  await Deno.symlink("conf/real.txt", `${stage.project}/link`);
+  await Deno.symlink("place", `${stage.project}/door`);
+  await Deno.symlink("conf", `${stage.project}/other`);
+  await tryWays(stage, [
+    ...reads("real", "link", "conf/real.txt", "other/real.txt"),
+    ...reads("door", "door/k.txt", "place/k.txt"),
+  ]);
+});
+
+Deno.test("search brings lines of protected files to the local model alone", linux, async () => {
+  await using stage = await openStage();
+  await Deno.symlink("secrets", `${stage.project}/d`);
+  await stage.write(".gitignore", "build\n");
+  const grep = (wanted: Parameters<typeof want>[1]) => want("grep", wanted);
+  const everywhere: Way[] = [
+    { name: "pattern alone", call: grep({ pattern: "CNRY" }), canary: "key" },
+    { name: "directory", call: grep({ pattern: "CNRY", path: "." }), canary: "env" },
+    { name: "any line", call: grep({ pattern: "^" }), canary: "env" },
+    { name: "directory by link", call: grep({ pattern: "CNRY", path: "d" }), canary: "key" },
+    { name: "file", call: grep({ pattern: "CNRY", path: ".env" }), canary: "env" },
+    {
+      name: "context",
+      call: { name: "Grep", input: { pattern: "API", context: 5, glob: ".env" } },
+      canary: "env",
+    },
+  ];
+  const script = [ask(...everywhere.map((way) => way.call)), say("Done.")];
+  const remote = await stage.play("rem", { script });
+  assertSealed(remote);
+  assert.match(remote.results[0] ?? "", /not searched: protected by a marker/);
+  assertRefusedResult(remote.results[4], "grep in the file itself");
+  const local = await stage.play("loc", { script });
+  assertSealed(local);
+  for (const [index, way] of everywhere.entries()) {
+    assert.ok(local.results[index]?.includes(stage.canary(way.canary ?? "")), way.name);
+  }
+});
+
+Deno.test("listings show names of protected paths, marked, and nothing of their content", linux, async () => {
+  await using stage = await openStage({ marker: "no-cloud: .env\nlist-only: secrets\n" });
+  const script = [
+    ask(
+      want("read", { path: "." }),
+      want("list", { pattern: "**/*" }),
+      want("read", { path: "secrets" }),
+      want("read", { path: "secrets/k.txt" }),
+    ),
+    say("Done."),
+  ];
+  for (const provider of ["rem", "loc"] as const) {
+    const played = await stage.play(provider, { script });
+    assertSealed(played);
+    const [root = "", glob = "", directory = "", file = ""] = played.results;
+    assert.match(root, /^\.env \[no-cloud\]$/m);
+    assert.match(root, /^secrets\/ \[list-only\]$/m);
+    assert.match(glob, /^secrets\/k\.txt \[list-only\]$/m);
+    assert.match(glob, /^pub\.txt$/m);
+    assert.match(directory, /^k\.txt \[list-only\]$/m);
+    assert.match(file, /\.agentclisecret:2 list-only: secrets.*no model/);
+    assert.ok(!played.sent.includes(stage.canary("key")));
+  }
+});
+
+Deno.test("pipes, devices and huge files end a read soon", linux, async () => {
+  await using stage = await openStage();
+  assert.ok((await new Deno.Command("mkfifo", { args: [`${stage.project}/pipe`] }).output()).success);
+  {
+    using huge = await Deno.open(`${stage.project}/huge`, { write: true, create: true });
+    await huge.truncate(10 * 1024 ** 3);
+  }
+  const script = [
+    ask(want("read", { path: "pipe" }), want("read", { path: "huge" }), want("grep", { pattern: "x", path: "huge" })),
+    say("Done."),
+  ];
+  const played = await stage.play("rem", { script });
+  assertSealed(played);
+  assert.equal(played.done.code, 0, played.done.stderr);
+  assert.ok(played.done.durationMs < 15_000, `${played.done.durationMs} ms`);
+  assert.match(played.results[0] ?? "", /pipe/);
+});
