@@ -2,7 +2,8 @@
  * Files of the home that only grow: one line an entry, flushed to the disk before the caller goes on. Kept apart from
  * `home.ts`, which replaces whole files.
  */
-import { isAbsent, makePrivateDirectory, removeFile, setMode } from "./files.ts";
+import { AgentcliError } from "../errors.ts";
+import { isAbsent, isForbidden, makePrivateDirectory, removeFile, setMode } from "./files.ts";
 import type { Home } from "./home.ts";
 import { dirname } from "./path.ts";
 
@@ -114,7 +115,11 @@ async function openExisting(home: Home, name: string): Promise<Deno.FsFile | nul
     return await Deno.open(home.file(name), { read: true });
   } catch (error) {
     if (isAbsent(error)) return null;
-    throw error;
+    if (!isForbidden(error)) throw error;
+    throw new AgentcliError("home_unusable", `${home.file(name)} may not be read`, {
+      hint: "check its owner and permissions",
+      cause: error,
+    });
   }
 }
 

@@ -40,6 +40,8 @@ export interface StoredSession {
 export interface TranscriptEnd {
   /** The stored items with the names of their lines, before anything was mended. */
   named: NamedItem[];
+  /** The last line that holds an item, whether the item is still there or not; null when there is none. */
+  parent: string | null;
   /** Bytes of whole lines; what follows is torn. */
   size: number;
   /** Whether the last whole line has its line feed. */
@@ -76,6 +78,7 @@ class Replay {
   #context: SessionContext | null = null;
   #model: string | null = null;
   #turns = 0;
+  #parent: string | null = null;
   #updated = "";
   readonly #notes: Record<string, unknown>[] = [];
   readonly #problems: string[] = [];
@@ -104,7 +107,9 @@ class Replay {
     }
     switch (line.kind) {
       case "item":
-        return void this.#items.push(line.named);
+        this.#items.push(line.named);
+        this.#parent = line.named.uuid;
+        return;
       case "context":
         this.#context = line.context;
         return;
@@ -148,7 +153,7 @@ class Replay {
       withheld: items.filter((item) => item.label !== "open").length,
       notes: this.#notes,
       problems: this.#problems,
-      end: { named: this.#items, size: given.size, ended: given.ended },
+      end: { named: this.#items, parent: this.#parent, size: given.size, ended: given.ended },
     };
   }
 }

@@ -160,6 +160,8 @@ class FileTranscript implements Transcript {
   readonly #parts: Parts;
   /** The items as the engine has them, with the names of their lines. */
   #recorded: NamedItem[];
+  /** The last line that holds an item: readers follow the chain of these. */
+  #parent: string | null;
   #context: SessionContext | null;
   /** What the file says of the context, as text; null when nothing. */
   #written: string | null;
@@ -180,6 +182,7 @@ class FileTranscript implements Transcript {
     this.sessionId = parts.sessionId;
     this.file = home.file(transcriptName(parts.slug, parts.sessionId));
     this.#recorded = stored === null ? [] : [...stored.end.named];
+    this.#parent = stored?.end.parent ?? null;
     this.#context = parts.context ?? stored?.context ?? null;
     this.#written = stored === null || stored.context === null ? null : JSON.stringify(stored.context);
     this.#model = parts.model;
@@ -243,9 +246,10 @@ class FileTranscript implements Transcript {
     const lastReply = items.findLastIndex((item) => item.kind === "assistant");
     const lines = items.map((item, at) => {
       if (item.kind === "user" && item.origin === undefined) this.#turns++;
-      const parent = this.#recorded.at(-1)?.uuid ?? null;
+      const parent = this.#parent;
       const named = { uuid: crypto.randomUUID(), item };
       this.#recorded.push(named);
+      this.#parent = named.uuid;
       this.#itemLabel = highestLabel([this.#itemLabel, item.label]);
       const open = labelOf(item) === "open";
       // The counts of a protected reply would tell its length.

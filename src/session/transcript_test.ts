@@ -120,6 +120,23 @@ Deno.test("shortened and summarised items are loaded as they were sent last, and
   assert.equal(stored.turns, 2);
 });
 
+Deno.test("every message names the one before it, also after a summary took the place of all and after resuming", async () => {
+  await using place = await transcriptHome();
+  const transcript = await openTranscript(place.home, transcriptOptions());
+  await transcript.record([userItem("one"), answer("two")]);
+  const summary: SessionItem = { kind: "user", origin: "summary", text: "What was said", label: "open" };
+  await transcript.record([summary]);
+  await transcript.record([summary, answer("three")]);
+  await transcript.close();
+  const resumed = await resumeTranscript(place.home, { ...transcriptOptions(), ...placeOf() });
+  await resumed.transcript.append(userItem("four"));
+  await resumed.transcript.close();
+  const lines = (await Deno.readTextFile(transcript.file)).trim().split("\n").map((line) => JSON.parse(line));
+  const messages = lines.filter((line) => line.type === "user" || line.type === "assistant");
+  assert.deepEqual(messages.map((line) => line.parentUuid), [null, ...messages.slice(0, -1).map((line) => line.uuid)]);
+  assert.equal(messages.length, 4);
+});
+
 Deno.test("a second writer of one session is refused until the first has ended", async () => {
   await using place = await transcriptHome();
   const first = await openTranscript(place.home, transcriptOptions());
