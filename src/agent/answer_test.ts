@@ -45,3 +45,14 @@ Deno.test("many wrong calls in one reply do not end the turn", async () => {
     ));
   assert.equal((await runTurn(session, words("go"), turnOptions(model))).outcome, "success");
 });
+
+Deno.test("a call in a session without tools is answered by a whole sentence", async () => {
+  const session = testSession(8192);
+  let asked = 0;
+  const model: AskModel = () =>
+    Promise.resolve(replyOf(asked++ === 0 ? { calls: [{ name: "Write", input: {} }] } : { text: "I see." }));
+  const options = turnOptions(model);
+  await runTurn(session, words("go"), options);
+  const told = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);
+  assert.deepEqual(told, ['There is no tool "Write". There are none in this session; answer in words.']);
+});

@@ -1,9 +1,11 @@
 /** One tool call from the model's words to its one result: known tool, valid arguments, guard, permission, run. */
+import type { Refusal } from "../boundary/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ToolCall, ToolResultItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
 import { decide } from "../tools/permission.ts";
+import { readDenials, ruleNames } from "../tools/rule_names.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
@@ -77,13 +79,15 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
   const names = tools.map((tool) => tool.name);
   const [near] = closest(name, names);
   const meant = near === undefined ? "" : ` Did you mean ${near}?`;
-  return `There is no tool "${name.slice(0, 64)}".${meant} Tools: ${names.join(", ")}.`;
+  const there = names.length === 0 ? "There are none in this session; answer in words." : `Tools: ${names.join(", ")}.`;
+  return `There is no tool "${name.slice(0, 64)}".${meant} ${there}`;
 }
 
 function contextOf(session: Session, options: CallOptions): ToolContext {
   return {
     workspace: session.workspace,
     memory: session.memory,
+    readDenied: readDenials(session.workspace, session.policy.deny),
     signal: options.signal,
     io: options.io,
     secretVariables: session.secretVariables,
@@ -98,9 +102,9 @@ async function permit(
   { session, ask, emit, signal }: CallOptions & { session: Session },
 ): Promise<Permitted> {
   const subject = tool.subject(asked.input);
-  const path = await displayPath(tool, subject, session);
-  if (path !== undefined && typeof path !== "string") return { refused: path.message, interrupt: false };
-  const decision = decide({ tool, subject, ...(path === undefined ? {} : { path }) }, session.policy);
+  const place = await placeOf(tool, subject, session);
+  if ("refused" in place) return { refused: place.message, interrupt: false };
+  const decision = decide({ tool, subject, ...place }, session.policy);
   if (decision.behaviour === "allow") {
     session.deniedUnasked.set(tool.name, false);
     return { input: asked.input };
@@ -133,24 +137,23 @@ async function changedInput(
   if (asked.changed === undefined) return { input: asked.input };
   const checked = checkArguments(tool.parameters, asked.changed);
   if ("problem" in checked) return { refused: checked.problem, interrupt: false };
-  const path = await displayPath(tool, tool.subject(checked.value), session);
-  if (path !== undefined && typeof path !== "string") return { refused: path.message, interrupt: false };
-  return { input: checked.value };
+  const place = await placeOf(tool, tool.subject(checked.value), session);
+  return "refused" in place ? { refused: place.message, interrupt: false } : { input: checked.value };
 }
 
-/** For tools that write: the path as rules see it, or why it can never be written, so that nobody is asked in vain. */
-async function displayPath(
+/** For tools of files: the file as rules see it, or why it can never be written, so that nobody is asked in vain. */
+async function placeOf(
   tool: Tool,
   subject: string,
   session: Session,
-): Promise<string | undefined | { message: string }> {
-  if (tool.kind !== "write" && tool.kind !== "read") return undefined;
+): Promise<Refusal | { paths?: string[]; root?: string }> {
+  if (tool.kind !== "write" && tool.kind !== "read") return {};
   const resolved = await session.workspace.resolve(subject);
   // A read that cannot be is refused by the tool itself, with a message that helps.
-  if ("refused" in resolved) return tool.kind === "write" ? resolved : subject;
+  if ("refused" in resolved) return tool.kind === "write" ? resolved : { paths: [subject] };
   if (tool.kind === "write") {
     const refused = await session.workspace.writable(resolved);
     if (refused !== null) return refused;
   }
-  return resolved.display;
+  return ruleNames(resolved, session.workspace);
 }

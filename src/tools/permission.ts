@@ -12,8 +12,10 @@ export interface PermissionRequest {
   tool: Pick<Tool, "name" | "kind">;
   /** The command, or the path as given. */
   subject: string;
-  /** Relative to the project, or absolute outside of it. */
-  path?: string;
+  /** The names of the file: as addressed and with links resolved, relative to the project or absolute outside of it. */
+  paths?: readonly string[];
+  /** Of the project, as an absolute real path. */
+  root?: string;
 }
 
 /** What the user laid down. */
@@ -38,7 +40,7 @@ const ALLOW: Decision = { behaviour: "allow" };
  */
 export function decide(request: PermissionRequest, policy: PermissionPolicy): Decision {
   const { tool } = request;
-  const asked = { tool: tool.name, subject: request.subject, path: request.path };
+  const asked = { tool: tool.name, subject: request.subject, paths: request.paths ?? [], root: request.root };
   const command = tool.name === "Bash" ? parseCommand(request.subject) : null;
   const denying = policy.deny.find((rule) => denies(rule, asked, command));
   if (denying !== undefined) return { behaviour: "deny", reason: `The rule ${denying.text} denies it.` };
@@ -50,6 +52,15 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
   if (policy.mode === "acceptEdits" && tool.kind === "write") return ALLOW;
   if (policy.allow.some((rule) => allows(rule, asked, command))) return ALLOW;
   return { behaviour: "ask", reason: askReason(request, command?.kind === "complex" ? command.reason : null) };
+}
+
+/**
+ * The deny rule of Read that covers a file, or null: no tool may then show what is in it. `Read` without a pattern covers
+ * every file.
+ */
+export function readDenied(file: Pick<PermissionRequest, "paths" | "root">, deny: readonly Rule[]): Rule | null {
+  const asked = { tool: "Read", subject: "", paths: file.paths ?? [], root: file.root };
+  return deny.find((rule) => denies(rule, asked, null)) ?? null;
 }
 
 function askReason({ tool }: PermissionRequest, complexity: string | null): string {

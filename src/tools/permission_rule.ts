@@ -1,6 +1,6 @@
 /** Permission rules as people write them: `Bash`, `Bash(git log:*)`, `Bash(git status)`, `Write(migrations/**)`. */
 import { AgentcliError } from "../errors.ts";
-import { isAbsolute, normalise } from "../platform/path.ts";
+import { isAbsolute, join, normalise } from "../platform/path.ts";
 import { escapesPrefix } from "./command_escape.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "./command_parse.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
@@ -21,11 +21,16 @@ interface PathRule {
   folded: PathPattern[];
 }
 
-/** What a rule is asked about. `path` is relative to the project, or absolute outside of it. */
+/**
+ * What a rule is asked about. `paths` are the names of one file, relative to the project or absolute outside of it: as it
+ * was addressed, and with every link resolved.
+ */
 export interface Asked {
   tool: string;
   subject: string;
-  path?: string | undefined;
+  paths: readonly string[];
+  /** Of the project: what rules with an absolute path are compared by. */
+  root?: string | undefined;
 }
 
 const PATH_TOOLS: readonly string[] = ["read", "write", "edit"];
@@ -83,16 +88,20 @@ function names(rule: Rule, tool: string): boolean {
   return tool.startsWith(server);
 }
 
-/** Whether an allowing rule covers what is asked. In doubt it does not. `command` is the parsed subject of Bash. */
+/**
+ * Whether an allowing rule covers what is asked, under each of its names. In doubt it does not. `command` is the parsed
+ * subject of Bash.
+ */
 export function allows(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
   if (!names(rule, asked.tool)) return false;
   switch (rule.kind) {
     case "tool":
       return true;
     case "path": {
-      if (asked.path === undefined || isAbsolute(asked.path) !== rule.absolute) return false;
-      const path = namesOf(asked.path);
-      return rule.exact.some((pattern) => pattern.matches(path));
+      return asked.paths.length > 0 && asked.paths.every((path) => {
+        const form = formFor(rule, path, asked);
+        return isAbsolute(form) === rule.absolute && rule.exact.some((pattern) => pattern.matches(namesOf(form)));
+      });
     }
     case "command": {
       if (command?.kind !== "simple") return false;
@@ -106,7 +115,7 @@ export function allows(rule: Rule, asked: Asked, command: ParsedCommand | null):
 /**
  * Whether a denying rule covers what is asked. In doubt it does: a command rule counts as a prefix, for the program
  * under any path, with other words in between, and in any part of a compound command; a path rule of Write or Edit
- * counts for both, and letter case does not matter.
+ * counts for both and under each name of the file, so no link leads around it, and letter case does not matter.
  */
 export function denies(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
   if (rule.kind === "path" && isWriter(rule.tool) && isWriter(asked.tool)) return deniesPath(rule, asked);
@@ -126,8 +135,16 @@ function isWriter(tool: string): boolean {
 }
 
 function deniesPath(rule: PathRule, asked: Asked): boolean {
-  const path = namesOf(asked.path ?? asked.subject);
-  return rule.folded.some((pattern) => pattern.matches(path));
+  const paths = asked.paths.length > 0 ? asked.paths : [asked.subject];
+  return paths.some((path) => {
+    const names = namesOf(formFor(rule, path, asked));
+    return rule.folded.some((pattern) => pattern.matches(names));
+  });
+}
+
+/** A path of the project as the rule writes it: an absolute rule is asked about the absolute path. */
+function formFor(rule: PathRule, path: string, { root }: Asked): string {
+  return rule.absolute && root !== undefined && !isAbsolute(path) ? join(root, path) : path;
 }
 
 function deniesCommand(rule: Rule & { kind: "command" }, subject: string, command: ParsedCommand): boolean {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
-import { decide, parseRules, type PermissionMode } from "./permission.ts";
+import { decide, parseRules, type PermissionMode, readDenied } from "./permission.ts";
 
 const BASH = { name: "Bash", kind: "execute" } as const;
 const WRITE = { name: "Write", kind: "write" } as const;
@@ -21,11 +21,11 @@ function command(subject: string, rules: Policy): string {
   return decide({ tool: BASH, subject }, policy(rules)).behaviour;
 }
 function write(path: string, rules: Policy, tool: typeof WRITE | typeof EDIT = WRITE): string {
-  return decide({ tool, subject: path, path }, policy(rules)).behaviour;
+  return decide({ tool, subject: path, paths: [path] }, policy(rules)).behaviour;
 }
 
 Deno.test("reading is allowed, writing and running ask, in the default mode", () => {
-  assert.equal(decide({ tool: READ, subject: "a", path: "a" }, policy({})).behaviour, "allow");
+  assert.equal(decide({ tool: READ, subject: "a", paths: ["a"] }, policy({})).behaviour, "allow");
   assert.equal(decide({ tool: TODO, subject: "" }, policy({})).behaviour, "allow");
   assert.equal(write("a", {}), "ask");
   assert.equal(command("ls", {}), "ask");
@@ -38,7 +38,7 @@ Deno.test("plan mode runs what reads and notes, whatever rules allow", () => {
   assert.equal(decide({ tool: TODO, subject: "" }, rules).behaviour, "allow");
   const denied = decide({ tool: BASH, subject: "ls" }, rules);
   assert.ok(denied.behaviour === "deny" && /plan mode/.test(denied.reason));
-  assert.equal(decide({ tool: WRITE, subject: "a", path: "a" }, rules).behaviour, "deny");
+  assert.equal(decide({ tool: WRITE, subject: "a", paths: ["a"] }, rules).behaviour, "deny");
 });
 
 Deno.test("acceptEdits writes but asks before commands without a rule", () => {
@@ -53,7 +53,8 @@ Deno.test("bypassPermissions runs everything but what a rule denies", () => {
   assert.equal(command("ls; rm x", { mode: "bypassPermissions", deny: ["Bash(rm:*)"] }), "deny");
   assert.equal(write("a", { mode: "bypassPermissions", deny: ["Write"] }), "deny");
   assert.equal(
-    decide({ tool: READ, subject: "k", path: "k" }, policy({ mode: "bypassPermissions", deny: ["Read(k)"] })).behaviour,
+    decide({ tool: READ, subject: "k", paths: ["k"] }, policy({ mode: "bypassPermissions", deny: ["Read(k)"] }))
+      .behaviour,
     "deny",
   );
 });
@@ -159,6 +160,31 @@ Deno.test("a denied path is denied to both tools that write, in any letter case"
     assert.equal(write(path, { ...rules, deny: [...rules.deny] }, EDIT), "deny");
   }
   assert.equal(write("src/migrations.ts", { ...rules, deny: [...rules.deny] }), "allow");
+});
+
+Deno.test("a rule is asked about a file under each of its names, so that no link leads around it", () => {
+  const through = (rules: Policy) =>
+    decide({ tool: WRITE, subject: "link/1.sql", paths: ["link/1.sql", "migrations/1.sql"] }, policy(rules)).behaviour;
+  assert.equal(through({ mode: "bypassPermissions", deny: ["Write(migrations/**)"] }), "deny");
+  assert.equal(through({ mode: "bypassPermissions", deny: ["Edit(link)"] }), "deny");
+  assert.equal(through({ allow: ["Write(link/**)"] }), "ask");
+  assert.equal(through({ allow: ["Write(migrations/**)"] }), "ask");
+  assert.equal(through({ allow: ["Write(**)"] }), "allow");
+});
+
+Deno.test("a deny rule of Read covers a file under each of its names", () => {
+  const { deny } = policy({ deny: ["Write(a)", "Read(keys/**)"] });
+  assert.equal(readDenied({ paths: ["a"] }, deny), null);
+  assert.equal(readDenied({ paths: ["link/k", "keys/k"] }, deny)?.text, "Read(keys/**)");
+  assert.equal(readDenied({ paths: ["anything"] }, policy({ deny: ["Read"] }).deny)?.text, "Read");
+});
+
+Deno.test("a rule with an absolute path covers that place of the project too", () => {
+  const asked = (rules: Policy) =>
+    decide({ tool: WRITE, subject: "m/x", paths: ["m/x"], root: "/work" }, policy(rules)).behaviour;
+  assert.equal(asked({ mode: "bypassPermissions", deny: ["Write(/work/m/**)"] }), "deny");
+  assert.equal(asked({ mode: "bypassPermissions", deny: ["Write(/other/m/**)"] }), "allow");
+  assert.equal(asked({ allow: ["Write(/work/m)"] }), "allow");
 });
 
 Deno.test("deny wins over allow, and says which rule", () => {

@@ -1,7 +1,7 @@
 /** What a tool is: the shape that the registry, the permission and the engine share. */
 import type { Label } from "../boundary/label.ts";
 import type { SessionMask } from "../boundary/mask/session_mask.ts";
-import type { Workspace } from "../boundary/workspace.ts";
+import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
 
 /** The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by. */
@@ -39,6 +39,8 @@ export interface ToolContext {
   /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
+  /** The deny rule by which no tool may show what is in this file, or null; absent when no rule speaks of reading. */
+  readDenied?: ((path: ResolvedPath) => string | null) | undefined;
   /** Names of variables that hold resolved keys; children never get them. */
   secretVariables: readonly string[];
 }

@@ -1,10 +1,10 @@
 /** The user's words: the argument, standard input, or both joined, and the files attached to them. */
 import type { Label } from "../../boundary/label.ts";
 import { highestLabel } from "../../boundary/label.ts";
-import type { Workspace } from "../../boundary/workspace.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
 import type { UserItem } from "../../session/item.ts";
+import type { ToolContext } from "../../tools/tool.ts";
 
 /** Largest prompt from standard input, in bytes. */
 const INPUT_LIMIT = 16 * 1024 * 1024;
@@ -69,16 +69,28 @@ function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void
   return { promise, forget: () => signal.removeEventListener("abort", stop) };
 }
 
-/** The user's item: the prompt and the attached files, with the highest label of what is in it. */
-export async function userItem(prompt: string, files: readonly string[], workspace: Workspace): Promise<UserItem> {
-  const attached = await Promise.all(files.map((file) => attach(file, workspace)));
-  const label = highestLabel([workspace.ambientLabel, ...attached.map((file) => file.label)]);
+/** Where attached files are read, and by which rule one may not be. */
+export type AttachFrom = Pick<ToolContext, "workspace" | "readDenied">;
+
+/**
+ * The user's item: the prompt and the attached files, with the highest label of what is in it. A file that cannot be
+ * attached is `usage`, a protected one `policy_refused`, one that a deny rule of Read covers `permission_denied`.
+ */
+export async function userItem(prompt: string, files: readonly string[], from: AttachFrom): Promise<UserItem> {
+  const attached = await Promise.all(files.map((file) => attach(file, from)));
+  const label = highestLabel([from.workspace.ambientLabel, ...attached.map((file) => file.label)]);
   return { kind: "user", text: [prompt, ...attached.map((file) => file.text)].join("\n\n"), label };
 }
 
-async function attach(file: string, workspace: Workspace): Promise<{ text: string; label: Label }> {
+async function attach(file: string, { workspace, readDenied }: AttachFrom): Promise<{ text: string; label: Label }> {
   const resolved = await workspace.resolve(file);
   if ("refused" in resolved) throw refused(file, resolved.message);
+  const rule = readDenied?.(resolved) ?? null;
+  if (rule !== null) {
+    throw new AgentcliError("permission_denied", `cannot attach ${file}: the rule ${rule} denies reading it`, {
+      hint: "take the rule out of permissions.deny or --disallowed-tools, or leave the file out",
+    });
+  }
   const content = await workspace.read(resolved, { limit: FILE_LIMIT });
   if ("refused" in content) {
     if (content.refused === "protected") throw new AgentcliError("policy_refused", content.message);

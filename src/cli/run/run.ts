@@ -4,6 +4,7 @@ import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
+import { readDenials } from "../../tools/rule_names.ts";
 import type { Values } from "../option.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
@@ -59,7 +60,10 @@ async function turn(
       for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
     }
     const output = outputOf(format, { io, context, partial: options.includePartialMessages }, session);
-    const prompt = await userItem(words, options.file, session.workspace);
+    const prompt = await userItem(words, options.file, {
+      workspace: session.workspace,
+      readDenied: readDenials(session.workspace, session.policy.deny),
+    });
     const result = await runTurn(session, prompt, {
       io,
       model,

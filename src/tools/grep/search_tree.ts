@@ -2,7 +2,7 @@
 import { highestLabel, type Label } from "../../boundary/label.ts";
 import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace.ts";
 import type { PathPattern } from "../path_pattern.ts";
-import { isRefusal } from "../result.ts";
+import { count, isRefusal } from "../result.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import type { LineMatcher } from "./line_matcher.ts";
 import type { SearchReport } from "./report.ts";
@@ -16,6 +16,8 @@ export interface TreeSearch {
   /** Which files below the start; all when null. */
   glob: PathPattern | null;
   report: SearchReport;
+  /** The rule by which a file may not be read, or null. */
+  readDenied?: ((path: ResolvedPath) => string | null) | undefined;
   /** Whether the time is up. */
   late(): boolean;
 }
@@ -42,6 +44,7 @@ export async function searchTree(
     labels: new Set([search.workspace.ambientLabel]),
     unread: 0,
     withheld: 0,
+    denied: 0,
     skipped: 0,
     late: false,
   };
@@ -50,6 +53,12 @@ export async function searchTree(
   const reading: { file: FoundFile; bytes: Promise<LabelledBytes | Refusal> }[] = [];
   for await (const file of files) {
     if (search.glob?.matches(file.names) === false) continue;
+    const rule = search.readDenied?.(file.path) ?? null;
+    if (rule !== null) {
+      state.denied++;
+      if (search.isFile) state.refusal = `not searched: the rule ${rule} denies reading it`;
+      continue;
+    }
     reading.push({ file, bytes: readText(file.path, search.workspace) });
     if (reading.length < READ_AT_ONCE) continue;
     if (!await searchOldest(reading, search, state)) break;
@@ -67,6 +76,8 @@ interface State {
   unread: number;
   /** Files whose content is not for this model. */
   withheld: number;
+  /** Files that a rule of the user denies. */
+  denied: number;
   /** Lines that are too long for the pattern. */
   skipped: number;
   late: boolean;
@@ -108,15 +119,19 @@ async function readText(path: ResolvedPath, workspace: Workspace): Promise<Label
   return await workspace.read(path, { limit: FILE_LIMIT });
 }
 
-function notesOf({ unread, withheld, skipped, late, refusal }: State): string[] {
+function notesOf({ unread, withheld, denied, skipped, late, refusal }: State): string[] {
   const notes: string[] = [];
+  const leftOut = (amount: number, { noun, why }: { noun: string; why: string }) => {
+    if (amount > 0) notes.push(`${count(amount, noun)} not searched: ${why}`);
+  };
   if (refusal !== undefined) notes.push(refusal);
-  else if (withheld > 0) notes.push(`${withheld} file${withheld === 1 ? "" : "s"} not searched: protected by a marker`);
-  if (late) notes.push(LATE_NOTE);
-  if (unread > 0) {
-    notes.push(`${unread} file${unread === 1 ? "" : "s"} not searched: unreadable, or longer than 64 MiB`);
+  else {
+    leftOut(withheld, { noun: "file", why: "protected by a marker" });
+    leftOut(denied, { noun: "file", why: "a deny rule covers reading" });
   }
-  if (skipped > 0) notes.push(`${skipped} line${skipped === 1 ? "" : "s"} not searched: too long for this pattern`);
+  if (late) notes.push(LATE_NOTE);
+  leftOut(unread, { noun: "file", why: "unreadable, or longer than 64 MiB" });
+  leftOut(skipped, { noun: "line", why: "too long for this pattern" });
   return notes;
 }
 

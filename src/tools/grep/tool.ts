@@ -95,10 +95,10 @@ async function ownSearch(
   search: Search & { glob: PathPattern | null; isFile: boolean },
 ): Promise<Done> {
   const { options, matcher, report, glob, isFile } = search;
-  const { workspace, signal, io } = search.context;
+  const { workspace, signal, io, readDenied } = search.context;
   const end = io.clock.monotonic() + options.deadlineMs;
   const late = () => io.clock.monotonic() > end;
-  return { ...await searchTree(start, { workspace, signal, matcher, report, glob, isFile, late }), report };
+  return { ...await searchTree(start, { workspace, signal, readDenied, matcher, report, glob, isFile, late }), report };
 }
 
 async function searchDirectory(start: ResolvedPath, search: Search): Promise<Done | { problem: string }> {
@@ -115,7 +115,8 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
 async function fastSearch(start: ResolvedPath, search: Search): Promise<Done | null> {
   const { context, input, matcher, options, report } = search;
   const { workspace } = context;
-  if (!options.ripgrep || matcher.rust === null) return null;
+  // Rules about reading are asked file by file.
+  if (!options.ripgrep || matcher.rust === null || context.readDenied !== undefined) return null;
   if (input.glob !== undefined && !/^[\w.*-]+$/.test(input.glob)) return null;
   const roots = [workspace.root, ...workspace.additional];
   const root = roots.find((one) => isWithin(one, start.real));
