@@ -1,6 +1,7 @@
 /** The state of one session: what was said, what may be used, and what was counted. */
 import type { Label } from "../boundary/label.ts";
 import { highestLabel } from "../boundary/label.ts";
+import type { SessionMask } from "../boundary/mask/session_mask.ts";
 import type { Workspace } from "../boundary/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
 import type { ToolSchema } from "../provider/types.ts";
@@ -51,6 +52,8 @@ export interface Session {
   /** What can be asked of the server besides replies, and where what it teaches is kept. */
   readonly server: SessionServer;
   readonly policy: SessionPolicy;
+  /** What commands run behind where paths are protected; without it none run there. */
+  readonly mask?: SessionMask | undefined;
   readonly memory: SessionMemory;
   readonly items: SessionItem[];
   readonly context: ContextState;
@@ -64,7 +67,7 @@ export interface Session {
 
 /** What a session is made from. */
 export interface SessionParts
-  extends Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "secretVariables"> {
+  extends Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "mask" | "secretVariables"> {
   /** Default: a server that cannot be asked. */
   server?: SessionServer;
   /** Default: what the model's entry says, else native. */

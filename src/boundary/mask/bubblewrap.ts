@@ -27,6 +27,9 @@ export function bubblewrapArgv(plan: MaskPlan, form: BubblewrapForm): [string, .
     "--unshare-pid",
     ...form.sealed ? ["--disable-userns"] : [],
     "--die-with-parent",
+    // Ours is process 1: bubblewrap's own would be reported as ended while what the command left behind is still dying,
+    // and it shows the names of hidden paths in its command line.
+    "--as-pid-1",
     "--new-session",
     "--clearenv",
     ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
@@ -39,6 +42,10 @@ export function bubblewrapArgv(plan: MaskPlan, form: BubblewrapForm): [string, .
     "--cap-drop",
     "ALL",
     "--",
+    "/bin/sh",
+    "-c",
+    '"$@"; exit $?',
+    "sh",
     ...plan.argv,
   ];
 }

@@ -27,6 +27,9 @@ export interface GitCall {
   onOutput(bytes: Uint8Array<ArrayBuffer>): void;
 }
 
+/** For every call that can show content: drivers for that are named by attributes, and no setting switches all of them off. */
+export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative"];
+
 /** Every setting that names a program, and those that would change what the answers mean. */
 const SETTINGS: Readonly<Record<string, string>> = {
   "safe.directory": "*",

@@ -1,7 +1,7 @@
 /** Whether git holds protected content: then commands do not see `.git`. In doubt it does. */
 import { lstat } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
-import { askGit, callGit, type Repository } from "./git_call.ts";
+import { askGit, callGit, PLAIN_DIFF, type Repository } from "./git_call.ts";
 import { eachFile } from "./hard_links.ts";
 import type { HiddenPaths, ProtectedPlaces } from "./request.ts";
 
@@ -51,11 +51,8 @@ export async function historyHolds(
     "-m",
     "-z",
     "--name-only",
-    "--no-renames",
-    "--no-relative",
-    "--no-ext-diff",
-    "--no-textconv",
     "--format=",
+    ...PLAIN_DIFF,
     ...await extraHeads(repository),
     "--",
   ]];

@@ -1,0 +1,143 @@
+/** Making a session's mask: the first way that passes the canary, found once, used for every command. */
+import { lstat, realPath } from "../../platform/files.ts";
+import { findExecutable } from "../../platform/process.ts";
+import { dirname, isAbsolute, normalise } from "../../platform/path.ts";
+import { bindable } from "./bindable.ts";
+import { buildMask, type BuiltMask, type MaskGround } from "./build.ts";
+import { proveMask } from "./canary.ts";
+import { historyHolds, historyState } from "./git_history.ts";
+import { gitPlaces } from "./git_places.ts";
+import { identity } from "./hard_links.ts";
+import { systemSteps, trustedProgram } from "./host.ts";
+import { findMakers, type MaskMaker } from "./makers.ts";
+import { undoPolicyFiles } from "./policy.ts";
+import type { MaskAftermath, MaskRefusal } from "./request.ts";
+import type { SessionMask, SessionMaskOptions } from "./session_mask.ts";
+
+interface Ready {
+  kind: "ready";
+  maker: MaskMaker;
+  ground: MaskGround;
+  notices: string[];
+}
+
+/** The mask; nothing is looked for until the first command. */
+export function openMask(options: SessionMaskOptions): SessionMask {
+  let ready: Promise<Ready | MaskRefusal> | null = null;
+  let toldNotices = false;
+  const verdicts = new Map<string, { state: string; holds: boolean }>();
+  return {
+    settings: options.settings,
+    async gitVisibility(roots, protection) {
+      const hide = await protection.hidden();
+      const tops = (await gitPlaces(roots, hide)).map(dirname);
+      if (tops.length === 0) return "open";
+      const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
+      if (git === null) return "masked";
+      for (const top of tops) {
+        const state = await historyState(top, [...hide.files, ...hide.directories, ...protection.markers]);
+        const known = verdicts.get(top);
+        const holds = known?.state === state ? known.holds : await historyHolds({ git, top }, { protection, hide });
+        verdicts.set(top, { state, holds });
+        if (holds) return "masked";
+      }
+      return "open";
+    },
+    async maskCommand(request) {
+      ready ??= prepare(options);
+      const found = await ready;
+      if (found.kind === "refused") return found;
+      const built = await buildMask(request, found.ground);
+      if ("kind" in built) return built;
+      const argv = found.maker.argv(built.plan);
+      if (argv === null) return cannotSay(found.maker);
+      const before = await identities(built.hidden);
+      const notices = toldNotices ? [] : request.network ? [...found.notices, NETWORK_CLOSED] : found.notices;
+      toldNotices = true;
+      const { userHome } = found.ground;
+      return { kind: "masked", argv, env: {}, cwd: "/", notices, finish: () => finish(built, { before, userHome }) };
+    },
+  };
+}
+
+/** Fixed places first, like those of shells. */
+const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
+
+const NETWORK_CLOSED =
+  "sandbox.network is set, but a network without the services of this machine cannot be made here; the command has none";
+
+function cannotSay(maker: MaskMaker): MaskRefusal {
+  return {
+    kind: "refused",
+    reason: `${maker.name} cannot express a path of this project`,
+    hint: "rename files whose names hold control characters",
+  };
+}
+
+async function prepare(options: SessionMaskOptions): Promise<Ready | MaskRefusal> {
+  if (options.os === "windows") {
+    return {
+      kind: "refused",
+      reason: "Windows has no way to hide protected paths from a command",
+      hint: "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
+    };
+  }
+  const makers = await findMakers(options);
+  const system = await systemSteps({ network: false });
+  const sh = await trustedProgram("sh") ?? "/bin/sh";
+  const problems = new Set<string>();
+  for (const maker of makers) {
+    const argv = (plan: Parameters<MaskMaker["argv"]>[0]) => maker.argv(plan) ?? ["/bin/false"] as [string];
+    const problem = await proveMask(argv, { system, sh });
+    if (problem === null) return { kind: "ready", maker, ...await groundOf(options, system) };
+    problems.add(`${maker.name}: ${problem}`);
+  }
+  return noMask(options, [...problems]);
+}
+
+async function groundOf(options: SessionMaskOptions, system: MaskGround["system"]) {
+  const home = await realOrNamed(options.home);
+  const userHome = isAbsolute(options.userHome ?? "") ? await realOrNamed(options.userHome ?? "") : null;
+  const { read, write } = options.settings;
+  const bound = await bindable({ path: options.path, read, write }, { roots: options.roots, home, userHome });
+  return { ground: { system, bound: bound.steps, home, userHome }, notices: bound.notices };
+}
+
+async function realOrNamed(path: string): Promise<string> {
+  return normalise(await realPath(path).catch(() => null) ?? path);
+}
+
+function noMask({ os }: SessionMaskOptions, problems: string[]): MaskRefusal {
+  if (os === "darwin") {
+    return {
+      kind: "refused",
+      reason: `sandbox-exec makes no mask here${problems.length === 0 ? "" : ` (${problems.join("; ")})`}`,
+      hint: "work with Read, Edit, Glob and Grep",
+    };
+  }
+  return {
+    kind: "refused",
+    reason: problems.length === 0
+      ? "neither bubblewrap nor unshare and setpriv are installed by the system"
+      : `no mask can be made here (${problems.join("; ")})`,
+    hint: problems.length === 0
+      ? "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)"
+      : "install bubblewrap and allow user namespaces (in a container: run it with permission for them)",
+  };
+}
+
+async function identities(paths: readonly string[]): Promise<Map<string, string | null>> {
+  const found = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
+  return new Map(paths.map((path, index) => [path, found[index] ? identity(found[index]) : null]));
+}
+
+async function finish(
+  built: BuiltMask,
+  { before, userHome }: { before: Map<string, string | null>; userHome: string | null },
+): Promise<MaskAftermath> {
+  const undone = await undoPolicyFiles(built.policy, { userHome });
+  // A file that is replaced from outside slips out from under its mount, and its new content is there for the command.
+  const after = await identities(built.hidden);
+  const replaced = built.hidden.filter((path) => after.get(path) !== before.get(path));
+  return { undone, replaced };
+}

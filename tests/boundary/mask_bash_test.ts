@@ -1,0 +1,134 @@
+/** The Bash tool in a project with protected paths. */
+import assert from "node:assert/strict";
+import { findMarkers } from "../../src/boundary/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
+import { bashTool } from "../../src/tools/bash/tool.ts";
+import type { ToolContext } from "../../src/tools/tool.ts";
+import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject } from "./mask_project.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+
+async function contextOf(project: MaskProject, options: { local: boolean }): Promise<ToolContext> {
+  const { root, home, userHome } = project;
+  const environment = { PATH: "/usr/bin:/bin", HOME: userHome, SOME_API_KEY: project.canary };
+  const provider = { ...options, name: "test" };
+  const markers = await findMarkers(root);
+  return {
+    workspace: await openWorkspace({ root, additional: [], cwd: root, home, markers, provider }),
+    memory: { files: new Map(), todos: [] },
+    signal: new AbortController().signal,
+    mask: project.mask,
+    sessionLabel: "open",
+    io: {
+      env: (name) => ({ ...environment }[name]),
+      environment: () => environment,
+      os: "linux",
+      clock: { now: () => 0, monotonic: () => 0, sleep: () => Promise.resolve() },
+    },
+    secretVariables: [],
+  };
+}
+
+for (const local of [true, false]) {
+  Deno.test(
+    `Bash runs behind the mask for a ${local ? "local" : "remote"} model`,
+    bubblewrap,
+    () =>
+      inMaskProject(async (project) => {
+        const context = await contextOf(project, { local });
+        await Deno.link(`${project.root}/.env`, `${project.root}/other`);
+        const command = "cat pub.txt; cat .env secrets/k.txt deep/down/key other; env; ls -A";
+        const { content, label } = await bashTool.run({ command }, context);
+        assert.match(content, /^PUB\n/);
+        assert.match(content, /Permission denied/);
+        assert.ok(!holdsCanary(content, project.canary), content);
+        assert.equal(label, "open");
+      }),
+  );
+}
+
+Deno.test("Bash without a mask is refused where paths are protected", () =>
+  inMaskProject(async (project) => {
+    const context = { ...await contextOf(project, { local: false }), mask: undefined };
+    const { content, isError } = await bashTool.run({ command: "touch ran" }, context);
+    assert.ok(isError);
+    assert.match(content, /refused/);
+    assert.equal(project.read("ran"), null);
+  }));
+
+Deno.test(
+  "Bash says why there is no mask and what to install",
+  { ignore: Deno.build.os !== "linux" },
+  () =>
+    inMaskProject(async (project) => {
+      const { content, isError } = await bashTool.run(
+        { command: "touch ran" },
+        await contextOf(project, { local: true }),
+      );
+      assert.ok(isError);
+      assert.match(content, /not run: .*neither bubblewrap.*install bubblewrap/);
+      assert.equal(project.read("ran"), null);
+    }, { programs: ["/nowhere"] }),
+);
+
+Deno.test(
+  "output is withheld when a protected path appears or is replaced meanwhile",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      const context = await contextOf(project, { local: false });
+      await bashTool.run({ command: "true" }, context);
+      const made = await bashTool.run({
+        command: "mkdir -p deep/new; echo x > deep/new/.env; rm -rf deep/new; echo ok",
+      }, context);
+      assert.equal(made.content, "ok");
+      const running = bashTool.run({ command: "sleep 0.4; cat .env" }, context);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+      project.write("new", `A=${project.canary}\n`);
+      await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
+      const { content, isError } = await running;
+      assert.ok(isError);
+      assert.match(content, /withheld/);
+      assert.ok(!holdsCanary(content, project.canary), content);
+    }),
+);
+
+Deno.test("a time limit ends everything behind the mask", bubblewrap, () =>
+  inMaskProject(async (project) => {
+    const context = await contextOf(project, { local: true });
+    const length = `1${crypto.getRandomValues(new Uint32Array(1)).join("")}`;
+    const command = `(setsid sleep ${length} &) ; sleep ${length} & sleep ${length}`;
+    const result = await bashTool.run({ command, timeout: 1_000 }, context);
+    assert.match(result.content, /ended after 1 s/);
+    const { stdout } = await new Deno.Command("/bin/ps", { args: ["-A", "-o", "stat=,args="] }).output();
+    assert.deepEqual(new TextDecoder().decode(stdout).split("\n").filter((line) => line.includes(length)), []);
+    await bashTool.run({ command: `setsid sleep ${length} >/dev/null 2>&1 & echo gone` }, context);
+    const after = await new Deno.Command("/bin/ps", { args: ["-A", "-o", "stat=,args="] }).output();
+    assert.deepEqual(new TextDecoder().decode(after.stdout).split("\n").filter((line) => line.includes(length)), []);
+  }));
+
+Deno.test("a crash leaves no core file", bubblewrap, () =>
+  inMaskProject(async (project) => {
+    const context = await contextOf(project, { local: true });
+    const { content } = await bashTool.run({ command: "ulimit -c; kill -ABRT $$" }, context);
+    assert.match(content, /^0\n/);
+  }));
+
+Deno.test(
+  "with sandbox.mode always a project without a marker is masked too",
+  bubblewrap,
+  () =>
+    inMaskProject(async (project) => {
+      await Deno.remove(`${project.root}/.agentclisecret`);
+      const context = await contextOf(project, { local: true });
+      const command = `cat ${project.home}/providers.yaml; cat pub.txt`;
+      const { content } = await bashTool.run({ command }, context);
+      assert.match(content, /PUB/);
+      assert.ok(!holdsCanary(content, project.canary), content);
+      const auto = {
+        ...context,
+        mask: { ...project.mask, settings: { ...project.mask.settings, mode: "auto" as const } },
+      };
+      assert.ok(holdsCanary((await bashTool.run({ command }, auto)).content, project.canary));
+    }, { settings: { mode: "always" } }),
+);
