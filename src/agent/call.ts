@@ -89,6 +89,8 @@ function contextOf(session: Session, options: CallOptions): ToolContext {
     memory: session.memory,
     readDenied: readDenials(session.workspace, session.policy.deny),
     signal: options.signal,
+    mask: session.mask,
+    sessionLabel: sessionLabel(session),
     io: options.io,
     secretVariables: session.secretVariables,
   };

@@ -9,6 +9,7 @@ import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import { byteLength } from "../../agent/tokens.ts";
 import type { AskModel } from "../../agent/turn.ts";
 import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
+import { createSessionMask } from "../../boundary/mask/session_mask.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import { findProjectRoot } from "../../boundary/project.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
@@ -126,6 +127,14 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
           }),
       }),
       policy: policyOf(options, configuration),
+      mask: createSessionMask({
+        os: io.os,
+        settings: configuration.sandbox,
+        home: home.path,
+        roots: [workspace.root, ...workspace.additional],
+        userHome,
+        path: io.env("PATH") ?? "",
+      }),
       secretVariables: secretVariables(configuration),
     });
     const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
