@@ -8,8 +8,9 @@ cd "$root"
 NO_COLOR=1
 export NO_COLOR
 
-# The tests start the program as a child, so its packages have to be there as well.
-agentcli_fetch_packages main.ts tests/property.ts
+# The tests start the program as a child, so its packages have to be there as well; in the versions that `deno test`
+# takes from the lock.
+agentcli_fetch_packages --lock=deno.lock main.ts tests/property.ts
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/agentcli-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT

@@ -3,7 +3,9 @@
 
 agentcli_deno_version=2.9.6
 agentcli_settings='DENO_NO_UPDATE_CHECK=1' # what a command line of the user needs, for messages
-agentcli_cache=${XDG_CACHE_HOME:-$HOME/.cache}/agentcli
+agentcli_home=${HOME:-}
+agentcli_caches=${XDG_CACHE_HOME:-$agentcli_home/.cache}
+agentcli_cache=$agentcli_caches/agentcli
 
 # Whether the Deno named by $1 runs and is 2.7.11 or later.
 agentcli_deno_fits() {
@@ -55,6 +57,7 @@ agentcli_find_deno() {
       echo "agentcli needs Deno 2.7.11 or later, or Node.js with npm to fetch it" >&2
       return 1
     fi
+    agentcli_need_directory "$agentcli_cache" || return 1
     echo "Installing Deno $agentcli_deno_version from npm into $folder (once, about 100 MB) ..." >&2
     agentcli_install_deno "$folder" || return 1
   fi
@@ -70,14 +73,28 @@ agentcli_find_deno() {
   export PATH DENO_DIR
 }
 
+# Said once and first: Deno and npm would each say it in their own many lines.
+agentcli_need_directory() {
+  mkdir -p "$1" 2>/dev/null && [ -w "$1" ] && return 0
+  echo "agentcli cannot write to $1, where it keeps what it fetches; set XDG_CACHE_HOME to a directory that you may write to" >&2
+  return 1
+}
+
+if [ -z "${DENO_DIR:-}" ] && [ "$(uname -s)" = Darwin ] && [ -z "${XDG_CACHE_HOME:-}" ]; then
+  agentcli_need_directory "$agentcli_home/Library/Caches/deno" || exit 1
+else
+  agentcli_need_directory "${DENO_DIR:-$agentcli_caches/deno}" || exit 1
+fi
 agentcli_find_deno || exit 1
 DENO_NO_UPDATE_CHECK=1
-export DENO DENO_NO_UPDATE_CHECK
+# A company's own certificate authority is in the system's store, which Deno does not ask unless told to; for whatever
+# the script does next, since `deno test` and `deno check` fetch packages too.
+DENO_TLS_CA_STORE=${DENO_TLS_CA_STORE:-mozilla,system}
+export DENO DENO_NO_UPDATE_CHECK DENO_TLS_CA_STORE
 
-# Fetches the packages that the modules given as arguments need; nothing is fetched twice. A company's own certificate
-# authority is in the system's store, which Deno does not ask unless told to.
+# Fetches the packages that the modules given as arguments need; nothing is fetched twice.
 agentcli_fetch_packages() {
-  DENO_TLS_CA_STORE=${DENO_TLS_CA_STORE:-mozilla,system} "$DENO" cache --quiet --no-config "$@" && return 0
+  "$DENO" cache --quiet --no-config "$@" && return 0
   echo "the packages could not be fetched from npm; agentcli needs the network once, for this" >&2
   return 1
 }
