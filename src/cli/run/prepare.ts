@@ -3,13 +3,14 @@ import { baseBytes } from "../../agent/chat_request.ts";
 import { connectServer } from "../../agent/connected_server.ts";
 import { ASSUMED_WINDOW, replyLimit } from "../../agent/limits.ts";
 import { profileFor } from "../../agent/profile.ts";
+import type { ToolProtocol } from "../../agent/context_state.ts";
+import { carryOver, restoredSystem, restoreSession } from "../../agent/restore.ts";
 import { UNKNOWN_SERVER } from "../../agent/server.ts";
 import { createSession, type Session, type SessionModel } from "../../agent/session.ts";
 import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import { byteLength } from "../../agent/tokens.ts";
 import type { AskModel } from "../../agent/turn.ts";
 import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
-import { createSessionMask } from "../../boundary/mask/session_mask.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import { findProjectRoot } from "../../boundary/project.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
@@ -24,32 +25,57 @@ import { type HttpDoor, openDoor } from "../../provider/http.ts";
 import type { ModelKnowledge } from "../../provider/known_models.ts";
 import { listModels } from "../../provider/models.ts";
 import type { Endpoint } from "../../provider/types.ts";
+import type { SessionContext } from "../../session/line.ts";
+import type { StoredSession } from "../../session/load.ts";
+import { clean } from "../../terminal/clean.ts";
 import { parseRules } from "../../tools/permission.ts";
 import { type Profile, profileTools } from "../../tools/profile.ts";
 import { builtinTools, selectTools } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Values } from "../option.ts";
 import type { Context } from "../verb.ts";
+import { clientModel } from "./client_model.ts";
 import { findCompactModel, knowServer } from "./find_server.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
 import { splitRules } from "./rules.ts";
+import type { SessionStore, StorePlace } from "./store.ts";
 import type { RUN_OPTIONS } from "./verb.ts";
 
-/** A session ready for its first turn. */
+/** A session ready for its next turn. */
 export interface Prepared {
   session: Session;
   model: AskModel;
+  recorder: Recorder;
   /** For stderr. */
   notices: string[];
-  /** Ends what was opened for the session: connections, the demo server. */
+  /** Ends what was opened for the session: connections, the demo server, its transcript. */
   close(): Promise<void>;
+  /** {@link Prepared.close} but for the transcript, which a session with another model goes on writing. */
+  release(): Promise<SessionStore>;
+}
+
+/** What a session has besides the options. */
+export interface PrepareExtras {
+  /** Tools besides the built-in ones. */
+  tools?: readonly Tool[];
+  /** The session to go on with in this process; its connections are closed. */
+  previous?: Prepared;
+  /** Models are named as clients of the protocol name them. */
+  clientNames?: boolean;
 }
 
 /** How long the server's list of models is waited for when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT_MS = 5000;
 
 /** Prepares a session. Throws configuration, usage and policy errors; leaves nothing open then. */
-export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Context): Promise<Prepared> {
+export async function prepare(
+  options: Values<typeof RUN_OPTIONS>,
+  context: Context,
+  extras: PrepareExtras = {},
+): Promise<Prepared> {
   const { io, globals } = context;
+  const { previous } = extras;
+  const carried = previous === undefined ? null : await previous.release();
   const home = await openHome(io);
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const [configuration, project] = await Promise.all([
@@ -58,11 +84,18 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
   ]);
   const door = openDoor(io);
   const opened: (() => Promise<void>)[] = [() => Promise.resolve(door.close())];
-  const close = async () => {
+  let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
+  const release = async () => {
     for (const end of opened.splice(0).reverse()) await end();
   };
+  const close = async () => {
+    const transcript = (await storing?.catch(() => null))?.transcript;
+    await release();
+    await transcript?.close();
+  };
   try {
-    const chosen = await choose(options, context, { configuration, door, markers: project.markers });
+    const wanted = extras.clientNames ? { ...options, model: clientModel(options.model, configuration) } : options;
+    const chosen = await choose(wanted, context, { configuration, door, markers: project.markers });
     const demo = await demoFor(chosen.selection, opened);
     const { provider, model: entry } = chosen.selection;
     const endpoint = await endpointOf(provider, context, project.markers);
@@ -88,22 +121,29 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
         markers: project.markers,
         provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
       });
+    storing ??= storeOf(options, context, { home, projectRoot: project.root, model: entry.id });
+    // Its failure is told where it is waited for.
+    storing.catch(() => {});
     // A server elsewhere hears nothing before the project is known to allow it.
     const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
+    const store = await storing;
+    const stored = carried === null ? store.stored : null;
+    const before = stored !== null && stored.model === entry.id ? stored.context : null;
     const model = sessionModel({ provider, model: entry }, { endpoint, known, options });
-    const toolProtocol = entry.toolCalls ?? known.toolCalls ?? "native";
+    const toolProtocol = entry.toolCalls ?? storedProtocol(before) ?? known.toolCalls ?? "native";
     const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
     const profile = profileFor(knownWindow);
-    const tools = toolProtocol === "none" ? [] : offeredTools(options, { profile, entry });
+    const tools = toolProtocol === "none" ? [] : [...offeredTools(options, { profile, entry }), ...extras.tools ?? []];
+    const system = await buildSystemPrompt(workspace, {
+      replace: options.systemPrompt,
+      append: options.appendSystemPrompt,
+      os: io.os,
+      text: tools.length === 0 ? "plain" : profile,
+      window: knownWindow,
+    });
     const session = createSession({
-      id: options.sessionId ?? crypto.randomUUID(),
-      system: await buildSystemPrompt(workspace, {
-        replace: options.systemPrompt,
-        append: options.appendSystemPrompt,
-        os: io.os,
-        text: tools.length === 0 ? "plain" : profile,
-        window: knownWindow,
-      }),
+      id: store.id,
+      system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
       workspace,
       tools,
       model,
@@ -127,24 +167,58 @@ export async function prepare(options: Values<typeof RUN_OPTIONS>, context: Cont
           }),
       }),
       policy: policyOf(options, configuration),
-      mask: createSessionMask({
-        os: io.os,
-        settings: configuration.sandbox,
-        home: home.path,
-        roots: [workspace.root, ...workspace.additional],
-        userHome,
-        path: io.env("PATH") ?? "",
-      }),
       secretVariables: secretVariables(configuration),
     });
     const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
-    const notices = [...configuration.warnings, ...project.markers.warnings, ...chosen.notices];
+    if (previous !== undefined) carryOver(session, previous.session);
+    else if (stored !== null) restoreSession(session, { ...stored, context: before });
+    const notices = [
+      ...configuration.warnings,
+      ...project.markers.warnings,
+      ...chosen.notices,
+      ...stored === null ? [] : storedNotices(stored),
+    ];
     if (globals.verbose) notices.push(breakdown(session));
-    return { session, model: ask, notices, close };
+    return {
+      session,
+      model: ask,
+      recorder: createRecorder(session, store.transcript),
+      notices,
+      close,
+      release: () => release().then(() => store),
+    };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** Loaded while the server is asked. */
+async function storeOf(
+  options: Values<typeof RUN_OPTIONS>,
+  { io, globals }: Context,
+  place: Pick<StorePlace, "home" | "projectRoot" | "model">,
+): Promise<SessionStore> {
+  const { openStore } = await import("./store.ts");
+  return await openStore(options, {
+    ...place,
+    cwd: globals.cwd,
+    clock: io.clock,
+    onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),
+  });
+}
+
+function storedProtocol(context: SessionContext | null): ToolProtocol | undefined {
+  const protocol = context?.toolProtocol;
+  return protocol === "native" || protocol === "text" || protocol === "none" ? protocol : undefined;
+}
+
+/** What the user must know of a session that was read back. */
+function storedNotices(stored: StoredSession): string[] {
+  const withheld = stored.withheld === 0 ? [] : [
+    `${stored.withheld} parts of the session were protected and not stored; placeholders stand for them`,
+  ];
+  return [...stored.problems, ...withheld];
 }
 
 /** Starts the stand-in server where it is chosen, and puts its address in. */

@@ -15,13 +15,12 @@ import { jsonOutput, streamJsonOutput } from "./machine_output.ts";
 import type { TurnOutput } from "./output.ts";
 import { prepare } from "./prepare.ts";
 import { readPrompt, userItem } from "./prompt.ts";
+import { checkStoreOptions } from "./store_options.ts";
 import { textOutput } from "./text_output.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS } from "./verb.ts";
 
 type Options = Values<typeof RUN_OPTIONS>;
 type Format = typeof OUTPUT_FORMATS[number];
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
@@ -55,7 +54,7 @@ async function turn(
   const words = await readPrompt(given.prompt, io, interrupt.signal);
   const prepared = await prepare(options, context);
   try {
-    const { session, model } = prepared;
+    const { session, model, recorder } = prepared;
     if (!globals.quiet) {
       for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
     }
@@ -69,9 +68,10 @@ async function turn(
       model,
       signal: interrupt.signal,
       ask: askOnTerminal(io),
-      emit: (event) => output.event(event),
+      emit: recorder.before((event) => output.event(event)),
       maxTurns: options.maxTurns,
     });
+    await recorder.settle();
     await output.result(result);
     return result.exitCode;
   } finally {
@@ -83,9 +83,7 @@ function checkOptions(options: Options, format: Format): void {
   if (options.includePartialMessages && format !== "stream-json") {
     throw new AgentcliError("usage", "--include-partial-messages needs --output-format stream-json");
   }
-  if (options.sessionId !== undefined && !UUID.test(options.sessionId)) {
-    throw new AgentcliError("usage", "--session-id is not a UUID", { hint: "leave it out to have one made" });
-  }
+  checkStoreOptions(options);
 }
 
 function outputOf(

@@ -4,12 +4,14 @@ import { choice, decimal, flag, integer, list, text } from "../option.ts";
 import { verb } from "../verb.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
+export const INPUT_FORMATS = ["text", "stream-json"] as const;
 
 const MODEL = "Model";
 const OUTPUT = "Output";
 const PERMISSIONS = "Permissions and tools";
 const LIMITS = "Limits";
 const PROMPT = "Prompt";
+const SESSION = "Session";
 
 /** Options of one turn; `chat` and protocol mode take the same. */
 export const RUN_OPTIONS = {
@@ -43,10 +45,25 @@ export const RUN_OPTIONS = {
   outputFormat: choice(OUTPUT_FORMATS, "text: the answer; json: one result object; stream-json: one event a line", {
     group: OUTPUT,
   }),
+  inputFormat: choice(
+    INPUT_FORMATS,
+    "text: the prompt; stream-json: messages and control requests, one JSON a line, until the end of input",
+    { group: OUTPUT },
+  ),
+  permissionPromptTool: text("stdio", "With stream-json input: ask the client where no rule decides", {
+    group: PERMISSIONS,
+  }),
+  mcpConfig: list("FILE|JSON", "MCP servers; only those of a client's own process are used so far", {
+    group: PERMISSIONS,
+  }),
   includePartialMessages: flag("With stream-json: also what arrives piece by piece", { group: OUTPUT }),
   maxTurns: integer("N", "End after N replies of the model (exit 7)", { group: LIMITS, minimum: 1 }),
   timeout: decimal("SECONDS", "End after this time (exit 7); no limit without it", { group: LIMITS, minimum: 0.001 }),
-  sessionId: text("UUID", "Use this session id in events", { group: OUTPUT }),
+  resume: text("SESSION", "Go on with a stored session: its id, or the beginning of it", { group: SESSION }),
+  continue: flag("Go on with the last session of this project", { group: SESSION }),
+  forkSession: flag("With --resume or --continue: go on in a copy", { group: SESSION }),
+  sessionId: text("UUID", "The id of the new session", { group: SESSION }),
+  noSessionPersistence: flag("Do not store the session", { group: SESSION }),
 } as const;
 
 export const runVerb = verb({

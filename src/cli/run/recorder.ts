@@ -1,0 +1,52 @@
+/** Keeps the transcript of a session up with it: what a client is told of is on the disk before. */
+import type { Session } from "../../agent/session.ts";
+import type { TurnListener } from "../../protocol/turn_event.ts";
+import type { ItemFacts, Transcript } from "../../session/transcript.ts";
+
+/** The transcript of one session, fed by the events of its turns. */
+export interface Recorder {
+  /** A listener that records before it passes on. */
+  before(listener: TurnListener): TurnListener;
+  /** Brings the transcript to what the session holds now. */
+  settle(): Promise<void>;
+}
+
+/** A recorder; without a transcript it passes everything on. */
+export function createRecorder(session: Session, transcript: Transcript | null): Recorder {
+  if (transcript === null) return { before: (listener) => listener, settle: () => Promise.resolve() };
+  let failed: { error: unknown } | null = null;
+  const record = async (facts?: ItemFacts) => {
+    if (failed !== null) throw failed.error;
+    await transcript.record(session.items, facts);
+  };
+  const keepContext = () =>
+    transcript.setContext({
+      system: { text: session.system.text, label: session.system.label },
+      tools: session.schemas,
+      toolProtocol: session.context.toolProtocol,
+    });
+  return {
+    before: (listener) => (event) => {
+      switch (event.kind) {
+        case "start":
+          keepContext();
+          // The request does not wait for the disk; the first thing that the client is told of the reply does.
+          record().catch((error) => failed = { error });
+          return listener(event);
+        case "reply": {
+          const facts = { usage: event.usage, stopReason: event.stopReason, model: session.model.entry.id };
+          return record(facts).then(() => listener(event));
+        }
+        case "prefix_break":
+          keepContext();
+          return record().then(() => listener(event));
+        case "tool_result":
+        case "compacted":
+          return record().then(() => listener(event));
+        default:
+          return listener(event);
+      }
+    },
+    settle: () => record(),
+  };
+}

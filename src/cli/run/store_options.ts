@@ -1,0 +1,33 @@
+/** What the command line says of stored sessions, checked before anything is opened. */
+import { AgentcliError } from "../../errors.ts";
+
+/** What the command line says of stored sessions. */
+export interface StoreOptions {
+  resume?: string | undefined;
+  continue: boolean;
+  forkSession: boolean;
+  sessionId?: string | undefined;
+  noSessionPersistence: boolean;
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Throws `usage` for options that do not go together. */
+export function checkStoreOptions(options: StoreOptions): void {
+  const { resume, sessionId, forkSession: fork } = options;
+  if (sessionId !== undefined && !UUID.test(sessionId)) {
+    throw new AgentcliError("usage", "--session-id is not a UUID", { hint: "leave it out to have one made" });
+  }
+  if (resume !== undefined && options.continue) {
+    throw new AgentcliError("usage", "--resume and --continue name two sessions", { hint: "give one of them" });
+  }
+  const goesOn = resume !== undefined || options.continue;
+  if (fork && !goesOn) {
+    throw new AgentcliError("usage", "--fork-session needs --resume or --continue");
+  }
+  if (sessionId !== undefined && goesOn && !fork && sessionId.toLowerCase() !== resume?.toLowerCase()) {
+    throw new AgentcliError("usage", "--session-id names a new session, --resume or --continue an old one", {
+      hint: "add --fork-session to go on in a copy of that id",
+    });
+  }
+}

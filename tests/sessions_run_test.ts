@@ -1,0 +1,118 @@
+import assert from "node:assert/strict";
+import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+const ID = "11111111-2222-4333-8444-555555555555";
+
+async function results(args: readonly string[], home: TemporaryHome) {
+  const done = await runProgram(["run", ...args, "--output-format", "json"], { home });
+  if (done.stdout === "") throw new Error(`no result (exit ${done.code}): ${done.stderr}`);
+  return { done, result: JSON.parse(done.stdout) };
+}
+
+/** What a server keeps of a prompt is found by its bytes. */
+function prefixOf(json: { tools: unknown; messages: unknown[] }, count?: number): string {
+  return JSON.stringify(json.tools) + JSON.stringify(json.messages.slice(0, count));
+}
+
+Deno.test("a resumed session begins with the bytes that were sent before, tools included", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "alpha\u2028\n");
+  await using server = startFakeServer({
+    script: [ask(want("read", { path: "a.txt" })), say("Read."), say("Again."), say("Third.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const first = await results(["read it", "--session-id", ID], home);
+  assert.equal(first.result.session_id, ID);
+  // What changes in the project later does not change what was said in this session.
+  await home.write("AGENTS.md", "Answer in French.");
+  const second = await results(["and now?", "--resume", ID.slice(0, 8)], home);
+  assert.equal(second.result.session_id, ID, second.done.stderr);
+  const third = await results(["and then?", "--continue"], home);
+  assert.equal(third.result.session_id, ID);
+  const sent = server.chats().map(({ json }) => json);
+  for (let at = 1; at < sent.length; at++) {
+    assert.equal(prefixOf(sent[at], sent[at - 1].messages.length), prefixOf(sent[at - 1]), `request ${at}`);
+  }
+  assert.equal(sent[3].messages.at(-1).content, "and then?");
+  assert.equal(sent[3].messages.filter((message: { role: string }) => message.role === "user").length, 3);
+});
+
+Deno.test("a fork leaves its session as it is and has its own id", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("One."), say("Two."), say("Three.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await results(["first", "--session-id", ID], home);
+  const fork = await results(["second", "--resume", ID, "--fork-session"], home);
+  assert.notEqual(fork.result.session_id, ID);
+  await results(["third", "--resume", ID], home);
+  const [, forked, resumed] = server.chats().map(({ json }) => json.messages.slice(1));
+  assert.equal(forked.length, 3);
+  assert.deepEqual(resumed.map((message: { content: string }) => message.content), ["first", "One.", "third"]);
+});
+
+Deno.test("a session that shall not be stored is not", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("One.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await results(["first", "--no-session-persistence"], home);
+  const { done, result } = await results(["second", "--continue"], home);
+  assert.equal(done.code, 3);
+  assert.equal(result.error_code, "unknown_session");
+  assert.equal(server.chats().length, 1);
+});
+
+Deno.test("options about sessions that contradict each other are refused before anything is asked", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  for (
+    const args of [
+      ["--session-id", "no-uuid"],
+      ["--fork-session"],
+      ["--continue", "--resume", ID],
+      ["--continue", "--session-id", ID],
+    ]
+  ) {
+    const { done, result } = await results(["x", ...args], home);
+    assert.equal(done.code, 2, args.join(" "));
+    assert.equal(result.error_code, "usage");
+  }
+  assert.equal(server.connectionCount(), 0);
+});
+
+Deno.test("an id that is taken is refused, and the session keeps what it had", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("One."), say("Two.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await results(["first", "--session-id", ID], home);
+  const { done } = await results(["again", "--session-id", ID.toUpperCase()], home);
+  assert.equal(done.code, 2);
+  const resumed = await results(["second", "--resume", ID], home);
+  assert.equal(resumed.result.result, "Two.");
+});
+
+Deno.test("a session that read protected content goes on locally with placeholders, and never elsewhere", async () => {
+  await using home = await temporaryHome();
+  const canary = "CNRY_7f3a9c1e5b2d48f60a7e";
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", `KEY=${canary}\n`);
+  await using local = startFakeServer({
+    script: [ask(want("read", { path: ".env" })), say(`It says ${canary}.`), say("Ok.")],
+  });
+  await using remote = startFakeServer({ host: "127.0.0.2", script: [say("Never.")] });
+  await configure(home, {
+    loc: { baseUrl: local.baseUrl, models: [{ id: "fake", context_window: 32768 }] },
+    rem: { baseUrl: remote.baseUrl, models: [{ id: "fake", context_window: 32768 }] },
+  }, { default_provider: "loc" });
+  const first = await results(["read it", "--session-id", ID], home);
+  assert.equal(first.result.label, "no-cloud");
+  const refused = await results(["go on", "--resume", ID, "--model", "rem"], home);
+  assert.equal(refused.done.code, 6, refused.done.stderr);
+  assert.equal(remote.chats().length, 0);
+  const resumed = await results(["go on", "--resume", ID], home);
+  assert.equal(resumed.result.result, "Ok.", resumed.done.stderr);
+  assert.match(resumed.done.stderr, /placeholders/);
+  assert.ok(!local.chats()[2]?.text.includes(canary), "what was withheld is gone");
+  assert.match(local.chats()[2]?.text ?? "", /withheld/);
+});
