@@ -34,6 +34,17 @@ export function parseLocalEndpoint(value: string): LocalEndpoint | null {
   return port !== null && port > 65535 ? null : { host, port };
 }
 
+/** Why {@link isLocal} says what it says, a few words without the URL. */
+export function localityReason(url: string, optedIn: readonly string[]): string {
+  const parsed = parseUrl(url);
+  if (parsed === null) return "the address is no URL";
+  if (isLocal(url, [])) return "a loopback address";
+  const line = optedIn.find((value) => isLocal(url, [value]));
+  if (line !== undefined) return `opted in by "local-endpoints: ${line}"`;
+  if (LOOPBACK_HOSTS.includes(parsed.hostname)) return "not a plain http or https address";
+  return "not localhost, 127.0.0.1 or [::1], and not opted in by local-endpoints";
+}
+
 function parseUrl(url: string): URL | null {
   try {
     return new URL(url);

@@ -27,6 +27,7 @@ interface KnownMarker {
   patterns: Patterns;
   /** Lines already taken, as `tier path`. */
   lines: Set<string>;
+  rules: ProtectionRule[];
 }
 
 function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
@@ -146,6 +147,11 @@ export class ProtectedSet {
     return [...this.#markers.keys()];
   }
 
+  /** Every line that protects something, of the markers that were met; a damaged marker is in {@link damaged}. */
+  get rules(): readonly ProtectionRule[] {
+    return [...this.#markers.values()].flatMap(({ rules }) => rules);
+  }
+
   /** The protected files inside of the roots, real paths. */
   files(): Iterable<string> {
     return this.#tree.files();
@@ -199,7 +205,7 @@ export class ProtectedSet {
     this.#read.add(path);
     let known = this.#markers.get(path);
     if (known === undefined) {
-      this.#markers.set(path, known = { patterns: new Patterns(), lines: new Set() });
+      this.#markers.set(path, known = { patterns: new Patterns(), lines: new Set(), rules: [] });
       this.#version++;
     }
     // One that was there and is gone still protects what it did.
@@ -215,6 +221,7 @@ export class ProtectedSet {
       const line = `${entry.tier} ${entry.path}`;
       if (!known.lines.has(line)) {
         known.lines.add(line);
+        known.rules.push(rule);
         this.#version++;
         for (const glob of compilePathGlob(entry.path)) known.patterns.add(rule, glob);
       }

@@ -3,6 +3,7 @@ import { configVerb } from "./config/verb.ts";
 import { initProvidersVerb } from "./init_providers/verb.ts";
 import { providersVerb } from "./providers/verb.ts";
 import { runVerb } from "./run/verb.ts";
+import { secretsVerb } from "./secrets/verb.ts";
 import { sessionsVerb } from "./sessions/verb.ts";
 import { group } from "./verb.ts";
 import { versionVerb } from "./version_verb/verb.ts";
@@ -14,6 +15,7 @@ export const TREE = group({
     "init-providers": initProvidersVerb,
     providers: providersVerb,
     config: configVerb,
+    secrets: secretsVerb,
     sessions: sessionsVerb,
     version: versionVerb,
   },

@@ -1,0 +1,95 @@
+/** What the verbs look at: the project, its protected set, and the provider that a session would use. */
+import { isLocal, localityReason } from "../../boundary/locality.ts";
+import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
+import { findProjectRoot } from "../../boundary/project.ts";
+import { ProtectedSet } from "../../boundary/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import { effectiveBaseUrl } from "../../config/base_url.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { selectModel } from "../../config/select.ts";
+import { DEMO } from "../../config/selector.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import { clean } from "../../terminal/clean.ts";
+import { warn } from "../say.ts";
+import type { Context } from "../verb.ts";
+
+/** The project. */
+export interface Scene {
+  root: string;
+  protection: ProtectedSet;
+  markers: MarkerState;
+}
+
+/** Looks at the project that the working directory is in. */
+export async function openScene({ io, globals }: Context): Promise<Scene> {
+  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  const root = await findProjectRoot(globals.cwd, userHome);
+  const protection = new ProtectedSet([root]);
+  protection.start();
+  return { root, protection, markers: await findMarkers(root) };
+}
+
+/** The provider of a session started here. */
+export interface ProviderView {
+  name: string;
+  baseUrl: string;
+  local: boolean;
+  reason: string;
+}
+
+/** The provider that `--model`, the environment or the settings choose; as a sentence why there is none. Asks no server. */
+export async function viewProvider(
+  model: string | undefined,
+  { context, markers }: { context: Context; markers: MarkerState },
+): Promise<ProviderView | string> {
+  const { io } = context;
+  try {
+    const configuration = await loadConfiguration(await openHome(io));
+    const environment = io.env("AGENTCLI_MODEL");
+    const { selection } = await selectModel(configuration, {
+      ...(model === undefined ? {} : { option: model }),
+      ...(environment === undefined || environment === "" ? {} : { environment }),
+    }, () => Promise.resolve(null));
+    const { provider } = selection;
+    if (provider.name === DEMO) return { name: DEMO, baseUrl: "", local: true, reason: "part of this program" };
+    const baseUrl = effectiveBaseUrl(provider, io.env);
+    const optedIn = markers.localEndpoints;
+    return { name: provider.name, baseUrl, local: isLocal(baseUrl, optedIn), reason: localityReason(baseUrl, optedIn) };
+  } catch (error) {
+    // Which paths are protected does not depend on it; but a provider that was named must be one.
+    if (!(error instanceof AgentcliError) || model !== undefined) throw error;
+    return error.message;
+  }
+}
+
+/** The provider as one line. */
+export function providerText(view: ProviderView | string): string {
+  if (typeof view === "string") return `provider: none (${clean(view)})`;
+  const place = view.local ? "local" : "remote";
+  const may = view.local ? "it may read no-cloud paths" : "no-cloud paths are refused to it";
+  const address = view.baseUrl === "" ? "" : ` (${clean(view.baseUrl)})`;
+  return `provider: ${view.name}${address} is ${place}: ${view.reason}; ${may}`;
+}
+
+/** The provider for `--json`. */
+export function providerJson(view: ProviderView | string): Record<string, unknown> {
+  return typeof view === "string"
+    ? { name: null, problem: view }
+    : { name: view.name, base_url: view.baseUrl, local: view.local, reason: view.reason };
+}
+
+/** A rule for `--json`. */
+export function ruleJson(rule: ProtectionRule, root: string): Record<string, unknown> {
+  const { tier, pattern, marker, line, damaged } = rule;
+  return { tier, pattern, marker, line, text: describeRule(rule, root), ...(damaged === undefined ? {} : { damaged }) };
+}
+
+/** What is odd about the markers, on stderr. */
+export async function warnOfMarkers({ protection, markers }: Scene, context: Context): Promise<void> {
+  for (const warning of new Set([...protection.warnings, ...markers.warnings])) await warn(context, warning);
+  const { damaged } = protection;
+  if (damaged !== null) {
+    await warn(context, `${damaged.marker} cannot be used (${damaged.damaged}); everything counts as protected`);
+  }
+}

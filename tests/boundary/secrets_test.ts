@@ -1,0 +1,89 @@
+import assert from "node:assert/strict";
+import { configure, runProgram } from "../helpers/program.ts";
+import { openStage } from "./harness.ts";
+
+const places = { loc: { baseUrl: "http://localhost:1/v1" }, rem: { baseUrl: "http://127.0.0.2:1/v1" } };
+
+Deno.test("secrets list names each protected path with its line and says whether the provider is local", async () => {
+  await using stage = await openStage({ marker: "# mine\nno-cloud: .env\nlist-only: secrets\nno-cloud: later/*\n" });
+  await configure(stage.home, places);
+  const { home } = stage;
+  const done = await runProgram(["secrets", "list", "--model", "rem"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /^\.env +no-cloud +\.agentclisecret:2 no-cloud: \.env$/m);
+  assert.match(done.stdout, /^secrets\/ +list-only +\.agentclisecret:3 list-only: secrets$/m);
+  assert.match(done.stdout, /^\(nothing yet\) +no-cloud +\.agentclisecret:4 no-cloud: later\/\*$/m);
+  assert.match(done.stdout, /^provider: rem .*is remote: .*refused to it$/m);
+  const json = JSON.parse((await runProgram(["secrets", "list", "--json", "--model", "loc"], { home })).stdout);
+  assert.deepEqual(json.protected.map((entry: { path: string; kind: string }) => [entry.path, entry.kind]), [
+    [`${stage.project}/.env`, "file"],
+    [`${stage.project}/secrets`, "directory"],
+  ]);
+  assert.equal(json.absent.length, 1);
+  assert.equal(json.provider.local, true);
+  assert.doesNotMatch(done.stdout + JSON.stringify(json), /CNRY_/);
+});
+
+Deno.test("secrets list says so when nothing is protected, and when a marker cannot be used", async () => {
+  await using stage = await openStage({ marker: null });
+  const { home } = stage;
+  const nothing = await runProgram(["secrets", "list"], { home });
+  assert.equal(nothing.code, 0);
+  assert.match(nothing.stderr, /nothing is protected.*secrets add/);
+  await stage.write(".agentclisecret", "no-cloud:\n");
+  const damaged = await runProgram(["secrets", "list"], { home });
+  assert.match(damaged.stderr, /cannot be used \(line 1 names no path\); everything counts as protected/);
+});
+
+Deno.test("secrets check tells the rule of a path by any name, and exits 1 when one is open", async () => {
+  await using stage = await openStage();
+  await Deno.symlink(".env", `${stage.project}/link`);
+  await Deno.link(`${stage.project}/.env`, `${stage.project}/twin`);
+  await stage.write("sub/x", "x");
+  const { home } = stage;
+  const covered = ["link", "twin", ".env", "./secrets/k.txt", "secrets/not/yet", `${stage.project}/.env`];
+  const done = await runProgram(["secrets", "check", ...covered], { home });
+  assert.equal(done.code, 0, done.stdout + done.stderr);
+  assert.match(done.stdout, /^twin: protected \(\.agentclisecret:1 no-cloud: \.env\)$/m);
+  const below = await runProgram(["secrets", "check", "../.env", "x"], { home, cwd: `${stage.project}/sub` });
+  assert.equal(below.code, 1);
+  assert.match(below.stdout, /^\.\.\/\.env: protected \(.*:1 no-cloud: \.env\)\nx: not protected$/m);
+  const json = JSON.parse((await runProgram(["secrets", "check", "--json", "pub.txt", ".env"], { home })).stdout);
+  assert.deepEqual(json.paths.map((entry: { protected: boolean }) => entry.protected), [false, true]);
+  assert.doesNotMatch(done.stdout + below.stdout, /CNRY_/);
+});
+
+Deno.test("secrets add writes the marker, keeps what is in it, and does not repeat itself", async () => {
+  await using stage = await openStage({ marker: null });
+  const { home } = stage;
+  const first = await runProgram(["secrets", "add", ".env", "keys/*.pem"], { home });
+  assert.equal(first.code, 0, first.stderr);
+  assert.equal(await home.read(".agentclisecret"), "no-cloud: .env\nno-cloud: keys/*.pem\n");
+  await stage.write(".agentclisecret", "# mine\r\nno-cloud: .env");
+  await stage.write("sub/x", "x");
+  const second = await runProgram(["secrets", "add", "x", "../.env", " y"], { home, cwd: `${stage.project}/sub` });
+  assert.equal(second.code, 0, second.stderr);
+  assert.equal(
+    await home.read(".agentclisecret"),
+    "# mine\r\nno-cloud: .env\r\nno-cloud: sub/x\r\nno-cloud: sub/ y\r\n",
+  );
+  assert.match(second.stdout, /^x: added .*:3 no-cloud: sub\/x\)\n\.\.\/\.env: was protected already \(.*:2 /m);
+});
+
+Deno.test("secrets add refuses what lies outside, a damaged marker and a link in its place, and changes nothing", async () => {
+  await using stage = await openStage();
+  const { home } = stage;
+  const before = await home.read(".agentclisecret");
+  for (const path of ["../x", "/etc/hosts", "", "a\nb"]) {
+    const done = await runProgram(["secrets", "add", "fine", path], { home });
+    assert.equal(done.code, 2, path);
+  }
+  assert.equal(await home.read(".agentclisecret"), before);
+  await stage.write(".agentclisecret", "no-cloud:\n");
+  assert.equal((await runProgram(["secrets", "add", "x"], { home })).code, 2);
+  await Deno.remove(`${stage.project}/.agentclisecret`);
+  const target = await stage.write(`${stage.home.root}/elsewhere`, "no-cloud: a\n");
+  await Deno.symlink(target, `${stage.project}/.agentclisecret`);
+  assert.equal((await runProgram(["secrets", "add", "x"], { home })).code, 2);
+  assert.equal(await Deno.readTextFile(target), "no-cloud: a\n");
+});
