@@ -3,6 +3,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { aliasesOf } from "../../config/check.ts";
 import { editProviders, type ModelChange, type ProvidersDocument } from "../../config/edit.ts";
 import type { Io } from "../../platform/io.ts";
+import { hideKeys } from "../../config/hide_keys.ts";
 import { openHome } from "../../platform/home.ts";
 import { discover, type DiscoveredModel } from "../../provider/discovery.ts";
 import { openDoor } from "../../provider/http.ts";
@@ -36,7 +37,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
     let diff = "";
     if (dryRun && before !== after) {
       const { unifiedDiff } = await import("../../terminal/diff.ts");
-      diff = unifiedDiff(existed ? before : null, after, { name: "providers.yaml" });
+      diff = unifiedDiff(existed ? hideKeys(before) : null, hideKeys(after), { name: "providers.yaml" });
     }
     await tell({ path, dryRun, changed: before !== after, found, plan, diff }, { io, globals });
   } finally {
