@@ -11,6 +11,7 @@ export const EXIT_CODE_OF = {
   invalid_reply: 1,
   empty_reply: 1,
   check_failed: 1,
+  output_failed: 1,
   internal: 1,
   usage: 2,
   config_invalid: 3,

@@ -19,8 +19,15 @@ export interface TurnCount {
 
 /** The result of a turn that came to its end. Exit code 6 when the last call of some tool was denied unasked. */
 export function turnResult(session: Session, count: TurnCount, clock: Clock): TurnResult {
-  const denied = [...session.deniedUnasked.values()].some(Boolean);
-  return { ...figures(session, count, clock), exitCode: denied ? EXIT_CODE_OF.permission_denied : 0 };
+  const result = figures(session, count, clock);
+  const denied = [...session.deniedUnasked].filter(([, isDenied]) => isDenied).map(([name]) => name);
+  if (denied.length === 0) return result;
+  return {
+    ...result,
+    exitCode: EXIT_CODE_OF.permission_denied,
+    errorCode: "permission_denied",
+    hint: `allow what is needed with --allowed-tools (${denied.join(",")}) or --permission-mode`,
+  };
 }
 
 /** The result of a turn that failed with `error`. */

@@ -70,9 +70,13 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   let nudged = false;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
-      throw new AgentcliError("max_turns", `the turn was ended after ${count.turns} replies (--max-turns)`, {
-        hint: "raise --max-turns, or ask for less at once",
-      });
+      throw new AgentcliError(
+        "max_turns",
+        `the turn was ended after ${count.turns === 1 ? "1 reply" : `${count.turns} replies`} (--max-turns)`,
+        {
+          hint: "raise --max-turns, or ask for less at once",
+        },
+      );
     }
     const item = await nextReply(session, turn);
     if (item.calls.length > 0) {

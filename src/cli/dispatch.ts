@@ -46,7 +46,6 @@ function readOptions(line: Normalised, declared: Options): Values<Options> {
   for (const [name, option] of Object.entries(declared)) {
     values[name] = option.kind === "flag" ? false : option.kind === "list" ? [] : undefined;
   }
-  const given = new Set<string>();
   for (const text of line.options) {
     const equals = text.indexOf("=");
     const name = equals < 0 ? text.slice(2) : text.slice(2, equals);
@@ -56,11 +55,10 @@ function readOptions(line: Normalised, declared: Options): Values<Options> {
       throw usage(line, `unknown option --${name}${meant(name, { names, prefix: "--" })}`);
     }
     const shown = `--${kebabCase(name)}`;
-    if (given.has(name) && option.kind !== "list") throw usage(line, `${shown} was given twice`);
-    given.add(name);
     const value = equals < 0 ? undefined : text.slice(equals + 1);
     const read = valueOf(option, value);
     if ("problem" in read) throw usage(line, `${shown} ${read.problem}`);
+    // Of an option that takes one value the last one counts, so that an alias can be overridden.
     if (option.kind === "list") (values[name] as unknown[]).push(read.value);
     else values[name] = read.value;
   }
@@ -103,7 +101,16 @@ function checkWords(line: Normalised, declared: readonly Argument[]): void {
   const unlimited = declared.some((argument) => argument.repeated === true);
   const extra = line.words[declared.length];
   if (extra !== undefined && !unlimited) {
-    const count = declared.length === 0 ? "no arguments" : `at most ${declared.length}`;
-    throw usage(line, `${verb} takes ${count}, got "${extra}"`);
+    const count = declared.length === 0
+      ? "no arguments"
+      : declared.length === 1
+      ? "one argument"
+      : `${declared.length} arguments`;
+    throw usage(
+      line,
+      `${verb} takes ${count}, and "${extra}" is one more${
+        declared.length === 0 ? "" : " (quote what belongs together)"
+      }`,
+    );
   }
 }

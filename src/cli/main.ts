@@ -12,17 +12,22 @@ import { VERSION } from "./version.ts";
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let line: Normalised | undefined;
   try {
-    line = normalise(argv, TREE);
+    // `help x` is `x --help`.
+    line = normalise(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv, TREE);
     return await perform(line, io);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
-    if (line !== undefined && wantsResultEvent(line) && error instanceof AgentcliError) {
+    if (
+      line !== undefined && wantsResultEvent(line) && error instanceof AgentcliError && error.code !== "output_failed"
+    ) {
       const { tellFailure } = await import("./run/failure.ts");
       return await tellFailure(error, io);
     }
     const { showError } = await import("./show_error.ts");
+    // What cannot be written on stdout is told on stderr, whatever format was asked for.
+    const writable = !(error instanceof AgentcliError && error.code === "output_failed");
     return await showError(error, io, {
-      json: line === undefined ? argv.includes("--json") : line.globals.json !== undefined,
+      json: writable && (line === undefined ? argv.includes("--json") : line.globals.json !== undefined),
       verbose: line?.globals.verbose !== undefined,
     });
   }
@@ -41,7 +46,11 @@ async function perform(line: Normalised, io: Io): Promise<number> {
     await io.stdout.write(`${VERSION} (agentcli)\n`);
     return 0;
   }
-  if (globals.help !== undefined || (node.kind === "group" && line.words.length === 0 && line.options.length === 0)) {
+  const wrongWord = node.kind === "group" && line.words.length > 0;
+  if (
+    (globals.help !== undefined && !wrongWord) ||
+    (node.kind === "group" && line.words.length === 0 && line.options.length === 0)
+  ) {
     const { helpText } = await import("./help.ts");
     await io.stdout.write(helpText(line, io.stdout.columns()));
     // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.

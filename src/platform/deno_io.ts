@@ -1,5 +1,6 @@
 /** The real outside: what `main.ts` passes in. */
 import { sleep } from "./sleep.ts";
+import { AgentcliError } from "../errors.ts";
 import { type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
 
 const encoder = new TextEncoder();
@@ -7,7 +8,8 @@ const encoder = new TextEncoder();
 /** Bytes of standard input taken at a time. */
 const INPUT_CHUNK = 64 * 1024;
 
-function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
+/** A stream to write to. Of `notices` nothing depends on: what cannot be written there is dropped. */
+function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { notices: boolean }): Output {
   return {
     isTerminal: stream.isTerminal(),
     columns() {
@@ -24,11 +26,20 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr): Output {
         let written = 0;
         while (written < bytes.length) written += await stream.write(bytes.subarray(written));
       } catch (error) {
+        if (notices) return;
         if (error instanceof Deno.errors.BrokenPipe) throw new OutputClosed("the reader of the output has gone");
-        throw error;
+        throw new AgentcliError("output_failed", `the output cannot be written: ${reasonOf(error)}`, {
+          hint: "free space there, or write it elsewhere",
+        });
       }
     },
   };
+}
+
+/** The system's words for what went wrong with a stream; they name no data. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return "unknown error";
+  return error.message.replace(/ \(os error \d+\)/, "").toLowerCase();
 }
 
 function input(): Input {
@@ -37,7 +48,12 @@ function input(): Input {
     // Not `Deno.stdin.readable`: setting up the stream cost 7 ms of every start (measured with Deno 2.9.6).
     async read() {
       const buffer = new Uint8Array(INPUT_CHUNK);
-      const count = await Deno.stdin.read(buffer);
+      let count: number | null;
+      try {
+        count = await Deno.stdin.read(buffer);
+      } catch (error) {
+        throw new AgentcliError("usage", `standard input cannot be read: ${reasonOf(error)}`);
+      }
       return count === null ? null : buffer.subarray(0, count);
     },
     setRaw: (raw) => Deno.stdin.setRaw(raw),
@@ -71,8 +87,8 @@ function env(name: string): string | undefined {
 export function denoIo(): Io {
   return {
     stdin: input(),
-    stdout: output(Deno.stdout),
-    stderr: output(Deno.stderr),
+    stdout: output(Deno.stdout, { notices: false }),
+    stderr: output(Deno.stderr, { notices: true }),
     env,
     environment: () => Deno.env.toObject(),
     cwd: () => Deno.cwd(),

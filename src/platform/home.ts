@@ -49,12 +49,21 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
     return normalise(named);
   }
   const user = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  if (user === undefined && mayNotRead("HOME")) {
+    throw new AgentcliError("home_unusable", "Deno does not permit reading HOME, where the home is", {
+      hint: "start it with --allow-env, or with --allow-env=HOME,AGENTCLI_HOME",
+    });
+  }
   if (user === undefined || !isAbsolute(user)) {
     throw new AgentcliError("home_unusable", "no home directory: HOME is not set to an absolute path", {
       hint: "set HOME, or AGENTCLI_HOME",
     });
   }
   return join(user, ".agentcli");
+}
+
+function mayNotRead(variable: string): boolean {
+  return Deno.permissions.querySync({ name: "env", variable }).state !== "granted";
 }
 
 function unusable(path: string, error: unknown): AgentcliError {

@@ -32,7 +32,7 @@ export interface ProcessOutcome {
 }
 
 /** Milliseconds between the polite end of a process group and the one it cannot refuse. */
-const GRACE_MS = 2_000;
+const GRACE_MS = 1_000;
 /** Milliseconds that output is waited for after the process itself is gone: something may hold the pipe open. */
 const PIPE_WAIT_MS = 1_000;
 

@@ -3,21 +3,41 @@ import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 
 /** What a question needs of the outside. */
-export type Asking = Pick<Io, "stdin" | "stderr">;
+export type Asking = Pick<Io, "stdin" | "stderr" | "clock">;
 
 /** Longest answer that is taken, in bytes. */
 const ANSWER_LIMIT = 64 * 1024;
+/** Input that is there within this time was typed before the question could be read. Milliseconds. */
+const TYPED_AHEAD_MS = 60;
+/** Reads of input typed ahead that are dropped; a person who holds a key down types no answer either. */
+const TYPED_AHEAD_READS = 100;
+
+type Reading = Promise<Uint8Array<ArrayBuffer> | null>;
+
+/**
+ * Drops what was typed before the question was shown, since it answers something else, and gives the read that waits
+ * for the answer (in an object, since a promise of a promise is none).
+ */
+async function freshRead({ stdin, clock }: Asking): Promise<{ first: Reading }> {
+  let reading: Reading = stdin.read();
+  for (let dropped = 0; dropped < TYPED_AHEAD_READS; dropped++) {
+    const early = await Promise.race([reading, clock.sleep(TYPED_AHEAD_MS).then(() => "none" as const)]);
+    if (early === "none" || early === null) return { first: reading };
+    reading = stdin.read();
+  }
+  return { first: reading };
+}
 
 /**
  * One line from standard input, without its end; null when the input ended before any. What came after the line in the
  * same read is dropped: a terminal gives line by line.
  */
-async function readLine(stdin: Io["stdin"]): Promise<string | null> {
+async function readLine(stdin: Io["stdin"], first: Reading): Promise<string | null> {
   const decoder = new TextDecoder();
   let line = "";
   let size = 0;
-  while (true) {
-    const bytes = await stdin.read();
+  for (let reading = first;; reading = stdin.read()) {
+    const bytes = await reading;
     if (bytes === null) return line === "" ? null : line;
     size += bytes.length;
     line += decoder.decode(bytes, { stream: true });
@@ -33,15 +53,30 @@ export function isYes(answer: string | null): boolean {
 }
 
 /**
- * Asks `question` and gives the line that was typed; null when the input ended. Without a terminal nobody can answer:
- * `usage`.
+ * Asks `question` and gives the line that was typed after it was shown; null when the input ended. Without a terminal
+ * nobody can answer: `usage`. Rejects with the signal's reason.
  */
-export async function askLine(io: Asking, question: string): Promise<string | null> {
+export async function askLine(
+  io: Asking,
+  question: string,
+  options: { signal?: AbortSignal } = {},
+): Promise<string | null> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal) {
     throw new AgentcliError("usage", "a question needs an answer, and standard input is not a terminal");
   }
+  const { first } = await freshRead(io);
   await io.stderr.write(question);
-  return await readLine(io.stdin);
+  const { signal } = options;
+  if (signal === undefined) return await readLine(io.stdin, first);
+  const stopped = Promise.withResolvers<never>();
+  const stop = () => stopped.reject(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([readLine(io.stdin, first), stopped.promise]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
 }
 
 /**

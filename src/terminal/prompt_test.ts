@@ -2,16 +2,31 @@ import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import { type Asking, askLine, confirm, isYes } from "./prompt.ts";
 
-function person(typed: string[], terminal = true): Asking & { seen: () => string } {
+function person(typed: string[], terminal = true, before: string[] = []): Asking & { seen: () => string } {
   let seen = "";
+  let question = Promise.withResolvers<void>();
+  const ahead = before.map((text) => new TextEncoder().encode(text));
   const chunks = typed.map((text) => new TextEncoder().encode(text));
   return {
     stdin: {
       isTerminal: terminal,
       setRaw() {},
-      read: () => Promise.resolve(chunks.shift() ?? null),
+      // What is there at once was typed ahead; the answer comes when the question stands.
+      read: async () => {
+        if (seen === "" && ahead.length > 0) return ahead.shift() ?? null;
+        await question.promise;
+        const chunk = chunks.shift() ?? null;
+        // The next line is typed when the next question stands.
+        if (chunk?.at(-1) === 10) question = Promise.withResolvers<void>();
+        return chunk;
+      },
     },
-    stderr: { isTerminal: terminal, columns: () => 80, write: (text) => (seen += text, Promise.resolve()) },
+    stderr: {
+      isTerminal: terminal,
+      columns: () => 80,
+      write: (text) => (seen += text, question.resolve(), Promise.resolve()),
+    },
+    clock: { now: () => 0, monotonic: () => 0, sleep: () => new Promise((resolve) => setTimeout(resolve, 1)) },
     seen: () => seen,
   };
 }
@@ -46,4 +61,18 @@ Deno.test("without a terminal nobody is asked, and the error says to pass --yes"
     return true;
   });
   assert.equal(io.seen(), "");
+});
+
+Deno.test("what was typed before the question does not answer it", async () => {
+  assert.equal(await confirm(person(["n\n"], true, ["y\n", "y\n"]), "Run it?"), false);
+  assert.equal(await confirm(person(["y\n"], true, ["n\n"]), "Run it?"), true);
+});
+
+Deno.test("a question ends with the signal", async () => {
+  const io = person([]);
+  io.stdin.read = () => new Promise(() => {});
+  const controller = new AbortController();
+  const asked = askLine(io, "?", { signal: controller.signal });
+  controller.abort(new Error("stop"));
+  await assert.rejects(asked, /stop/);
 });

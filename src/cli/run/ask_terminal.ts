@@ -12,7 +12,7 @@ const SHOWN_LIMIT = 2000;
  * Gives null where no terminal is.
  */
 export function askOnTerminal(io: Io): AskPermission {
-  return async (question) => {
+  return async (question, signal) => {
     if (!io.stdin.isTerminal || !io.stderr.isTerminal) return null;
     const detail = Object.entries(question.input)
       .filter(([, value]) => value !== question.subject)
@@ -25,7 +25,9 @@ export function askOnTerminal(io: Io): AskPermission {
       }).join("");
     const subject = clean(question.subject, { multiline: true });
     await io.stderr.write(`\n${question.toolName}: ${subject}\n${detail}`);
-    const answer = await askLine(io, "Allow this? [y/N, or say why not] ");
+    // Once more what it is about: what is above may have scrolled away.
+    const short = subject.split("\n", 1)[0]?.slice(0, 40) ?? "";
+    const answer = await askLine(io, `Allow ${question.toolName} ${short}? [y/N, or say why not] `, { signal });
     if (isYes(answer)) return { behaviour: "allow" };
     const words = answer?.trim() ?? "";
     const reason = words === "" || /^n(o)?$/i.test(words) ? "" : ` They said: ${words}`;

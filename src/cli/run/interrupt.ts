@@ -1,4 +1,4 @@
-/** Ctrl-C and its kind: the first ends the turn in good order, the second leaves at once. */
+/** Ctrl-C and its kind: the first ends the turn in good order, the second leaves soon, the third at once. */
 import { AgentcliError } from "../../errors.ts";
 import type { Io, StopSignal } from "../../platform/io.ts";
 
@@ -6,7 +6,7 @@ import type { Io, StopSignal } from "../../platform/io.ts";
 export interface Interrupt {
   /** Aborted with an {@link AgentcliError} by a signal, `--timeout`, or {@link Interrupt.end}. */
   readonly signal: AbortSignal;
-  /** Resolves with an exit code at the second signal. */
+  /** Resolves with an exit code soon after the second signal, at once at the third. */
   readonly forced: Promise<number>;
   /** Stops listening and waiting. */
   end(): void;
@@ -18,15 +18,22 @@ function reasonOf(signal: StopSignal): AgentcliError {
     : new AgentcliError("terminated", "terminated by a signal");
 }
 
+/** How long a second signal still waits for the turn to end in good order, in milliseconds. */
+const LEAVE_MS = 1500;
+
 /** Listens for stop signals, and ends the work after `timeoutSeconds` when given. */
 export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSeconds: number | undefined): Interrupt {
   const controller = new AbortController();
   const waiting = new AbortController();
   const forced = Promise.withResolvers<number>();
+  let signals = 0;
   const remove = io.onSignal((signal) => {
     const reason = reasonOf(signal);
-    if (controller.signal.aborted) forced.resolve(reason.exitCode);
-    else controller.abort(reason);
+    signals++;
+    if (signals === 1) controller.abort(reason);
+    else if (signals > 2) forced.resolve(reason.exitCode);
+    // Children are being ended and the closing line is to be written; that may take a moment, not longer.
+    else io.clock.sleep(LEAVE_MS).then(() => forced.resolve(reason.exitCode));
   });
   if (timeoutSeconds !== undefined) {
     const late = new AgentcliError("timeout", `the turn was ended after ${timeoutSeconds} s (--timeout)`, {

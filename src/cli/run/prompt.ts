@@ -11,7 +11,7 @@ const INPUT_LIMIT = 16 * 1024 * 1024;
 /** Largest attached file, in bytes. */
 const FILE_LIMIT = 1024 * 1024;
 /** Standard input that says nothing for this long is mentioned: it may be a pipe that nobody will close. */
-const PATIENCE_MS = 3000;
+const PATIENCE_MS = 1000;
 
 /**
  * The prompt's text: `argument`, or all of standard input where it is `-` or missing; a prompt and piped input are

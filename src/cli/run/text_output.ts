@@ -85,7 +85,10 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       await progress.stop();
       if (!atLineStart) await say("\n");
       if (result.outcome !== "success") await fail(result);
-      else if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
+      else {
+        if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
+        if (result.errorCode !== null) await io.stderr.write(missingPermission(result));
+      }
     },
   };
 
@@ -114,13 +117,20 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   }
 }
 
+/** Why a turn that came to its end is not exit 0. */
+function missingPermission(result: TurnResult): string {
+  return `agentcli: exit ${result.exitCode}: a permission was missing and nobody could be asked\n  ${
+    result.hint ?? ""
+  }\n`;
+}
+
 function cut(text: string): string {
   const line = text.split("\n", 1)[0] ?? "";
   return line.length > SUBJECT_LIMIT || line !== text ? `${line.slice(0, SUBJECT_LIMIT)} ...` : line;
 }
 
 function failureLine(item: ToolResultItem): string {
-  return `${item.name} failed: ${clean(cut(item.content))}`;
+  return `${clean(item.name)} failed: ${clean(cut(item.content))}`;
 }
 
 function retryLine(notice: RetryNotice): string {
