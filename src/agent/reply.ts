@@ -141,7 +141,7 @@ async function takeReply(
   const model = reply.model ?? session.model.entry.id;
   await emit({ kind: "reply", item, model, usage: reply.usage, stopReason: count.stopReason });
   if (reply.finish === "content_filter") {
-    await options.emit({ kind: "notice", text: "the server's content filter ended the reply: it may be incomplete" });
+    await emit({ kind: "notice", text: "the server's content filter ended the reply: it may be incomplete" });
   }
   if (reply.finish === "length") {
     await emit({
