@@ -68,5 +68,9 @@ export function* ruleIssues(file: ProvidersFile): Generator<RuleIssue> {
       yield { path: ["roles", role], message: "expected <provider>[:<model or alias>]" };
     }
   }
+  for (const name of Object.keys(file.engines ?? {})) {
+    if (PROVIDER_NAME.test(name)) continue;
+    yield { path: ["engines", name], key: true, message: `the name of an engine is made of ${PROVIDER_NAME_RULE}` };
+  }
   for (const [name, provider] of Object.entries(file.providers ?? {})) yield* providerIssues(name, provider);
 }

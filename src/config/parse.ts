@@ -147,6 +147,8 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
       write: file.sandbox?.write ?? [],
       network: file.sandbox?.network ?? false,
     },
+    // Only where there are some: their names are data, `__proto__` too, and stay own keys.
+    ...(file.engines === undefined ? {} : { engines: Object.fromEntries(Object.entries(file.engines)) }),
     providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider)),
     warnings: [],
   };

@@ -229,8 +229,24 @@ Deno.test("deep nesting, repeated aliases and circles are refused", () => {
 
 Deno.test("fifty thousand keys are read", () => {
   let text = "engines:\n";
-  for (let index = 0; index < 50_000; index++) text += `  k${index}: 1\n`;
+  for (let index = 0; index < 50_000; index++) text += `  k${index}: { command: [x] }\n`;
   assert.equal(parse(text).providers.length, 0);
+});
+
+Deno.test("command templates of engines are read, and what cannot be one is refused", () => {
+  const { engines } = parse(
+    'engines:\n  mine:\n    command: [mine, --port, "{port}"]\n    ready: /up\n    port: 7001\n    env: { A: "{model}" }\n',
+  );
+  assert.deepEqual(engines, {
+    mine: { command: ["mine", "--port", "{port}"], ready: "/up", port: 7001, env: { A: "{model}" } },
+  });
+  assert.equal(parse("version: 1\n").engines, undefined);
+  assert.match(refusal("engines: { mine: { command: mine } }\n"), /engines\.mine\.command/);
+  assert.match(refusal("engines: { mine: { command: [] } }\n"), /a list of words/);
+  assert.match(refusal("engines: { mine: { command: [m], ready: http://other/ } }\n"), /a path that starts with/);
+  assert.match(refusal("engines: { mine: { command: [m], port: 70000 } }\n"), /engines\.mine\.port/);
+  assert.match(refusal("engines: { A B: { command: [m] } }\n"), /name of an engine/);
+  assert.match(parse("engines: { mine: { command: [m], redy: /up } }\n").warnings[0] ?? "", /did you mean.*ready/);
 });
 
 Deno.test("text that is not UTF-8 is refused", () => {

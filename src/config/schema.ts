@@ -43,6 +43,16 @@ const provider = z.strictObject({
   ca_file: text.optional().describe("Absolute path of a PEM file with an own certificate authority."),
 });
 
+const engine = z.strictObject({
+  command: z.array(text).min(1, { error: "expected a list of words with the program first" })
+    .describe("Program and arguments; {model} {host} {port} {context_window} are replaced."),
+  ready: z.string().regex(/^\/[^\s#]*$/, { error: "expected a path that starts with /" }).optional()
+    .describe("Path that answers 200 once the engine is ready; default /v1/models."),
+  port: z.int().min(1).max(65_535).optional().describe("Port unless --port says otherwise."),
+  env: z.record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/), z.string()).optional()
+    .describe("Variables that the engine gets besides yours; the same words are replaced."),
+});
+
 const providersFile = z.strictObject({
   version: z.literal(1).optional().describe("Version of this format."),
   default_provider: text.meta({ pattern: PROVIDER_NAME.source, description: "Provider used without --model." })
@@ -56,7 +66,8 @@ const providersFile = z.strictObject({
     write: texts.optional(),
     network: z.boolean().optional(),
   }).optional(),
-  engines: z.record(z.string(), z.unknown()).optional().describe("Command templates for local-model serve."),
+  engines: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), engine).optional()
+    .describe("Command templates for local-model serve."),
   permissions: z.strictObject({ allow: texts.optional(), deny: texts.optional() }).optional()
     .describe("Rules such as Bash(git status) or Write(migrations/**)."),
   providers: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), provider).optional(),
@@ -102,6 +113,7 @@ export function knownKeys(path: readonly (string | number)[]): string[] {
     if (path[2] === "timeout") return ["connect_s", "first_byte_s", "idle_s"];
     return Object.keys(provider.shape);
   }
+  if (path[0] === "engines") return Object.keys(engine.shape);
   if (path[0] === "sandbox") return ["mode", "read", "write", "network"];
   if (path[0] === "permissions") return ["allow", "deny"];
   return Object.keys(providersFile.shape);

@@ -41,6 +41,16 @@ export interface ProviderEntry {
   caFile?: string;
 }
 
+/** One entry of `engines:`: how a model server is started. */
+export interface EngineTemplate {
+  /** Program and arguments; `{model}`, `{host}`, `{port}` and `{context_window}` are replaced. */
+  command: string[];
+  /** Path that answers 200 once the engine is ready. */
+  ready?: string;
+  port?: number;
+  env?: Record<string, string>;
+}
+
 /** The whole file. */
 export interface Configuration {
   /** Absolute path of providers.yaml. */
@@ -53,6 +63,8 @@ export interface Configuration {
   roles: Partial<Record<Role, string>>;
   permissions: { allow: string[]; deny: string[] };
   sandbox: { mode: "auto" | "always"; read: string[]; write: string[]; network: boolean };
+  /** Own command templates of `local-model serve`, by name; absent for none. */
+  engines?: Record<string, EngineTemplate>;
   /** In the order of the file. */
   providers: ProviderEntry[];
   /** Things that are odd but usable (unknown keys), one sentence each. */
