@@ -4,6 +4,7 @@ import { AgentcliError } from "../errors.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { bashTool } from "./bash/tool.ts";
 import { editTool } from "./edit/tool.ts";
+import { gitTool } from "./git/tool.ts";
 import { globTool } from "./glob/tool.ts";
 import { grepTool } from "./grep/tool.ts";
 import { readTool } from "./read/tool.ts";
@@ -11,9 +12,10 @@ import { todoWriteTool } from "./todo_write/tool.ts";
 import type { Tool } from "./tool.ts";
 import { writeTool } from "./write/tool.ts";
 
-/** The built-in tools, always in this order: requests start with the same bytes. */
-export function builtinTools(): Tool[] {
-  return [readTool, writeTool, editTool, globTool, grepTool, bashTool, todoWriteTool];
+/** The built-in tools, always in this order: requests start with the same bytes. `git`: where commands may not see `.git`. */
+export function builtinTools(options: { git?: boolean } = {}): Tool[] {
+  const tools = [readTool, writeTool, editTool, globTool, grepTool, bashTool, todoWriteTool];
+  return options.git === true ? [...tools, gitTool] : tools;
 }
 
 /**

@@ -11,6 +11,7 @@ import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import { byteLength } from "../../agent/tokens.ts";
 import type { AskModel } from "../../agent/turn.ts";
 import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
+import { createSessionMask } from "../../boundary/mask/session_mask.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import { findProjectRoot } from "../../boundary/project.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
@@ -29,6 +30,7 @@ import type { SessionContext } from "../../session/line.ts";
 import type { StoredSession } from "../../session/load.ts";
 import { clean } from "../../terminal/clean.ts";
 import { parseRules } from "../../tools/permission.ts";
+import { offersGit } from "../../tools/git/offer.ts";
 import { type Profile, profileTools } from "../../tools/profile.ts";
 import { builtinTools, selectTools } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
@@ -133,7 +135,9 @@ export async function prepare(
     const toolProtocol = entry.toolCalls ?? storedProtocol(before) ?? known.toolCalls ?? "native";
     const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
     const profile = profileFor(knownWindow);
-    const tools = toolProtocol === "none" ? [] : [...offeredTools(options, { profile, entry }), ...extras.tools ?? []];
+    const git = await offersGit(workspace);
+    const offered = toolProtocol === "none" ? [] : offeredTools(options, { profile, entry, git });
+    const tools = toolProtocol === "none" ? [] : [...offered, ...extras.tools ?? []];
     const system = await buildSystemPrompt(workspace, {
       replace: options.systemPrompt,
       append: options.appendSystemPrompt,
@@ -167,6 +171,14 @@ export async function prepare(
           }),
       }),
       policy: policyOf(options, configuration),
+      mask: createSessionMask({
+        os: io.os,
+        settings: configuration.sandbox,
+        home: home.path,
+        roots: [workspace.root, ...workspace.additional],
+        userHome,
+        path: io.env("PATH") ?? "",
+      }),
       secretVariables: secretVariables(configuration),
     });
     const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
@@ -290,11 +302,11 @@ async function endpointOf(
 
 function offeredTools(
   options: Values<typeof RUN_OPTIONS>,
-  { profile, entry }: { profile: Profile; entry: ModelEntry },
+  { profile, entry, git }: { profile: Profile; entry: ModelEntry; git: boolean },
 ): Tool[] {
   const bare = splitRules(options.disallowedTools).filter((rule) => /^\w+$/.test(rule));
   const named = options.tools.length > 0;
-  const selected = selectTools(builtinTools(), {
+  const selected = selectTools(builtinTools({ git }), {
     ...(named ? { only: splitRules(options.tools).filter((name) => name !== "none") } : {}),
     without: bare,
   });

@@ -1,0 +1,209 @@
+/** Git: the few things a model needs of git where commands may not see `.git`. Runs outside of the mask, on data alone. */
+import { askGit, callGit, PLAIN_DIFF, type Repository } from "../../boundary/mask/git_call.ts";
+import { lstat } from "../../platform/files.ts";
+import { join, relativeTo } from "../../platform/path.ts";
+import { findExecutable } from "../../platform/process.ts";
+import { failure, isRefusal, success } from "../result.ts";
+import { shownName } from "../shown_name.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { sortPaths } from "./paths.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+const ACTIONS = ["status", "diff", "log", "add", "commit"] as const;
+
+/** Arguments of a call. */
+export interface GitInput {
+  action: typeof ACTIONS[number];
+  /** Files or directories, relative to the project; all when absent, but for `add`. */
+  paths?: string[];
+  message?: string;
+  /** For `diff`: what is staged. */
+  staged?: boolean;
+  /** For `log`: how many commits. */
+  count?: number;
+}
+
+const PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
+const DEADLINE_MS = 30_000;
+/** Characters of one answer. */
+const LIMIT = 20_000;
+/** Characters that are taken from git at most; a longer answer is an error. */
+const TAKEN = 4 * 1024 * 1024;
+const MOST_COMMITS = 100;
+
+/** Offered instead of git in commands where the history holds protected paths. */
+export const gitTool: Tool<GitInput> = {
+  name: "Git",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: {
+      action: { type: "string", enum: [...ACTIONS] },
+      paths: { type: "array", items: { type: "string" } },
+      message: { type: "string", description: "for commit" },
+      staged: { type: "boolean", description: "for diff" },
+      count: { type: "integer", description: "for log" },
+    },
+    required: ["action"],
+  },
+  kind: "execute",
+  subject: (input) => [input.action, ...input.paths ?? []].join(" "),
+  async run(input, context) {
+    context.signal.throwIfAborted();
+    const { workspace, io } = context;
+    const notBelow = [workspace.root, ...workspace.additional];
+    const git = await findExecutable("git", `${PLACES}:${io.env("PATH") ?? ""}`, { notBelow });
+    if (git === null) return failure("Git is not installed on this machine.", context);
+    if (await lstat(join(workspace.root, ".git")) === null) {
+      return failure("The project root is no git repository.", context);
+    }
+    workspace.protection?.refresh();
+    const paths = await namesOf(input.paths ?? [], context);
+    if (typeof paths === "string") return failure(paths, context);
+    return await new GitCalls({ git, top: workspace.root }, context).run(input, paths);
+  },
+};
+
+/** The paths from the top of the repository; or which cannot be used. */
+async function namesOf(paths: readonly string[], { workspace }: ToolContext): Promise<string[] | string> {
+  const names: string[] = [];
+  for (const given of paths) {
+    const path = await workspace.resolve(given);
+    if (isRefusal(path)) return `${path.message}.`;
+    const name = relativeTo(workspace.root, path.path);
+    if (name.startsWith("/")) return `${given} is not in the repository of the project.`;
+    names.push(name);
+  }
+  return names;
+}
+
+class GitCalls {
+  readonly #repository: Repository;
+  readonly #context: ToolContext;
+
+  constructor(repository: Repository, context: ToolContext) {
+    this.#repository = repository;
+    this.#context = context;
+  }
+
+  async run(input: GitInput, paths: string[]): Promise<ToolResult> {
+    switch (input.action) {
+      case "status":
+        return await this.#status(paths);
+      case "diff":
+        return await this.#diff(input.staged === true, paths);
+      case "log":
+        return await this.#log(Math.min(Math.max(input.count ?? 10, 1), MOST_COMMITS), paths);
+      case "add":
+        return await this.#add(paths);
+      case "commit":
+        return await this.#commit(input.message ?? "");
+    }
+  }
+
+  #ask(args: string[], input?: string): Promise<string | null> {
+    const { signal } = this.#context;
+    const more = input === undefined ? {} : { input };
+    return askGit(this.#repository, { args, timeoutMs: DEADLINE_MS, limit: TAKEN, signal, ...more });
+  }
+
+  #failed(action: string): ToolResult {
+    return failure(`git ${action} failed, or its answer was too long. Name fewer paths.`, this.#context);
+  }
+
+  #show(text: string): ToolResult {
+    const cut = text.length <= LIMIT ? text : `${text.slice(0, LIMIT)}\n[the rest is left out; name fewer paths]`;
+    return success(cut.trimEnd(), this.#context);
+  }
+
+  async #status(paths: string[]): Promise<ToolResult> {
+    const branch = await this.#ask(["symbolic-ref", "--short", "-q", "HEAD"]);
+    const text = await this.#ask(["status", "--porcelain", "-z", "--no-renames", "--", ...paths]);
+    if (text === null) return this.#failed("status");
+    const entries = text.split("\0").filter((entry) => entry !== "");
+    const kept = await sortPaths(entries.map((entry) => entry.slice(3)), this.#context);
+    const marked = new Set(kept.kept.filter(({ reason }) => reason === "protected").map(({ name }) => name));
+    const lines = entries.map((entry) => `${shownName(entry)}${marked.has(entry.slice(3)) ? " [no-cloud]" : ""}`);
+    const head = branch === null ? "no branch" : `on ${shownName(branch.trim())}`;
+    return this.#show([lines.length === 0 ? `${head}, nothing changed` : head, ...lines].join("\n"));
+  }
+
+  async #diff(staged: boolean, paths: string[]): Promise<ToolResult> {
+    const base = ["diff", ...PLAIN_DIFF, ...staged ? ["--cached"] : []];
+    const names = await this.#ask([...base, "--name-only", "-z", "--", ...paths]);
+    if (names === null) return this.#failed("diff");
+    const sorted = await sortPaths(names.split("\0").filter((name) => name !== ""), this.#context);
+    const notes = sorted.kept.map(({ name, reason }) => `[${shownName(name)} has changed; not shown: ${reason}]`);
+    if (sorted.open.length === 0) return this.#show(["no changes to show", ...notes].join("\n"));
+    const text = await this.#ask([...base, "--", ...sorted.open]);
+    return text === null ? this.#failed("diff") : this.#show([...notes, text].join("\n"));
+  }
+
+  async #log(count: number, paths: string[]): Promise<ToolResult> {
+    const form = "--format=%h %ad %an: %s";
+    const args = ["log", `-n${count}`, form, "--date=short", "--no-show-signature", ...PLAIN_DIFF, "--", ...paths];
+    const text = await this.#ask(args);
+    return text === null ? failure("There is no commit yet.", this.#context) : this.#show(text || "no commits");
+  }
+
+  async #add(paths: string[]): Promise<ToolResult> {
+    if (paths.length === 0) return failure("Name the paths to add.", this.#context);
+    // What a directory holds is added file by file: protected ones stay out.
+    const listed = await this.#ask(["status", "--porcelain", "-z", "--no-renames", "-uall", "--", ...paths]);
+    if (listed === null) return this.#failed("add");
+    const names = listed.split("\0").filter((entry) => entry !== "").map((entry) => entry.slice(3));
+    const sorted = await sortPaths(names, this.#context);
+    if (sorted.open.length > 0) {
+      const args = ["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
+      if (await this.#ask(args, sorted.open.join("\0")) === null) return this.#failed("add");
+    }
+    const notes = sorted.kept.map(({ name, reason }) => `${shownName(name)} was not added: ${reason}`);
+    const added = sorted.open.map((name) => `added ${shownName(name)}`);
+    const lines = [...added, ...notes];
+    return notes.length > 0 && added.length === 0
+      ? failure(lines.join("\n"), this.#context)
+      : this.#show(lines.length === 0 ? "nothing to add" : lines.join("\n"));
+  }
+
+  async #commit(message: string): Promise<ToolResult> {
+    if (message.trim() === "") return failure("A commit needs a message.", this.#context);
+    const staged = await this.#ask(["diff", ...PLAIN_DIFF, "--cached", "--name-only", "-z"]);
+    if (staged === null) return this.#failed("commit");
+    if (staged === "") return failure("Nothing is staged: add paths first.", this.#context);
+    const settings = await this.#identity();
+    if (settings === null) {
+      return failure(
+        "The user has no name and address for commits: git config --global user.name, user.email.",
+        this.#context,
+      );
+    }
+    const outcome = await callGit(this.#repository, {
+      args: ["commit", "-q", "--no-verify", "--no-gpg-sign", "--no-status", "-F", "-"],
+      input: message,
+      settings,
+      timeoutMs: DEADLINE_MS,
+      signal: this.#context.signal,
+      onOutput: () => {},
+    });
+    if (outcome.ended !== "exit" || outcome.code !== 0) return this.#failed("commit");
+    const made = await this.#ask(["log", "-n1", "--format=%h %s", "--no-show-signature"]);
+    return this.#show(`committed ${made?.trim() ?? ""}`);
+  }
+
+  /** Of the repository, else of the user: the one thing that is asked of the user's own configuration. */
+  async #identity(): Promise<Record<string, string> | null> {
+    const identity: Record<string, string> = {};
+    const home = this.#context.io.env("HOME") ?? "";
+    for (const key of ["user.name", "user.email"]) {
+      const own = await this.#ask(["config", "--get", key]);
+      const users = [`${home}/.gitconfig`, `${home}/.config/git/config`];
+      let value = own?.trim() ?? "";
+      for (const file of users) {
+        if (value === "") value = (await this.#ask(["config", "--file", file, "--get", key]))?.trim() ?? "";
+      }
+      if (value === "") return null;
+      identity[key] = value;
+    }
+    return identity;
+  }
+}
