@@ -228,8 +228,8 @@ Deno.test("deep nesting, repeated aliases and circles are refused", () => {
 });
 
 Deno.test("fifty thousand keys are read", () => {
-  let text = "engines:\n";
-  for (let index = 0; index < 50_000; index++) text += `  k${index}: { command: [x] }\n`;
+  let text = "other:\n";
+  for (let index = 0; index < 50_000; index++) text += `  k${index}: 1\n`;
   assert.equal(parse(text).providers.length, 0);
 });
 
