@@ -8,6 +8,10 @@ const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\uf
  * escapes only, so that showing the line steers no terminal; any JSON reader gives back the same value.
  */
 export function jsonText(value: unknown): string {
-  const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return JSON.stringify(value).replace(UNESCAPED, escape) + "\n";
+  return escapedJson(JSON.stringify(value)) + "\n";
+}
+
+/** JSON that is text already, one value or one a line, under the same rule. */
+export function escapedJson(json: string): string {
+  return json.replace(UNESCAPED, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }

@@ -1,6 +1,7 @@
 /** `json`: the result object, alone. `stream-json`: one event a line, the result last. */
 import { createProtocolWriter, resultEvent } from "../../protocol/writer.ts";
 import type { Io } from "../../platform/io.ts";
+import { escapedJson, jsonText } from "../../terminal/json_text.ts";
 import { VERSION } from "../version.ts";
 import type { TurnOutput } from "./output.ts";
 
@@ -8,7 +9,7 @@ import type { TurnOutput } from "./output.ts";
 export function jsonOutput(io: Pick<Io, "stdout">): TurnOutput {
   return {
     event: () => {},
-    result: (result) => io.stdout.write(JSON.stringify(resultEvent(result)) + "\n"),
+    result: (result) => io.stdout.write(jsonText(resultEvent(result))),
   };
 }
 
@@ -21,8 +22,8 @@ export function streamJsonOutput(
   return {
     event(event) {
       const lines = writer.lines(event);
-      return lines === "" ? undefined : io.stdout.write(lines);
+      return lines === "" ? undefined : io.stdout.write(escapedJson(lines));
     },
-    result: (result) => io.stdout.write(writer.result(result)),
+    result: (result) => io.stdout.write(escapedJson(writer.result(result))),
   };
 }
