@@ -44,10 +44,12 @@ function wellFormed(message: WireMessage): WireMessage {
 
 /** The texts of a request that may hold something private: what a server's echo is searched for. */
 export function requestTexts(request: ChatRequest): string[] {
-  return request.messages.flatMap((message) => {
+  const messages = request.messages.flatMap((message) => {
     const calls = message.role === "assistant" ? message.tool_calls ?? [] : [];
-    return [message.content, ...calls.map((call) => call.function.arguments)];
+    const reasoning = message.role === "assistant" ? message.reasoning_content ?? "" : "";
+    return [message.content, reasoning, ...calls.map((call) => call.function.arguments)];
   });
+  return [...messages, ...request.tools.map((tool) => tool.function.description)];
 }
 
 /** The field of ours that the server's error names and that can be left out; null when there is none. */

@@ -1,4 +1,5 @@
 /** What a server says went wrong, out of the many shapes in which servers say it. Source: wire reference, §6.3, §12.2. */
+import { withoutEcho } from "./echo.ts";
 import { countOf, isRecord, type JsonRecord, textOf } from "./record.ts";
 
 /** An error as the server gave it. `message` is bounded and one line; never shown without `shownMessage`. */
@@ -20,8 +21,6 @@ export interface ServerError {
 const MESSAGE_LIMIT = 2000;
 /** Characters of a message that are shown. */
 const SHOWN_LIMIT = 300;
-/** Longest piece of the request that may stand in a shown message, in characters. */
-const ECHO_LIMIT = 11;
 
 /** The error that a JSON value is or holds; null when it is none. */
 export function serverErrorIn(value: JsonRecord): ServerError | null {
@@ -54,28 +53,8 @@ export function serverErrorFromBody(text: string): ServerError {
  * parts. `asked` are the texts of the request.
  */
 export function shownMessage(error: ServerError, asked: readonly string[]): string {
-  const message = error.message.replace(/(last read: )'.*/s, "$1…");
-  const haystack = asked.join("\n").replace(/\s+/g, " ").toLowerCase();
-  const escaped = JSON.stringify(asked).toLowerCase();
-  const shown: string[] = [];
-  const folded = message.toLowerCase();
-  let position = 0;
-  while (position < message.length && shown.length < SHOWN_LIMIT) {
-    const piece = folded.slice(position, position + ECHO_LIMIT + 1);
-    if (piece.length > ECHO_LIMIT && (haystack.includes(piece) || escaped.includes(piece))) {
-      let length = piece.length;
-      while (
-        position + length < message.length &&
-        [haystack, escaped].some((text) => text.includes(folded.slice(position, position + length + 1)))
-      ) length++;
-      shown.push("…");
-      position += length;
-    } else {
-      shown.push(message.charAt(position));
-      position++;
-    }
-  }
-  return shown.join("") + (position < message.length ? "…" : "");
+  const message = withoutEcho(error.message.replace(/(last read: )'.*/s, "$1…"), asked);
+  return message.length > SHOWN_LIMIT ? message.slice(0, SHOWN_LIMIT).toWellFormed() + "…" : message;
 }
 
 function fromRecord(record: JsonRecord): ServerError {

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import * as fc from "../../tests/property.ts";
+import { withoutEcho } from "./echo.ts";
+
+const PROMPT = 'The launch "code" is\n8412-ALPHA,\tkeep it: C:\\new\\table, schön & gut';
+
+Deno.test("a text that is echoed in any writing is not shown", () => {
+  const python = (text: string) =>
+    JSON.stringify(text).replace(
+      /[\u0080-\uffff]/g,
+      (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    );
+  const forms = [
+    PROMPT,
+    JSON.stringify(PROMPT),
+    JSON.stringify(JSON.stringify(PROMPT)),
+    python(PROMPT),
+    python(python(PROMPT)),
+    PROMPT.replaceAll("\n", "\\n").replaceAll('"', "'"),
+    PROMPT.replaceAll(" ", "  ").toUpperCase(),
+    PROMPT.replaceAll("&", "&amp;").replaceAll('"', "&quot;"),
+    PROMPT.slice(4, 34),
+  ];
+  for (const form of forms) {
+    const shown = withoutEcho(`bad input: ${form}`, [PROMPT]);
+    assert.doesNotMatch(shown, /8412|alpha|launch|table|sch/i, shown);
+    assert.match(shown, /^bad input: .{0,6}…/);
+  }
+});
+
+Deno.test("a request that comes back as JSON goes as a whole", () => {
+  const request = { model: "m", messages: [{ role: "user", content: PROMPT }, { role: "user", content: "pin 77" }] };
+  assert.equal(withoutEcho(`bad request: ${JSON.stringify(request, null, 1)}`, [PROMPT, "pin 77"]), "bad request: …");
+  assert.equal(withoutEcho(`bad request: [{'role': 'user', 'content': '${PROMPT}'}]`, [PROMPT]), "bad request: …");
+});
+
+Deno.test("words of the server's own stay", () => {
+  for (const message of ["the model is not loaded", 'unknown field {"top_k": 5}', "max_tokens must be at least 1"]) {
+    assert.equal(withoutEcho(message, [PROMPT, "load the model"]), message);
+  }
+});
+
+Deno.test("no piece of ten letters of the request is left, wherever it stood", () => {
+  fc.assert(fc.property(
+    fc.string({ minLength: 14, maxLength: 60 }),
+    fc.string({ maxLength: 20 }),
+    fc.string({ maxLength: 20 }),
+    (text, before, after) => {
+      const letters = (of: string) => of.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
+      const wanted = letters(text);
+      if (wanted.length < 10) return;
+      assert.ok(!letters(withoutEcho(before + text + after, [text])).includes(wanted));
+    },
+  ));
+});
+
+Deno.test("a long conversation is searched in short time", () => {
+  const texts = Array.from({ length: 200 }, (_, at) => `${at} ${"lorem ipsum \\ dolor & sit ".repeat(400)}`);
+  const started = performance.now();
+  withoutEcho("x".repeat(1000) + " lorem ipsum dolor".repeat(50), texts);
+  assert.ok(performance.now() - started < 5000);
+});
