@@ -68,8 +68,9 @@ function outcome(
   // A result can quote arguments, and arguments can quote what the model read: no lower than the session itself.
   const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
   const { content, isError } = result;
+  const source = result.source === undefined ? {} : { source: result.source };
   return {
-    item: { kind: "tool_result", callId: call.id, name: call.name, content, isError, label },
+    item: { kind: "tool_result", callId: call.id, name: call.name, content, isError, label, ...source },
     details: result.details,
     interrupt,
   };

@@ -8,15 +8,12 @@ export type Destination = { kind: "provider"; name: string; local: boolean } | {
 /** Something that wants to leave. */
 export interface Outgoing {
   label?: Label | undefined;
-  /** The file it came from, for the message. */
-  path?: string | undefined;
-  /** The line of a marker that covers it, for the message. */
-  rule?: string | undefined;
+  /** The file it came from and the line of a marker that covers it, for the message. */
+  source?: { path: string; rule: string } | undefined;
 }
 
-function describe(item: Outgoing): string {
-  const rule = item.rule === undefined ? "no-cloud" : item.rule;
-  return item.path === undefined ? `protected content (${rule})` : `${item.path} (${rule})`;
+function describe({ source }: Outgoing): string {
+  return source === undefined ? "protected content (no-cloud)" : `${source.path} (${source.rule})`;
 }
 
 /**

@@ -21,6 +21,6 @@ Deno.test("an item without a label is protected", () => {
 });
 
 Deno.test("the refusal names path, rule and provider", () => {
-  const item = { label: "no-cloud", path: ".env", rule: "no-cloud: .env" } as const;
+  const item = { label: "no-cloud", source: { path: ".env", rule: "no-cloud: .env" } } as const;
   assert.throws(() => admit(remote, [item]), /\.env \(no-cloud: \.env\).*"far"/);
 });

@@ -1,5 +1,6 @@
 /** What the session knows of a file: read, changed by somebody else since, or written by itself. */
 import type { Label } from "../boundary/label.ts";
+import type { ProtectionRule } from "../boundary/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { isRefusal } from "./result.ts";
@@ -13,6 +14,7 @@ export interface CurrentFile {
   bytes: Uint8Array<ArrayBuffer> | null;
   status: FileStatus;
   label: Label;
+  rule?: ProtectionRule | undefined;
 }
 
 async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
@@ -24,7 +26,7 @@ async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
 export async function readWhole(path: ResolvedPath, context: ToolContext): Promise<CurrentFile | Refusal> {
   const read = await context.workspace.read(path, { limit: WHOLE_FILE_LIMIT });
   if (isRefusal(read)) return read;
-  return { bytes: read.more ? null : read.bytes, status: read.status, label: read.label };
+  return { bytes: read.more ? null : read.bytes, status: read.status, label: read.label, rule: read.rule };
 }
 
 /** Remembers the file as read or written in this session. */

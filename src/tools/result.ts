@@ -1,15 +1,17 @@
 /** Results of file tools, made in one way: short, labelled, and telling what to do next. */
 import { highestLabel, type Label } from "../boundary/label.ts";
-import type { Refusal } from "../boundary/workspace.ts";
+import { describeRule, type ProtectionRule } from "../boundary/protection_rule.ts";
+import type { Refusal, ResolvedPath } from "../boundary/workspace.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
 /** A success. Without a label of its own a result has the workspace's. */
 export function success(
   content: string,
   context: Pick<ToolContext, "workspace">,
-  more: { label?: Label; details?: Record<string, unknown> } = {},
+  more: { label?: Label; source?: ToolResult["source"]; details?: Record<string, unknown> } = {},
 ): ToolResult {
   const result: ToolResult = { content, isError: false, label: highest(more.label, context) };
+  if (more.source !== undefined) result.source = more.source;
   if (more.details !== undefined) result.details = more.details;
   return result;
 }
@@ -18,9 +20,20 @@ export function success(
 export function failure(
   content: string,
   context: Pick<ToolContext, "workspace">,
-  more: { label?: Label } = {},
+  more: { label?: Label; source?: ToolResult["source"] } = {},
 ): ToolResult {
-  return { content, isError: true, label: highest(more.label, context) };
+  const result: ToolResult = { content, isError: true, label: highest(more.label, context) };
+  if (more.source !== undefined) result.source = more.source;
+  return result;
+}
+
+/** Where protected content came from; empty for content that is open. */
+export function sourceOf(
+  path: ResolvedPath,
+  rule: ProtectionRule | undefined,
+  { workspace }: Pick<ToolContext, "workspace">,
+): { source?: { path: string; rule: string } } {
+  return rule === undefined ? {} : { source: { path: path.display, rule: describeRule(rule, workspace.root) } };
 }
 
 /** A refusal of the workspace, as a result. */

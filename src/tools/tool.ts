@@ -24,6 +24,8 @@ export interface ToolResult {
   content: string;
   isError: boolean;
   label: Label;
+  /** The protected file it shows, for placeholders and refusals; of several the first. */
+  source?: { path: string; rule: string };
   /** For clients of the protocol (`tool_use_result`): facts such as the file path or the patch. */
   details?: Record<string, unknown>;
 }

@@ -3,7 +3,7 @@ import type { Label } from "../../boundary/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace.ts";
 import { knowledgeOf, readWhole, saveFile, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
-import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { type DecodedText, decodeText, encodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { linesAt } from "./find.ts";
@@ -59,6 +59,7 @@ export const editTool: Tool<EditInput> = {
 /** The text of a file and its label: results show parts of it. */
 interface KnownText extends DecodedText {
   label: Label;
+  source: ReturnType<typeof sourceOf>;
 }
 
 /** The text of a file that the session knows as it is; else the result that says what to do. */
@@ -84,7 +85,7 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
   }
   const text = decodeText(current.bytes);
   if (text === null) return failure(`${path.display} is no text file; Edit changes text only.`, context);
-  return { ...text, label: current.label };
+  return { ...text, label: current.label, source: sourceOf(path, current.rule, context) };
 }
 
 async function change(
@@ -101,7 +102,7 @@ async function change(
     return failure(
       `old_string was not found in ${path.display}.${explainNoMatch(file.text, input.old_string)}`,
       context,
-      { label: file.label },
+      { label: file.label, ...file.source },
     );
   }
   if (match.kind === "several") {
@@ -111,13 +112,14 @@ async function change(
         ? `old_string stands ${match.positions.length} times in ${path.display}: lines ${lines}. Add lines around it to mean one, or set replace_all.`
         : `old_string was not found exactly in ${path.display}; ${match.positions.length} places differ only in white space: lines ${lines}. Copy one of them exactly.`,
       context,
-      { label: file.label },
+      { label: file.label, ...file.source },
     );
   }
   const changed = applyReplacements(file.text, match.replacements);
   if (changed === file.text) {
     return failure(`${path.display} already is as new_string says; nothing was written.`, context, {
       label: file.label,
+      ...file.source,
     });
   }
   const bytes = encodeText(changed, file);
@@ -125,13 +127,14 @@ async function change(
     return failure(
       `${path.display} is Latin-1 text and cannot hold some characters of new_string. Use others.`,
       context,
-      { label: file.label },
+      { label: file.label, ...file.source },
     );
   }
   const failed = await saveFile(path, bytes, context);
   if (failed !== null) return refused(failed, context);
   return success(report(changed, { path, replacements: match.replacements, exact: match.exact }), context, {
     label: file.label,
+    ...file.source,
     details: {
       filePath: path.path,
       oldString: input.old_string,

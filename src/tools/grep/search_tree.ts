@@ -2,7 +2,7 @@
 import { highestLabel, type Label } from "../../boundary/label.ts";
 import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace.ts";
 import type { PathPattern } from "../path_pattern.ts";
-import { count, isRefusal } from "../result.ts";
+import { count, isRefusal, sourceOf } from "../result.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import type { LineMatcher } from "./line_matcher.ts";
 import type { SearchReport } from "./report.ts";
@@ -26,6 +26,8 @@ export interface TreeSearch {
 export interface SearchEnd {
   label: Label;
   notes: string[];
+  /** The first protected file that the report shows. */
+  source?: { path: string; rule: string };
 }
 
 /** Files that are being read at the same time, because each read waits for the system. */
@@ -67,7 +69,8 @@ export async function searchTree(
     // The rest of what is being read.
   }
   await Promise.allSettled(reading.map((one) => one.bytes));
-  return { label: highestLabel(state.labels), notes: notesOf(state) };
+  const { labels, source } = state;
+  return { label: highestLabel(labels), notes: notesOf(state), ...(source === undefined ? {} : { source }) };
 }
 
 interface State {
@@ -82,6 +85,7 @@ interface State {
   skipped: number;
   late: boolean;
   refusal?: string;
+  source?: { path: string; rule: string } | undefined;
 }
 
 /** Searches the file that was asked for first; false when there is no need for more. */
@@ -105,6 +109,7 @@ async function searchOldest(
     const found = text === null ? null : searchText(text, search.matcher, { ...search.report.wanted, watch });
     if (found !== null) {
       state.labels.add(read.label);
+      state.source ??= sourceOf(oldest.file.path, read.rule, search).source;
       search.report.add(oldest.file.path.display, found);
     }
   }

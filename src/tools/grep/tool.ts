@@ -77,7 +77,9 @@ async function grep(
     ? await searchDirectory(start, search)
     : await ownSearch(start, { ...search, glob: null, isFile: true });
   if ("problem" in end) return failure(end.problem, context);
-  return success(end.report.text(end.notes), context, { label: end.label, details: { ...end.report.totals } });
+  const { label, source, report: found } = end;
+  const details = { ...found.totals };
+  return success(found.text(end.notes), context, { label, details, ...(source === undefined ? {} : { source }) });
 }
 
 interface Search {

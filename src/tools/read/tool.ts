@@ -2,7 +2,7 @@
 import type { ResolvedPath } from "../../boundary/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
-import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { describeType, isPdf } from "./file_type.ts";
@@ -69,10 +69,11 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const current = await readWhole(path, context);
   if (isRefusal(current)) return refused(current, context);
   const details = { filePath: path.path };
+  const source = sourceOf(path, current.rule, context);
   const size = current.status.size;
   const finish = async (content: string) => {
     await remember(path, current, context.memory);
-    return success(content, context, { label: current.label, details });
+    return success(content, context, { label: current.label, ...source, details });
   };
   if (size === 0) return await finish(`${path.display} is empty.`);
   const head = await firstBytes(path, { current, context });
@@ -91,7 +92,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   return failure(
     `offset ${call.range.offset} is beyond the end: ${path.display} has ${lines}.`,
     context,
-    { label: current.label },
+    { label: current.label, ...source },
   );
 }
 
