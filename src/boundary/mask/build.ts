@@ -2,7 +2,7 @@
 import { isForbidden, lstat, realPath } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, normalise } from "../../platform/path.ts";
 import { gitPlaces } from "./git_places.ts";
-import { hardLinksTo } from "./hard_links.ts";
+import type { HardLinkSearch } from "./hard_links.ts";
 import type { MaskPlan, PlanStep } from "./plan.ts";
 import { findPolicyFiles, type PolicyFiles } from "./policy.ts";
 import type { MaskRefusal, MaskRequest } from "./request.ts";
@@ -17,6 +17,7 @@ export interface MaskGround {
   home: string;
   /** The user's home, a real path; null when unknown. */
   userHome: string | null;
+  links: HardLinkSearch;
 }
 
 /** A plan, and what it hides and keeps, for the look afterwards. */
@@ -47,7 +48,7 @@ export async function buildMask(request: MaskRequest, ground: MaskGround): Promi
   if (covered !== undefined || directories.some((directory) => isWithin(directory, request.cwd))) {
     return refuse("the whole project is protected, so commands have nothing to see");
   }
-  const files = await hiddenFiles(request, { directories, visible });
+  const files = await hiddenFiles(request, { directories, visible, links: ground.links });
   const policy = await findPolicyFiles(roots, { userHome: ground.userHome });
   const inHidden = (path: string) => directories.some((directory) => isWithin(directory, path));
   const frozen = (await realPaths([...request.readOnly, ...policy.present]))
@@ -102,11 +103,15 @@ async function hiddenDirectories(
 
 async function hiddenFiles(
   request: MaskRequest,
-  { directories, visible }: { directories: readonly string[]; visible: readonly PlanStep[] },
+  { directories, visible, links }: {
+    directories: readonly string[];
+    visible: readonly PlanStep[];
+    links: HardLinkSearch;
+  },
 ): Promise<string[]> {
   const named = await realPaths(request.hide.files);
   const writable = visible.map((step) => step.path);
-  const others = await hardLinksTo({ files: named, directories }, outermost(writable));
+  const others = await links.find({ files: named, directories }, outermost(writable));
   const gitFiles = request.git === "open"
     ? []
     : await realPaths(await gitPlaces([request.root, ...request.additional], request.hide));

@@ -3,6 +3,7 @@ import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
 import { buildMask } from "./build.ts";
+import { createHardLinkSearch } from "./hard_links.ts";
 import type { MaskPlan, PlanStep } from "./plan.ts";
 
 /** Longest wait for the proof, in milliseconds. */
@@ -48,7 +49,7 @@ export async function proveMask(
       readOnly: [join(root, ".agentclisecret")],
       git: "open",
       network: false,
-    }, { system: options.system, bound: [], home, userHome: null });
+    }, { system: options.system, bound: [], home, userHome: null, links: createHardLinkSearch() });
     if ("kind" in built) return built.reason;
     let output = "";
     const decoder = new TextDecoder();

@@ -8,6 +8,40 @@ export function identity(status: Pick<FileStatus, "device" | "inode">): string {
   return `${status.device}:${status.inode}`;
 }
 
+/** Times the length of a search in which its answer is used again. */
+const REUSED_FOR = 20;
+
+/** Searches for other names, again and again, at a bounded share of the time. */
+export interface HardLinkSearch {
+  /**
+   * The paths below `roots` that are other names of hidden files. An answer to the same question is given again for
+   * twenty times as long as the search took: no command behind a mask can make such a name, and with ten thousand
+   * protected files every search costs a tenth of a second.
+   */
+  find(hide: HiddenPaths, roots: readonly string[]): Promise<string[]>;
+}
+
+/** A search of its own memory; `now` in milliseconds. */
+export function createHardLinkSearch(now: () => number = () => performance.now()): HardLinkSearch {
+  let last = { question: "", until: 0, answer: [] as string[] };
+  return {
+    async find(hide, roots) {
+      const question = JSON.stringify([hide, roots]);
+      const start = now();
+      if (question === last.question && start < last.until && await allThere(last.answer)) return last.answer;
+      const answer = await hardLinksTo(hide, roots);
+      const end = now();
+      last = { question, until: end + REUSED_FOR * (end - start), answer };
+      return answer;
+    },
+  };
+}
+
+async function allThere(paths: readonly string[]): Promise<boolean> {
+  const found = await Promise.all(paths.map((path) => quietly(() => lstat(path))));
+  return found.every((status) => status !== null);
+}
+
 /**
  * The paths below `roots` that are other names of hidden files, links not followed. Looks only where some hidden file has
  * more names than are hidden; costs one `lstat` for each hidden file, and then one for each file of the roots.

@@ -7,7 +7,7 @@ import { buildMask, type BuiltMask, type MaskGround } from "./build.ts";
 import { proveMask } from "./canary.ts";
 import { historyHolds, historyState } from "./git_history.ts";
 import { gitPlaces } from "./git_places.ts";
-import { identity } from "./hard_links.ts";
+import { createHardLinkSearch, identity } from "./hard_links.ts";
 import { systemSteps, trustedProgram } from "./host.ts";
 import { findMakers, type MaskMaker } from "./makers.ts";
 import { undoPolicyFiles } from "./policy.ts";
@@ -100,7 +100,10 @@ async function groundOf(options: SessionMaskOptions, system: MaskGround["system"
   const userHome = isAbsolute(options.userHome ?? "") ? await realOrNamed(options.userHome ?? "") : null;
   const { read, write } = options.settings;
   const bound = await bindable({ path: options.path, read, write }, { roots: options.roots, home, userHome });
-  return { ground: { system, bound: bound.steps, home, userHome }, notices: bound.notices };
+  return {
+    ground: { system, bound: bound.steps, home, userHome, links: createHardLinkSearch() },
+    notices: bound.notices,
+  };
 }
 
 async function realOrNamed(path: string): Promise<string> {

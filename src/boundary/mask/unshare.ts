@@ -33,8 +33,9 @@ for d in null zero full random urandom; do : > "dev/$d"; "$MOUNT" --bind "/dev/$
 ln -s /proc/self/fd dev/fd; ln -s /proc/self/fd/0 dev/stdin; ln -s /proc/self/fd/1 dev/stdout; ln -s /proc/self/fd/2 dev/stderr
 mkdir dev/shm
 [ "$PROC" = no ] || "$MOUNT" -t proc -o nosuid,nodev,noexec proc proc
-while [ "$1" != -- ]; do
+ETC=; while [ "$1" != -- ]; do
   case $1 in
+    copy) ETC="$ETC $2";;
     read) place "$2"; "$MOUNT" --rbind "$2" "$N$2"; fix "$2" ro,nosuid,nodev;;
     write) place "$2"; "$MOUNT" --rbind "$2" "$N$2"; fix "$2" nosuid,nodev;;
     pin) "$MOUNT" --rbind "$N$2" "$N$2";;
@@ -47,6 +48,7 @@ while [ "$1" != -- ]; do
   esac
   shift 3
 done; shift
+[ -z "$ETC" ] || cp -rP --parents $ETC "$N" || :
 "$PIVOT" . .old
 cd /
 "$UMOUNT" -l /.old
@@ -92,6 +94,8 @@ export function unshareArgv(plan: MaskPlan, form: UnshareForm & { place: string 
   ];
 }
 
+/** Settings of the system are copied, not mounted: each mount is two processes here, and they are small. */
 function words(step: PlanStep): string[] {
+  if (step.kind === "read" && /^\/etc\/[\w./-]+$/.test(step.path)) return ["copy", step.path, "-"];
   return [step.kind, step.path, step.kind === "link" ? step.target : "-"];
 }
