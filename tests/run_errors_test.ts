@@ -56,6 +56,37 @@ Deno.test("a refused key is exit 5 and says where the key came from, never the k
   assert.equal(server.chats().length, 1, "a refused key is not tried again");
 });
 
+Deno.test("a refused literal key is told by the file it stands in", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: always401() });
+  await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "sk-very-secret-value" } });
+  // The second run reads the parsed copy.
+  for (let count = 0; count < 2; count++) {
+    const done = await runProgram(["run", "hi"], { home });
+    assert.equal(done.code, 5);
+    assert.ok(done.stderr.includes(`literal in ${home.agentcliHome}/providers.yaml`), done.stderr);
+    assert.doesNotMatch(done.stdout + done.stderr, /sk-very-secret/);
+  }
+});
+
+Deno.test("a peer that does not speak HTTP is told as that", async () => {
+  await using home = await temporaryHome();
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const answering = (async () => {
+    for await (const connection of listener) {
+      await connection.read(new Uint8Array(1024));
+      await connection.write(new TextEncoder().encode("SSH-2.0-OpenSSH_9.6\r\n"));
+      connection.close();
+    }
+  })();
+  await configure(home, { loc: { baseUrl: `http://127.0.0.1:${listener.addr.port}/v1` } });
+  const done = await runProgram(["run", "hi"], { home });
+  assert.equal(done.code, 4);
+  assert.match(done.stderr, /what answers there does not speak HTTP/);
+  listener.close();
+  await answering;
+});
+
 function always401() {
   return [always(refuse(401, "Invalid API Key sk-very-secret-value"))];
 }

@@ -62,6 +62,7 @@ function isOverflow(failure: ProviderFailure, session: Session): boolean {
   return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
 }
 
+/** The server's own numbers where it named them: an estimate beside them, or one that fits, would contradict. */
 function overflow(session: Session, failure: ProviderFailure): AgentcliError {
   return failure.kind === "context" ? tooLong(estimateOf(session), session.model.contextWindow) : failure;
 }

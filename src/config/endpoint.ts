@@ -15,6 +15,8 @@ export interface ResolvedConnection {
   baseUrl: string;
   key?: string;
   keySource: string;
+  /** Absolute path of the providers.yaml that it stands in. */
+  configFile?: string | undefined;
   headers: Record<string, string>;
   caCerts: string[];
   /** Seconds. */
@@ -72,6 +74,7 @@ async function connectionWith(
     baseUrl: effectiveBaseUrl(provider, options.env),
     key: key.key,
     keySource: key.source,
+    configFile: provider.file,
     headers: provider.headers,
     caCerts: await readCertificates(provider),
     timeout: provider.timeout,

@@ -114,9 +114,10 @@ function toModel(model: ModelRecord): ModelEntry {
   };
 }
 
-function toProvider(name: string, provider: ProviderRecord): ProviderEntry {
+function toProvider(name: string, provider: ProviderRecord, file: string): ProviderEntry {
   return {
     name,
+    file,
     type: "openai_compat",
     baseUrl: provider.base_url,
     apiKey: provider.api_key,
@@ -149,7 +150,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
     },
     // Only where there are some: their names are data, `__proto__` too, and stay own keys.
     ...(file.engines === undefined ? {} : { engines: Object.fromEntries(Object.entries(file.engines)) }),
-    providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider)),
+    providers: Object.entries(file.providers ?? {}).map(([name, provider]) => toProvider(name, provider, path)),
     warnings: [],
   };
 }

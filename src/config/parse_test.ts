@@ -75,6 +75,7 @@ providers:
       timeout: { connect: 10, firstByte: 600, idle: 5 },
       local: true,
       caFile: "/etc/ca.pem",
+      file: "/home/providers.yaml",
     }, {
       name: "b",
       type: "openai_compat",
@@ -83,6 +84,7 @@ providers:
       headers: {},
       timeout: { connect: 10, firstByte: 600, idle: 300 },
       local: false,
+      file: "/home/providers.yaml",
     }],
     warnings: [],
   });

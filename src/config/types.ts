@@ -39,6 +39,8 @@ export interface ProviderEntry {
   /** The user's word that a gateway on loopback is local all the same. */
   local: boolean;
   caFile?: string;
+  /** Absolute path of the file that it stands in, for messages; absent for the built-in ones. */
+  file?: string;
 }
 
 /** One entry of `engines:`: how a model server is started. */

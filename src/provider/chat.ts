@@ -129,16 +129,15 @@ class Attempts {
     await response.cancel();
     this.#serverError = serverErrorFromBody(body);
     const wait = retryAfter(response.headers, this.#options.clock.now());
-    const failure = this.#serverFailure(this.#serverError, response.status);
-    return wait === null ? failure : failure.with({ retryAfterMs: wait });
+    return this.#serverFailure(this.#serverError, { status: response.status, retryAfterMs: wait ?? undefined });
   }
 
-  #serverFailure(error: ServerError, status: number): ProviderFailure {
+  #serverFailure(error: ServerError, response: { status: number; retryAfterMs?: number | undefined }): ProviderFailure {
     const request = this.#request;
     return serverFailure(error, {
       endpoint: this.#endpoint,
       model: request.model,
-      status,
+      ...response,
       texts: requestTexts(request),
     });
   }
@@ -177,12 +176,12 @@ class Attempts {
       case "complete":
         return verdict.reply;
       case "error":
-        throw this.#serverFailure(verdict.error, 200);
+        throw this.#serverFailure(verdict.error, { status: 200 });
       case "empty":
         throw new ProviderFailure("empty_reply", `${provider} sent an empty reply`, {
           kind: "empty",
           hint: "the conversation is probably longer than the window the model was loaded with: " +
-            "load it with a larger one, or shorten the conversation with /compact",
+            "load it with a larger one, or start with less: fewer files, a narrower question",
         });
       case "foreign":
         throw new ProviderFailure("invalid_reply", `${provider} did not answer as a model server`, {

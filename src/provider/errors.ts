@@ -4,6 +4,8 @@
  */
 import type { ErrorCode } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
+import { keyHint, keyRefused } from "./key_words.ts";
+import { LONGEST_WAIT } from "./retry.ts";
 import { type ServerError, shownMessage } from "./server_error.ts";
 import type { Endpoint } from "./types.ts";
 
@@ -99,13 +101,32 @@ interface Shown {
   /** `: message`, cleaned, or empty. */
   message: string;
   model: string;
+  status: number;
+  error: ServerError;
+  /** How long it asks to wait, in milliseconds; 0 when it does not. */
+  retryAfterMs: number;
+}
+
+/** The server's own numbers of an overflow, where it gave both and they say that it is one. */
+function roomOf({ promptTokens, contextWindow }: ServerError): string | null {
+  if (promptTokens === null || contextWindow === null || promptTokens <= contextWindow) return null;
+  const number = (tokens: number) => tokens.toLocaleString("en-US");
+  return `: ${number(promptTokens)} tokens are more than its window of ${number(contextWindow)}`;
+}
+
+function waitText(milliseconds: number): string {
+  const seconds = Math.ceil(milliseconds / 1000);
+  if (seconds < 120) return `${seconds} s`;
+  const minutes = Math.ceil(seconds / 60);
+  return minutes < 120 ? `${minutes} min` : `${Math.ceil(minutes / 60)} h`;
 }
 
 const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   context: {
     code: "context_overflow",
-    says: ({ where, message }) => `has no room for this conversation (${where})${message}`,
-    hint: () => "shorten it with /compact, or give the model a larger window on the server",
+    // Its own words name the same numbers, or others: of the reply, of the window it was trained with.
+    says: ({ where, message, error }) => `has no room for this conversation (${where})${roomOf(error) ?? message}`,
+    hint: () => "give the model a larger window on the server, or start with less: fewer files, a narrower question",
   },
   loading: {
     code: "provider_busy",
@@ -114,14 +135,18 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
   busy: {
     code: "provider_busy",
-    says: ({ where, message }) => `is busy (${where})${message}`,
-    hint: () => "try again in a moment",
+    says: ({ where, message, retryAfterMs }) =>
+      `is busy (${where})${message}${retryAfterMs > LONGEST_WAIT ? `; it asks to wait ${waitText(retryAfterMs)}` : ""}`,
+    hint: ({ retryAfterMs }) =>
+      retryAfterMs > LONGEST_WAIT
+        ? `try again in ${waitText(retryAfterMs)}, or use another provider`
+        : "try again in a moment",
   },
   auth: {
     code: "auth_failed",
     // The server's own words may hold the key or a part of it.
-    says: ({ where, endpoint }) => endpoint.key ? `refused the key (${where})` : `wants a key (${where})`,
-    hint: ({ endpoint }) => authHint(endpoint),
+    says: ({ where, endpoint }) => keyRefused(endpoint, where),
+    hint: ({ endpoint }) => keyHint(endpoint),
   },
   model: {
     code: "unknown_model",
@@ -150,11 +175,19 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
   request: {
     code: "provider_error",
-    says: ({ where, message }) => `refused the request (${where})${message}`,
-    hint: ({ endpoint }) =>
-      new URL(endpoint.baseUrl).pathname === "/"
+    says: ({ where, message, status }) =>
+      status === 413
+        ? `takes no request of this size (${where})${message}`
+        : `refused the request (${where})${message}`,
+    hint: ({ endpoint, status }) => {
+      if (status === 413) {
+        return "raise the size of requests that the server or the proxy before it takes, or start with less: " +
+          "fewer files, a narrower question";
+      }
+      return new URL(endpoint.baseUrl).pathname === "/"
         ? "base_url has no path: most servers want one that ends in /v1"
-        : "check base_url and `params` of the model; agentcli doctor looks at both",
+        : "check base_url and `params` of the model: agentcli providers validate";
+    },
   },
   transient: {
     code: "provider_error",
@@ -168,12 +201,6 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
 };
 
-function authHint(endpoint: Endpoint): string {
-  const name = endpoint.keySource.startsWith("env:") ? endpoint.keySource.slice(4) : null;
-  if (name !== null) return `set ${name} to a valid key`;
-  return `store one: agentcli providers set-key ${endpoint.provider}`;
-}
-
 /** What was asked, for the failure's words. */
 export interface Asked {
   endpoint: Endpoint;
@@ -182,6 +209,8 @@ export interface Asked {
   status: number;
   /** Texts of the request: no piece of them is shown. */
   texts: readonly string[];
+  /** How long the server asks to wait, in milliseconds. */
+  retryAfterMs?: number | undefined;
 }
 
 /** The failure that a server's error amounts to. */
@@ -194,12 +223,16 @@ export function serverFailure(error: ServerError, asked: Asked): ProviderFailure
     model: asked.model,
     where: status >= 400 ? `HTTP ${status}` : "in its reply",
     message: message === "" ? "" : `: ${withoutKey(message, asked.endpoint)}`,
+    status,
+    error,
+    retryAfterMs: asked.retryAfterMs ?? 0,
   };
   const meaning = MEANINGS[kind];
   return new ProviderFailure(meaning.code, `${asked.endpoint.provider} ${meaning.says(shown)}`, {
     kind,
     status,
     hint: meaning.hint(shown),
+    ...(asked.retryAfterMs === undefined ? {} : { retryAfterMs: asked.retryAfterMs }),
     ...(error.contextWindow === null ? {} : { contextWindow: error.contextWindow }),
     ...(error.promptTokens === null ? {} : { promptTokens: error.promptTokens }),
     ...(error.failedGeneration === null ? {} : { failedGeneration: error.failedGeneration }),

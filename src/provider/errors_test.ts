@@ -54,6 +54,54 @@ Deno.test("a refused key is reported without the server's words and without the 
   assert.match(failure.hint ?? "", /RUNTIME_D_KEY/);
 });
 
+Deno.test("a refused key is told by its source: a variable, the file, or the placeholder", () => {
+  const refused = (more: Partial<Endpoint>) => {
+    const failure = serverFailure(serverErrorFromBody("{}"), {
+      endpoint: { ...endpoint, configFile: "/h/providers.yaml", ...more },
+      model: "m",
+      texts: [],
+      status: 401,
+    });
+    assert.doesNotMatch(failure.message + failure.hint, /secret/);
+    return `${failure.message}\n${failure.hint}`;
+  };
+  assert.match(refused({}), /refused the key \(HTTP 401\): env:RUNTIME_D_KEY\nset RUNTIME_D_KEY/);
+  assert.match(refused({ keySource: "literal" }), /: literal in \/h\/providers\.yaml\nput a valid key/);
+  assert.match(refused({ keySource: "local", key: "local" }), /local placeholder\nwrite api_key: \$NAME/);
+  assert.match(refused({ keySource: "none", key: undefined }), /wants a key \(HTTP 401\)\nwrite api_key: \$NAME/);
+});
+
+Deno.test("a request that is too large in bytes says so, and what to do", () => {
+  const failure = failureOf("", 413);
+  assert.match(failure.message, /takes no request of this size \(HTTP 413\)/);
+  assert.match(failure.hint ?? "", /raise the size .*or start with less/);
+});
+
+Deno.test("an overflow is told in the numbers of the server, and once", () => {
+  const message = "the request exceeds the available context size. try increasing it";
+  const body = { error: { code: 400, message, type: "exceed_context_size_error", n_prompt_tokens: 9000, n_ctx: 4096 } };
+  assert.match(failureOf(body, 400).message, /\(HTTP 400\): 9,000 tokens are more than its window of 4,096$/);
+  // Prompt and reply together are too long: the prompt alone would fit, so these numbers would explain nothing.
+  const both = { ...body, error: { ...body.error, n_prompt_tokens: 3000 } };
+  assert.match(failureOf(both, 400).message, /exceeds the available context size/);
+});
+
+Deno.test("a wait that is longer than ours is told as the server asked for it", () => {
+  const told = (retryAfterMs: number) =>
+    serverFailure(serverErrorFromBody('{"error":"slow down"}'), {
+      endpoint,
+      model: "m",
+      texts: [],
+      status: 429,
+      retryAfterMs,
+    });
+  assert.match(told(86_400_000).message, /slow down; it asks to wait 24 h$/);
+  assert.match(told(86_400_000).hint ?? "", /try again in 24 h/);
+  assert.match(told(90_000).message, /wait 90 s$/);
+  assert.doesNotMatch(told(1000).message, /asks/);
+  assert.equal(told(1000).facts.retryAfterMs, 1000);
+});
+
 Deno.test("the request is not shown when a server echoes it", () => {
   const prompt = "the launch code is 8412-ALPHA,\nkeep it safe";
   const bodies: unknown[] = [

@@ -2,6 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { type Answer, ask, fieldsOf, membersOf } from "./ask.ts";
 import type { HttpDoor } from "./http.ts";
+import { keyHint, keyRefused } from "./key_words.ts";
 import type { Endpoint } from "./types.ts";
 
 /** Bytes of a list that are read. */
@@ -153,7 +154,6 @@ export async function listModels(
 
 function refusal(answer: Answer, at: { endpoint: Endpoint; where: string }): AgentcliError {
   const { status, text } = answer;
-  const { provider, key } = at.endpoint;
   // text-generation-webui (400) and Jan (403) refuse the name in the address, not the key.
   if (/invalid host header/i.test(text)) {
     return new AgentcliError("provider_error", `${at.where} refuses the host name of the address (HTTP ${status})`, {
@@ -163,10 +163,8 @@ function refusal(answer: Answer, at: { endpoint: Endpoint; where: string }): Age
   if (status === 401 || status === 403) {
     return new AgentcliError(
       "auth_failed",
-      key === undefined
-        ? `${at.where} needs a key (HTTP ${status})`
-        : `${at.where} refused the key from ${at.endpoint.keySource} (HTTP ${status})`,
-      { hint: `set it with: agentcli providers set-key ${provider}, or let api_key name a variable ($NAME)` },
+      `${at.where} ${keyRefused(at.endpoint, `HTTP ${status}`)}`,
+      { hint: keyHint(at.endpoint) },
     );
   }
   if (status === 503) {

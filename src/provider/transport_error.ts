@@ -44,6 +44,12 @@ const RULES: readonly Rule[] = [
     hint: () => "does the server speak https? if not, write base_url with http://",
   },
   {
+    when: /invalid HTTP (?:version|header|status)/i,
+    kind: "unreachable",
+    says: "what answers there does not speak HTTP",
+    hint: () => "check host and port of base_url; if the server speaks TLS, write base_url with https://",
+  },
+  {
     when: /certificate|UnknownIssuer|NotValidForName/i,
     kind: "unreachable",
     says: "its certificate is not trusted",

@@ -10,6 +10,8 @@ export interface Endpoint {
   key?: string;
   /** Where the key came from, for messages: `env:NAME`, `literal`, `local`, … */
   keySource: string;
+  /** Absolute path of the providers.yaml that configures it, for messages; absent where none does. */
+  configFile?: string | undefined;
   headers: Record<string, string>;
   /** Own certificate authorities (PEM texts), for https in the LAN. */
   caCerts: string[];
