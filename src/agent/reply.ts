@@ -64,7 +64,11 @@ function isOverflow(failure: ProviderFailure, session: Session): boolean {
 
 /** The server's own numbers where it named them: an estimate beside them, or one that fits, would contradict. */
 function overflow(session: Session, failure: ProviderFailure): AgentcliError {
-  return failure.kind === "context" ? tooLong(estimateOf(session), session.model.contextWindow) : failure;
+  const { contextWindow, promptTokens } = failure.facts;
+  const estimate = estimateOf(session);
+  const named = contextWindow !== undefined && promptTokens !== undefined;
+  if (failure.kind !== "context" || named || estimate <= session.model.contextWindow) return failure;
+  return tooLong(estimate, session.model.contextWindow);
 }
 
 async function ask(
