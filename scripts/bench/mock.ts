@@ -35,8 +35,10 @@ function event(delta: Record<string, unknown>, finish: string | null = null): st
   return `data: ${JSON.stringify(chunk)}\n\n`;
 }
 
-function tail(finish: string, tokens: number): string {
-  const usage = { prompt_tokens: 1000, completion_tokens: tokens, total_tokens: 1000 + tokens };
+/** What a server counts: a usual four bytes a token of the request, so that nothing looks cut off. */
+function tail(finish: string, count: { prompt: number; tokens: number }): string {
+  const { prompt, tokens } = count;
+  const usage = { prompt_tokens: prompt, completion_tokens: tokens, total_tokens: prompt + tokens };
   return `${event({}, finish)}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`;
 }
 
@@ -50,19 +52,18 @@ function textBlocks(count: number): Uint8Array<ArrayBuffer>[] {
     blocks.push(encoder.encode(pending));
     pending = "";
   }
-  return [...blocks, encoder.encode(pending + tail("stop", count))];
+  return [...blocks, encoder.encode(pending)];
 }
 
-function callBlocks(name: string, input: Record<string, unknown>, round: number): Uint8Array<ArrayBuffer>[] {
+function callBlocks(name: string, input: Record<string, unknown>, round: number): Uint8Array<ArrayBuffer> {
   const text = JSON.stringify(input);
   const half = text.length >> 1;
   const piece = (more: Record<string, unknown>) => event({ tool_calls: [{ index: 0, ...more }] });
-  return [encoder.encode(
+  return encoder.encode(
     piece({ id: `call_${round}`, type: "function", function: { name, arguments: "" } }) +
       piece({ function: { arguments: text.slice(0, half) } }) +
-      piece({ function: { arguments: text.slice(half) } }) +
-      tail("tool_calls", 20),
-  )];
+      piece({ function: { arguments: text.slice(half) } }),
+  );
 }
 
 interface Body {
@@ -70,16 +71,22 @@ interface Body {
   messages: { role: string }[];
 }
 
-function blocksFor({ model, messages }: Body, prepared: Map<string, Uint8Array<ArrayBuffer>[]>) {
+function blocksFor(text: string, prepared: Map<string, Uint8Array<ArrayBuffer>[]>): Uint8Array<ArrayBuffer>[] {
+  const { model, messages }: Body = JSON.parse(text);
+  const prompt = Math.ceil(text.length / 4);
   const done = messages.filter(({ role }) => role === "tool").length;
   const rounds = Number(model.match(/^rounds-(\d+)$/)?.[1] ?? 0);
-  if (done < rounds) return callBlocks("Read", { file_path: `note-${done + 1}.txt` }, done);
-  if (model === "grep" && done === 0) return callBlocks("Grep", { pattern: "needle[0-9]+" }, done);
+  const call = done < rounds
+    ? callBlocks("Read", { file_path: `note-${done + 1}.txt` }, done)
+    : model === "grep" && done === 0
+    ? callBlocks("Grep", { pattern: "needle[0-9]+" }, done)
+    : null;
+  if (call !== null) return [call, encoder.encode(tail("tool_calls", { prompt, tokens: 20 }))];
   const count = Number(model.match(/^stream-(\d+)$/)?.[1] ?? 8);
   const key = String(count);
   const known = prepared.get(key) ?? textBlocks(count);
   prepared.set(key, known);
-  return known;
+  return [...known, encoder.encode(tail("stop", { prompt, tokens: count }))];
 }
 
 function streamed(blocks: readonly Uint8Array<ArrayBuffer>[], ended: () => void): Response {
@@ -111,7 +118,7 @@ function serve(): void {
     const body = await request.text();
     const record: MockRecord = { arrived, answered: 0, body };
     log.push(record);
-    return streamed(blocksFor(JSON.parse(body), prepared), () => record.answered = now());
+    return streamed(blocksFor(body, prepared), () => record.answered = now());
   };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   console.log(server.addr.port);

@@ -3,7 +3,7 @@ import { asTextMessages, promptProtocol } from "../provider/text_calls/prompt.ts
 import type { ChatRequest } from "../provider/types.ts";
 import { fittingReply } from "./limits.ts";
 import { buildMessages } from "./request.ts";
-import { historyOptions, type Session } from "./session.ts";
+import type { Session } from "./session.ts";
 import { byteLength, estimateTokens } from "./tokens.ts";
 
 /**
@@ -12,7 +12,7 @@ import { byteLength, estimateTokens } from "./tokens.ts";
  */
 export function requestOf(session: Session): ChatRequest {
   const { entry, temperature } = session.model;
-  const messages = buildMessages(systemText(session), session.items, historyOptions(entry));
+  const messages = buildMessages(systemText(session), session.items, session.context.history);
   const { toolProtocol } = session.context;
   return {
     model: entry.id,

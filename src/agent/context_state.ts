@@ -1,4 +1,5 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
+import type { WireMessage } from "../provider/types.ts";
 import type { SessionItem } from "../session/item.ts";
 import { type HistoryOptions, messageOf } from "./request.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
@@ -25,6 +26,8 @@ export interface ContextState {
   };
   /** Notices that are given once. */
   said: Set<"truncated" | "text_calls" | "tight">;
+  /** How items become messages; holds the messages that were made. */
+  readonly history: HistoryOptions;
   /** Bytes of an item in a request. */
   sizeOf(item: SessionItem): number;
 }
@@ -32,6 +35,7 @@ export interface ContextState {
 /** The state of a session without items. */
 export function createContextState(toolProtocol: ToolProtocol, history: HistoryOptions): ContextState {
   const sizes = new WeakMap<SessionItem, number>();
+  const remembering = { ...history, made: new WeakMap<SessionItem, WireMessage>() };
   return {
     toolProtocol,
     bytesPerToken: USUAL_RATIO,
@@ -40,10 +44,11 @@ export function createContextState(toolProtocol: ToolProtocol, history: HistoryO
     breaks: 0,
     compactions: { count: 0, fruitless: 0, repliesSince: 0 },
     said: new Set(),
+    history: remembering,
     sizeOf(item) {
       const known = sizes.get(item);
       if (known !== undefined) return known;
-      const size = byteLength(JSON.stringify(messageOf(item, history))) + 1;
+      const size = byteLength(JSON.stringify(messageOf(item, remembering))) + 1;
       sizes.set(item, size);
       return size;
     },

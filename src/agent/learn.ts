@@ -5,7 +5,7 @@ import type { Usage } from "../provider/types.ts";
 import { estimateOf, requestBytes } from "./chat_request.ts";
 import { tellBreak } from "./prefix_break.ts";
 import { buildMessages } from "./request.ts";
-import { historyOptions, type Session, setWindow } from "./session.ts";
+import { type Session, setWindow } from "./session.ts";
 import { estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
 import { windowAdvice } from "./window_advice.ts";
 
@@ -42,7 +42,7 @@ export async function learnFromReply(
     ...reply.sent,
     promptTokens,
     bytesPerToken: context.bytesPerToken,
-    least: () => leastTokens(textOf(session)),
+    least: (enough) => leastTokens(textsOf(session), enough),
   });
   switch (verdict.kind) {
     case "whole":
@@ -88,9 +88,8 @@ async function sayTruncated(
   });
 }
 
-function textOf(session: Session): string {
-  const messages = buildMessages(session.system.text, session.items, historyOptions(session.model.entry));
-  return messages.map((message) => message.content).join("\n");
+function textsOf(session: Session): string[] {
+  return buildMessages(session.system.text, session.items, session.context.history).map((message) => message.content);
 }
 
 /** Learns from a refusal as too long. Where the server names no number the window is taken for a good deal smaller. */

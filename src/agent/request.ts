@@ -6,6 +6,8 @@ import type { AssistantItem, SessionItem } from "../session/item.ts";
 export interface HistoryOptions {
   /** Send the model's reasoning back (`reasoning: keep`). */
   keepReasoning: boolean;
+  /** The messages of items that were asked for before. Items do not change, so each needs its message made once. */
+  made?: WeakMap<SessionItem, WireMessage>;
 }
 
 /** Stands for a reply that never came, so that user and assistant alternate for every chat template. */
@@ -46,6 +48,14 @@ export function buildMessages(
 
 /** One item as a message by itself. */
 export function messageOf(item: SessionItem, options: HistoryOptions): WireMessage {
+  const known = options.made?.get(item);
+  if (known !== undefined) return known;
+  const message = newMessage(item, options);
+  options.made?.set(item, message);
+  return message;
+}
+
+function newMessage(item: SessionItem, options: HistoryOptions): WireMessage {
   switch (item.kind) {
     case "user":
       return { role: "user", content: item.text || NO_WORDS };

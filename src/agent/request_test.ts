@@ -57,3 +57,13 @@ Deno.test("reasoning is sent back only where it is kept", () => {
   assert.ok(kept !== undefined && "reasoning_content" in kept && kept.reasoning_content === "hm");
   assert.ok(!JSON.stringify(buildMessages("s", items, { keepReasoning: false })).includes("reasoning_content"));
 });
+
+Deno.test("a message is made once for as long as its item lives", () => {
+  const items: SessionItem[] = [{ kind: "user", text: "hello", label: "open" }];
+  const options = { keepReasoning: false, made: new WeakMap() };
+  const [, first] = buildMessages("s", items, options);
+  const [, again] = buildMessages("s", items, options);
+  assert.equal(first, again);
+  const [, other] = buildMessages("s", [{ ...items[0], text: "other" } as SessionItem], options);
+  assert.deepEqual(other, { role: "user", content: "other" });
+});

@@ -36,8 +36,8 @@ export interface CountedPrompt {
   newBytes: number;
   /** What the ratio was until now. */
   bytesPerToken: number;
-  /** Least tokens the prompt can have, see {@link leastTokens}; asked only when it matters. */
-  least(): number;
+  /** Least tokens the prompt can have, see {@link leastTokens}, or `enough`; asked only when it matters. */
+  least(enough: number): number;
 }
 
 /** Below this share of the estimate a count means that text is missing. */
@@ -58,7 +58,9 @@ export function judgeUsage(counted: CountedPrompt): UsageVerdict {
     const fresh = estimateTokens(newBytes, counted.bytesPerToken);
     const onlyFresh = newBytes < bytes && promptTokens > fresh * MISSING_SHARE && promptTokens < fresh * 1.5 + 32;
     if (onlyFresh) return { kind: "unusable" };
-    if (estimate > SMALLEST_WINDOW && !isMadeUp(promptTokens) && promptTokens < counted.least()) return { kind: "cut" };
+    if (estimate > SMALLEST_WINDOW && !isMadeUp(promptTokens) && promptTokens < counted.least(promptTokens + 1)) {
+      return { kind: "cut" };
+    }
   }
   const bytesPerToken = bytes / promptTokens;
   const plausible = bytesPerToken >= PLAUSIBLE.least && bytesPerToken <= PLAUSIBLE.most;
@@ -73,11 +75,17 @@ function isMadeUp(promptTokens: number): boolean {
 /** Longest piece of text that one token may stand for, in characters. */
 const LONGEST_TOKEN = 12;
 
-/** A number of tokens that no tokenizer in use goes below: each word, number and run of signs is at least one. */
-export function leastTokens(text: string): number {
+/**
+ * A number of tokens that no tokenizer in use goes below: each word, number and run of signs is at least one. Counts no
+ * further than to `enough`: a long history is not read through after every reply.
+ */
+export function leastTokens(texts: Iterable<string>, enough: number): number {
   let count = 0;
-  for (const [piece] of text.matchAll(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+/gu)) {
-    count += Math.ceil(piece.length / LONGEST_TOKEN);
+  for (const text of texts) {
+    for (const [piece] of text.matchAll(/\p{L}+|\p{N}+|[^\s\p{L}\p{N}]+/gu)) {
+      count += Math.ceil(piece.length / LONGEST_TOKEN);
+      if (count >= enough) return enough;
+    }
   }
   return count;
 }

@@ -7,7 +7,7 @@ const counted = (given: Partial<CountedPrompt>): CountedPrompt => ({
   bytes: text.length,
   newBytes: text.length,
   bytesPerToken: 4,
-  least: () => leastTokens(text),
+  least: (enough) => leastTokens([text], enough),
   ...given,
 });
 
@@ -23,7 +23,10 @@ Deno.test("a count of 4,096 for a prompt of 11,000 tokens shows that the server 
 
 Deno.test("a text of few tokens raises no alarm", () => {
   const blank = " ".repeat(45_000);
-  assert.notEqual(judgeUsage(counted({ promptTokens: 3000, least: () => leastTokens(blank) })).kind, "cut");
+  assert.notEqual(
+    judgeUsage(counted({ promptTokens: 3000, least: (enough) => leastTokens([blank], enough) })).kind,
+    "cut",
+  );
 });
 
 Deno.test("a short prompt raises no alarm, whatever is counted", () => {
@@ -38,4 +41,13 @@ Deno.test("made-up counts change nothing", () => {
   assert.equal(judgeUsage(counted({ promptTokens: 100 })).kind, "unusable");
   assert.equal(judgeUsage(counted({ promptTokens: 0 })).kind, "unusable");
   assert.equal(judgeUsage(counted({ promptTokens: 200_000 })).kind, "unusable");
+});
+
+Deno.test("counting ends when enough is counted", () => {
+  const texts = function* () {
+    yield "one two three";
+    throw new Error("read on");
+  };
+  assert.equal(leastTokens(texts(), 3), 3);
+  assert.equal(leastTokens(["one", "two"], 3), 2);
 });
