@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import type { WireMessage } from "../provider/types.ts";
 import type { SessionItem } from "../session/item.ts";
 import { buildMessages } from "./request.ts";
 
@@ -60,7 +61,7 @@ Deno.test("reasoning is sent back only where it is kept", () => {
 
 Deno.test("a message is made once for as long as its item lives", () => {
   const items: SessionItem[] = [{ kind: "user", text: "hello", label: "open" }];
-  const options = { keepReasoning: false, made: new WeakMap() };
+  const options = { keepReasoning: false, made: new WeakMap<SessionItem, WireMessage>() };
   const [, first] = buildMessages("s", items, options);
   const [, again] = buildMessages("s", items, options);
   assert.equal(first, again);
