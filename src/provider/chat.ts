@@ -8,7 +8,7 @@ import { ReplyDecoder, type Verdict } from "./reply.ts";
 import { fittingMaxTokens, refusedField, requestBody, requestTexts } from "./request.ts";
 import { nextRetry, retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "./types.ts";
+import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice, WireMessage } from "./types.ts";
 
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
@@ -58,6 +58,7 @@ class Attempts {
   readonly #options: ChatOptions;
   readonly #started: number;
   readonly #refused: Set<string>;
+  readonly #texts: WeakMap<WireMessage, string>;
   readonly #retries = new Map<FailureKind, number>();
   #request: ChatRequest;
   /** Of the last attempt. */
@@ -74,11 +75,12 @@ class Attempts {
     const name = `${asked.endpoint.provider} ${asked.request.model}`;
     this.#refused = door.refusedFields?.get(name) ?? new Set();
     door.refusedFields?.set(name, this.#refused);
+    this.#texts = door.messageTexts ?? new WeakMap();
   }
 
   async once(): Promise<ChatReply> {
     this.#serverError = null;
-    const { text, optional } = requestBody(this.#request, this.#refused);
+    const { text, optional } = requestBody(this.#request, { refused: this.#refused, texts: this.#texts });
     this.#optional = optional;
     const response = await this.#door.send(this.#endpoint, {
       method: "POST",

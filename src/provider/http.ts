@@ -18,7 +18,7 @@ import { requestHeaders } from "./headers.ts";
 import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
 import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
 import { type Attempt, noConnection, redirectFailure, silence, transportFailure } from "./transport_error.ts";
-import type { Endpoint } from "./types.ts";
+import type { Endpoint, WireMessage } from "./types.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
@@ -63,6 +63,8 @@ export interface HttpDoor {
   send(endpoint: Endpoint, request: DoorRequest): Promise<DoorResponse>;
   /** Request fields that a provider and model refused, by `provider model`; `chat` keeps and reads it. */
   readonly refusedFields?: Map<string, Set<string>>;
+  /** Messages as they are written in requests; `chat` keeps and reads it. */
+  readonly messageTexts?: WeakMap<WireMessage, string>;
   /** Closes idle connections; the door cannot be used after it. */
   close(): void;
 }
@@ -80,6 +82,7 @@ export function openDoor(io: Pick<Io, "env" | "clock">): HttpDoor {
 
 class Door implements HttpDoor {
   readonly refusedFields = new Map<string, Set<string>>();
+  readonly messageTexts = new WeakMap<WireMessage, string>();
   readonly #clock: Io["clock"];
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, HttpClient>();

@@ -12,11 +12,20 @@ export interface RequestBody {
   optional: string[];
 }
 
+/** What is known from earlier requests to the same server. */
+export interface RequestMemory {
+  /** Fields that it does not take. */
+  refused: ReadonlySet<string>;
+  /** The JSON texts of messages that were sent before. */
+  texts: WeakMap<WireMessage, string>;
+}
+
 /**
  * Serialises a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
- * newer name, until that is refused too. Messages keep their bytes from request to request.
+ * newer name, until that is refused too. Messages keep their bytes from request to request: each is serialised once,
+ * since a session of a thousand rounds sends its history a thousand times.
  */
-export function requestBody(request: ChatRequest, refused: ReadonlySet<string>): RequestBody {
+export function requestBody(request: ChatRequest, { refused, texts }: RequestMemory): RequestBody {
   const optional: Record<string, unknown> = { ...request.params };
   if (request.temperature !== undefined) optional["temperature"] = request.temperature;
   if (request.maxTokens !== undefined) optional["max_tokens"] = request.maxTokens;
@@ -27,14 +36,21 @@ export function requestBody(request: ChatRequest, refused: ReadonlySet<string>):
   for (const name of Object.keys(optional)) {
     if (REQUIRED.has(name) || refused.has(name)) delete optional[name];
   }
-  const body = {
-    model: request.model,
-    ...(request.tools.length > 0 ? { tools: request.tools } : {}),
-    messages: request.messages.map(wellFormed),
-    stream: true,
-    ...optional,
-  };
-  return { text: JSON.stringify(body), optional: Object.keys(optional) };
+  const head = JSON.stringify({ model: request.model, ...(request.tools.length > 0 ? { tools: request.tools } : {}) });
+  const tail = JSON.stringify({ stream: true, ...optional });
+  const parts = request.messages.map((message) => textOf(message, texts));
+  // One join makes the whole: joined first and framed then, a long history would be copied twice.
+  parts[0] = `${head.slice(0, -1)},"messages":[${parts[0] ?? ""}`;
+  parts.push(`${parts.pop()}],${tail.slice(1)}`);
+  return { text: parts.join(","), optional: Object.keys(optional) };
+}
+
+function textOf(message: WireMessage, texts: WeakMap<WireMessage, string>): string {
+  const known = texts.get(message);
+  if (known !== undefined) return known;
+  const text = JSON.stringify(wellFormed(message));
+  texts.set(message, text);
+  return text;
 }
 
 /** Half a surrogate pair becomes an escape that JSON readers refuse (llama.cpp: 500). */

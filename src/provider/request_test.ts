@@ -1,0 +1,50 @@
+import assert from "node:assert/strict";
+import { requestBody } from "./request.ts";
+import type { ChatRequest, WireMessage } from "./types.ts";
+
+function request(messages: WireMessage[], more: Partial<ChatRequest> = {}): ChatRequest {
+  return { model: "m", messages, tools: [], maxTokens: 9, ...more };
+}
+
+const memory = () => ({ refused: new Set<string>(), texts: new WeakMap<WireMessage, string>() });
+
+Deno.test("the body is one JSON object with messages, limits and the parameters of the model", () => {
+  const messages: WireMessage[] = [{ role: "system", content: 's "quoted"' }, { role: "user", content: "caf\u00e9" }];
+  const { text } = requestBody(request(messages, { params: { top_k: 40, messages: [] } }), memory());
+  assert.deepEqual(JSON.parse(text), {
+    model: "m",
+    messages,
+    stream: true,
+    top_k: 40,
+    max_tokens: 9,
+    stream_options: { include_usage: true },
+  });
+});
+
+Deno.test("a body without messages is JSON too", () => {
+  assert.deepEqual(JSON.parse(requestBody(request([]), memory()).text).messages, []);
+});
+
+Deno.test("a longer history begins with the bytes of the shorter one, and each message is serialised once", () => {
+  let serialised = 0;
+  const counted = (content: string): WireMessage => ({
+    role: "user",
+    get content() {
+      serialised++;
+      return content;
+    },
+  });
+  const [first, second] = [counted("one"), counted("two")];
+  const known = memory();
+  const short = requestBody(request([first]), known).text;
+  const before = serialised;
+  const long = requestBody(request([first, second]), known).text;
+  const end = short.indexOf("]");
+  assert.equal(long.slice(0, end), short.slice(0, end));
+  assert.equal(serialised, before * 2);
+});
+
+Deno.test("half a surrogate pair is replaced in what is sent", () => {
+  const { text } = requestBody(request([{ role: "user", content: "a\ud800b" }]), memory());
+  assert.equal(JSON.parse(text).messages[0].content, "a\ufffdb");
+});
