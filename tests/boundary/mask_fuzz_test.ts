@@ -1,0 +1,86 @@
+/** Random trees with links of both kinds, random protected paths, and everything that can be read behind the mask. */
+import assert from "node:assert/strict";
+import * as fc from "../property.ts";
+import { findMarkers } from "../../src/boundary/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
+import { hasBubblewrap, inMaskProject, start } from "./mask_project.ts";
+
+const RUNS = 12;
+const name = fc.constantFrom("a", "b", ".c", "d e", "é", "-f", "$g", "h'i", "[j]");
+const path = fc.array(name, { minLength: 1, maxLength: 4 }).map((names) => names.join("/"));
+const step = fc.oneof(
+  fc.record({ kind: fc.constant("file" as const), path }),
+  fc.record({ kind: fc.constant("hard" as const), path, to: path }),
+  fc.record({ kind: fc.constant("link" as const), path, to: path }),
+);
+/** Paths that a marker can name: no glob characters. */
+const line = fc.tuple(fc.constantFrom("no-cloud", "list-only"), path.filter((text) => !/[[\]]/.test(text)));
+
+/** Reads everything by every name, and again after moving about what can be moved. */
+const COMMAND =
+  `look() { find -L . -type f -exec cat {} + ; grep -r . . ; cat -- * */* */*/* */*/*/* .c .c/* ; tar c . ; }
+look; for one in * .c */*; do mv -- "$one" moved && look; mv -- moved "$one"; done; echo END`;
+
+Deno.test(
+  "no tree of links and no marker lets protected content through",
+  { ignore: !hasBubblewrap() },
+  () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.array(step, { minLength: 3, maxLength: 14 }),
+        fc.array(line, { minLength: 1, maxLength: 3 }),
+        (
+          steps,
+          lines,
+        ) =>
+          inMaskProject(async (project) => {
+            const { root, home } = project;
+            for (const old of [".env", "secrets", "deep", "pub.txt"]) {
+              await Deno.remove(`${root}/${old}`, { recursive: true });
+            }
+            const text = lines.map(([tier, at]) => `${tier}: ${at}\n`).join("");
+            project.write(".agentclisecret", text);
+            for (const [index, one] of steps.entries()) {
+              // A place that is taken, or that leads nowhere, is passed over.
+              try {
+                Deno.mkdirSync(`${root}/${one.path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+                if (one.kind === "file") {
+                  Deno.writeTextFileSync(`${root}/${one.path}`, `CONTENT_${index}_`, { createNew: true });
+                } else if (one.kind === "hard") Deno.linkSync(`${root}/${one.to}`, `${root}/${one.path}`);
+                else Deno.symlinkSync(`${root}/${one.to}`, `${root}/${one.path}`);
+              } catch {
+                continue;
+              }
+            }
+            const workspace = await openWorkspace({
+              root,
+              additional: [],
+              cwd: root,
+              home,
+              markers: await findMarkers(root),
+              provider: { local: false, name: "test" },
+            });
+            const { protection } = workspace;
+            assert.ok(protection);
+            const secret: string[] = [];
+            for (const file of protection.files()) {
+              const found = /CONTENT_\d+_/.exec(Deno.readTextFileSync(file))?.[0];
+              if (found !== undefined) secret.push(found);
+            }
+            const masked = await project.mask.maskCommand(
+              project.request(COMMAND, { hide: await protection.hidden() }),
+            );
+            if (masked.kind === "refused") return;
+            const ran = await start(masked.argv, { cwd: masked.cwd, env: masked.env });
+            assert.match(ran.text, /END\n$/);
+            for (const content of secret) assert.ok(!ran.text.includes(content), `${content} came through`);
+            protection.refresh();
+            for (const file of protection.files()) {
+              const found = /CONTENT_\d+_/.exec(Deno.readTextFileSync(file))?.[0];
+              if (found !== undefined) assert.ok(secret.includes(found), "a command changed what is protected");
+            }
+          }),
+      ),
+      { numRuns: RUNS },
+    ),
+);
