@@ -170,6 +170,26 @@ Deno.test("the command has no network", { ignore: !hasBubblewrap() }, () =>
   }));
 
 for (const way of ["bubblewrap", "the second choice"]) {
+  Deno.test(`${way} hands no open directory of ours to the command`, { ignore: !hasBubblewrap() }, async () => {
+    const base = await Deno.makeTempDir();
+    const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
+    await inMaskProject(async (project) => {
+      const command = "for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat $d/.env $d/k.txt; done 2>/dev/null; echo END";
+      const masked = await project.mask.maskCommand(project.request(command));
+      assert.ok(masked.kind === "masked");
+      const opened = async (argv: string[]) => {
+        const script = `exec 7<"${project.root}" 42<"${project.root}/secrets"; exec "$@"`;
+        const run = new Deno.Command("/bin/bash", { args: ["-c", script, "bash", ...argv], clearEnv: true });
+        return new TextDecoder().decode((await run.output()).stdout);
+      };
+      assert.equal(await opened(masked.argv), "END\n");
+      assert.ok(holdsCanary(await opened(["/bin/bash", "-c", command]), project.canary));
+    }, programs === undefined ? {} : { programs });
+    await Deno.remove(base, { recursive: true });
+  });
+}
+
+for (const way of ["bubblewrap", "the second choice"]) {
   Deno.test(`${way} holds for another user as well`, {
     ignore: !hasBubblewrap() || Deno.uid() !== 0,
   }, async () => {

@@ -1,10 +1,12 @@
 /** A plan in the words of bubblewrap. Source: the line measured in the specification of the boundary, "Commands". */
-import type { MaskPlan, PlanStep } from "./plan.ts";
+import { CLOSE_FILES, type MaskPlan, type PlanStep } from "./plan.ts";
 
 /** How far this machine lets bubblewrap go. */
 export interface BubblewrapForm {
   /** Absolute, from `trustedProgram`. */
   program: string;
+  /** Absolute; becomes process 1 in the mask. */
+  shell: string;
   /** False where a container forbids a fresh `/proc`: there is none then. */
   proc: boolean;
   /** No user namespaces inside of the mask; versions before 0.8 do not know it. */
@@ -42,9 +44,9 @@ export function bubblewrapArgv(plan: MaskPlan, form: BubblewrapForm): [string, .
     "--cap-drop",
     "ALL",
     "--",
-    "/bin/sh",
+    form.shell,
     "-c",
-    '"$@"; exit $?',
+    `${CLOSE_FILES}\n"$@"; exit $?`,
     "sh",
     ...plan.argv,
   ];

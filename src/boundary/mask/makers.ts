@@ -31,20 +31,22 @@ export async function findMakers(options: MakerOptions): Promise<MaskMaker[]> {
 
 async function bubblewrap({ programs }: MakerOptions): Promise<MaskMaker[]> {
   const program = await trustedProgram("bwrap", { places: programs });
-  if (program === null) return [];
+  const shell = await innerShell();
+  if (program === null || shell === null) return [];
   const forms = [[true, true], [true, false], [false, true], [false, false]] as const;
   return forms.map(([proc, sealed]) => ({
     name: "bubblewrap",
-    argv: (plan) => bubblewrapArgv(plan, { program, proc, sealed, network: false }),
+    argv: (plan) => bubblewrapArgv(plan, { program, shell, proc, sealed, network: false }),
   }));
 }
 
 async function unshare({ programs }: MakerOptions): Promise<MaskMaker[]> {
-  const names = ["unshare", "setpriv", "mount", "umount", "pivot_root", "sh"] as const;
-  const [program, setpriv, mount, umount, pivotRoot, sh] = await Promise.all(
+  const names = ["unshare", "setpriv", "mount", "umount", "pivot_root"] as const;
+  const [program, setpriv, mount, umount, pivotRoot] = await Promise.all(
     names.map((name) => trustedProgram(name, { places: programs })),
   );
-  if (!program || !setpriv || !mount || !umount || !pivotRoot || !sh) return [];
+  const shell = await innerShell();
+  if (!program || !setpriv || !mount || !umount || !pivotRoot || shell === null) return [];
   const present = await Promise.all(BUILDING_PLACES.map((place) => stat(place).catch(() => null)));
   const places = BUILDING_PLACES.filter((_, index) => present[index]?.kind === "directory");
   return [true, false].map((proc) => ({
@@ -54,9 +56,14 @@ async function unshare({ programs }: MakerOptions): Promise<MaskMaker[]> {
         !plan.steps.some(({ kind, path }) => kind !== "scratch" && isWithin(one, path))
       );
       if (place === undefined) return null;
-      return unshareArgv(plan, { unshare: program, setpriv, mount, umount, pivotRoot, sh, proc, place });
+      return unshareArgv(plan, { unshare: program, setpriv, mount, umount, pivotRoot, shell, proc, place });
     },
   }));
+}
+
+/** Bash, because not every `sh` can close all files. */
+async function innerShell(): Promise<string | null> {
+  return await trustedProgram("bash") ?? await trustedProgram("sh");
 }
 
 async function seatbelt({ home }: MakerOptions): Promise<MaskMaker[]> {

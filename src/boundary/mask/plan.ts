@@ -17,3 +17,11 @@ export interface MaskPlan {
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
 }
+
+/**
+ * Shell: closes every file but the three of a command. What our own caller left open comes down to us, and a directory
+ * among it leads past every mount. A shell that cannot close a file of two digits ends here, and the command does not run.
+ */
+export const CLOSE_FILES = `if [ -d /proc/self/fd ]; then
+for f in /proc/self/fd/*; do f=\${f##*/}; [ "$f" -le 2 ] || eval "exec $f>&-"; done
+else f=3; while [ "$f" -lt 1024 ]; do eval "exec $f>&-"; f=$((f + 1)); done; fi`;

@@ -1,5 +1,5 @@
 /** A plan in the words of `unshare`, `mount` and `setpriv`: the second choice, where bubblewrap is not installed. */
-import type { MaskPlan, PlanStep } from "./plan.ts";
+import { CLOSE_FILES, type MaskPlan, type PlanStep } from "./plan.ts";
 
 /** The programs, absolute, from `trustedProgram`, and how far this machine lets them go. */
 export interface UnshareForm {
@@ -8,7 +8,8 @@ export interface UnshareForm {
   mount: string;
   pivotRoot: string;
   umount: string;
-  sh: string;
+  /** Any shell of the POSIX kind. */
+  shell: string;
   /** False where a container forbids a fresh `/proc`: there is none then. */
   proc: boolean;
 }
@@ -21,7 +22,8 @@ export const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/o
  * command's parent: process 1, which takes all others with it. Every step must succeed: half a mask is none. The new root
  * is built on a directory that is hidden by that, in this mount namespace alone.
  */
-const SCRIPT = `set -eu
+const SCRIPT = `${CLOSE_FILES}
+set -eu
 MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 PROC=$5 CWD=$6 N=$7; shift 7
 PATH=/usr/bin:/bin:/usr/sbin:/sbin; umask 022
 "$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev mask "$N"
@@ -74,7 +76,7 @@ export function unshareArgv(plan: MaskPlan, form: UnshareForm & { place: string 
     "--fork",
     "--kill-child",
     "--",
-    form.sh,
+    form.shell,
     "-c",
     SCRIPT,
     "mask",
