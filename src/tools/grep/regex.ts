@@ -98,6 +98,26 @@ function quantifier({ least, most, lazy }: Regex & { kind: "repeat" }): string {
   return lazy ? `${text}?` : text;
 }
 
+/** Whether all it takes, and all it looks at, are characters of ASCII: then the encoding of a text does not matter. */
+export function takesAsciiOnly(regex: Regex): boolean {
+  switch (regex.kind) {
+    case "set":
+      return (regex.set.at(-1)?.[1] ?? 0) < 0x80;
+    case "sequence":
+      return regex.parts.every(takesAsciiOnly);
+    case "choice":
+      return regex.options.every(takesAsciiOnly);
+    case "repeat":
+    case "group":
+      return takesAsciiOnly(regex.body);
+    case "assertion":
+      return true;
+    case "look":
+    case "raw":
+      return false;
+  }
+}
+
 /** The text that the pattern is, when it is nothing but text. */
 export function literalText(regex: Regex): string | null {
   if (regex.kind === "set") {

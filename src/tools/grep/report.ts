@@ -1,5 +1,6 @@
 /** What a search returns to the model: the same whichever way was searched. */
 import { shownName } from "../shown_name.ts";
+import { LATE_NOTE } from "./late_note.ts";
 import type { FileMatches, SearchLimits } from "./search_text.ts";
 
 /** The forms of a result. */
@@ -79,7 +80,7 @@ export class SearchReport {
   text(notes: readonly string[]): string {
     const rows = this.#rows.at(-1) === "--" ? this.#rows.slice(0, -1) : [...this.#rows];
     if (this.#full) rows.push(`[more matches follow; narrow the search with path, glob or a longer pattern]`);
-    if (rows.length === 0) rows.push("No match.");
+    if (rows.length === 0) rows.push(notes.includes(LATE_NOTE) ? "No match in what was searched." : "No match.");
     return [...rows, ...notes.map((note) => `[${note}]`)].join("\n");
   }
 

@@ -4,9 +4,11 @@
  */
 import type { ResolvedPath } from "../../boundary/workspace.ts";
 import { run } from "../../platform/process.ts";
+import { decodeText } from "../text.ts";
+import { LATE_NOTE } from "./late_note.ts";
 import type { SearchReport } from "./report.ts";
 import { type FileMatches, type FoundLine, shownLine } from "./search_text.ts";
-import { FILE_LIMIT, LATE_NOTE } from "./search_tree.ts";
+import { FILE_LIMIT } from "./search_tree.ts";
 
 /** One search of a directory. */
 export interface RipgrepSearch {
@@ -32,7 +34,7 @@ const LINE_LIMIT = 8 * 1024 * 1024;
 
 /** Options that make it look where we look. Source: `rg --help`, versions 13 to 15. */
 const SAME_FILES = [
-  ..."--no-config --json --sort path --hidden --no-ignore-dot --no-ignore-exclude --no-ignore-global".split(" "),
+  ..."--no-config --hidden --no-ignore-dot --no-ignore-exclude --no-ignore-global".split(" "),
   ..."--no-ignore-parent --no-require-git --no-messages --no-mmap --crlf --glob !.git --max-filesize".split(" "),
   `${FILE_LIMIT}`,
 ];
@@ -65,18 +67,26 @@ export async function searchWithRipgrep(
 
 function ripgrepArguments(search: RipgrepSearch): string[] {
   const { context, most } = search.report.wanted;
-  const inRoot = search.relative === ".";
   return [
     ...SAME_FILES,
+    "--json",
+    "--sort",
+    "path",
     ...(context === null || context === 0 ? [] : ["--context", `${context}`]),
     ...(most === Infinity ? [] : ["--max-count", `${most}`]),
-    // A type narrows what is found; `--glob` would also take in again what `.gitignore` leaves out.
-    ...(search.nameGlob === null ? [] : ["--type-add", `wanted:${search.nameGlob}`, "--type", "wanted"]),
-    ...(search.ignoreFile ? ["--ignore-file", ".gitignore"] : []),
+    ...where(search),
     "--regexp",
     search.pattern,
     "--",
-    inRoot ? "./" : search.relative,
+    search.relative === "." ? "./" : search.relative,
+  ];
+}
+
+function where(search: Pick<RipgrepSearch, "nameGlob" | "ignoreFile">): string[] {
+  return [
+    // A type narrows what is found; `--glob` would also take in again what `.gitignore` leaves out.
+    ...(search.nameGlob === null ? [] : ["--type-add", `wanted:${search.nameGlob}`, "--type", "wanted"]),
+    ...(search.ignoreFile ? ["--ignore-file", ".gitignore"] : []),
   ];
 }
 
@@ -178,5 +188,6 @@ class JsonReader {
 function textIn(text: Text | undefined): string {
   if (text === undefined) return "";
   if ("text" in text) return text.text;
-  return new TextDecoder().decode(Uint8Array.fromBase64(text.bytes));
+  const bytes = Uint8Array.fromBase64(text.bytes);
+  return decodeText(bytes)?.text ?? new TextDecoder().decode(bytes);
 }

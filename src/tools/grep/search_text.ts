@@ -1,4 +1,5 @@
 /** Searches the bytes of one file. */
+import { decodeText, isUtf16 } from "../text.ts";
 import type { LineMatcher, SearchWatch } from "./line_matcher.ts";
 
 /** A line of a result. */
@@ -40,17 +41,16 @@ export function shownLine(text: string): string {
   return `${line.slice(0, end)}…`;
 }
 
-/** The text of a file; null for what is not text (a NUL byte in it). UTF-16 is known by its byte order mark. */
+/** Whether bytes at the start of a file already show that it is no text. */
+export function isNoText(head: Uint8Array): boolean {
+  return !isUtf16(head) && head.includes(0);
+}
+
+/** The text of a file as Read shows it; null for what is not text: here a NUL byte anywhere makes it that. */
 export function textOf(bytes: Uint8Array): string | null {
-  const wide = bytes[0] === 0xff && bytes[1] === 0xfe
-    ? "utf-16le"
-    : bytes[0] === 0xfe && bytes[1] === 0xff
-    ? "utf-16be"
-    : null;
-  if (wide === null && bytes.includes(0)) return null;
-  const text = new TextDecoder(wide ?? "utf-8").decode(bytes);
-  if (wide !== null && text.includes("\0")) return null;
-  return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
+  if (isNoText(bytes)) return null;
+  const text = decodeText(bytes)?.text ?? null;
+  return text?.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
 }
 
 /** The matching lines of a text, with those around them; null when there are none. */

@@ -4,9 +4,10 @@ import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../../boun
 import type { PathPattern } from "../path_pattern.ts";
 import { count, isRefusal, sourceOf } from "../result.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
+import { LATE_NOTE } from "./late_note.ts";
 import type { LineMatcher } from "./line_matcher.ts";
 import type { SearchReport } from "./report.ts";
-import { searchText, textOf } from "./search_text.ts";
+import { isNoText, searchText, textOf } from "./search_text.ts";
 
 /** What to search, and for how long. */
 export interface TreeSearch {
@@ -120,7 +121,7 @@ async function searchOldest(
 async function readText(path: ResolvedPath, workspace: Workspace): Promise<LabelledBytes | Refusal> {
   const first = await workspace.read(path, { limit: FIRST_READ });
   if (isRefusal(first) || !first.more) return first;
-  if (textOf(first.bytes) === null) return { ...first, more: false };
+  if (isNoText(first.bytes)) return { ...first, more: false };
   return await workspace.read(path, { limit: FILE_LIMIT });
 }
 
@@ -139,6 +140,3 @@ function notesOf({ unread, withheld, denied, skipped, late, refusal }: State): s
   leftOut(skipped, { noun: "line", why: "too long for this pattern" });
   return notes;
 }
-
-/** Said when the time was up. */
-export const LATE_NOTE = "stopped: the search took too long; narrow it with path or glob, or simplify the pattern";

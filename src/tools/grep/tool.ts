@@ -8,6 +8,7 @@ import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
 import prompt from "./prompt.md" with { type: "text" };
 import { OUTPUT_MODES, type OutputMode, SearchReport } from "./report.ts";
+import { meetsForeignIgnoreFile } from "./ignore_files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 import { type SearchEnd, searchTree } from "./search_tree.ts";
 
@@ -129,18 +130,47 @@ async function fastSearch(start: ResolvedPath, search: Search): Promise<Done | n
   if (workspace.ambientLabel !== "open" || workspace.protection?.any !== false) return null;
   const program = await findExecutable("rg", context.io.env("PATH") ?? "", { notBelow: roots });
   if (program === null) return null;
-  const notes = await searchWithRipgrep(start, {
-    program,
-    pattern: matcher.rust,
-    root,
-    relative,
-    ignoreFile: relative !== "." && await exists(join(root, ".gitignore"), context),
-    nameGlob: input.glob ?? null,
-    report,
-    signal: context.signal,
-    timeoutMs: options.deadlineMs,
+  const rules = await kindOf(join(root, ".gitignore"), context);
+  // It would be opened at once, and a pipe waited for.
+  if (rules !== null && rules !== "file") return null;
+  const ignoreFile = relative !== "." && rules !== null;
+  const timeoutMs = options.deadlineMs;
+  const where = { program, root, relative, ignoreFile, nameGlob: input.glob ?? null, timeoutMs };
+  const pattern = matcher.rust;
+  return await unlessForeign(context, {
+    check: (signal) => meetsForeignIgnoreFile(start, { workspace, signal }),
+    search: async (signal) => {
+      const notes = await searchWithRipgrep(start, { ...where, pattern, report, signal });
+      return notes && { label: workspace.ambientLabel, notes, report };
+    },
   });
-  return notes && { label: workspace.ambientLabel, notes, report };
+}
+
+/**
+ * What `search` gives, or null as soon as `check` finds that it would not find the same: that looks while the other
+ * searches, and is through before it in most projects.
+ */
+async function unlessForeign(
+  context: ToolContext,
+  parts: { check(signal: AbortSignal): Promise<boolean>; search(signal: AbortSignal): Promise<Done | null> },
+): Promise<Done | null> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([context.signal, stop.signal]);
+  const check = async () => {
+    const foreign = await parts.check(signal);
+    if (foreign) stop.abort();
+    return foreign;
+  };
+  try {
+    const [done, foreign] = await Promise.all([parts.search(signal), check()]);
+    return foreign ? null : done;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (stop.signal.aborted) return null;
+    throw error;
+  } finally {
+    stop.abort();
+  }
 }
 
 /** Rules between the root and the directory cannot be told to ripgrep for where they stand. */
@@ -149,13 +179,13 @@ async function hasRulesBetween(root: string, relative: string, context: ToolCont
   const names = relative.split("/");
   for (let depth = 1; depth <= names.length; depth++) {
     for (const name of depth < names.length ? [".gitignore", ".git"] : [".git"]) {
-      if (await exists(join(root, ...names.slice(0, depth), name), context)) return true;
+      if (await kindOf(join(root, ...names.slice(0, depth), name), context) !== null) return true;
     }
   }
   return false;
 }
 
-async function exists(path: string, { workspace }: ToolContext): Promise<boolean> {
+async function kindOf(path: string, { workspace }: ToolContext): Promise<string | null> {
   const resolved = await workspace.resolve(path);
-  return !isRefusal(resolved) && await workspace.status(resolved) !== null;
+  return isRefusal(resolved) ? null : (await workspace.status(resolved))?.kind ?? null;
 }

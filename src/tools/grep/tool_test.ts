@@ -5,6 +5,7 @@ import type { ToolContext, ToolResult } from "../tool.ts";
 import { type GrepInput, type GrepOptions, grepTool, makeGrepTool } from "./tool.ts";
 
 const PATH = Deno.env.get("PATH") ?? "";
+const unix = { ignore: Deno.build.os === "windows" };
 const RIPGREP = await findExecutable("rg", PATH, { notBelow: [] });
 
 /** Searches without ripgrep, unless told otherwise. */
@@ -144,8 +145,42 @@ Deno.test("when the time is up, what was found is given with a notice", () =>
     const clock = { ...project.context.io.clock, monotonic: () => now++ * 10 };
     const tool = makeGrepTool({ deadlineMs: 15, ripgrep: false });
     const result = await tool.run({ pattern: "x" }, { ...project.context, io: { ...project.context.io, clock } });
-    assert.match(result.content, /^a:1:x\n(b:1:x\n)?\[stopped: the search took too long/);
+    assert.match(result.content, /^a:1:x\n(b:1:x\n)?\[INCOMPLETE: the time was up/);
+    const nothing = await tool.run({ pattern: "y" }, { ...project.context, io: { ...project.context.io, clock } });
+    assert.match(nothing.content, /^No match in what was searched\.\n\[INCOMPLETE/);
   }));
+
+Deno.test("text is decoded as Read decodes it: Latin-1 where it is no UTF-8", () =>
+  inToolProject(async (project) => {
+    await project.write("latin.txt", Uint8Array.of(0x63, 0x61, 0x66, 0xe9, 10));
+    await project.write("utf.txt", "café\n");
+    for (const ripgrep of [false, true]) {
+      for (const pattern of ["café", "caf.$", "caf[^x]$"]) {
+        const result = await grep(project, { pattern }, { ripgrep });
+        assert.equal(result.content, "latin.txt:1:café\nutf.txt:1:café", `${pattern} ${ripgrep}`);
+      }
+      assert.equal((await grep(project, { pattern: "^caf", glob: "l*" }, { ripgrep })).content, "latin.txt:1:café");
+    }
+  }));
+
+Deno.test(
+  "ignore files that are no regular files stall nothing, whoever searches",
+  unix,
+  () =>
+    inToolProject(async (project) => {
+      await project.write("a.txt", "one\n");
+      await project.write("sub/b.txt", "one\n");
+      for (const place of [".gitignore", "sub/.gitignore"]) {
+        const fifo = `${project.root}/${place}`;
+        assert.ok((await new Deno.Command("mkfifo", { args: [fifo] }).output()).success);
+        for (const path of [".", "sub"]) {
+          const result = await grep(project, { pattern: "one", path }, { ripgrep: true });
+          assert.equal(result.content, path === "." ? "a.txt:1:one\nsub/b.txt:1:one" : "sub/b.txt:1:one");
+        }
+        await Deno.remove(fifo);
+      }
+    }),
+);
 
 Deno.test("an abort ends the search with its reason", () =>
   inToolProject(async (project) => {
@@ -176,8 +211,6 @@ async function withRipgrep(script: string, work: (search: typeof grep) => Promis
     await Deno.remove(directory, { recursive: true });
   }
 }
-
-const unix = { ignore: Deno.build.os === "windows" };
 
 Deno.test(
   "ripgrep is used where nothing is protected and it knows the pattern",
@@ -256,6 +289,8 @@ Deno.test(
       await write("sub/inner/x.ts", "one\n");
       await write("sub/dist/x.ts", "one\n");
       await write(".ignore", "b.ts\n");
+      await write("a/deeper/.rgignore", "c.ts\n");
+      await write("a/deeper/c.ts", "one\n");
       await write("a-b/z.ts", "one\n");
       await write("a.txt", "ONE\n\none  \n  one\ttwo\n\u00a0one\n");
       await write("-e", "one\n");
