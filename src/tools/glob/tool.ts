@@ -40,7 +40,11 @@ export const globTool: Tool<GlobInput> = {
     // Models like to put the root in front; what is below `start` can be asked for all the same.
     const pattern = isAbsolute(input.pattern) ? relativeTo(start.real, input.pattern) : input.pattern;
     if (isAbsolute(pattern) || pattern.split("/").includes("..")) {
-      return failure(`The pattern leads out of ${start.display}. Give the directory as path.`, context);
+      const from = start.display === "." ? "the working directory" : shownName(start.display);
+      return failure(
+        `The pattern must go down from ${from}: give the directory to search as path, inside the project.`,
+        context,
+      );
     }
     const matched = await filesMatching(pattern, { start, context });
     if (matched === null) {

@@ -49,6 +49,8 @@ Deno.test("nothing found says so, and a wrong place or pattern says what to do",
   inToolProject(async (project) => {
     await project.write("a.txt", "");
     assert.match((await found(project, { pattern: "*.rs" }))[0] ?? "", /^No file matches/);
+    const above = await project.run(globTool, { pattern: "../**" });
+    assert.match(above.content, /^The pattern must go down from the working directory: /);
     for (
       const input of [
         { pattern: "*", path: "a.txt" },

@@ -7,7 +7,7 @@ import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { describeType, isPdf } from "./file_type.ts";
 import { readLongFile } from "./long_file.ts";
-import { markOf } from "../shown_name.ts";
+import { markOf, shownName } from "../shown_name.ts";
 import { Page, type PageRange, pageRange } from "./page.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
@@ -54,14 +54,15 @@ export const readTool: Tool<ReadInput> = {
 async function listing(path: ResolvedPath, context: ToolContext): Promise<ToolResult> {
   const entries = await context.workspace.list(path);
   if (isRefusal(entries)) return refused(entries, context);
-  if (entries.length === 0) return success(`${path.display} is an empty directory.`, context);
+  const name = shownName(path.display);
+  if (entries.length === 0) return success(`${name} is an empty directory.`, context);
   const rows = entries.slice(0, LISTING_LIMIT).map((entry) =>
-    (entry.kind === "directory" ? `${entry.name}/` : entry.name) +
+    shownName(entry.name) + (entry.kind === "directory" ? "/" : "") +
     markOf({ ...path, path: `${path.path}/${entry.name}`, real: `${path.real}/${entry.name}` }, context)
   );
   const hidden = entries.length - rows.length;
   if (hidden > 0) rows.push(`[${count(hidden, "more name")}; list a subdirectory or search by pattern]`);
-  return success(`${path.display} (directory)\n${rows.join("\n")}`, context);
+  return success(`${name} (directory)\n${rows.join("\n")}`, context);
 }
 
 async function file(path: ResolvedPath, call: { range: PageRange; context: ToolContext }): Promise<ToolResult> {

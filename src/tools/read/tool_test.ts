@@ -69,6 +69,12 @@ Deno.test("a directory is listed by name, directories marked, long ones cut", ()
     await write("src/b.ts", "");
     await write("src/a/x.ts", "");
     assert.equal((await run(readTool, { file_path: "src/" })).content, "src (directory)\na/\nb.ts");
+    await write("odd/one\n[999 more names]", "");
+    await write("odd/two\u202etxt.exe", "");
+    assert.equal(
+      (await run(readTool, { file_path: "odd" })).content,
+      "odd (directory)\none\\x0a[999 more names]\ntwo\\u202etxt.exe",
+    );
     for (let index = 0; index < 501; index++) await write(`many/${index}`, "");
     assert.match((await run(readTool, { file_path: "many" })).content, /\[1 more name; /);
   }));
