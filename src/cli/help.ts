@@ -6,12 +6,17 @@ import type { Normalised } from "./normalise.ts";
 import type { Option, Options } from "./option.ts";
 import type { Argument, Group, Verb } from "./verb.ts";
 
-/** The help of what `line` names, wrapped to `width` columns. */
-export function helpText(line: Pick<Normalised, "path" | "node">, width: number): string {
+/** The help of what `line` names, wrapped to `width` columns; `more` are paragraphs to put behind it. */
+export function helpText(
+  line: Pick<Normalised, "path" | "node">,
+  width: number,
+  { more = "" }: { more?: string | undefined } = {},
+): string {
   const name = ["agentcli", ...line.path].join(" ");
   const columns = Math.min(Math.max(width, 40), 100);
   const sections = line.node.kind === "verb" ? verbHelp(line.node, name, columns) : groupHelp(line.node, name, columns);
-  return sections.filter((section) => section !== "").join("\n\n") + "\n";
+  const rest = more.split("\n").map((line) => indented(line, columns));
+  return [...sections, rest.join("\n")].filter((section) => section !== "").join("\n\n") + "\n";
 }
 
 function verbHelp(verb: Verb, name: string, width: number): string[] {
@@ -77,6 +82,12 @@ function rows(heading: string, pairs: readonly (readonly [string, string])[], wi
     return text.length > left ? `  ${text}\n${" ".repeat(left + 4)}${body}` : `  ${text.padEnd(left)}  ${body}`;
   });
   return [heading, ...lines].join("\n");
+}
+
+/** A line that starts with spaces keeps them, and what it continues in stands two further in. */
+function indented(line: string, width: number): string {
+  const start = /^ */.exec(line)?.[0] ?? "";
+  return start + wrap(line.slice(start.length), { width, indent: start === "" ? 0 : start.length + 2 });
 }
 
 /** Wraps at spaces; lines after the first start with `indent` spaces. Line ends in the text stay. */

@@ -52,7 +52,8 @@ async function perform(line: Normalised, io: Io): Promise<number> {
     (node.kind === "group" && line.words.length === 0 && line.options.length === 0)
   ) {
     const { helpText } = await import("./help.ts");
-    await io.stdout.write(helpText(line, io.stdout.columns()));
+    const more = node.kind === "verb" ? await node.moreHelp?.(line.options) : undefined;
+    await io.stdout.write(helpText(line, io.stdout.columns(), { more }));
     // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.
     return globals.help !== undefined || line.path.length === 0 ? 0 : 2;
   }

@@ -1,6 +1,7 @@
 /** The verbs. Declarations only: the code of a verb is loaded when it is called. */
 import { configVerb } from "./config/verb.ts";
 import { initProvidersVerb } from "./init_providers/verb.ts";
+import { localModelVerb } from "./local_model/verb.ts";
 import { providersVerb } from "./providers/verb.ts";
 import { runVerb } from "./run/verb.ts";
 import { secretsVerb } from "./secrets/verb.ts";
@@ -15,6 +16,7 @@ export const TREE = group({
     "init-providers": initProvidersVerb,
     providers: providersVerb,
     config: configVerb,
+    "local-model": localModelVerb,
     secrets: secretsVerb,
     sessions: sessionsVerb,
     version: versionVerb,

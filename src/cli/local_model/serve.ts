@@ -1,0 +1,108 @@
+/** `local-model serve`: checks what was asked for, looks who is there, and starts or reuses the engine. */
+import { loadConfiguration } from "../../config/load.ts";
+import { keyVariables, variableOf } from "../../config/key.ts";
+import { engineEndpoint, occupantOf } from "../../engine/asking.ts";
+import { isRunning, readRecord, recordName } from "../../engine/record.ts";
+import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import { openDoor } from "../../provider/http.ts";
+import type { Values } from "../option.ts";
+import { listenForInterrupt } from "../run/interrupt.ts";
+import type { Invocation } from "../verb.ts";
+import { dryRun } from "./dry_run.ts";
+import { reuse } from "./reuse.ts";
+import { startEngine } from "./start.ts";
+import type { Task } from "./task.ts";
+import type { SERVE_OPTIONS } from "./verb.ts";
+
+/**
+ * Runs the verb; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
+ * dies are `provider_error`.
+ */
+export async function run({ options, arguments: own, context }: Invocation<typeof SERVE_OPTIONS>): Promise<number> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const configuration = await loadConfiguration(home);
+  const templates = configuration.engines ?? {};
+  if (options.engine === undefined) {
+    const ids = allEngines(templates).map(({ id }) => id);
+    throw new AgentcliError("usage", "option --engine is needed: it says what to start", {
+      hint: `one of ${ids.join(", ")}; see: agentcli local-model serve --help`,
+    });
+  }
+  const engine = engineNamed(options.engine, templates);
+  const key = readKey(options.apiKey, (name) => io.env(name));
+  const checked = await checkRequest(engine, { ...requestOf(options), apiKey: key, own }, { cwd: globals.cwd });
+  const { address } = checked;
+  const interrupt = listenForInterrupt(io, undefined);
+  const door = openDoor(io);
+  try {
+    const asking = {
+      door,
+      endpoint: engineEndpoint(engine, address, { key }),
+      clock: io.clock,
+      signal: interrupt.signal,
+    };
+    const task: Task = {
+      context,
+      home,
+      engine,
+      checked,
+      own,
+      asking,
+      recordName: recordName(engine, address.port),
+      apiKey: options.apiKey,
+      register: options.register,
+      detach: options.detach,
+      download: options.download,
+      secret: keyVariables(configuration.providers),
+    };
+    if (options.dryRun) return await dryRun(task);
+    const record = await readRecord(home, task.recordName);
+    const ours = record !== null && await isRunning(record) === true;
+    const occupant = await occupantOf(engine, { ...asking, address, ours });
+    if (occupant.kind === "same") return await reuse(task);
+    if (occupant.kind === "other") {
+      throw new AgentcliError("provider_error", `port ${address.port} is taken by ${occupant.label}`, {
+        hint: "choose another with --port, or end what is there",
+      });
+    }
+    if (ours) {
+      throw new AgentcliError("provider_error", `${task.recordName} was started before and does not answer yet`, {
+        hint: `see: agentcli local-model status; end it with: agentcli local-model stop ${task.recordName}`,
+      });
+    }
+    return await startEngine(task);
+  } catch (error) {
+    // Told by the exit code alone: who pressed Ctrl-C knows.
+    if (interrupt.signal.aborted && error === interrupt.signal.reason && error instanceof AgentcliError) {
+      return error.exitCode;
+    }
+    throw error;
+  } finally {
+    door.close();
+    interrupt.end();
+  }
+}
+
+function requestOf(options: Values<typeof SERVE_OPTIONS>) {
+  const { model, port, host, contextWindow, parallel, tensorParallel, pipelineParallel, ray, download } = options;
+  return { model, port, host, contextWindow, parallel, tensorParallel, pipelineParallel, ray, download };
+}
+
+/** The key itself, from a literal or `$NAME`. */
+function readKey(text: string | undefined, env: (name: string) => string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  const variable = variableOf(text);
+  const key = variable === null ? text : env(variable);
+  if (key === undefined || key === "") {
+    throw new AgentcliError("key_missing", variable === null ? "--api-key is empty" : `${variable} is not set`, {
+      hint: "--api-key takes a key, or '$NAME' for a variable that holds one",
+    });
+  }
+  if (!/^[\x21-\x7e]+$/.test(key)) {
+    throw new AgentcliError("usage", "the key of --api-key holds characters that a header cannot carry");
+  }
+  return key;
+}

@@ -1,0 +1,203 @@
+/** Starts an engine and waits until it can be asked: beside us until Ctrl-C, or on its own with `--detach`. */
+import { type EngineModel, servedModels, untilReady } from "../../engine/asking.ts";
+import { runCalls, type RunningEngine, startChild, watchService } from "../../engine/child.ts";
+import { lastLines } from "../../engine/log_tail.ts";
+import { logName, removeRecord, writeRecord } from "../../engine/record.ts";
+import { AgentcliError } from "../../errors.ts";
+import { endDetached, processIdentity, startDetached } from "../../platform/service.ts";
+import { preloadOllama } from "../../provider/window.ts";
+import { clean } from "../../terminal/clean.ts";
+import { createProgress } from "../../terminal/progress.ts";
+import { prepareCommands, type Prepared } from "./commands.ts";
+import { register } from "./register.ts";
+import type { Task } from "./task.ts";
+import { logWriter, tellBefore, tellLeftOut, tellLog, tellReady } from "./tell.ts";
+
+/** Milliseconds after which an engine that still cannot be asked is given up. */
+const READY_LIMIT_MS = 30 * 60_000;
+/** Milliseconds that a detached engine has to end in good order when it is given up. */
+const GRACE_MS = 5000;
+
+/** An engine that was started, and how to look after it. */
+interface Started {
+  running: RunningEngine;
+  pid: number | null;
+  log: string | null;
+  /** Whether its output was shown as it came. */
+  logShown: boolean;
+  /** Leaves it alone from now on. */
+  keep: boolean;
+}
+
+/** Gives the exit code: at once with `--detach`, else when the engine was ended. An engine that dies is `provider_error`. */
+export async function startEngine(task: Task): Promise<number> {
+  const { context: { io, globals }, asking } = task;
+  const prepared = await prepareCommands(task, { absent: "fail" });
+  await tellLeftOut(task.context, prepared.leftOut);
+  await tellBefore(task);
+  if (!globals.quiet) {
+    for (const line of prepared.shown) await io.stderr.write(clean(line) + "\n");
+  }
+  const begun = io.clock.monotonic();
+  const started = await start(task, prepared);
+  let failed = true;
+  try {
+    await waitFor(task, started);
+    const models = await readyModels(task);
+    const provider = task.register ? await register(task, models) : null;
+    const { pid, log } = started;
+    const afterMs = io.clock.monotonic() - begun;
+    await tellReady(task, { reused: false, afterMs, models, commands: prepared.shown, provider, pid, log });
+    failed = false;
+    if (started.keep) return 0;
+    const stopped = Promise.withResolvers<"stopped">();
+    asking.signal.addEventListener("abort", () => stopped.resolve("stopped"), { once: true });
+    if (asking.signal.aborted) stopped.resolve("stopped");
+    const first = await Promise.race([started.running.ended, stopped.promise]);
+    asking.signal.throwIfAborted();
+    throw await died(task, started, { code: first === "stopped" ? null : first });
+  } finally {
+    if (failed || !started.keep) await started.running.end();
+  }
+}
+
+async function start(task: Task, prepared: Prepared): Promise<Started> {
+  if (task.engine.running.kind === "service") return await startService(task, prepared);
+  return task.detach ? await startAlone(task, prepared) : await startBeside(task, prepared);
+}
+
+async function startBeside(task: Task, { start: [command], env }: Prepared): Promise<Started> {
+  const { context: { io, globals } } = task;
+  const onLine = globals.quiet ? () => {} : logWriter(io);
+  const running = await startChild(onlyCommand(command), { cwd: globals.cwd, env, onLine });
+  return { running, pid: null, log: null, logShown: !globals.quiet, keep: false };
+}
+
+function onlyCommand<T>(command: T | undefined): T {
+  if (command === undefined) throw new RangeError("an engine without a command");
+  return command;
+}
+
+async function startService(task: Task, prepared: Prepared): Promise<Started> {
+  const { context: { io, globals }, asking, engine } = task;
+  const onLine = globals.quiet ? () => {} : logWriter(io);
+  const surroundings = { cwd: globals.cwd, env: prepared.env, onLine };
+  const running = watchService(engine, { ...surroundings, stop: prepared.stop, asking, clock: io.clock });
+  try {
+    await runCalls(prepared.start, { ...surroundings, signal: asking.signal });
+  } catch (error) {
+    await running.end();
+    throw error;
+  }
+  if (task.detach) await keepRecord(task, prepared, {});
+  return { running, pid: null, log: null, logShown: !globals.quiet, keep: task.detach };
+}
+
+async function startAlone(task: Task, prepared: Prepared): Promise<Started> {
+  const { context: { io, globals }, home, recordName } = task;
+  const log = logName(recordName);
+  // Made here, so that it is for the owner alone whatever the umask.
+  await home.write(log, "");
+  const { argv } = onlyCommand(prepared.start[0]);
+  const path = home.file(log);
+  const { pid, grouped, ended } = await startDetached({ argv, cwd: globals.cwd, env: prepared.env, log: path });
+  const identity = await processIdentity(pid);
+  const known = identity === null ? null : { pid, grouped, identity };
+  if (known !== null) await keepRecord(task, prepared, { process: known, log: path });
+  let tail: string[] = [];
+  const running: RunningEngine = {
+    ended,
+    async end() {
+      if (known !== null) await endDetached(known, { graceMs: GRACE_MS });
+      await removeRecord(home, recordName);
+    },
+    lastLines: () => tail,
+  };
+  const readTail = async () => void (tail = lastLines(await home.read(log).catch(() => null) ?? ""));
+  return {
+    running: { ...running, ended: ended.then(async (code) => (await readTail(), code)) },
+    pid,
+    log: io.os === "windows" ? null : path,
+    logShown: false,
+    keep: true,
+  };
+}
+
+async function keepRecord(
+  task: Task,
+  prepared: Prepared,
+  more: { process?: { pid: number; grouped: boolean; identity: string }; log?: string },
+): Promise<void> {
+  const { engine, checked, asking, context: { io } } = task;
+  await writeRecord(task.home, {
+    version: 1,
+    name: task.recordName,
+    engine: engine.id,
+    product: engine.product,
+    ...(checked.values.model === undefined ? {} : { model: checked.values.model }),
+    ...checked.address,
+    base_url: asking.endpoint.baseUrl,
+    command: prepared.shown.join("\n"),
+    started: new Date(io.clock.now()).toISOString(),
+    ...more,
+  });
+}
+
+/** Resolves once the engine can be asked. */
+async function waitFor(task: Task, started: Started): Promise<void> {
+  const { context: { io, globals }, engine, asking } = task;
+  const gone = new AbortController();
+  let code: number | null = null;
+  void started.running.ended.then((value) => {
+    code = value;
+    gone.abort();
+  });
+  const late = AbortSignal.timeout(READY_LIMIT_MS);
+  // Beside a log that is being shown the line would be torn apart.
+  const progress = createProgress(io, { quiet: globals.quiet || started.logShown });
+  progress.start(`starting ${engine.product}`);
+  try {
+    await untilReady(engine, { ...asking, signal: AbortSignal.any([asking.signal, gone.signal, late]) });
+  } catch (error) {
+    asking.signal.throwIfAborted();
+    await progress.stop();
+    if (gone.signal.aborted) throw await died(task, started, { code });
+    if (!late.aborted) throw error;
+    await showTail(task, started);
+    throw new AgentcliError("provider_error", `${engine.product} was not ready after ${READY_LIMIT_MS / 60_000} min`, {
+      hint: "look into its log: it may be fetching a model",
+    });
+  } finally {
+    await progress.stop();
+  }
+}
+
+async function showTail(task: Task, started: Started): Promise<void> {
+  if (!started.logShown) await tellLog(task.context.io, started.running.lastLines());
+}
+
+async function died(task: Task, started: Started, { code }: { code: number | null }): Promise<AgentcliError> {
+  await showTail(task, started);
+  const { engine } = task;
+  const how = code === null ? "does not answer any more" : `ended by itself (exit code ${code})`;
+  const offline = task.checked.values.offline !== undefined && task.checked.values.model_id !== undefined;
+  return new AgentcliError("provider_error", `${engine.id} (${engine.product}) ${how}`, {
+    hint: offline && engine.model.takes !== "id"
+      ? "its own words are above; a model that is not on this disk yet is fetched with --download"
+      : "its own words are above",
+  });
+}
+
+async function readyModels(task: Task): Promise<EngineModel[]> {
+  const { engine, asking, checked: { values } } = task;
+  if (engine.preload === "ollama" && values.model !== undefined) {
+    const { door, endpoint, signal } = asking;
+    const limits = { timeoutMs: READY_LIMIT_MS, signal };
+    if (!await preloadOllama(door, { endpoint, model: values.model }, limits)) {
+      throw new AgentcliError("provider_error", `${engine.product} could not load ${values.model}`, {
+        hint: `fetch it first: ollama pull ${values.model}`,
+      });
+    }
+  }
+  return await servedModels(asking);
+}

@@ -1,0 +1,84 @@
+/** `local-model stop`: ends what was started with `--detach`, when it is still that. */
+import { fill } from "../../engine/arguments.ts";
+import { runCalls } from "../../engine/child.ts";
+import { engineEnvironment } from "../../engine/environment.ts";
+import { findInstalled } from "../../engine/installed.ts";
+import { type EngineRecord, readRecords, removeRecord } from "../../engine/record.ts";
+import { engines } from "../../engine/table.ts";
+import type { Values } from "../../engine/types.ts";
+import { urlHost } from "../../engine/asking.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import { endDetached } from "../../platform/service.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { clean } from "../../terminal/clean.ts";
+import { notice } from "../say.ts";
+import type { Context, Invocation } from "../verb.ts";
+import type { STOP_OPTIONS } from "./verb.ts";
+
+/** Milliseconds that an engine has to end in good order. */
+const GRACE_MS = 10_000;
+
+/** Runs the verb. A name that is not there, and none where there are several, is `usage`; nothing to end is no failure. */
+export async function run({ options, arguments: words, context }: Invocation<typeof STOP_OPTIONS>): Promise<void> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const records = chosen(await readRecords(home), { name: words[0], all: options.all });
+  const ended: { name: string; was_running: boolean }[] = [];
+  for (const record of records) {
+    const running = await end(record, context);
+    await removeRecord(home, record.name);
+    ended.push({ name: record.name, was_running: running });
+    if (!globals.json) {
+      await io.stdout.write(clean(running ? `ended ${record.name}` : `${record.name} had ended`) + "\n");
+    }
+  }
+  if (globals.json) return await io.stdout.write(jsonText({ ended }));
+  if (records.length === 0) await notice(context, "nothing was started with local-model serve --detach");
+}
+
+function chosen(
+  records: readonly EngineRecord[],
+  { name, all }: { name: string | undefined; all: boolean },
+): readonly EngineRecord[] {
+  const names = records.map((record) => record.name);
+  if (name !== undefined) {
+    if (all) throw new AgentcliError("usage", "either a name or --all");
+    const found = records.filter((record) => record.name === name);
+    if (found.length > 0) return found;
+    throw new AgentcliError("usage", `${name} was not started with --detach; running: ${names.join(", ") || "none"}`, {
+      hint: didYouMean(name, names) ?? "see: agentcli local-model status",
+    });
+  }
+  if (records.length < 2 || all) return records;
+  throw new AgentcliError("usage", `several are there: ${names.join(", ")}`, { hint: "name one, or pass --all" });
+}
+
+/** Whether it was still running. */
+async function end(record: EngineRecord, context: Context): Promise<boolean> {
+  if (record.process !== undefined) return await endDetached(record.process, { graceMs: GRACE_MS });
+  return await endService(record, context);
+}
+
+async function endService(record: EngineRecord, { io, globals }: Context): Promise<boolean> {
+  const running = engines().find(({ id }) => id === record.engine)?.running;
+  if (running?.kind !== "service") return false;
+  const env = engineEnvironment(io.environment(), { set: {}, secret: [], download: false });
+  const values: Values = {
+    host: record.host,
+    url_host: urlHost(record.host),
+    port: String(record.port),
+    ...(record.model === undefined ? {} : { model: record.model }),
+  };
+  const search = { path: io.env("PATH") ?? "", env, cwd: globals.cwd, signal: new AbortController().signal };
+  for (const command of running.stop) {
+    if (command.needs !== undefined && values[command.needs] === undefined) continue;
+    const found = await findInstalled([command], search);
+    if (found === null) throw new AgentcliError("provider_error", `${command.programs.join(" or ")} is not on PATH`);
+    const words = command.words.map((word) => fill(word, values)).filter((word) => word !== null);
+    const call = { argv: [found.program, ...words] as const, mayFail: command.mayFail === true };
+    await runCalls([call], { cwd: globals.cwd, env, onLine: () => {} });
+  }
+  return true;
+}

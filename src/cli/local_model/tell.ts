@@ -1,0 +1,139 @@
+/** What `local-model serve` says. */
+import type { LeftOut } from "../../engine/arguments.ts";
+import { urlHost } from "../../engine/asking.ts";
+import type { EngineModel } from "../../engine/asking.ts";
+import { isLocal } from "../../boundary/locality.ts";
+import type { Io } from "../../platform/io.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { notice, warn } from "../say.ts";
+import type { Context } from "../verb.ts";
+import type { Task } from "./task.ts";
+
+/** Models that are named. */
+const SHOWN = 12;
+
+/** Options that are not passed, one line each. */
+export async function tellLeftOut(context: Context, leftOut: readonly LeftOut[]): Promise<void> {
+  for (const { flag, reason } of leftOut) await notice(context, `left out ${flag}: ${reason}`);
+}
+
+/** What is odd about the request, before anything is started. */
+export async function tellBefore(task: Task): Promise<void> {
+  const { context, engine, checked: { address, values } } = task;
+  if (!isLocal(task.asking.endpoint.baseUrl, []) || address.host === "0.0.0.0" || /^[0:]+$/.test(address.host)) {
+    const shown = /^[0.:]+$/.test(address.host) ? "<address of this machine>" : urlHost(address.host);
+    await warn(
+      context,
+      `${engine.product} will be reachable from other machines${values.api_key ? "" : ", without a key"}`,
+    );
+    await notice(
+      context,
+      `for projects with protected content, in .agentclisecret: local-endpoints: ${shown}:${address.port}`,
+    );
+  }
+  const parses = engine.running.kind === "child" &&
+    engine.running.commands.some(({ options }) => options.some((option) => option.value === "{tool_parser}"));
+  if (parses && values.tool_parser === undefined && !task.own.some((word) => word.startsWith("--tool-call-parser"))) {
+    await notice(
+      context,
+      "no parser of tool calls is known for this model; name one: -- --enable-auto-tool-choice --tool-call-parser <name>",
+    );
+  }
+}
+
+/** How it went. */
+export interface Readiness {
+  reused: boolean;
+  /** Milliseconds from the start. */
+  afterMs: number;
+  models: readonly EngineModel[];
+  /** Commands as they were shown; empty for a server that was there. */
+  commands: readonly string[];
+  /** Name of the provider that was written; null without `--register`. */
+  provider: string | null;
+  pid: number | null;
+  /** Absolute path, where a log is kept. */
+  log: string | null;
+}
+
+/** The result: where it listens and what it serves. */
+export async function tellReady(task: Task, ready: Readiness): Promise<void> {
+  const { context: { io, globals }, engine, asking, recordName } = task;
+  if (globals.json) {
+    return await io.stdout.write(jsonText({
+      engine: engine.id,
+      product: engine.product,
+      state: "ready",
+      reused: ready.reused,
+      ready_after_ms: Math.round(ready.afterMs),
+      base_url: asking.endpoint.baseUrl,
+      models: ready.models.map(({ id, contextWindow }) => ({ id, context_window: contextWindow })),
+      commands: ready.commands,
+      provider: ready.provider,
+      detached: task.detach && !ready.reused ? recordName : null,
+      pid: ready.pid,
+      log: ready.log,
+    }));
+  }
+  const when = ready.reused ? "is there already" : `is ready after ${(ready.afterMs / 1000).toFixed(1)} s`;
+  const lines = [`${engine.id} (${engine.product}) ${when}: ${asking.endpoint.baseUrl}`, ...modelLines(ready.models)];
+  if (ready.provider !== null) lines.push(`  provider ${ready.provider} in providers.yaml`);
+  await tellShortWindow(task, ready.models);
+  await io.stdout.write(lines.map((line) => clean(line) + "\n").join(""));
+  await tellNext(task, ready);
+}
+
+/** A server may give less than it was told to: its model was not made for more, or the card is full. */
+async function tellShortWindow({ context, checked }: Task, models: readonly EngineModel[]): Promise<void> {
+  const asked = Number(checked.values.context_window);
+  const given = models.find(({ id }) => id === checked.modelName)?.contextWindow ?? null;
+  if (given === null || !(given < asked)) return;
+  const [less, more] = [given, asked].map((tokens) => tokens.toLocaleString("en-US"));
+  await warn(context, `the server gives ${less} tokens of the ${more} it was told: the model may not be made for more`);
+}
+
+function modelLines(models: readonly EngineModel[]): string[] {
+  const shown = models.slice(0, SHOWN).map(({ id, contextWindow }) =>
+    `  model ${id}${contextWindow === null ? "" : `, window ${contextWindow.toLocaleString("en-US")} tokens`}`
+  );
+  return models.length > SHOWN ? [...shown, `  and ${models.length - SHOWN} more`] : shown;
+}
+
+async function tellNext(task: Task, ready: Readiness): Promise<void> {
+  const { context, engine, recordName } = task;
+  const [model] = ready.models;
+  if (ready.provider !== null && model !== undefined) {
+    await notice(context, `try it: agentcli run "hello" --model '${ready.provider}:${model.id}'`);
+  } else if (ready.provider === null) {
+    await notice(context, "to use it: the same with --register, or agentcli init-providers");
+  }
+  if (ready.reused) {
+    await notice(context, "its settings are its own: window, address, and whether it may use a cloud");
+  } else if (task.detach) {
+    await notice(context, `it goes on running; end it with: agentcli local-model stop ${recordName}`);
+  } else await notice(context, `${engine.id} runs until Ctrl-C`);
+}
+
+/** Writes lines of a log to stderr, cleaned. Lines that nobody takes in time are counted and left out. */
+export function logWriter(io: Pick<Io, "stderr">): (line: string) => void {
+  let waiting = 0;
+  let skipped = 0;
+  let last: Promise<void> = Promise.resolve();
+  return (line) => {
+    if (waiting > WAITING_LINES) return void skipped++;
+    waiting++;
+    const text = skipped === 0 ? "" : `(${skipped} lines of the log left out)\n`;
+    skipped = 0;
+    // A reader that has gone is no reason to end a server that others may be using.
+    last = last.then(() => io.stderr.write(text + clean(line) + "\n")).catch(() => {}).then(() => void waiting--);
+  };
+}
+
+/** Lines of a log that may wait for a slow reader. */
+const WAITING_LINES = 1000;
+
+/** The last lines of a log, set off. */
+export async function tellLog(io: Pick<Io, "stderr">, lines: readonly string[]): Promise<void> {
+  if (lines.length > 0) await io.stderr.write(lines.map((line) => `  | ${clean(line)}\n`).join(""));
+}

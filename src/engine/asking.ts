@@ -1,0 +1,147 @@
+/** What an engine answers over HTTP: whether it is ready, who else is on its port, what it serves. */
+import { AgentcliError } from "../errors.ts";
+import { takesConnections } from "../platform/http_client.ts";
+import type { Clock } from "../platform/io.ts";
+import { ask } from "../provider/ask.ts";
+import { discover } from "../provider/discovery.ts";
+import type { HttpDoor } from "../provider/http.ts";
+import { listModels } from "../provider/models.ts";
+import { recognise } from "../provider/recognise.ts";
+import type { Endpoint } from "../provider/types.ts";
+import { findWindows } from "../provider/window.ts";
+import type { Engine } from "./types.ts";
+
+/** Milliseconds for one answer of a server that is there. */
+const ANSWER_MS = 3000;
+/** Bytes of an answer. */
+const ANSWER_LIMIT = 1024 * 1024;
+/** Milliseconds between questions: short at first, since small models load in no time. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1000;
+
+/** Where an engine listens. */
+export interface Address {
+  /** As it is bound: `0.0.0.0` for every interface. */
+  host: string;
+  port: number;
+}
+
+/** The host under which this machine reaches a server bound to `host`, without brackets. */
+export function reachableHost(host: string): string {
+  if (host === "0.0.0.0") return "127.0.0.1";
+  return /^(?:::|0(?::0){7})$/.test(host) ? "::1" : host;
+}
+
+/** A host as it stands in a URL. */
+export function urlHost(host: string): string {
+  return host.includes(":") ? `[${host}]` : host;
+}
+
+/** The connection to an engine of this machine: direct, whatever proxies are set. */
+export function engineEndpoint(
+  engine: { id: string },
+  address: Address,
+  { key }: { key?: string | undefined } = {},
+): Endpoint {
+  const seconds = ANSWER_MS / 1000;
+  return {
+    provider: engine.id,
+    baseUrl: `http://${urlHost(reachableHost(address.host))}:${address.port}/v1`,
+    ...(key === undefined ? {} : { key }),
+    keySource: "literal",
+    headers: {},
+    caCerts: [],
+    timeout: { connect: seconds, firstByte: seconds, idle: seconds },
+    // The user started it here and said where it listens.
+    local: true,
+  };
+}
+
+/** Who asks, and until when. */
+export interface Asking {
+  door: HttpDoor;
+  endpoint: Endpoint;
+  clock: Clock;
+  signal: AbortSignal;
+}
+
+/** Whether the engine can be asked now. Only the signal's reason is thrown. */
+export async function isReady(engine: Pick<Engine, "ready">, asking: Omit<Asking, "clock">): Promise<boolean> {
+  const { door, endpoint, signal } = asking;
+  try {
+    const answer = await ask(door, endpoint, {
+      path: engine.ready.path,
+      atOrigin: true,
+      limitBytes: ANSWER_LIMIT,
+      timeoutMs: ANSWER_MS,
+      signal,
+    });
+    return engine.ready.proves(answer);
+  } catch (error) {
+    if (signal.aborted || !(error instanceof AgentcliError)) throw error;
+    return false;
+  }
+}
+
+/** Resolves once the engine can be asked; rejects with the signal's reason. No limit of its own: loading takes minutes. */
+export async function untilReady(engine: Pick<Engine, "ready">, asking: Asking): Promise<void> {
+  let pause = FIRST_PAUSE_MS;
+  while (!await isReady(engine, asking)) {
+    await asking.clock.sleep(pause, asking.signal);
+    pause = Math.min(pause * 1.5, LONGEST_PAUSE_MS);
+  }
+}
+
+/** Who has the port. */
+export type Occupant =
+  | { kind: "nobody" }
+  /** The very engine that was to be started. */
+  | { kind: "same" }
+  /** `label`: what it is, for people. */
+  | { kind: "other"; label: string };
+
+/**
+ * Who listens where the engine is to listen. `ours`: a record says that this engine was started there and still runs.
+ * Servers that prove to be something else are named.
+ */
+export async function occupantOf(
+  engine: Pick<Engine, "servers" | "own">,
+  asking: Asking & { address: Address; ours: boolean },
+): Promise<Occupant> {
+  const { address, door, signal } = asking;
+  const host = reachableHost(address.host);
+  if (!await takesConnections({ hostname: host, port: address.port }, signal)) return { kind: "nobody" };
+  if (asking.ours) return { kind: "same" };
+  const [met] = await discover(door, { hosts: [`${urlHost(host)}:${address.port}`], timeoutMs: ANSWER_MS, signal });
+  const server = met?.server ?? null;
+  if (server !== null) {
+    return engine.servers.includes(server.server) ? { kind: "same" } : { kind: "other", label: server.label };
+  }
+  const speaks = met?.state === "serving" || met?.state === "needs key" || met?.state === "loading";
+  if (speaks && engine.own) return { kind: "same" };
+  const label = speaks ? "a model server that is not recognised" : "something that is no model server";
+  return { kind: "other", label };
+}
+
+/** A model that the engine serves. */
+export interface EngineModel {
+  id: string;
+  /** Tokens in force; null where the server does not tell. */
+  contextWindow: number | null;
+}
+
+/** What the engine serves; empty when it does not tell. Only the signal's reason is thrown. */
+export async function servedModels(asking: Asking): Promise<EngineModel[]> {
+  const { door, endpoint, signal } = asking;
+  const limits = { timeoutMs: ANSWER_MS, signal };
+  try {
+    const list = await listModels(door, endpoint, limits);
+    const server = await recognise(door, endpoint, { list, ...limits });
+    const ids = list.models.map((model) => model.id);
+    const windows = await findWindows(door, endpoint, { models: ids, server: server?.server ?? null, list, ...limits });
+    return ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
+  } catch (error) {
+    if (signal.aborted || !(error instanceof AgentcliError)) throw error;
+    return [];
+  }
+}

@@ -1,0 +1,51 @@
+/** A command as it can be copied into a shell. For reading and copying only: nothing of ours is run that way. */
+
+/** A variable: with its value, or as a reference to one of the user's. */
+export type ShownVariable = { name: string; value: string } | { name: string; variable: string };
+
+/** What is shown. */
+export interface ShownCommand {
+  argv: readonly string[];
+  variables: readonly ShownVariable[];
+}
+
+/** One line for sh, or for PowerShell on Windows. */
+export function shownCommand(command: ShownCommand, os: "linux" | "darwin" | "windows"): string {
+  return os === "windows" ? forPowerShell(command) : forSh(command);
+}
+
+function forSh({ argv, variables }: ShownCommand): string {
+  const settings = variables.map((each) =>
+    `${each.name}=${"variable" in each ? `"$${each.variable}"` : quotedForSh(each.value)}`
+  );
+  return [...settings, ...argv.map(quotedForSh)].join(" ");
+}
+
+function quotedForSh(word: string): string {
+  return /^[A-Za-z0-9_@%+:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+}
+
+function forPowerShell({ argv, variables }: ShownCommand): string {
+  const settings = variables.map((each) =>
+    `$env:${each.name} = ${"variable" in each ? `$env:${each.variable}` : quotedForPowerShell(each.value)}; `
+  );
+  return settings.join("") + ["&", ...argv.map(quotedForPowerShell)].join(" ");
+}
+
+function quotedForPowerShell(word: string): string {
+  // It takes typographic single quotes for the plain one.
+  return `'${word.replace(/['\u2018\u2019\u201a\u201b]/g, "$&$&")}'`;
+}
+
+/** Options whose value is a key, by their names. */
+const KEY_OPTION = /^--?[\w-]*(?:api-?keys?|token|secret|password)$/i;
+
+/** The words with what follows such an option hidden: for showing and keeping, never for running. */
+export function withoutKeys(argv: readonly string[]): string[] {
+  return argv.map((word, at) => {
+    const [flag = "", ...value] = word.split("=");
+    if (value.length > 0) return KEY_OPTION.test(flag) ? `${flag}=<hidden>` : word;
+    const before = argv[at - 1] ?? "";
+    return KEY_OPTION.test(before) && !word.startsWith("--") ? "<hidden>" : word;
+  });
+}

@@ -1,0 +1,214 @@
+/** What was asked for, checked against what an engine can do, as the values of its templates. */
+import type { EngineTemplate } from "../config/types.ts";
+import { didYouMean } from "../config/suggest.ts";
+import { AgentcliError } from "../errors.ts";
+import { stat } from "../platform/files.ts";
+import { basename, isAbsolute, resolve } from "../platform/path.ts";
+import { commandsOf, contradictions, usedValues } from "./arguments.ts";
+import { type Address, urlHost } from "./asking.ts";
+import { ownEngine } from "./own_template.ts";
+import { engines } from "./table.ts";
+import { toolParserOf } from "./tool_parser.ts";
+import type { Engine, ValueName, Values } from "./types.ts";
+
+/** The options of `serve`, read. */
+export interface ServeRequest {
+  model?: string | undefined;
+  port?: number | undefined;
+  host?: string | undefined;
+  contextWindow?: number | undefined;
+  parallel?: number | undefined;
+  /** The key itself. */
+  apiKey?: string | undefined;
+  tensorParallel?: number | undefined;
+  pipelineParallel?: number | undefined;
+  ray: boolean;
+  download: boolean;
+  /** The engine's own flags. */
+  own: readonly string[];
+}
+
+/** A request that an engine can meet. */
+export interface Checked {
+  address: Address;
+  values: Values;
+  /** What the server is expected to call the model; absent for none. */
+  modelName?: string;
+}
+
+const DEFAULT_HOST = "127.0.0.1";
+
+/** All engines: those of the table, then the templates of the user. */
+export function allEngines(templates: Readonly<Record<string, EngineTemplate>>): Engine[] {
+  return [...engines(), ...Object.entries(templates).map(([id, template]) => ownEngine(id, template))];
+}
+
+/** The engine of that id. Unknown ones, and templates under the id of a built-in one, are `usage`. */
+export function engineNamed(id: string, templates: Readonly<Record<string, EngineTemplate>>): Engine {
+  const all = allEngines(templates);
+  const found = all.filter((engine) => engine.id === id);
+  if (found.length > 1) {
+    throw new AgentcliError("usage", `${id} is built in, but providers.yaml has a template under that name too`, {
+      hint: "give the template under `engines:` another name",
+    });
+  }
+  const [engine] = found;
+  if (engine !== undefined) return engine;
+  const names = all.map((each) => each.id);
+  throw new AgentcliError("usage", `there is no engine ${id}; there are: ${names.join(", ")}`, {
+    hint: didYouMean(id, names) ??
+      "see `agentcli local-model serve --help`; own ones go under `engines:` in providers.yaml",
+  });
+}
+
+function usage(message: string, hint?: string): AgentcliError {
+  return new AgentcliError("usage", message, hint === undefined ? {} : { hint });
+}
+
+/** Checks a request. Everything that does not fit is `usage`; only whether a model's file is there is asked of the disk. */
+export async function checkRequest(
+  engine: Engine,
+  request: ServeRequest,
+  { cwd }: { cwd: string },
+): Promise<Checked> {
+  checkOptions(engine, request);
+  checkOwnFlags(engine, request.own);
+  const port = request.port ?? engine.port;
+  if (port === null) throw usage(`${engine.id} has no port of its own: --port is needed`);
+  const host = checkedHost(request.host ?? DEFAULT_HOST);
+  const model = await checkedModel(engine, request.model, cwd);
+  const window = request.contextWindow ?? engine.contextWindow;
+  const parallel = request.parallel ?? 1;
+  const text = (value: number | undefined) => value === undefined ? undefined : String(value);
+  const values: Values = {
+    ...model,
+    host,
+    url_host: urlHost(host),
+    port: String(port),
+    context_window: text(window),
+    context_total: text(window === undefined ? undefined : window * parallel),
+    // One conversation at a time has the whole window where that is what slots share.
+    parallel: engine.contextWindow === undefined ? text(request.parallel) : String(parallel),
+    api_key: request.apiKey,
+    tensor_parallel: text(request.tensorParallel),
+    pipeline_parallel: text(request.pipelineParallel),
+    ray: request.ray ? "ray" : undefined,
+    tool_parser: model.model === undefined ? undefined : toolParserOf(model.model),
+    offline: request.download ? undefined : "1",
+  };
+  const modelName = values.name ?? values.model;
+  return { address: { host, port }, values, ...(modelName === undefined ? {} : { modelName }) };
+}
+
+/** Options, and the values that have to appear in an engine's templates for them to do anything. */
+const NEEDS: readonly { option: string; given(request: ServeRequest): boolean; any: readonly ValueName[] }[] = [
+  { option: "--host", given: (request) => request.host !== undefined, any: ["host", "url_host"] },
+  {
+    option: "--context-window",
+    given: (request) => request.contextWindow !== undefined,
+    any: ["context_window", "context_total"],
+  },
+  { option: "--parallel", given: (request) => request.parallel !== undefined, any: ["parallel"] },
+  { option: "--api-key", given: (request) => request.apiKey !== undefined, any: ["api_key"] },
+  { option: "--tensor-parallel", given: (request) => request.tensorParallel !== undefined, any: ["tensor_parallel"] },
+  {
+    option: "--pipeline-parallel",
+    given: (request) => request.pipelineParallel !== undefined,
+    any: ["pipeline_parallel"],
+  },
+  { option: "--ray", given: (request) => request.ray, any: ["ray"] },
+];
+
+/** The options of `serve` that do something for an engine, `--model` and `--port` aside. */
+export function applicableOptions(engine: Engine): string[] {
+  const used = usedValues(engine);
+  const options = NEEDS.filter(({ any }) => any.some((name) => used.has(name))).map(({ option }) => option);
+  return mayDownload(engine) ? [...options, "--download"] : options;
+}
+
+function mayDownload(engine: Engine): boolean {
+  return usedValues(engine).has("offline") ||
+    commandsOf(engine).some(({ options }) => options.some((option) => option.needs === "offline"));
+}
+
+function checkOptions(engine: Engine, request: ServeRequest): void {
+  const applicable = applicableOptions(engine);
+  const given = NEEDS.filter((need) => need.given(request)).map(({ option }) => option);
+  if (request.download) given.push("--download");
+  const idle = given.filter((option) => !applicable.includes(option));
+  if (idle.length === 0) return;
+  throw usage(
+    `${engine.id} (${engine.product}) takes no ${idle.join(", ")}`,
+    `see: agentcli local-model serve --engine ${engine.id} --help`,
+  );
+}
+
+function checkOwnFlags(engine: Engine, own: readonly string[]): void {
+  const [first] = own;
+  if (first === undefined) return;
+  if (!first.startsWith("-")) {
+    throw usage(`"${first}" is no option`, "options of the engine itself follow after --, for example: -- --threads 4");
+  }
+  if (engine.running.kind === "service") throw usage(`${engine.id} takes no options of its own after --`);
+  const clashing = commandsOf(engine).flatMap((command) => contradictions(command, own));
+  if (clashing.length === 0) return;
+  throw usage(`${[...new Set(clashing)].join(", ")} cannot follow after --`, "agentcli sets it: use its own options");
+}
+
+function checkedHost(host: string): string {
+  const bare = host.replace(/^\[(.*)\]$/, "$1").toLowerCase();
+  const written = urlHost(bare);
+  const fits = /^(?:[a-z0-9_](?:[a-z0-9._-]*[a-z0-9_])?|[0-9a-f:.]+)$/.test(bare) &&
+    URL.parse(`http://${written}/`)?.hostname === written;
+  if (fits) return bare;
+  throw usage("--host takes an address or a host name", "for example: --host 127.0.0.1, --host ::1, --host 0.0.0.0");
+}
+
+/** Characters of a model's name or path. */
+const MODEL_LIMIT = 4096;
+
+async function checkedModel(
+  engine: Engine,
+  model: string | undefined,
+  cwd: string,
+): Promise<Pick<Values, "model" | "model_path" | "model_id" | "name">> {
+  if (model === undefined) {
+    if (!engine.model.required) return {};
+    throw usage(`${engine.id} (${engine.product}) needs --model`, modelHint(engine));
+  }
+  if (engine.own && !engine.model.required) {
+    throw usage(`the template ${engine.id} has no {model}: --model would do nothing`);
+  }
+  // A first `-` would make it an option of the engine.
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  if (model === "" || model.startsWith("-") || model.length > MODEL_LIMIT || /[\u0000-\u001f\u007f]/.test(model)) {
+    throw usage("--model takes an id or a path that does not start with -", modelHint(engine));
+  }
+  const isPath = isAbsolute(model) || /^(?:\.{1,2}[\\/]|~)/.test(model) || /\.gguf$/i.test(model);
+  if (engine.model.takes === "id") {
+    if (isPath) throw usage(`${engine.id} (${engine.product}) takes the id of a model, not a path`, modelHint(engine));
+    return { model, model_id: model };
+  }
+  const path = resolve(cwd, model);
+  const found = await stat(path).catch(() => null);
+  if (found === null && isPath) {
+    throw usage(`there is no model at ${path}`, "check the path: ~ is for your shell to replace");
+  }
+  if (engine.model.takes === "file or id" && found?.kind === "directory" && isPath) {
+    throw usage(`${path} is a directory: ${engine.product} takes a file`, modelHint(engine));
+  }
+  const usable = found?.kind === "file" || (found?.kind === "directory" && engine.model.takes === "path or id");
+  if (!usable) return { model, model_id: model };
+  // The parts of a large file are one model.
+  const name = basename(path).replace(/\.gguf$/i, "").replace(/-\d{5}-of-\d{5}$/, "");
+  return { model: path, model_path: path, name };
+}
+
+function modelHint(engine: Engine): string {
+  const examples: Record<Engine["model"]["takes"], string> = {
+    "id": "for example: --model qwen3:8b",
+    "file or id": "for example: --model ./model.gguf, or --model user/repository:Q4_K_M",
+    "path or id": "for example: --model ./model, or --model Qwen/Qwen3-8B",
+  };
+  return examples[engine.model.takes];
+}
