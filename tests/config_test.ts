@@ -155,3 +155,34 @@ Deno.test("processes that write at the same time lose nothing", async () => {
   const found = JSON.parse(list.stdout).models.map((model: { id: string }) => model.id);
   assert.deepEqual(found.sort(), ids);
 });
+
+Deno.test("a permission rule is checked before it is written, and names what was meant", async () => {
+  await using home = await temporaryHome();
+  const set = (rule: string) => runProgram(["config", "set", "permissions.deny", rule, "--yes"], { home });
+  const broken = await set("Write(migrations/**");
+  assert.deepEqual([broken.code, broken.stdout], [2, ""]);
+  assert.match(broken.stderr, /the permission rule "Write\(migrations\/\*\*"/);
+  const unknown = await set("Bsh(git push:*)");
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /there is no tool "Bsh"[^]*did you mean Bash\?/);
+  assert.ok(await absent(file(home)));
+  assert.equal((await set('["Write(migrations/**)", "mcp__db"]')).code, 0);
+});
+
+Deno.test("a bad permission rule in the file is exit 3 with file and key path", async () => {
+  await using home = await temporaryHome();
+  const providers = "providers:\n  a:\n    base_url: http://127.0.0.1:1/v1\n    models: [{ id: m }]\n";
+  await write(home, `permissions:\n  deny: [Read(a), "Bash(x; y)"]\n${providers}`);
+  const done = await runProgram(["run", "hi"], { home });
+  assert.equal(done.code, 3);
+  assert.ok(done.stderr.includes(`${file(home)}: permissions.deny[1]: the permission rule "Bash(x; y)"`), done.stderr);
+});
+
+Deno.test("an unknown tool on the command line is told with the one that was meant", async () => {
+  await using home = await temporaryHome();
+  for (const option of ["--allowed-tools", "--disallowed-tools"]) {
+    const done = await runProgram(["run", "hi", "--model", "demo", option, "Bsh(ls:*)"], { home });
+    assert.equal(done.code, 2);
+    assert.match(done.stderr, /there is no tool "Bsh"[^]*did you mean Bash\?/);
+  }
+});

@@ -7,6 +7,7 @@ import { editTool } from "./edit/tool.ts";
 import { gitTool } from "./git/tool.ts";
 import { globTool } from "./glob/tool.ts";
 import { grepTool } from "./grep/tool.ts";
+import { parseRules, type Rule } from "./permission.ts";
 import { readTool } from "./read/tool.ts";
 import { todoWriteTool } from "./todo_write/tool.ts";
 import type { Tool } from "./tool.ts";
@@ -30,6 +31,20 @@ export function selectTools(
   const only = options.only === undefined ? null : named(options.only);
   const without = named(options.without ?? []);
   return tools.filter((tool) => only?.has(tool) !== false && !without.has(tool));
+}
+
+/**
+ * The rules of `texts`. Throws `usage` for a malformed one, and for the name of a tool that does not exist: a rule that
+ * denies nothing is worse than none. Tools of other servers (`mcp__…`) may come later.
+ */
+export function readRules(texts: readonly string[]): Rule[] {
+  const tools = builtinTools();
+  for (const text of texts) {
+    // The name first: what is wrong with the pattern depends on the tool.
+    const name = /^[A-Za-z][\w-]*/.exec(text.trim())?.[0];
+    if (name !== undefined && !name.startsWith("mcp__")) toolNamed(name, tools);
+  }
+  return parseRules(texts);
 }
 
 function toolNamed(name: string, tools: readonly Tool[]): Tool {

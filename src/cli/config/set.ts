@@ -16,6 +16,11 @@ export async function run({ arguments: words, context }: Invocation): Promise<nu
   const { io, globals } = context;
   const setting = findSetting(words[0] ?? "");
   const value = parseSetting(setting, words[1] ?? "");
+  if (setting.key.startsWith("permissions.") && typeof value === "object") {
+    // Loaded for these settings alone. The rules of the file are checked where they are used.
+    const { readRules } = await import("../../tools/registry.ts");
+    readRules(value);
+  }
   const home = await openHome(io);
   const old = setting.current(await loadConfiguration(home));
   await tryOut(home, { setting, value });

@@ -29,13 +29,13 @@ import type { Endpoint } from "../../provider/types.ts";
 import type { SessionContext } from "../../session/line.ts";
 import type { StoredSession } from "../../session/load.ts";
 import { clean } from "../../terminal/clean.ts";
-import { parseRules } from "../../tools/permission.ts";
 import { offersGit } from "../../tools/git/offer.ts";
 import { type Profile, profileTools } from "../../tools/profile.ts";
-import { builtinTools, selectTools } from "../../tools/registry.ts";
+import { builtinTools, readRules, selectTools } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Values } from "../option.ts";
 import type { Context } from "../verb.ts";
+import { configuredRules } from "../permission_settings.ts";
 import { clientModel } from "./client_model.ts";
 import { findCompactModel, knowServer } from "./find_server.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -316,8 +316,9 @@ function offeredTools(
 function policyOf(options: Values<typeof RUN_OPTIONS>, configuration: Configuration): Session["policy"] {
   return {
     mode: options.permissionMode ?? "default",
-    allow: parseRules([...configuration.permissions.allow, ...splitRules(options.allowedTools)]),
-    deny: parseRules([...configuration.permissions.deny, ...splitRules(options.disallowedTools)]),
+  const configured = configuredRules(configuration);
+    allow: [...configured.allow, ...readRules(splitRules(options.allowedTools))],
+    deny: [...configured.deny, ...readRules(splitRules(options.disallowedTools))],
   };
 }
 
