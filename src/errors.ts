@@ -17,6 +17,7 @@ export const EXIT_CODE_OF = {
   config_invalid: 3,
   config_write_failed: 3,
   home_unusable: 3,
+  key_store_unusable: 3,
   unknown_provider: 3,
   unknown_model: 3,
   unknown_role: 3,

@@ -2,7 +2,8 @@
 import { AgentcliError } from "../errors.ts";
 import { openFile, stat } from "../platform/files.ts";
 import { effectiveBaseUrl } from "./base_url.ts";
-import { type KeySource, keySource, type ResolvedKey, resolveKey } from "./key.ts";
+import { type KeySource, keySource, type ResolvedKey, resolveKey, storeOf } from "./key.ts";
+import type { StoreOutside } from "./keys/store.ts";
 import { STUDIO } from "./runtimes.ts";
 import type { ProviderEntry } from "./types.ts";
 
@@ -29,6 +30,22 @@ export interface EndpointOptions {
   env(name: string): string | undefined;
   /** As the boundary sees it. */
   local: boolean;
+  /** What the stores of keys need; without it a stored key does not resolve. */
+  stores?: StoreOutside;
+}
+
+/**
+ * The key of a provider, from its store where `api_key` names one; nothing else asks a store. What is wrong is the
+ * `problem`; a keyring that does not answer takes four seconds.
+ */
+export async function findKey(
+  provider: ProviderEntry,
+  { env, stores }: Pick<EndpointOptions, "env" | "stores">,
+): Promise<ResolvedKey> {
+  const store = storeOf(provider);
+  if (store === null || stores === undefined) return resolveKey(provider, env);
+  const { readStoredKey } = await import("./keys/stored_key.ts");
+  return await readStoredKey(provider, store, { outside: stores });
 }
 
 /** Bytes of a certificate file; a bundle of every public authority has about 250 KB. */
@@ -60,6 +77,8 @@ export function keyMissing(provider: ProviderEntry, resolved: KeySource): Agentc
   const { source, problem } = resolved;
   const hint = source.startsWith("env:")
     ? `set ${source.slice(4)}, or write \`api_key: none\` if the server wants no key`
+    : source === "keyring" || source === "file"
+    ? `store it (again): agentcli providers set-key ${provider.name}${source === "file" ? " --store file" : ""}`
     : `write \`api_key: $NAME\` for ${provider.name} and set that variable, or \`api_key: none\` if the server wants no key`;
   return new AgentcliError("key_missing", `no key for ${provider.name}: ${problem ?? "none resolves"}`, { hint });
 }
@@ -88,13 +107,16 @@ async function connectionWith(
  * that cannot be read is `config_invalid`.
  */
 export async function resolveEndpoint(provider: ProviderEntry, options: EndpointOptions): Promise<ResolvedConnection> {
-  const key = resolveKey(provider, options.env);
+  const key = await findKey(provider, options);
   const studioWithoutKey = provider.name === STUDIO.id && key.missing === true;
   if (key.problem !== undefined && !studioWithoutKey) throw keyMissing(provider, key);
   return await connectionWith(provider, key, options);
 }
 
-/** Like {@link resolveEndpoint}, but a key that does not resolve is left out: for checks that report it themselves. */
-export async function endpointForCheck(provider: ProviderEntry, options: EndpointOptions): Promise<ResolvedConnection> {
-  return await connectionWith(provider, resolveKey(provider, options.env), options);
+/** Like {@link resolveEndpoint} with a key found before; one that did not resolve is left out: for checks that report it. */
+export async function endpointForCheck(
+  provider: ProviderEntry,
+  options: EndpointOptions & { key?: ResolvedKey },
+): Promise<ResolvedConnection> {
+  return await connectionWith(provider, options.key ?? await findKey(provider, options), options);
 }

@@ -32,7 +32,8 @@ export function isLiteralKey(apiKey: string): boolean {
   return variableOf(apiKey) === null && !["", "local", "none", "keyring", "file"].includes(apiKey);
 }
 
-function checked(source: KeySource["source"], text: string): ResolvedKey {
+/** The key in `text`, trimmed; a problem when a header cannot carry it. */
+export function checkedKey(source: KeySource["source"], text: string): ResolvedKey {
   const key = text.trim();
   // The HTTP stack quotes a header value that it refuses, so no such value may reach it.
   return /^[\x20-\x7e]+$/.test(key)
@@ -45,12 +46,13 @@ function fromEnvironment(name: string, env: (name: string) => string | undefined
   const source = `env:${name}` as const;
   if (value === undefined) return { source, missing: true, problem: `environment variable ${name} is not set` };
   if (value.trim() === "") return { source, missing: true, problem: `environment variable ${name} is empty` };
-  return checked(source, value);
+  return checkedKey(source, value);
 }
 
 /**
  * The key of a provider. The `api_key` field decides alone: a variable that is not set never falls back to anything.
- * Absent on a loopback address it is the placeholder `local`. Source: specification of keys; seed §5.
+ * Absent on a loopback address it is the placeholder `local`. A stored key is a problem here: {@link storeOf} names the
+ * store to ask. Source: specification of keys; seed §5.
  */
 export function resolveKey(
   provider: Pick<ProviderEntry, "name" | "baseUrl" | "apiKey">,
@@ -66,20 +68,25 @@ export function resolveKey(
     return { source: "absent", missing: true, problem: "no key is configured" };
   }
   if (apiKey === PLACEHOLDER && loopback) return { source: "local", key: PLACEHOLDER };
-  if (apiKey === "keyring" || apiKey === "file") {
-    return { source: apiKey, problem: `stored keys (${apiKey}) cannot be read` };
-  }
+  if (apiKey === "keyring" || apiKey === "file") return { source: apiKey, problem: "the store was not asked" };
   const variable = variableOf(apiKey);
   if (variable !== null) return fromEnvironment(variable, env);
-  return checked("literal", apiKey.startsWith("$$") ? apiKey.slice(1) : apiKey);
+  return checkedKey("literal", apiKey.startsWith("$$") ? apiKey.slice(1) : apiKey);
 }
 
-/** Where the key comes from, without the key: for `providers list` and `providers validate`. */
+/** The store that holds the key, from the `api_key` field; null when the key is not stored. */
+export function storeOf(provider: Pick<ProviderEntry, "apiKey">): "keyring" | "file" | null {
+  const apiKey = provider.apiKey?.trim();
+  return apiKey === "keyring" || apiKey === "file" ? apiKey : null;
+}
+
+/** Where the key comes from, without the key and without asking a store: for `providers list`. */
 export function keySource(
   provider: Pick<ProviderEntry, "name" | "baseUrl" | "apiKey">,
   env: (name: string) => string | undefined,
 ): KeySource {
   const { source, problem } = resolveKey(provider, env);
+  if (storeOf(provider) !== null) return { source };
   return problem === undefined ? { source } : { source, problem };
 }
 

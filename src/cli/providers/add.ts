@@ -2,6 +2,7 @@
 import { baseUrlHint, baseUrlProblem } from "../../config/base_url.ts";
 import { editProviders, type ProviderRecord } from "../../config/edit.ts";
 import { isLiteralKey } from "../../config/key.ts";
+import { loadConfiguration } from "../../config/load.ts";
 import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE } from "../../config/selector.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/locality.ts";
@@ -9,6 +10,7 @@ import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../say.ts";
 import type { Invocation } from "../verb.ts";
+import { dropStoredKey } from "./drop_stored_key.ts";
 import type { ADD_OPTIONS } from "./verb.ts";
 
 /** Runs the verb. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
@@ -22,11 +24,17 @@ export async function run({ options, arguments: words, context }: Invocation<typ
     models: options.model === undefined ? [] : [{ id: options.model }],
   };
   const { io, globals } = context;
+  const home = await openHome(io);
   let replaced = false;
-  await editProviders(await openHome(io), (document) => {
+  const before = options.replace
+    ? (await loadConfiguration(home)).providers.find((entry) => entry.name === name)
+    : null;
+  await editProviders(home, (document) => {
     replaced = Object.hasOwn(document.value().providers ?? {}, name);
     document.addProvider(name, provider, { replace: options.replace });
   });
+  // The new entry is a new provider: what was stored for the old one is nobody's any more.
+  if (before) await dropStoredKey(before, context);
   const done = replaced ? "replaced" : "added";
   await io.stdout.write(
     globals.json ? jsonText({ name, base_url: provider.base_url, change: done }) : `${done} ${name}\n`,
@@ -35,7 +43,10 @@ export async function run({ options, arguments: words, context }: Invocation<typ
     await warn(context, "a key on the command line stays in the shell's history; --api-key '$NAME' is safer");
   }
   if (apiKey === undefined && !isLocal(provider.base_url, [])) {
-    await notice(context, `${name} has no key: give it one with --api-key '$NAME' --replace, or none if it wants none`);
+    await notice(
+      context,
+      `${name} has no key: store one with \`agentcli providers set-key ${name}\`, or write \`api_key: none\` if it wants none`,
+    );
   }
   const hint = baseUrlHint(provider.base_url);
   if (hint !== undefined) await notice(context, `hint: ${hint}`);

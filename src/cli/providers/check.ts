@@ -1,7 +1,8 @@
 /** The check of one provider: does its key resolve, does its server answer with a model list, and what else is odd. */
 import { baseUrlHint, effectiveBaseUrl, normaliseBaseUrl } from "../../config/base_url.ts";
-import { endpointForCheck } from "../../config/endpoint.ts";
-import { type ResolvedKey, resolveKey } from "../../config/key.ts";
+import { endpointForCheck, findKey } from "../../config/endpoint.ts";
+import type { ResolvedKey } from "../../config/key.ts";
+import type { StoreOutside } from "../../config/keys/store.ts";
 import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -37,6 +38,8 @@ export interface CheckTools {
   door: HttpDoor;
   env(name: string): string | undefined;
   isLocal(baseUrl: string): boolean;
+  /** For keys that are stored. */
+  stores?: StoreOutside;
   /** Longest wait for the model list, in milliseconds. */
   timeoutMs: number;
 }
@@ -56,12 +59,12 @@ export async function checkProvider(provider: ProviderEntry, tools: CheckTools):
   try {
     check.baseUrl = effectiveBaseUrl(provider, tools.env);
     check.local = tools.isLocal(check.baseUrl);
-    const key = resolveKey(provider, tools.env);
+    const key = await findKey(provider, tools);
     check.keySource = key.source;
     if (isUntouchedStudio(provider, { key, baseUrl: check.baseUrl })) {
       return { ...check, state: "skipped", lines: [{ kind: "skip", text: `${key.source.slice(4)} is not set` }] };
     }
-    const endpoint = await endpointForCheck(provider, { env: tools.env, local: check.local });
+    const endpoint = await endpointForCheck(provider, { env: tools.env, local: check.local, key });
     await ask(check, { provider, endpoint, key, tools });
   } catch (error) {
     if (!(error instanceof AgentcliError)) throw error;
@@ -152,5 +155,10 @@ function keyLine(key: ResolvedKey, outcome: Outcome): CheckLine {
 
 function keyAdvice(provider: ProviderEntry, key: ResolvedKey): string {
   if (key.source.startsWith("env:")) return `set ${key.source.slice(4)} to the key of the server`;
+  if (key.source === "keyring" || key.source === "file") {
+    return `store it (again): agentcli providers set-key ${provider.name}${
+      key.source === "file" ? " --store file" : ""
+    }`;
+  }
   return `write \`api_key: $NAME\` for ${provider.name} and set that variable to the key of the server`;
 }

@@ -1,4 +1,4 @@
-/** Removes a provider, after asking. */
+/** Removes a provider and its stored key, after asking. */
 import { editProviders } from "../../config/edit.ts";
 import { findConfigured } from "../../config/find.ts";
 import { loadConfiguration } from "../../config/load.ts";
@@ -9,6 +9,7 @@ import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { notice, warn } from "../say.ts";
 import type { Invocation } from "../verb.ts";
+import { dropStoredKey } from "./drop_stored_key.ts";
 
 /** Exit 1 when the person at the terminal said no. */
 export async function run({ arguments: words, context }: Invocation): Promise<number> {
@@ -22,6 +23,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<nu
     return 1;
   }
   const { configuration } = await editProviders(home, (document) => void document.removeProvider(name));
+  await dropStoredKey(provider, context);
   await io.stdout.write(globals.json ? jsonText({ name, change: "removed" }) : `removed ${name}\n`);
   for (const setting of settingsNaming(name, configuration)) await warn(context, `${setting} still names ${name}`);
   return 0;

@@ -29,7 +29,7 @@ export async function run({ arguments: names, context }: Invocation): Promise<nu
   const door = openDoor(io);
   const checks: ProviderCheck[] = [];
   try {
-    for (const pending of startChecks(providers, { door, env: io.env, isLocal, timeoutMs: TIMEOUT })) {
+    for (const pending of startChecks(providers, { door, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT })) {
       const check = await pending;
       checks.push(check);
       // Each is shown as soon as those before it are: a server that is slow to answer hides no result above it.

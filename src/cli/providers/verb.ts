@@ -1,5 +1,6 @@
 /** `agentcli providers …`: the servers, their models and roles. */
-import { flag, integer, text } from "../option.ts";
+import { KEY_STORES } from "../../config/keys/store.ts";
+import { choice, flag, integer, text } from "../option.ts";
 import { group, verb } from "../verb.ts";
 import { probeVerb } from "./probe/verb.ts";
 
@@ -12,6 +13,10 @@ export const ADD_OPTIONS = {
   apiKey: text("KEY", "A literal, '$NAME' for a variable, or local or none for servers without keys"),
   model: text("ID", "A model the server has"),
   replace: flag("Replace a provider of that name as a whole, its key and models too"),
+} as const;
+
+export const SET_KEY_OPTIONS = {
+  store: choice(KEY_STORES, "keyring: the keyring of the system, the default; file: credentials.json in the home"),
 } as const;
 
 export const MODEL_ADD_OPTIONS = {
@@ -104,6 +109,25 @@ export const providersVerb = group({
       options: {},
       examples: ["agentcli providers remove engine_e --yes"],
       load: () => import("./remove.ts"),
+    }),
+    "set-key": verb({
+      brief: "Store the key of a provider",
+      detail:
+        "Asks for the key without showing it, or reads it from standard input. It is bound to the provider's name and the address it has now: after the address changes it is not sent, and has to be set again. The file is encrypted with a key that lies beside it, which only hides it from a casual look.",
+      arguments: [PROVIDER],
+      options: SET_KEY_OPTIONS,
+      examples: [
+        "agentcli providers set-key engine_e",
+        "pass show engine_e | agentcli providers set-key engine_e --store file",
+      ],
+      load: () => import("./set_key.ts"),
+    }),
+    "unset-key": verb({
+      brief: "Remove the stored key of a provider",
+      arguments: [PROVIDER],
+      options: {},
+      examples: ["agentcli providers unset-key engine_e"],
+      load: () => import("./unset_key.ts"),
     }),
     validate: verb({
       brief: "Check that keys resolve and servers answer; exit 1 when one does not",

@@ -32,7 +32,7 @@ export async function prepare(selector: string, context: Context): Promise<Prepa
   const configuration = await loadConfiguration(await openHome(io));
   const isLocal = await localityOf(context);
   const endpointOf = async (provider: ProviderEntry) =>
-    await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)) });
+    await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
   const door = openDoor(io);
   const opened: (() => Promise<void>)[] = [() => Promise.resolve(door.close())];
   const close = async () => {

@@ -1,0 +1,34 @@
+/** The stored key of a provider: given out only for the address it was stored for. */
+import { AgentcliError } from "../../errors.ts";
+import { effectiveBaseUrl } from "../base_url.ts";
+import { checkedKey, type ResolvedKey } from "../key.ts";
+import type { ProviderEntry } from "../types.ts";
+import { openKeyStore } from "./open_store.ts";
+import type { KeyStoreName, StoreOutside } from "./store.ts";
+
+/** Scheme, host and port that a key of this provider is bound to. */
+export function boundOrigin(provider: Pick<ProviderEntry, "name" | "baseUrl">, env: StoreOutside["env"]): string {
+  return new URL(effectiveBaseUrl(provider, env)).origin;
+}
+
+/**
+ * Asks the store that `api_key` names. A key that was stored for another origin is not given out: the address of a
+ * provider may have changed since, and a key must not follow it (specification of keys; threat 110). What is wrong is
+ * the `problem`; only bugs throw.
+ */
+export async function readStoredKey(
+  provider: Pick<ProviderEntry, "name" | "baseUrl">,
+  source: KeyStoreName,
+  { outside }: { outside: StoreOutside },
+): Promise<ResolvedKey> {
+  try {
+    const store = await openKeyStore(source, outside);
+    const stored = await store.read(provider.name);
+    if (stored === null) return { source, missing: true, problem: `the ${source} holds no key for ${provider.name}` };
+    if (stored.origin === boundOrigin(provider, outside.env)) return checkedKey(source, stored.key);
+    return { source, problem: `the key in the ${source} was stored for another address than the base URL has now` };
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    return { source, problem: error.message };
+  }
+}
