@@ -4,12 +4,13 @@ import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ToolCall, ToolResultItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
-import { decide } from "../tools/permission.ts";
+import { decide, type Decision } from "../tools/permission.ts";
 import { readDenials, ruleNames } from "../tools/rule_names.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
-import type { AskPermission, PermissionAnswer } from "./permission_question.ts";
+import type { BeforeVerdict, TurnHooks } from "./hooks.ts";
+import type { AskPermission, PermissionAnswer, PermissionQuestion } from "./permission_question.ts";
 import { type Session, sessionLabel } from "./session.ts";
 
 /** What calls need besides the session. */
@@ -18,6 +19,8 @@ export interface CallOptions {
   signal: AbortSignal;
   ask: AskPermission;
   emit: TurnListener;
+  /** Absent: nobody looks on. */
+  hooks?: TurnHooks | undefined;
 }
 
 /** A result with what clients of the protocol are told of it. */
@@ -44,7 +47,9 @@ export async function runCall(call: ToolCall, session: Session, options: CallOpt
   if (verdict === "notice") {
     return fail("This is the same call as before, with the same result. Use what you have, or try something else.");
   }
-  const permitted = await permit(tool, { call, input: checked.value }, { ...options, session });
+  const told = { toolName: tool.name, callId: call.id, input: checked.value, label: sessionLabel(session) };
+  const hooked = await options.hooks?.before(told, options.signal);
+  const permitted = await permit(tool, { call, input: checked.value, hooked }, { ...options, session });
   if ("refused" in permitted) return fail(permitted.refused, permitted.interrupt);
   await options.emit({
     kind: "tool_start",
@@ -53,7 +58,12 @@ export async function runCall(call: ToolCall, session: Session, options: CallOpt
     subject: tool.subject(permitted.input),
   });
   const result = await tool.run(permitted.input, contextOf(session, options));
-  return outcome(call, result, { session, interrupt: false });
+  const done = outcome(call, result, { session, interrupt: hooked?.stop === true });
+  if (options.hooks === undefined) return done;
+  const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
+  const added = [hooked?.context ?? "", after.context].filter((text) => text !== "");
+  const content = [done.item.content, ...added].join("\n\n");
+  return { ...done, item: { ...done.item, content }, interrupt: done.interrupt || after.stop };
 }
 
 function refusal(content: string): ToolResult {
@@ -101,22 +111,26 @@ type Permitted = { input: Record<string, unknown> } | { refused: string; interru
 
 async function permit(
   tool: Tool,
-  asked: { call: ToolCall; input: Record<string, unknown> },
+  asked: { call: ToolCall; input: Record<string, unknown>; hooked: BeforeVerdict | undefined },
   { session, ask, emit, signal }: CallOptions & { session: Session },
 ): Promise<Permitted> {
-  const subject = tool.subject(asked.input);
+  const { call, hooked } = asked;
+  const given = await changedInput(tool, { input: asked.input, changed: hooked?.input }, session);
+  if ("refused" in given) return given;
+  const { input } = given;
+  const subject = tool.subject(input);
   const place = await placeOf(tool, subject, session);
   if ("refused" in place) return { refused: place.message, interrupt: false };
-  const decision = decide({ tool, subject, ...place }, session.policy);
+  const decision = withHook(decide({ tool, subject, ...place }, session.policy), hooked);
   if (decision.behaviour === "allow") {
     session.deniedUnasked.set(tool.name, false);
-    return { input: asked.input };
+    return { input };
   }
-  const question = { toolName: tool.name, callId: asked.call.id, input: asked.input, subject, reason: decision.reason };
-  const answer: PermissionAnswer | null = decision.behaviour === "ask" ? await ask(question, signal) : null;
+  const question = { toolName: tool.name, callId: call.id, input, subject, reason: decision.reason };
+  const answer = await answerTo(decision, { question, ask, hooked }, signal);
   if (answer?.behaviour === "allow") {
     session.deniedUnasked.set(tool.name, false);
-    return await changedInput(tool, { ...asked, changed: answer.input }, session);
+    return await changedInput(tool, { input, changed: answer.input }, session);
   }
   session.deniedUnasked.set(tool.name, answer === null);
   const message = answer === null
@@ -124,11 +138,37 @@ async function permit(
     : answer.message;
   await emit({
     kind: "permission_denied",
-    denial: { toolName: tool.name, callId: asked.call.id, input: asked.input },
+    denial: { toolName: tool.name, callId: call.id, input },
     subject,
     message: decision.reason,
   });
   return { refused: message, interrupt: answer?.interrupt === true };
+}
+
+/** The rules' decision where a hook spoke too: it may deny, ask, or answer what would have been asked. */
+function withHook(decision: Decision, hooked: BeforeVerdict | undefined): Decision {
+  if (hooked === undefined || decision.behaviour === "deny") return decision;
+  switch (hooked.behaviour) {
+    case "deny":
+      return { behaviour: "deny", reason: hooked.message };
+    case "ask":
+      return { behaviour: "ask", reason: decision.behaviour === "ask" ? decision.reason : hooked.message };
+    case "allow":
+      return { behaviour: "allow" };
+    case "pass":
+      return decision;
+  }
+}
+
+async function answerTo(
+  decision: Exclude<Decision, { behaviour: "allow" }>,
+  { question, ask, hooked }: { question: PermissionQuestion; ask: AskPermission; hooked: BeforeVerdict | undefined },
+  signal: AbortSignal,
+): Promise<PermissionAnswer | null> {
+  if (hooked?.behaviour === "deny") {
+    return { behaviour: "deny", message: `Denied by a hook: ${hooked.message}`, interrupt: hooked.stop };
+  }
+  return decision.behaviour === "ask" ? await ask(question, signal) : null;
 }
 
 /** Arguments that whoever answered put in place of the model's pass the same checks; what they allowed they saw. */
@@ -140,8 +180,12 @@ async function changedInput(
   if (asked.changed === undefined) return { input: asked.input };
   const checked = checkArguments(tool.parameters, asked.changed);
   if ("problem" in checked) return { refused: checked.problem, interrupt: false };
-  const place = await placeOf(tool, tool.subject(checked.value), session);
-  return "refused" in place ? { refused: place.message, interrupt: false } : { input: checked.value };
+  const subject = tool.subject(checked.value);
+  const place = await placeOf(tool, subject, session);
+  if ("refused" in place) return { refused: place.message, interrupt: false };
+  // Nobody's change leads around a deny rule.
+  const decision = decide({ tool, subject, ...place }, session.policy);
+  return decision.behaviour === "deny" ? { refused: decision.reason, interrupt: false } : { input: checked.value };
 }
 
 /** For tools of files: the file as rules see it, or why it can never be written, so that nobody is asked in vain. */

@@ -21,6 +21,9 @@ const GO_ON = {
     "give your answer as text.",
 } as const;
 
+/** How often a hook may make a turn go on that had come to its end. */
+const GO_ON_LIMIT = 10;
+
 /**
  * Runs one turn and tells of it through `emit`. Throws only when the reader of the output has gone; how else a turn
  * ended is in its result.
@@ -68,6 +71,7 @@ export async function runTurn(session: Session, prompt: UserItem, options: TurnO
 async function converse(session: Session, turn: RunningTurn): Promise<void> {
   const { count } = turn;
   let nudged = false;
+  let goneOn = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
       throw new AgentcliError(
@@ -81,10 +85,16 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     const item = await nextReply(session, turn);
     if (item.calls.length > 0) {
       const interrupt = await runCalls(item.calls, session, turn);
-      if (interrupt) throw new AgentcliError("interrupted", "the turn was ended by whoever denied the permission");
+      if (interrupt) throw new AgentcliError("interrupted", "the turn was ended by whoever was asked about a call");
       continue;
     }
-    if (item.text.trim() !== "") return;
+    if (item.text.trim() !== "") {
+      const more = goneOn < GO_ON_LIMIT ? await turn.hooks?.end(goneOn > 0, turn.signal) ?? null : null;
+      if (more === null) return;
+      goneOn++;
+      session.items.push({ kind: "user", origin: "engine", text: more, label: "open" });
+      continue;
+    }
     const what = missingAnswer(item, count.stopReason);
     if (nudged) throw noAnswer(what);
     nudged = true;

@@ -13,7 +13,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
   let line: Normalised | undefined;
   try {
     // `help x` is `x --help`.
-    line = normalise(argv[0] === "help" ? [...argv.slice(1), "--help"] : argv, TREE);
+    const asked = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
+    line = await clientLine(asked) ?? normalise(asked, TREE);
     return await perform(line, io);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
@@ -34,9 +35,18 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** `run` in a machine format tells every failure as a result event, a wrong command line too. */
-function wantsResultEvent({ path, globals, options }: Normalised): boolean {
-  if (path[0] !== "run") return false;
-  return globals.json !== undefined || options.some((option) => /^--outputFormat=(stream-)?json$/.test(option));
+function wantsResultEvent({ path, node, globals, options }: Normalised): boolean {
+  if (path[0] !== "run" && (path.length > 0 || node.kind === "group")) return false;
+  return globals.json !== undefined || options.some((option) => /^--(in|out)putFormat=(stream-)?json$/.test(option));
+}
+
+/** A line of protocol mode, which has no verb; null for any other. Off the way of lines that begin with a verb. */
+async function clientLine(argv: readonly string[]): Promise<Normalised | null> {
+  const verbs = Object.keys(TREE.verbs);
+  if (verbs.includes(argv[0] ?? "")) return null;
+  if (!argv.some((word) => /^(-p|--print|--(in|out)put-?format(=.*)?)$/i.test(word))) return null;
+  const { readClientLine } = await import("./protocol/command_line.ts");
+  return readClientLine(argv, verbs);
 }
 
 async function perform(line: Normalised, io: Io): Promise<number> {

@@ -1,4 +1,5 @@
 /** The verbs. Declarations only: the code of a verb is loaded when it is called. */
+import { authVerb } from "./auth/verb.ts";
 import { configVerb } from "./config/verb.ts";
 import { initProvidersVerb } from "./init_providers/verb.ts";
 import { localModelVerb } from "./local_model/verb.ts";
@@ -18,6 +19,7 @@ export const TREE = group({
     config: configVerb,
     "local-model": localModelVerb,
     secrets: secretsVerb,
+    auth: authVerb,
     sessions: sessionsVerb,
     version: versionVerb,
   },

@@ -4,6 +4,8 @@
 export interface UserInput {
   kind: "user";
   text: string;
+  /** The client's own, where it gave one. */
+  id?: string;
 }
 
 /** Something the client asks of us. */
@@ -73,7 +75,9 @@ function broken(problem: string): InputMessage {
 
 function userInput(value: Record<string, unknown>): InputMessage {
   const content = isRecord(value.message) ? value.message.content : undefined;
-  if (typeof content === "string") return { kind: "user", text: content };
+  const id = text(value.uuid);
+  const named = id === undefined ? {} : { id };
+  if (typeof content === "string") return { kind: "user", text: content, ...named };
   if (!Array.isArray(content)) return broken("the user message has no content");
   const texts: string[] = [];
   for (const block of content) {
@@ -83,7 +87,7 @@ function userInput(value: Record<string, unknown>): InputMessage {
       block.type === "text" ? text(block.text) ?? "" : `[${text(block.type)?.slice(0, 40) ?? "block"} left out]`,
     );
   }
-  return { kind: "user", text: texts.join("\n") };
+  return { kind: "user", text: texts.join("\n"), ...named };
 }
 
 function controlRequest(value: Record<string, unknown>): InputMessage {

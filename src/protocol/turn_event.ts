@@ -18,6 +18,8 @@ export interface TurnStart {
   label: Label;
   permissionMode: PermissionMode;
   keySource: string;
+  /** Servers of tools besides the built-in ones; absent for none. */
+  mcpServers?: { name: string; status: string }[];
 }
 
 /** A call that was not allowed. */

@@ -142,7 +142,7 @@ function initEvent(
     subtype: "init",
     cwd: event.cwd,
     tools: event.tools,
-    mcp_servers: [],
+    mcp_servers: event.mcpServers ?? [],
     model: event.model,
     permissionMode: event.permissionMode,
     slash_commands: [],

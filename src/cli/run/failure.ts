@@ -2,16 +2,13 @@
 import { failureFields } from "../../agent/result.ts";
 import type { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
+import type { TurnResult } from "../../protocol/turn_event.ts";
 import { jsonOutput } from "./machine_output.ts";
 
-/** Prints the result event for `error` and gives the exit code. */
-export async function tellFailure(
-  error: AgentcliError,
-  io: Pick<Io, "stdout">,
-  options: { sessionId?: string | undefined } = {},
-): Promise<number> {
-  await jsonOutput(io).result({
-    sessionId: options.sessionId ?? crypto.randomUUID(),
+/** The result of a turn that could not begin. */
+export function failedResult(error: AgentcliError, sessionId: string): TurnResult {
+  return {
+    sessionId,
     answer: "",
     durationMs: 0,
     apiMs: 0,
@@ -23,6 +20,15 @@ export async function tellFailure(
     denials: [],
     label: "open",
     ...failureFields(error),
-  });
+  };
+}
+
+/** Prints the result event for `error` and gives the exit code. */
+export async function tellFailure(
+  error: AgentcliError,
+  io: Pick<Io, "stdout">,
+  options: { sessionId?: string | undefined } = {},
+): Promise<number> {
+  await jsonOutput(io).result(failedResult(error, options.sessionId ?? crypto.randomUUID()));
   return error.exitCode;
 }

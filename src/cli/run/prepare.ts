@@ -48,6 +48,8 @@ export interface Prepared {
   session: Session;
   model: AskModel;
   recorder: Recorder;
+  /** Absolute path of the transcript; null where none is written. */
+  transcriptFile: string | null;
   /** For stderr. */
   notices: string[];
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
@@ -195,12 +197,14 @@ export async function prepare(
       session,
       model: ask,
       recorder: createRecorder(session, store.transcript),
+      transcriptFile: store.transcript?.file ?? null,
       notices,
       close,
       release: () => release().then(() => store),
     };
   } catch (error) {
-    await close();
+    // The transcript of a session that is carried over stays with it: it may go on with another model.
+    await (carried === null ? close() : release());
     throw error;
   }
 }
@@ -314,9 +318,9 @@ function offeredTools(
 }
 
 function policyOf(options: Values<typeof RUN_OPTIONS>, configuration: Configuration): Session["policy"] {
+  const configured = configuredRules(configuration);
   return {
     mode: options.permissionMode ?? "default",
-  const configured = configuredRules(configuration);
     allow: [...configured.allow, ...readRules(splitRules(options.allowedTools))],
     deny: [...configured.deny, ...readRules(splitRules(options.disallowedTools))],
   };

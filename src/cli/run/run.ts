@@ -13,7 +13,7 @@ import { tellFailure } from "./failure.ts";
 import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
 import { jsonOutput, streamJsonOutput } from "./machine_output.ts";
 import type { TurnOutput } from "./output.ts";
-import { prepare } from "./prepare.ts";
+import { prepare, type PrepareExtras } from "./prepare.ts";
 import { readPrompt, userItem } from "./prompt.ts";
 import { checkStoreOptions } from "./store_options.ts";
 import { textOutput } from "./text_output.ts";
@@ -21,19 +21,28 @@ import type { OUTPUT_FORMATS, RUN_OPTIONS } from "./verb.ts";
 
 type Options = Values<typeof RUN_OPTIONS>;
 type Format = typeof OUTPUT_FORMATS[number];
+/** How models are named: as the configuration has them, or as clients of the protocol do. */
+type Naming = Pick<PrepareExtras, "clientNames">;
 
 /** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
-export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
+export async function run(
+  { options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>,
+  naming: Naming = { clientNames: false },
+): Promise<number> {
   const { io } = context;
   const again = await leaveCopyingEnvironment(io, [
     context.globals.cwd,
     ...options.addDir.map((directory) => resolve(context.globals.cwd, directory)),
   ]);
   if (again !== null) return again;
+  if (options.inputFormat === "stream-json") {
+    const { converse } = await import("../protocol/conversation.ts");
+    return await converse(options, context);
+  }
   const format: Format = options.outputFormat ?? (context.globals.json ? "json" : "text");
   const interrupt = listenForInterrupt(io, options.timeout);
   try {
-    const work = turn(options, { context, prompt: words[0], format, interrupt });
+    const work = turn(options, { context, prompt: words[0], format, interrupt, naming });
     return await Promise.race([work, interrupt.forced]);
   } catch (error) {
     if (format === "text" || error instanceof OutputClosed) throw error;
@@ -46,13 +55,13 @@ export async function run({ options, arguments: words, context }: Invocation<typ
 
 async function turn(
   options: Options,
-  given: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt },
+  given: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt; naming: Naming },
 ): Promise<number> {
   const { context, format, interrupt } = given;
   const { io, globals } = context;
   checkOptions(options, format);
   const words = await readPrompt(given.prompt, io, interrupt.signal);
-  const prepared = await prepare(options, context);
+  const prepared = await prepare(options, context, given.naming);
   try {
     const { session, model, recorder } = prepared;
     if (!globals.quiet) {

@@ -1,0 +1,63 @@
+/** Which provider a session would use, and where its key comes from; never the key. */
+import { isLocal } from "../../boundary/locality.ts";
+import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { selectModel } from "../../config/select.ts";
+import { asAgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { clean } from "../../terminal/clean.ts";
+import type { Invocation } from "../verb.ts";
+
+/** The answer. There are no accounts: `loggedIn` says that a session can be started. */
+interface AuthStatus {
+  loggedIn: boolean;
+  /** Where the key comes from, or `none`. */
+  authMethod: string;
+  apiProvider: string | null;
+  model: string | null;
+  local: boolean | null;
+  /** What is in the way. */
+  error: string | null;
+}
+
+/** Runs the verb: exit 0 when a session can be started, else 1. Asks no server. */
+export async function run({ context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const status = await statusOf(io);
+  if (globals.json) await io.stdout.write(JSON.stringify(status) + "\n");
+  else {
+    const place = status.local ? "local" : "remote";
+    const line = status.loggedIn
+      ? `${status.apiProvider}:${status.model} (${place}), key: ${status.authMethod}`
+      : `no session can be started: ${status.error}`;
+    await io.stdout.write(clean(line) + "\n");
+  }
+  return status.loggedIn ? 0 : 1;
+}
+
+async function statusOf(io: Io): Promise<AuthStatus> {
+  try {
+    const configuration = await loadConfiguration(await openHome(io));
+    const environment = io.env("AGENTCLI_MODEL");
+    const { selection } = await selectModel(
+      configuration,
+      environment === undefined ? {} : { environment },
+      () => Promise.resolve(null),
+    );
+    const { provider, model } = selection;
+    const local = isLocal(effectiveBaseUrl(provider, io.env), []);
+    const endpoint = await resolveEndpoint(provider, { env: io.env, local });
+    return {
+      loggedIn: true,
+      authMethod: endpoint.keySource,
+      apiProvider: provider.name,
+      model: model.id,
+      local,
+      error: null,
+    };
+  } catch (error) {
+    const { message } = asAgentcliError(error);
+    return { loggedIn: false, authMethod: "none", apiProvider: null, model: null, local: null, error: message };
+  }
+}

@@ -1,0 +1,184 @@
+/**
+ * Hooks that live in the client: called over the protocol, their answers read into verdicts. What holds protected
+ * content is not told to them (specification of the boundary §5), and a veto that cannot be asked for counts as given.
+ */
+import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/hooks.ts";
+import type { Clock } from "../../platform/io.ts";
+import { fieldsOf, isRecord, textOf } from "./fields.ts";
+import type { HookEntry, HookEvent, HookTable } from "./hook_table.ts";
+import type { Questions } from "./questions.ts";
+
+/** What every hook is told. */
+export interface HookFacts {
+  session_id: string;
+  transcript_path: string;
+  cwd: string;
+  permission_mode: string;
+}
+
+/** What came of the hooks of a prompt. */
+export interface PromptVerdict {
+  /** Why the prompt is not taken; null to go on. */
+  blocked: string | null;
+  /** Added to the prompt; empty for nothing. */
+  context: string;
+}
+
+/** The hooks of one session. */
+export interface ClientHooks extends TurnHooks {
+  submit(text: string, signal: AbortSignal): Promise<PromptVerdict>;
+}
+
+/** How hooks are reached. */
+export interface HookLine {
+  table: HookTable;
+  questions: Questions;
+  clock: Pick<Clock, "sleep">;
+  facts(): HookFacts;
+}
+
+/** An answer, or null for one that failed or came too late. */
+type Answer = Record<string, unknown> | null;
+
+const WITHHELD = "[no-cloud: this stays with the local model]";
+const FAILED = "a hook of the client could not be asked";
+
+/** Calls the hooks of `table`. */
+export function createClientHooks(line: HookLine): ClientHooks {
+  const call = async (
+    event: HookEvent,
+    told: { toolName?: string; callId?: string; fields: Record<string, unknown> },
+    signal: AbortSignal,
+  ): Promise<Answer[]> => {
+    const { toolName, callId } = told;
+    const entries = (line.table.get(event) ?? []).filter((entry) => toolName === undefined || entry.matches(toolName));
+    if (entries.length === 0) return [];
+    const input = { ...line.facts(), hook_event_name: event, ...told.fields };
+    return await Promise.all(entries.map((entry) => ask(line, { entry, input, callId }, signal)));
+  };
+  return {
+    async before(hooked, signal) {
+      const { toolName, callId } = hooked;
+      const fields = { tool_name: toolName, tool_input: shownInput(hooked), tool_use_id: callId };
+      return beforeVerdict(await call("PreToolUse", { toolName, callId, fields }, signal), hooked);
+    },
+    async after(hooked, result, signal) {
+      const { toolName, callId } = hooked;
+      const response = result.label === "open" ? { content: result.content, is_error: result.isError } : WITHHELD;
+      const fields = {
+        tool_name: toolName,
+        tool_input: shownInput(hooked),
+        tool_response: response,
+        tool_use_id: callId,
+      };
+      return afterVerdict(await call("PostToolUse", { toolName, callId, fields }, signal));
+    },
+    async end(again, signal) {
+      const answers = await call("Stop", { fields: { stop_hook_active: again } }, signal);
+      const block = answers.find((answer) => answer?.decision === "block" && answer.continue !== false);
+      return block === undefined || block === null ? null : textOf(block.reason) ?? "Go on.";
+    },
+    async submit(text, signal) {
+      const answers = await call("UserPromptSubmit", { fields: { prompt: text } }, signal);
+      const block = answers.find((answer) => answer === null || isBlock(answer) || answer.continue === false);
+      const blocked = block === undefined
+        ? null
+        : block === null
+        ? FAILED
+        : textOf(block.reason) ?? textOf(block.stopReason) ?? "a hook of the client refused it";
+      return { blocked, context: contextOf(answers) };
+    },
+  };
+}
+
+/** Arguments of a session that read protected content may quote it. */
+function shownInput({ input, label }: HookedCall): Record<string, unknown> {
+  return label === "open" ? input : { withheld: WITHHELD };
+}
+
+async function ask(
+  { questions, clock }: HookLine,
+  asked: { entry: HookEntry; input: Record<string, unknown>; callId: string | undefined },
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { entry, input, callId } = asked;
+  const stopping = new AbortController();
+  const stop = () => stopping.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  const waited = new AbortController();
+  clock.sleep(entry.timeoutMs, waited.signal).then(() => stopping.abort(), () => {});
+  try {
+    const answer = await questions.ask({
+      subtype: "hook_callback",
+      callback_id: entry.callbackId,
+      input,
+      ...callId === undefined ? {} : { tool_use_id: callId },
+    }, stopping.signal);
+    return "response" in answer ? answer.response : null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (stopping.signal.aborted) return null;
+    throw error;
+  } finally {
+    waited.abort();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+function isBlock(answer: Record<string, unknown>): boolean {
+  return answer.decision === "block";
+}
+
+function contextOf(answers: readonly Answer[]): string {
+  const texts = answers.map((answer) => textOf(fieldsOf(answer?.hookSpecificOutput).additionalContext) ?? "");
+  return texts.filter((text) => text !== "").join("\n\n");
+}
+
+const STRICTNESS = { pass: 0, allow: 1, ask: 2, deny: 3 } as const;
+
+function beforeVerdict(answers: readonly Answer[], hooked: HookedCall): BeforeVerdict {
+  const verdict: BeforeVerdict = { behaviour: "pass", message: "", context: contextOf(answers), stop: false };
+  for (const answer of answers) {
+    const one = oneVerdict(answer);
+    if (STRICTNESS[one.behaviour] > STRICTNESS[verdict.behaviour]) {
+      verdict.behaviour = one.behaviour;
+      verdict.message = one.message;
+    }
+    // Who saw a placeholder in place of the arguments cannot have meant to change them.
+    if (hooked.label === "open" && one.input !== undefined) verdict.input = one.input;
+    verdict.stop ||= answer?.continue === false;
+  }
+  if (verdict.stop && verdict.behaviour !== "deny") {
+    const reason = answers.map((answer) => textOf(answer?.stopReason)).find((text) => text !== undefined);
+    return { ...verdict, behaviour: "deny", message: reason ?? "the client ended the turn" };
+  }
+  return verdict;
+}
+
+function oneVerdict(answer: Answer): Pick<BeforeVerdict, "behaviour" | "message" | "input"> {
+  if (answer === null) return { behaviour: "deny", message: FAILED };
+  const specific = fieldsOf(answer.hookSpecificOutput);
+  const message = textOf(specific.permissionDecisionReason) ?? textOf(answer.reason) ?? "no reason was given";
+  const input = isRecord(specific.updatedInput) ? { input: specific.updatedInput } : {};
+  const decision = specific.permissionDecision ?? answer.decision;
+  switch (decision) {
+    case "deny":
+    case "block":
+      return { behaviour: "deny", message };
+    case "allow":
+    case "approve":
+      return { behaviour: "allow", message, ...input };
+    case "ask":
+      return { behaviour: "ask", message, ...input };
+    default:
+      return { behaviour: "pass", message: "", ...input };
+  }
+}
+
+function afterVerdict(answers: readonly Answer[]): AfterVerdict {
+  const reasons = answers.flatMap((answer) =>
+    answer !== null && isBlock(answer) ? [textOf(answer.reason) ?? "A hook objects to this result."] : []
+  );
+  const context = [...reasons, contextOf(answers)].filter((text) => text !== "").join("\n\n");
+  return { context, stop: answers.some((answer) => answer?.continue === false) };
+}

@@ -1,0 +1,165 @@
+/** Tools that live in the client: MCP servers of its own process, spoken to over the protocol. */
+import type { Clock } from "../../platform/io.ts";
+import type { ParameterSchema, Tool, ToolResult } from "../../tools/tool.ts";
+import { VERSION } from "../version.ts";
+import { fieldsOf, isRecord, textOf } from "./fields.ts";
+import type { Questions } from "./questions.ts";
+
+/** A server of the client, connected or not. */
+export interface ClientServer {
+  name: string;
+  status: "connected" | "failed";
+  tools: Tool[];
+}
+
+/** How servers are reached. */
+export interface ServerLine {
+  questions: Questions;
+  clock: Pick<Clock, "sleep">;
+  /** Whether what the session holds may be told to the client's tools. */
+  isOpen(): boolean;
+}
+
+/** The revision of MCP that is offered first. */
+const REVISION = "2025-11-25";
+/** How long a server may take to say what it has, in milliseconds. */
+const CONNECT_MS = 30_000;
+/** Most tools of one server. */
+const TOOLS_LIMIT = 200;
+/** Longest text of one result, in characters. */
+const RESULT_LIMIT = 400_000;
+
+/** A failure of the other side, as one sentence. */
+class ServerFailed extends Error {
+  override readonly name = "ServerFailed";
+}
+
+/** Connects a server and lists its tools. Never throws but for the signal's reason: one that fails is `failed`. */
+export async function connectServer(name: string, line: ServerLine, signal: AbortSignal): Promise<ClientServer> {
+  const late = new AbortController();
+  const waited = new AbortController();
+  const stop = () => late.abort(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  line.clock.sleep(CONNECT_MS, waited.signal).then(() => late.abort(new ServerFailed("it does not answer")), () => {});
+  try {
+    const ask = createAsk(name, line);
+    await ask("initialize", {
+      protocolVersion: REVISION,
+      capabilities: {},
+      clientInfo: { name: "agentcli", version: VERSION },
+    }, late.signal);
+    await ask("notifications/initialized", null, late.signal);
+    return { name, status: "connected", tools: await listTools(name, { ask, line }, late.signal) };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServerFailed)) throw error;
+    return { name, status: "failed", tools: [] };
+  } finally {
+    waited.abort();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** Sends one message and gives its result; parameters of null make it a notification, which has none. */
+type Ask = (
+  method: string,
+  params: Record<string, unknown> | null,
+  signal: AbortSignal,
+) => Promise<Record<string, unknown>>;
+
+function createAsk(name: string, { questions }: ServerLine): Ask {
+  let id = 0;
+  return async (method, params, signal) => {
+    const message = params === null ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", id: id++, method, params };
+    const answer = await questions.ask({ subtype: "mcp_message", server_name: name, message }, signal);
+    if (!("response" in answer)) throw new ServerFailed("the client does not answer");
+    const reply = fieldsOf(answer.response.mcp_response);
+    if (reply.error !== undefined) throw new ServerFailed(textOf(fieldsOf(reply.error).message) ?? "it refused");
+    return fieldsOf(reply.result);
+  };
+}
+
+async function listTools(
+  server: string,
+  { ask, line }: { ask: Ask; line: ServerLine },
+  signal: AbortSignal,
+): Promise<Tool[]> {
+  const tools = new Map<string, Tool>();
+  let cursor: string | undefined;
+  do {
+    const page = await ask("tools/list", cursor === undefined ? {} : { cursor }, signal);
+    for (const entry of Array.isArray(page.tools) ? page.tools.map(fieldsOf) : []) {
+      const tool = toolOf(server, entry, { ask, line });
+      if (tool !== null && tools.size < TOOLS_LIMIT && !tools.has(tool.name)) tools.set(tool.name, tool);
+    }
+    const next = textOf(page.nextCursor);
+    cursor = next === cursor ? undefined : next;
+  } while (cursor !== undefined && tools.size < TOOLS_LIMIT);
+  return [...tools.values()];
+}
+
+/** Names that every server of models takes: letters, digits, `_` and `-`, at most 64. */
+function toolName(server: string, tool: string): string {
+  return `mcp__${server}__${tool}`.replace(/[^A-Za-z0-9_-]/g, "_").slice(0, 64);
+}
+
+function toolOf(
+  server: string,
+  entry: Record<string, unknown>,
+  { ask, line }: { ask: Ask; line: ServerLine },
+): Tool | null {
+  const theirs = textOf(entry.name);
+  if (theirs === undefined) return null;
+  const name = toolName(server, theirs);
+  return {
+    name,
+    description: textOf(entry.description) ?? theirs,
+    parameters: parametersOf(entry.inputSchema),
+    // Nothing is known of what it does.
+    kind: "execute",
+    subject: (input) => JSON.stringify(input),
+    async run(input, { signal }) {
+      if (!line.isOpen()) {
+        return failed(`This session holds protected content, which ${name} may not be told. Go on without it.`);
+      }
+      try {
+        return resultOf(await ask("tools/call", { name: theirs, arguments: input }, signal));
+      } catch (error) {
+        if (!(error instanceof ServerFailed)) throw error;
+        return failed(`${name} failed: ${error.message}.`);
+      }
+    },
+  };
+}
+
+/** The server's schema as it is, with words of `enum` alone, since arguments are compared with them. */
+function parametersOf(schema: unknown): ParameterSchema {
+  const words = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(words);
+    if (!isRecord(value)) return value;
+    const entries = Object.entries(value).filter(([name, entry]) =>
+      name !== "$schema" &&
+      !(name === "enum" && Array.isArray(entry) && !entry.every((word) => typeof word === "string"))
+    );
+    return Object.fromEntries(entries.map(([name, entry]) => [name, words(entry)]));
+  };
+  // Checked by whoever has the schema: what ours does not know of it lets every value through.
+  return { type: "object", ...fieldsOf(words(schema)) } as ParameterSchema;
+}
+
+function failed(content: string): ToolResult {
+  return { content, isError: true, label: "open" };
+}
+
+function resultOf(result: Record<string, unknown>): ToolResult {
+  const blocks = Array.isArray(result.content) ? result.content.map(fieldsOf) : [];
+  const texts = blocks.map((block) =>
+    block.type === "text" ? textOf(block.text) ?? "" : `[${textOf(block.type) ?? "block"} left out]`
+  );
+  if (texts.length === 0 && result.structuredContent !== undefined) {
+    texts.push(JSON.stringify(result.structuredContent));
+  }
+  const content = texts.join("\n");
+  const cut = content.length > RESULT_LIMIT ? `${content.slice(0, RESULT_LIMIT)}\n[the rest was left out]` : content;
+  return { content: cut, isError: result.isError === true, label: "open" };
+}

@@ -1,0 +1,202 @@
+/**
+ * A client on standard input and output: its messages are turns, one after the other; its requests are answered at
+ * once, also while a turn runs. Source: specification, stream-json §2–4.
+ */
+import { AgentcliError } from "../../errors.ts";
+import { OutputClosed } from "../../platform/io.ts";
+import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { createLineReader } from "../../protocol/line_reader.ts";
+import type { Values } from "../option.ts";
+import { checkStoreOptions } from "../run/store_options.ts";
+import { listenForInterrupt } from "../run/interrupt.ts";
+import type { RUN_OPTIONS } from "../run/verb.ts";
+import type { Context } from "../verb.ts";
+import { type ClientOutput, createClientOutput } from "./client_output.ts";
+import { listedModels } from "./listed_models.ts";
+import { LiveSession } from "./live_session.ts";
+import { createQuestions, type Questions } from "./questions.ts";
+import { answerRequest, type RequestTarget } from "./requests.ts";
+import { createTurnQueue, type TurnQueue } from "./turn_queue.ts";
+
+type Options = Values<typeof RUN_OPTIONS>;
+
+/** A message that waits for its turn. */
+interface WaitingTurn {
+  text: string;
+  id: string | undefined;
+}
+
+/** What the parts of a conversation share. */
+interface Conversation {
+  options: Options;
+  context: Context;
+  output: ClientOutput;
+  questions: Questions;
+  session: LiveSession;
+  queue: TurnQueue<WaitingTurn>;
+  /** The turn that runs. */
+  running: { current: AbortController | null };
+}
+
+/**
+ * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Gives the exit code: of
+ * a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is no JSON.
+ */
+export async function converse(options: Options, context: Context): Promise<number> {
+  checkConversation(options);
+  const { io } = context;
+  const output = createClientOutput(io.stdout);
+  const questions = createQuestions(output);
+  const session = new LiveSession(options, context, { output, questions });
+  const queue = createTurnQueue<WaitingTurn>();
+  const conversation: Conversation = {
+    options,
+    context,
+    output,
+    questions,
+    session,
+    queue,
+    running: { current: null },
+  };
+  const interrupt = listenForInterrupt(io, undefined);
+  try {
+    const failed = Promise.withResolvers<never>();
+    readInput(conversation).catch(failed.reject).finally(() => {
+      queue.end();
+      questions.end();
+    });
+    return await Promise.race([takeTurns(conversation, interrupt.signal), failed.promise, interrupt.forced]);
+  } catch (error) {
+    // A client that has gone ends the work that was for it.
+    conversation.running.current?.abort(error instanceof OutputClosed ? interrupted() : error);
+    throw error;
+  } finally {
+    interrupt.end();
+    await session.close();
+  }
+}
+
+function checkConversation(options: Options): void {
+  if (options.outputFormat !== undefined && options.outputFormat !== "stream-json") {
+    throw new AgentcliError("usage", "--input-format stream-json needs --output-format stream-json");
+  }
+  checkStoreOptions(options);
+}
+
+function interrupted(): AgentcliError {
+  return new AgentcliError("interrupted", "the turn was interrupted");
+}
+
+async function takeTurns(conversation: Conversation, signal: AbortSignal): Promise<number> {
+  const { queue, session } = conversation;
+  const stopped = Promise.withResolvers<null>();
+  if (signal.aborted) stopped.resolve(null);
+  signal.addEventListener("abort", () => stopped.resolve(null), { once: true });
+  let code = 0;
+  for (;;) {
+    const turn = await Promise.race([queue.next(), stopped.promise]);
+    if (turn === null) break;
+    code = await takeTurn(turn, conversation, signal);
+    if (signal.aborted) break;
+  }
+  if (!signal.aborted) return code;
+  // Each message gets its one result, also those whose turn never came.
+  for (const turn of queue.drain()) await session.turn(turn.text, signal);
+  return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 1;
+}
+
+async function takeTurn(turn: WaitingTurn, conversation: Conversation, signal: AbortSignal): Promise<number> {
+  const { session, running, options, context } = conversation;
+  const controller = new AbortController();
+  const over = new AbortController();
+  const stop = () => controller.abort(signal.reason);
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  if (options.timeout !== undefined) {
+    const late = new AgentcliError("timeout", `the turn was ended after ${options.timeout} s (--timeout)`, {
+      hint: "raise --timeout, or leave it out",
+    });
+    context.io.clock.sleep(options.timeout * 1000, over.signal).then(() => controller.abort(late), () => {});
+  }
+  running.current = controller;
+  try {
+    return await session.turn(turn.text, controller.signal);
+  } finally {
+    running.current = null;
+    over.abort();
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+async function readInput(conversation: Conversation): Promise<void> {
+  const { io } = conversation.context;
+  const reader = createLineReader();
+  let first = true;
+  const take = async (line: string | null) => {
+    const message: InputMessage = line === null
+      ? { kind: "broken", problem: "the line is too long", isJson: true }
+      : readInputLine(line);
+    if (first && message.kind === "broken" && !message.isJson) {
+      throw new AgentcliError("usage", "standard input is no stream-json: its first line is no JSON", {
+        hint: "send one JSON object a line, or leave out --input-format",
+      });
+    }
+    first &&= line?.trim() === "";
+    await takeMessage(message, { conversation, size: line?.length ?? 0 });
+  };
+  for (;;) {
+    const bytes = await io.stdin.read();
+    if (bytes === null) break;
+    for (const line of reader.push(bytes)) await take(line);
+  }
+  const rest = reader.end();
+  if (rest !== undefined) await take(rest);
+}
+
+async function takeMessage(
+  message: InputMessage,
+  { conversation, size }: { conversation: Conversation; size: number },
+): Promise<void> {
+  const { queue, questions, context } = conversation;
+  switch (message.kind) {
+    case "user":
+      return await queue.push({ text: message.text, id: message.id }, size);
+    case "control_request":
+      return await takeRequest(message, conversation);
+    case "control_response":
+      // One to a question that was never asked, or is answered, means nothing.
+      return void questions.answer(message);
+    case "broken":
+      return await context.io.stderr.write(`agentcli: a line of standard input is left out: ${message.problem}\n`);
+    case "cancel":
+    case "ignored":
+      return;
+  }
+}
+
+async function takeRequest(request: ControlRequest, conversation: Conversation): Promise<void> {
+  const answer = await answerRequest(request, targetOf(conversation));
+  await conversation.output.control({
+    type: "control_response",
+    response: "response" in answer ? { subtype: "success", request_id: request.id, response: answer.response } : {
+      subtype: "error",
+      request_id: request.id,
+      error: answer.error,
+      ...answer.code === undefined ? {} : { error_code: answer.code },
+    },
+  });
+}
+
+function targetOf({ session, running, queue, context }: Conversation): RequestTarget {
+  return {
+    initialize: (fields) => session.initialize(fields),
+    interrupt() {
+      running.current?.abort(interrupted());
+      return queue.waiting().flatMap(({ id }) => id === undefined ? [] : [id]);
+    },
+    setModel: (name) => session.setModel(name),
+    setMode: (mode) => session.setMode(mode),
+    servers: () => session.servers(),
+    models: () => listedModels(context.io),
+  };
+}

@@ -1,0 +1,80 @@
+/** The models a client may choose from: those of the configuration, each by its selector. */
+import { isLocal } from "../../boundary/locality.ts";
+import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { selectModel } from "../../config/select.ts";
+import type { Configuration } from "../../config/types.ts";
+import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { openDoor } from "../../provider/http.ts";
+import { listModels } from "../../provider/models.ts";
+import { clientModel } from "../run/client_model.ts";
+
+/** One model as clients list it. */
+export interface ListedModel {
+  /** What `set_model` and `--model` take. */
+  value: string;
+  displayName: string;
+  description: string;
+}
+
+/** The usual model as `default`, then all that are configured. Empty where there is no usable configuration. */
+export async function listedModels(io: Io): Promise<ListedModel[]> {
+  let configuration: Configuration;
+  try {
+    configuration = await loadConfiguration(await openHome(io));
+  } catch {
+    // The turn itself says what is wrong with it; a client that only greets shall not fail.
+    return [];
+  }
+  const models = configuration.providers.flatMap((provider) => {
+    const place = isLocal(effectiveBaseUrl(provider, io.env), []) ? "local" : "remote";
+    return provider.models.map((model) => ({
+      value: `${provider.name}:${model.id}`,
+      displayName: model.aliases[0] ?? model.id,
+      description: `${model.id} at ${provider.name} (${place})`,
+    }));
+  });
+  const usual = await usualModel(configuration, io);
+  return usual === null ? models : [{ value: "default", displayName: "Default", description: usual }, ...models];
+}
+
+async function usualModel(configuration: Configuration, io: Io): Promise<string | null> {
+  try {
+    const { selection } = await selectModel(configuration, environmentOf(io), () => Promise.resolve(null));
+    return `${selection.model.id} at ${selection.provider.name}`;
+  } catch {
+    return null;
+  }
+}
+
+function environmentOf(io: Io): { environment?: string } {
+  const environment = io.env("AGENTCLI_MODEL");
+  return environment === undefined || environment === "" ? {} : { environment };
+}
+
+/** How long a server may take to say whether it has a model, in milliseconds. */
+const LIST_TIMEOUT_MS = 3000;
+
+/** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */
+export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
+  const configuration = await loadConfiguration(await openHome(io));
+  const option = clientModel(name, configuration);
+  const door = openDoor(io);
+  try {
+    const wanted = { ...environmentOf(io), ...option === undefined ? {} : { option } };
+    await selectModel(configuration, wanted, async (provider) => {
+      try {
+        const local = isLocal(effectiveBaseUrl(provider, io.env), []);
+        const endpoint = await resolveEndpoint(provider, { env: io.env, local });
+        const { models } = await listModels(door, endpoint, { timeoutMs: LIST_TIMEOUT_MS });
+        return models.map((model) => model.id);
+      } catch {
+        // The turn says it better.
+        return null;
+      }
+    });
+  } finally {
+    door.close();
+  }
+}
