@@ -56,3 +56,24 @@ Deno.test("a call in a session without tools is answered by a whole sentence", a
   const told = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);
   assert.deepEqual(told, ['There is no tool "Write". There are none in this session; answer in words.']);
 });
+
+Deno.test("calls above the limit of one reply are told to the user and, behind the last result, to the model", async () => {
+  const session = testSession(32_768, { tools: [testTool("Look", () => "seen")] });
+  let asked = 0;
+  const model: AskModel = () =>
+    Promise.resolve(
+      asked++ === 0
+        ? {
+          ...replyOf({ calls: [{ name: "Look", input: { path: "a" } }, { name: "Look", input: { path: "b" } }] }),
+          droppedCalls: 7,
+        }
+        : replyOf({ text: "I see." }),
+    );
+  const options = turnOptions(model);
+  assert.equal((await runTurn(session, words("go"), options)).outcome, "success");
+  const notices = options.events.flatMap((event) => event.kind === "notice" ? [event.text] : []);
+  assert.deepEqual(notices, ["the reply asked for more calls than one reply may: 2 are run, 7 left out"]);
+  const results = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);
+  assert.equal(results[0], "seen");
+  assert.match(results[1] ?? "", /^seen\n\n7 more calls of your reply were left out/);
+});

@@ -147,6 +147,14 @@ async function takeReply(
   await emit({ kind: "reply", item, model, usage: reply.usage, stopReason: count.stopReason });
   if (reply.finish === "content_filter") {
     await emit({ kind: "notice", text: "the server's content filter ended the reply: it may be incomplete" });
+  count.droppedCalls = reply.droppedCalls ?? 0;
+  if (count.droppedCalls > 0) {
+    const kept = item.calls.length.toLocaleString("en-US");
+    await emit({
+      kind: "notice",
+      text: `the reply asked for more calls than one reply may: ${kept} are run, ${count.droppedCalls} left out`,
+    });
+  }
   }
   if (reply.finish === "length") {
     await emit({

@@ -15,6 +15,8 @@ export interface TurnCount {
   answer: string;
   denials: PermissionDenial[];
   stopReason: string | null;
+  /** Calls of the last reply that were above the limit of one reply. */
+  droppedCalls: number;
 }
 
 /** The result of a turn that came to its end. Exit code 6 when the last call of some tool was denied unasked. */

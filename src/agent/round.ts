@@ -3,7 +3,7 @@ import type { ToolCall } from "../session/item.ts";
 import { type CallOutcome, runCall } from "./call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
 import { type Session, sessionLabel } from "./session.ts";
-import type { TurnOptions } from "./turn_options.ts";
+import type { RunningTurn } from "./turn_options.ts";
 
 /**
  * Runs the calls of one reply in order; reads that follow each other run together. True when whoever was asked wants
@@ -12,7 +12,7 @@ import type { TurnOptions } from "./turn_options.ts";
 export async function runCalls(
   calls: readonly ToolCall[],
   session: Session,
-  options: TurnOptions,
+  options: RunningTurn,
 ): Promise<boolean> {
   let interrupt = false;
   session.failures.round();
@@ -21,7 +21,8 @@ export async function runCalls(
     const outcomes = await Promise.all(batch.map((call) => runCall(call, session, options)));
     options.signal.throwIfAborted();
     for (const outcome of outcomes) {
-      await keepResult(session, outcome, options);
+      const last = outcome.item.callId === calls.at(-1)?.id;
+      await keepResult(session, outcome, { emit: options.emit, notice: last ? droppedNotice(options) : null });
       interrupt ||= outcome.interrupt;
     }
     if (interrupt) break;
@@ -30,11 +31,23 @@ export async function runCalls(
   return interrupt;
 }
 
-async function keepResult(session: Session, outcome: CallOutcome, options: TurnOptions): Promise<void> {
+/** For the model, behind the last result of the reply: every call has a result, and those have no call. */
+function droppedNotice({ count }: RunningTurn): string | null {
+  if (count.droppedCalls === 0) return null;
+  return `${count.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +
+    "Send those again that are still needed, fewer at once.";
+}
+
+async function keepResult(
+  session: Session,
+  outcome: CallOutcome,
+  { emit, notice }: { emit: RunningTurn["emit"]; notice: string | null },
+): Promise<void> {
   const tell = session.failures.count(outcome.item.isError) === "tell";
-  const item = tell ? { ...outcome.item, content: `${outcome.item.content}\n\n${FAILURES_NOTICE}` } : outcome.item;
+  const content = [outcome.item.content, ...(tell ? [FAILURES_NOTICE] : []), ...(notice === null ? [] : [notice])];
+  const item = { ...outcome.item, content: content.join("\n\n") };
   session.items.push(item);
-  await options.emit({ kind: "tool_result", item, details: outcome.details });
+  await emit({ kind: "tool_result", item, details: outcome.details });
 }
 
 function* batches(calls: readonly ToolCall[], session: Session): Generator<ToolCall[]> {

@@ -38,6 +38,7 @@ export async function runTurn(session: Session, prompt: UserItem, options: TurnO
     answer: "",
     denials: [],
     stopReason: null,
+    droppedCalls: 0,
   };
   const emit: TurnListener = (event) => {
     if (event.kind === "permission_denied") count.denials.push(event.denial);

@@ -144,7 +144,9 @@ export class ReplyDraft implements ChunkSink {
     const ending = this.ending ?? "unknown";
     // `stop` with calls is common; what to do with calls is clear, whatever the reason says (rule 8).
     const finish = calls.length > 0 && (ending === "stop" || ending === "unknown") ? "tool_calls" : ending;
-    return { ...this.partial(), calls, finish, usage: this.#usage, model: this.#model };
+    const { dropped } = this.#calls;
+    const left = dropped === 0 ? {} : { droppedCalls: dropped };
+    return { ...this.partial(), calls, ...left, finish, usage: this.#usage, model: this.#model };
   }
 
   async #call(draft: DraftCall): Promise<ReplyCall> {

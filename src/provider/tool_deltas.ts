@@ -40,6 +40,7 @@ export class ToolCallCollector {
   readonly #byId = new Map<string, Draft>();
   /** The server's number → the newest call under it. */
   readonly #byIndex = new Map<number, Draft>();
+  #dropped = 0;
 
   /** Takes one entry of `tool_calls`; gives what it added, or null when it added nothing. */
   push(delta: JsonRecord): ToolPiece | null {
@@ -49,7 +50,12 @@ export class ToolCallCollector {
     const index = typeof delta["index"] === "number" ? delta["index"] : null;
     const args = argumentText(call["arguments"] ?? call["parameters"]);
     const known = this.#find({ id, name, index, args });
-    if (known === null && (this.#drafts.length >= CALL_LIMIT || id + name + args === "")) return null;
+    if (known === null && id + name + args === "") return null;
+    if (known === null && this.#drafts.length >= CALL_LIMIT) {
+      // What comes without a name goes on with a call that was left out.
+      if (name !== "") this.#dropped++;
+      return null;
+    }
     const draft = known ?? this.#open(index);
     if (draft.id === "" && id !== "") {
       draft.id = id;
@@ -73,6 +79,11 @@ export class ToolCallCollector {
 
   get count(): number {
     return this.#drafts.length;
+  }
+
+  /** Calls that were left out because one reply may hold {@link CALL_LIMIT} only. */
+  get dropped(): number {
+    return this.#dropped;
   }
 
   #find(piece: { id: string; name: string; index: number | null; args: string }): Draft | null {

@@ -69,6 +69,9 @@ Deno.test("a piece tells its call and, once, the name", () => {
 Deno.test("a flood of calls is bounded", () => {
   const deltas = Array.from({ length: 5000 }, (_, index) => named("f", "{}", { id: `c${index}` }));
   assert.equal(collect(...deltas).calls.length, 1000);
+  const collector = new ToolCallCollector();
+  for (const delta of deltas) collector.push(delta);
+  assert.equal(collector.dropped, deltas.length - 1000);
 });
 
 Deno.test("calls that are sent in order in pieces come back as they were", () => {

@@ -79,6 +79,8 @@ export interface ChatReply {
   text: string;
   reasoning: string;
   calls: ReplyCall[];
+  /** Calls above the limit of one reply (1,000), which are not among `calls`; absent for none. */
+  droppedCalls?: number;
   finish: FinishReason;
   usage: Usage | null;
   /** The model the server says it used. */
