@@ -2,21 +2,32 @@
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import { bashTool } from "./bash/tool.ts";
-import { editTool } from "./edit/tool.ts";
-import { gitTool } from "./git/tool.ts";
-import { globTool } from "./glob/tool.ts";
-import { grepTool } from "./grep/tool.ts";
+import { bashDeclaration } from "./bash/declaration.ts";
+import { loadedLater } from "./declaration.ts";
+import { editDeclaration } from "./edit/declaration.ts";
+import { gitDeclaration } from "./git/declaration.ts";
+import { globDeclaration } from "./glob/declaration.ts";
+import { grepDeclaration } from "./grep/declaration.ts";
 import { parseRules, type Rule } from "./permission.ts";
-import { readTool } from "./read/tool.ts";
+import { readDeclaration } from "./read/declaration.ts";
 import { todoWriteTool } from "./todo_write/tool.ts";
 import type { Tool } from "./tool.ts";
-import { writeTool } from "./write/tool.ts";
+import { writeDeclaration } from "./write/declaration.ts";
 
 /** The built-in tools, always in this order: requests start with the same bytes. `git`: where commands may not see `.git`. */
 export function builtinTools(options: { git?: boolean } = {}): Tool[] {
-  const tools = [readTool, writeTool, editTool, globTool, grepTool, bashTool, todoWriteTool];
-  return options.git === true ? [...tools, gitTool] : tools;
+  const tools = [
+    loadedLater(readDeclaration, async () => (await import("./read/tool.ts")).readTool),
+    loadedLater(writeDeclaration, async () => (await import("./write/tool.ts")).writeTool),
+    loadedLater(editDeclaration, async () => (await import("./edit/tool.ts")).editTool),
+    loadedLater(globDeclaration, async () => (await import("./glob/tool.ts")).globTool),
+    loadedLater(grepDeclaration, async () => (await import("./grep/tool.ts")).grepTool),
+    loadedLater(bashDeclaration, async () => (await import("./bash/tool.ts")).bashTool),
+    todoWriteTool,
+  ];
+  return options.git === true
+    ? [...tools, loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool)]
+    : tools;
 }
 
 /**

@@ -5,17 +5,10 @@ import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { behindMask, needsMask, type StartedAs } from "./behind_mask.ts";
 import { childEnvironment } from "./environment.ts";
 import { BoundedOutput } from "./output.ts";
-import prompt from "./prompt.md" with { type: "text" };
 import { shellArgv } from "./shell.ts";
+import { bashDeclaration, type BashInput } from "./declaration.ts";
 
-/** Arguments of a call. */
-export interface BashInput {
-  command: string;
-  /** Milliseconds. */
-  timeout?: number;
-  /** For the person who is asked; not used here. */
-  description?: string;
-}
+export type { BashInput };
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_TIMEOUT_MS = 600_000;
@@ -28,19 +21,7 @@ const WITHHELD =
 
 /** Runs commands; where paths are protected behind the mask, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
-  name: "Bash",
-  description: prompt.trim(),
-  parameters: {
-    type: "object",
-    properties: {
-      command: { type: "string" },
-      timeout: { type: "integer", description: "ms, at most 600000" },
-      description: { type: "string" },
-    },
-    required: ["command"],
-  },
-  kind: "execute",
-  subject: (input) => input.command,
+  ...bashDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
     const problem = objection(input);

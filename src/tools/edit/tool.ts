@@ -10,35 +10,14 @@ import { linesAt } from "./find.ts";
 import { applyReplacements, matchEdit, type Replacement } from "./match.ts";
 import { explainNoMatch } from "./nearest.ts";
 import { hunksOf, showChange } from "./patch.ts";
-import prompt from "./prompt.md" with { type: "text" };
-
-/** Arguments of a call. */
-export interface EditInput {
-  file_path: string;
-  old_string: string;
-  new_string: string;
-  replace_all?: boolean;
-}
+import { editDeclaration, type EditInput } from "./declaration.ts";
 
 /** Line numbers listed when a text stands in several places. */
 const LISTED_LINES = 10;
 
 /** Replaces text in files. */
 export const editTool: Tool<EditInput> = {
-  name: "Edit",
-  description: prompt.trim(),
-  parameters: {
-    type: "object",
-    properties: {
-      file_path: { type: "string" },
-      old_string: { type: "string" },
-      new_string: { type: "string" },
-      replace_all: { type: "boolean", description: "replace every occurrence" },
-    },
-    required: ["file_path", "old_string", "new_string"],
-  },
-  kind: "write",
-  subject: (input) => input.file_path,
+  ...editDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
     if (input.old_string === "") {

@@ -7,21 +7,9 @@ import { failure, isRefusal, success } from "../result.ts";
 import { shownName } from "../shown_name.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { sortPaths } from "./paths.ts";
-import prompt from "./prompt.md" with { type: "text" };
+import { gitDeclaration, type GitInput } from "./declaration.ts";
 
-const ACTIONS = ["status", "diff", "log", "add", "commit"] as const;
-
-/** Arguments of a call. */
-export interface GitInput {
-  action: typeof ACTIONS[number];
-  /** Files or directories, relative to the project; all when absent, but for `add`. */
-  paths?: string[];
-  message?: string;
-  /** For `diff`: what is staged. */
-  staged?: boolean;
-  /** For `log`: how many commits. */
-  count?: number;
-}
+export type { GitInput };
 
 const PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 const DEADLINE_MS = 30_000;
@@ -33,21 +21,7 @@ const MOST_COMMITS = 100;
 
 /** Offered instead of git in commands where the history holds protected paths. */
 export const gitTool: Tool<GitInput> = {
-  name: "Git",
-  description: prompt.trim(),
-  parameters: {
-    type: "object",
-    properties: {
-      action: { type: "string", enum: [...ACTIONS] },
-      paths: { type: "array", items: { type: "string" } },
-      message: { type: "string", description: "for commit" },
-      staged: { type: "boolean", description: "for diff" },
-      count: { type: "integer", description: "for log" },
-    },
-    required: ["action"],
-  },
-  kind: "execute",
-  subject: (input) => [input.action, ...input.paths ?? []].join(" "),
+  ...gitDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
     const { workspace, io } = context;

@@ -6,14 +6,9 @@ import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { markOf, shownName } from "../shown_name.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
-import prompt from "./prompt.md" with { type: "text" };
+import { globDeclaration, type GlobInput } from "./declaration.ts";
 
-/** Arguments of a call. */
-export interface GlobInput {
-  pattern: string;
-  /** Directory to search; the working directory when absent. */
-  path?: string;
-}
+export type { GlobInput };
 
 /** Paths that are returned. */
 const RESULT_LIMIT = 200;
@@ -22,15 +17,7 @@ const ASKED_AT_ONCE = 64;
 
 /** Finds files by path. */
 export const globTool: Tool<GlobInput> = {
-  name: "Glob",
-  description: prompt.trim(),
-  parameters: {
-    type: "object",
-    properties: { pattern: { type: "string" }, path: { type: "string", description: "directory" } },
-    required: ["pattern"],
-  },
-  kind: "read",
-  subject: (input) => input.pattern,
+  ...globDeclaration,
   async run(input, context) {
     const start = await context.workspace.resolve(input.path ?? ".");
     if (isRefusal(start)) return refused(start, context);

@@ -1,11 +1,8 @@
 /** What a search returns to the model: the same whichever way was searched. */
 import { shownName } from "../shown_name.ts";
+import type { OutputMode } from "./declaration.ts";
 import { LATE_NOTE } from "./late_note.ts";
 import type { FileMatches, SearchLimits } from "./search_text.ts";
-
-/** The forms of a result. */
-export const OUTPUT_MODES = ["content", "files_with_matches", "count"] as const;
-export type OutputMode = typeof OUTPUT_MODES[number];
 
 /** Lines of a result. */
 const LINES_LIMIT = 200;

@@ -6,23 +6,13 @@ import { compilePattern, type PathPattern } from "../path_pattern.ts";
 import { failure, isRefusal, refused, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
-import prompt from "./prompt.md" with { type: "text" };
-import { OUTPUT_MODES, type OutputMode, SearchReport } from "./report.ts";
+import { SearchReport } from "./report.ts";
 import { meetsForeignIgnoreFile } from "./ignore_files.ts";
 import { searchWithRipgrep } from "./ripgrep.ts";
 import { type SearchEnd, searchTree } from "./search_tree.ts";
+import { grepDeclaration, type GrepInput } from "./declaration.ts";
 
-/** Arguments of a call. */
-export interface GrepInput {
-  pattern: string;
-  /** File or directory; the working directory when absent. */
-  path?: string;
-  /** Which files, by name or path below `path`. */
-  glob?: string;
-  output_mode?: OutputMode;
-  /** Lines shown before and after each match. */
-  context?: number;
-}
+export type { GrepInput };
 
 /** How it searches; tests set these. */
 export interface GrepOptions {
@@ -40,21 +30,7 @@ export const grepTool: Tool<GrepInput> = makeGrepTool({ deadlineMs: 20_000, ripg
 /** The tool with other limits. */
 export function makeGrepTool(options: GrepOptions): Tool<GrepInput> {
   return {
-    name: "Grep",
-    description: prompt.trim(),
-    parameters: {
-      type: "object",
-      properties: {
-        pattern: { type: "string" },
-        path: { type: "string", description: "file or directory" },
-        glob: { type: "string", description: "only these files, e.g. *.ts" },
-        output_mode: { type: "string", enum: [...OUTPUT_MODES] },
-        context: { type: "integer", description: "lines around a match" },
-      },
-      required: ["pattern"],
-    },
-    kind: "read",
-    subject: (input) => input.pattern,
+    ...grepDeclaration,
     run: (input, context) => grep(input, { context, options }),
   };
 }

@@ -9,35 +9,14 @@ import { describeType, isPdf } from "./file_type.ts";
 import { readLongFile } from "./long_file.ts";
 import { markOf, shownName } from "../shown_name.ts";
 import { Page, type PageRange, pageRange } from "./page.ts";
-import prompt from "./prompt.md" with { type: "text" };
-
-/** Arguments of a call. */
-export interface ReadInput {
-  file_path: string;
-  /** First line, from 1. */
-  offset?: number;
-  /** Most lines. */
-  limit?: number;
-}
+import { readDeclaration, type ReadInput } from "./declaration.ts";
 
 /** Entries of a directory that are listed. */
 const LISTING_LIMIT = 500;
 
 /** Reads files and lists directories. */
 export const readTool: Tool<ReadInput> = {
-  name: "Read",
-  description: prompt.trim(),
-  parameters: {
-    type: "object",
-    properties: {
-      file_path: { type: "string" },
-      offset: { type: "integer", description: "first line, from 1" },
-      limit: { type: "integer", description: "number of lines" },
-    },
-    required: ["file_path"],
-  },
-  kind: "read",
-  subject: (input) => input.file_path,
+  ...readDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
     const path = await context.workspace.resolve(input.file_path);

@@ -4,25 +4,11 @@ import { knowledgeOf, readWhole, saveFile } from "../known_file.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { countLines } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import prompt from "./prompt.md" with { type: "text" };
-
-/** Arguments of a call. */
-export interface WriteInput {
-  file_path: string;
-  content: string;
-}
+import { writeDeclaration, type WriteInput } from "./declaration.ts";
 
 /** Creates and replaces files. */
 export const writeTool: Tool<WriteInput> = {
-  name: "Write",
-  description: prompt.trim(),
-  parameters: {
-    type: "object",
-    properties: { file_path: { type: "string" }, content: { type: "string" } },
-    required: ["file_path", "content"],
-  },
-  kind: "write",
-  subject: (input) => input.file_path,
+  ...writeDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
     const path = await context.workspace.resolve(input.file_path);

@@ -1,0 +1,29 @@
+/** What a model is told of Bash: all that a session needs of the tool before its first call. */
+import type { ToolDeclaration } from "../declaration.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+/** Arguments of a call. */
+export interface BashInput {
+  command: string;
+  /** Milliseconds. */
+  timeout?: number;
+  /** For the person who is asked; not used here. */
+  description?: string;
+}
+
+/** The name, the prompt and the parameters. */
+export const bashDeclaration: ToolDeclaration<BashInput> = {
+  name: "Bash",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: {
+      command: { type: "string" },
+      timeout: { type: "integer", description: "ms, at most 600000" },
+      description: { type: "string" },
+    },
+    required: ["command"],
+  },
+  kind: "execute",
+  subject: (input) => input.command,
+};

@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { loadedLater, type ToolDeclaration } from "./declaration.ts";
+import { builtinTools } from "./registry.ts";
+import type { Tool } from "./tool.ts";
+
+Deno.test("a tool is loaded at its first call, not before", async () => {
+  let loads = 0;
+  const declaration: ToolDeclaration<string> = {
+    name: "Echo",
+    description: "",
+    parameters: {},
+    kind: "note",
+    subject: (input) => input,
+  };
+  const tool = loadedLater(declaration, () => {
+    loads++;
+    const run: Tool<string>["run"] = (input) => Promise.resolve({ content: input, isError: false, label: "open" });
+    return Promise.resolve({ ...declaration, run });
+  });
+  assert.equal(tool.subject("x"), "x");
+  assert.equal(loads, 0);
+  // The context is for the tool alone, and this one uses none.
+  const result = await tool.run("x", {} as Parameters<typeof tool.run>[1]);
+  assert.deepEqual([result.content, loads], ["x", 1]);
+});
+
+Deno.test("what is declared of each built-in tool is what the tool itself says", async () => {
+  const folders: Record<string, string> = { TodoWrite: "todo_write" };
+  for (const { run: _, subject: __, ...declared } of builtinTools({ git: true })) {
+    const folder = folders[declared.name] ?? declared.name.toLowerCase();
+    const exports: Record<string, unknown> = await import(`./${folder}/tool.ts`);
+    const tool = Object.values(exports).find((value) => (value as Tool).name === declared.name) as Tool | undefined;
+    assert.deepEqual({ ...tool, run: undefined, subject: undefined }, {
+      ...declared,
+      run: undefined,
+      subject: undefined,
+    });
+  }
+});

@@ -1,0 +1,36 @@
+/** What a model is told of Git: all that a session needs of the tool before its first call. */
+import type { ToolDeclaration } from "../declaration.ts";
+import prompt from "./prompt.md" with { type: "text" };
+
+const ACTIONS = ["status", "diff", "log", "add", "commit"] as const;
+
+/** Arguments of a call. */
+export interface GitInput {
+  action: typeof ACTIONS[number];
+  /** Files or directories, relative to the project; all when absent, but for `add`. */
+  paths?: string[];
+  message?: string;
+  /** For `diff`: what is staged. */
+  staged?: boolean;
+  /** For `log`: how many commits. */
+  count?: number;
+}
+
+/** The name, the prompt and the parameters. */
+export const gitDeclaration: ToolDeclaration<GitInput> = {
+  name: "Git",
+  description: prompt.trim(),
+  parameters: {
+    type: "object",
+    properties: {
+      action: { type: "string", enum: [...ACTIONS] },
+      paths: { type: "array", items: { type: "string" } },
+      message: { type: "string", description: "for commit" },
+      staged: { type: "boolean", description: "for diff" },
+      count: { type: "integer", description: "for log" },
+    },
+    required: ["action"],
+  },
+  kind: "execute",
+  subject: (input) => [input.action, ...input.paths ?? []].join(" "),
+};
