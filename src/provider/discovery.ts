@@ -11,8 +11,14 @@ import { recognise, type Recognised } from "./recognise.ts";
 import type { Endpoint } from "./types.ts";
 import { findWindows } from "./window.ts";
 
-/** What was met at an address. Slow ones, and those that break off, count as nothing there. */
-export type DiscoveryState = "serving" | "needs key" | "loading" | "not a model server" | "nothing there";
+/** What was met at an address. `no answer`: it may be open, but did not answer in time or broke off. */
+export type DiscoveryState =
+  | "serving"
+  | "needs key"
+  | "loading"
+  | "not a model server"
+  | "no answer"
+  | "nothing there";
 
 /** A model that a server lists. */
 export interface DiscoveredModel {
@@ -135,10 +141,13 @@ function absence(error: AgentcliError): { state: DiscoveryState; detail: string 
     case "invalid_reply":
       return { state: "not a model server", detail: error.message };
     case "provider_timeout":
-      return { state: "nothing there", detail: error.message };
-    case "provider_unreachable":
+      return { state: "no answer", detail: error.message.replace(/^no answer /, "") };
     case "connection_lost":
-      return { state: "nothing there", detail: "" };
+      return { state: "no answer", detail: "it closed the connection" };
+    case "provider_unreachable":
+      return error.message.endsWith("does not speak HTTP")
+        ? { state: "not a model server", detail: "it does not speak HTTP" }
+        : { state: "nothing there", detail: "" };
     default:
       // A redirect, a broken header: something speaks HTTP there, but not ours.
       return { state: "not a model server", detail: "the answer cannot be used" };

@@ -114,9 +114,25 @@ Deno.test("discovery sends neither key nor body over the wire", async () => {
 Deno.test("a listener that never answers costs the time that was given, no more", async () => {
   const started = performance.now();
   const { found } = await meet((_, reply) => reply.gone, { timeoutMs: 150 });
-  assert.equal(found.state, "nothing there");
-  assert.match(found.detail, /no answer within/);
+  assert.deepEqual([found.state, found.detail], ["no answer", "within 150 ms"]);
   assert(performance.now() - started < 3000);
+});
+
+Deno.test("what speaks another protocol is told as that", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const answering = (async () => {
+    for await (const connection of listener) {
+      await connection.read(new Uint8Array(1024));
+      await connection.write(new TextEncoder().encode("SSH-2.0-OpenSSH_9.6\r\n"));
+      connection.close();
+    }
+  })();
+  const door = openDoor({ env: () => undefined, clock: denoIo().clock });
+  const [found] = await discover(door, { hosts: [`127.0.0.1:${listener.addr.port}`], timeoutMs: 5000 });
+  assert.deepEqual([found?.state, found?.detail], ["not a model server", "it does not speak HTTP"]);
+  door.close();
+  listener.close();
+  await answering;
 });
 
 Deno.test("a list that never ends is given up at the limit or at the time, and the connection is closed", async () => {
@@ -138,7 +154,7 @@ Deno.test("a list that trickles is given up at the time", async () => {
     await reply.chunk('{"data":[');
     await reply.gone;
   }, { timeoutMs: 150 });
-  assert.equal(found.state, "nothing there");
+  assert.equal(found.state, "no answer");
 });
 
 Deno.test("a redirect is not followed", async () => {

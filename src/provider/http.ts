@@ -203,7 +203,7 @@ class Door implements HttpDoor {
         } finally {
           watch.abort();
         }
-        throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${limitBytes} bytes`, {
+        throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${sizeText(limitBytes)}`, {
           kind: "invalid",
           status: response.status,
           hint: `is ${shownUrl(sent.url)} the address of a model server?`,
@@ -265,4 +265,8 @@ function attemptOf(sent: Sent): Attempt {
     url: shownUrl(sent.url),
     modelsUrl: shownUrl(urlOf(sent.endpoint, { path: "/models" })),
   };
+}
+
+function sizeText(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`;
 }

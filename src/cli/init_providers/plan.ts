@@ -7,6 +7,9 @@ const MODEL_LIMIT = 500;
 /** Models that one run adds to a provider that is there: each is an edit of the text of its own (8 ms and more). */
 const ADDED_LIMIT = 100;
 
+/** Characters of a model's name that is written; longer ones are no names. */
+const ID_LIMIT = 200;
+
 /** A provider to be written. */
 export interface PlannedProvider {
   name: string;
@@ -39,7 +42,15 @@ export interface Configured {
 export function planMerge(configured: readonly Configured[], found: readonly Discovered[]): Plan {
   const plan: Plan = { providers: [], models: [], gone: [], names: new Map(), notes: [] };
   const handled = new Set<string>();
-  for (const server of found) {
+  for (const met of found) {
+    const server = { ...met, models: met.models.filter(({ id }) => isName(id)) };
+    const left = met.models.length - server.models.length;
+    if (left > 0) {
+      plan.notes.push(
+        `${server.host}:${server.port} lists ${left === 1 ? "a name" : `${left} names`} that no model can have ` +
+          "(too long, or with control characters); left out",
+      );
+    }
     const address = addressOf(server.baseUrl);
     const owner = configured.find((provider) => addressOf(provider.baseUrl) === address);
     if (owner !== undefined) plan.names.set(server.baseUrl, owner.name);
@@ -52,6 +63,12 @@ export function planMerge(configured: readonly Configured[], found: readonly Dis
   const taken = (name: string) => [...configured, ...plan.providers].some((provider) => provider.name === name);
   if (studio !== undefined && !taken(studio.id)) plan.providers.push(blockOf(studio));
   return plan;
+}
+
+/** Whether an id can stand in a file and on a terminal as what it is: no control or direction characters, not endless. */
+function isName(id: string): boolean {
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  return id.length <= ID_LIMIT && !/[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(id);
 }
 
 function blockOf(runtime: Runtime): PlannedProvider {

@@ -126,3 +126,15 @@ Deno.test("of thousands of models the first hundreds are written, and more the n
   const next = planMerge([STUDIO, known], [met(11434, { models: many })]);
   assert.deepEqual(next.models[0]?.models, many.slice(500, 600));
 });
+
+Deno.test("names that hold control or direction characters, or never end, are not written", () => {
+  const bad = ["a\u001b[31m", "a\nb", "a\u202eb", "a\u200bb", "x".repeat(201)];
+  const plan = planMerge([STUDIO, configured("runtime_a", 11434, "kept")], [
+    met(11434, { models: models("kept", "new", ...bad) }),
+    met(8080, { runtime: "runtime_d", models: models("fine", ...bad.slice(0, 1)) }),
+  ]);
+  assert.deepEqual(plan.models, [{ provider: "runtime_a", models: models("new") }]);
+  assert.deepEqual(plan.providers.map((block) => block.models), [models("fine")]);
+  assert.match(plan.notes[0] ?? "", /^localhost:11434 lists 5 names that no model can have/);
+  assert.match(plan.notes[1] ?? "", /^localhost:8080 lists a name that no model can have/);
+});

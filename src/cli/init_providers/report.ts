@@ -78,6 +78,14 @@ export function nextSteps({ found, plan }: Outcome): string[] {
   if (ready !== null) {
     steps.push("check and try it:", "  agentcli providers validate", `  agentcli run "hello" --model ${ready}`);
   } else if (steps.length === 0) {
+    const silent = found.filter((server) => server.state === "no answer");
+    if (silent.length > 0) {
+      steps.push(
+        `no answer in time from ${silent.map((server) => `${clean(server.host)}:${server.port}`).join(", ")}; ` +
+          "if a model server runs there, look at its log, or wait longer:",
+        "  agentcli init-providers --timeout 10000",
+      );
+    }
     steps.push(
       "no model server answered; start one (for example: ollama serve), then:",
       "  agentcli init-providers",
