@@ -102,6 +102,7 @@ function contextOf(session: Session, options: CallOptions): ToolContext {
     signal: options.signal,
     mask: session.mask,
     sessionLabel: sessionLabel(session),
+    checkWrite: session.net && ((text, target) => session.net?.checkWrite(text, target) ?? Promise.resolve(null)),
     io: options.io,
     secretVariables: session.secretVariables,
   };

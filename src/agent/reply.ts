@@ -80,6 +80,8 @@ async function ask(
   const { messageId } = asked;
   const destination = { kind: "provider", name: session.model.provider, local: session.model.local } as const;
   admit(destination, [session.system, ...session.items]);
+  const request = requestOf(session);
+  if (!destination.local) await session.net?.checkRequest(request, { provider: destination.name });
   await turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
   const started = clock.monotonic();
   const arrived: string[] = [];
@@ -87,7 +89,7 @@ async function ask(
   const hold = createHold(session.schemas.length > 0);
   let reply: ChatReply;
   try {
-    reply = await turn.model(requestOf(session), {
+    reply = await turn.model(request, {
       signal: turn.signal,
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
@@ -145,8 +147,6 @@ async function takeReply(
   }
   const model = reply.model ?? session.model.entry.id;
   await emit({ kind: "reply", item, model, usage: reply.usage, stopReason: count.stopReason });
-  if (reply.finish === "content_filter") {
-    await emit({ kind: "notice", text: "the server's content filter ended the reply: it may be incomplete" });
   count.droppedCalls = reply.droppedCalls ?? 0;
   if (count.droppedCalls > 0) {
     const kept = item.calls.length.toLocaleString("en-US");
@@ -155,6 +155,8 @@ async function takeReply(
       text: `the reply asked for more calls than one reply may: ${kept} are run, ${count.droppedCalls} left out`,
     });
   }
+  if (reply.finish === "content_filter") {
+    await emit({ kind: "notice", text: "the server's content filter ended the reply: it may be incomplete" });
   }
   if (reply.finish === "length") {
     await emit({

@@ -9,6 +9,7 @@ import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool } from "../tools/tool.ts";
+import type { ContentNet } from "./content_net.ts";
 import { type ContextState, createContextState, type ToolProtocol } from "./context_state.ts";
 import { type CallGuard, createCallGuard, createFailureGuard, type FailureGuard } from "./guards.ts";
 import { replyLimit } from "./limits.ts";
@@ -54,6 +55,8 @@ export interface Session {
   readonly policy: SessionPolicy;
   /** What commands run behind where paths are protected; without it none run there. */
   readonly mask?: SessionMask | undefined;
+  /** Looks for protected content in what leaves; absent in tests alone. */
+  readonly net?: ContentNet | undefined;
   readonly memory: SessionMemory;
   readonly items: SessionItem[];
   readonly context: ContextState;
@@ -67,7 +70,8 @@ export interface Session {
 
 /** What a session is made from. */
 export interface SessionParts
-  extends Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "mask" | "secretVariables"> {
+  extends
+    Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "mask" | "net" | "secretVariables"> {
   /** Default: a server that cannot be asked. */
   server?: SessionServer;
   /** Default: what the model's entry says, else native. */

@@ -62,6 +62,11 @@ export async function saveFile(
   bytes: Uint8Array<ArrayBuffer>,
   context: ToolContext,
 ): Promise<Refusal | null> {
+  // A session that holds protected content could carry it into a file that anybody may read.
+  if (context.sessionLabel !== "open" && context.workspace.ruleAt(path) === null) {
+    const found = await context.checkWrite?.(new TextDecoder().decode(bytes), { display: path.display }) ?? null;
+    if (found !== null) return found;
+  }
   const status = await context.workspace.write(path, bytes);
   if (isRefusal(status)) return status;
   await remember(path, { bytes, status }, context.memory);

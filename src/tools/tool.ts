@@ -1,7 +1,7 @@
 /** What a tool is: the shape that the registry, the permission and the engine share. */
 import type { Label } from "../boundary/label.ts";
 import type { SessionMask } from "../boundary/mask/session_mask.ts";
-import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
 
 /** The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by. */
@@ -38,6 +38,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** What commands run behind where paths are protected; without it none run there. */
   mask?: SessionMask | undefined;
+  /** Looks for protected content in a text for a file that is not protected. */
+  checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
   /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };

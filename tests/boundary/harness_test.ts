@@ -38,7 +38,8 @@ Deno.test("a run shows what left it: wire, disk, output, processes", async () =>
   await using stage = await openStage({ marker: null });
   const prompt = `say ${stage.canary("env")}`;
   const leak = await stage.write("leak.txt", stage.canary("key"));
-  const played = await stage.play("rem", { prompt, script: [say("Hello.")] });
+  const args = ["--no-session-persistence"];
+  const played = await stage.play("rem", { prompt, args, script: [say("Hello.")] });
   assert.equal(played.done.code, 0, played.done.stderr);
   assert.deepEqual(played.done.stdout, "Hello.\n");
   assert.deepEqual(played.leaks.wire, ["env: raw", "env: stripped"]);

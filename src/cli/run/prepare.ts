@@ -1,5 +1,6 @@
 /** From options to a session that can run: model chosen, server addressed, project opened, tools and rules selected. */
 import { baseBytes } from "../../agent/chat_request.ts";
+import { openContentNet } from "../../agent/content_net.ts";
 import { connectServer } from "../../agent/connected_server.ts";
 import { ASSUMED_WINDOW, replyLimit } from "../../agent/limits.ts";
 import { profileFor } from "../../agent/profile.ts";
@@ -34,8 +35,8 @@ import { type Profile, profileTools } from "../../tools/profile.ts";
 import { builtinTools, readRules, selectTools } from "../../tools/registry.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Values } from "../option.ts";
-import type { Context } from "../verb.ts";
 import { configuredRules } from "../permission_settings.ts";
+import type { Context } from "../verb.ts";
 import { clientModel } from "./client_model.ts";
 import { findCompactModel, knowServer } from "./find_server.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -173,6 +174,7 @@ export async function prepare(
           }),
       }),
       policy: policyOf(options, configuration),
+      net: openContentNet(workspace),
       mask: createSessionMask({
         os: io.os,
         settings: configuration.sandbox,
@@ -301,7 +303,7 @@ async function endpointOf(
   markers: MarkerState,
 ): Promise<Endpoint> {
   const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
-  return await resolveEndpoint(provider, { env: io.env, local });
+  return await resolveEndpoint(provider, { env: io.env, local, stores: io });
 }
 
 function offeredTools(

@@ -27,6 +27,9 @@ export const RUN_OPTIONS = {
   temperature: decimal("X", "Sampling temperature", { group: MODEL, maximum: 5 }),
   systemPrompt: text("TEXT", "Replace the system prompt", { group: PROMPT }),
   appendSystemPrompt: text("TEXT", "Add to the system prompt", { group: PROMPT }),
+  allowProtectedPrompt: flag("Send a prompt that holds protected content to a remote provider, this once", {
+    group: PROMPT,
+  }),
   file: list("PATH", "Attach a file to the prompt; may be repeated", { group: PROMPT, completion: "file" }),
   addDir: list("DIR", "Let tools use a further directory; may be repeated", {
     group: PERMISSIONS,
