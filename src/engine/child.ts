@@ -74,6 +74,7 @@ export async function runCalls(
       env: surroundings.env,
       ...(signal === undefined ? {} : { signal }),
       timeoutMs: CALL_MS,
+      leaveRunning: true,
       onOutput: (bytes, stream) => tail.add(bytes, stream),
     });
     tail.last();

@@ -19,6 +19,8 @@ export interface ProcessOptions {
   timeoutMs?: number;
   /** Written to the child's input, which is then closed; without it the input is empty. */
   stdin?: Uint8Array<ArrayBuffer>;
+  /** What it started goes on when it ended by itself: it set up a service. */
+  leaveRunning?: boolean;
   /** Gets each piece as it arrives; must not keep all of them. */
   onOutput(bytes: Uint8Array<ArrayBuffer>, stream: OutputStream): void;
 }
@@ -62,7 +64,7 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
     if (first !== "exit") await endGroup(group, GRACE_MS);
     const { code } = await child.status;
     await within(PIPE_WAIT_MS, Promise.all(pipes.map((pipe) => pipe.done)));
-    const leftovers = first === "exit" && await endGroup(group, GRACE_MS);
+    const leftovers = first === "exit" && !options.leaveRunning && await endGroup(group, GRACE_MS);
     return { ended: first, code, leftovers };
   } finally {
     watch.stop();
