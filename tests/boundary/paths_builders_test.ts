@@ -76,7 +76,15 @@ Deno.test(
       assertSealed(local, format);
       assert.deepEqual(local.leaks.output, [], format);
       assert.ok(local.results[1]?.includes(stage.canary("near")), local.results[1]);
-      const remote = await stage.play("rem", { args, script });
+      // What a model must know to make that call is content already: the net stops it.
+      const knowing = await stage.play("rem", { args, script });
+      assertSealed(knowing, format);
+      assert.equal(knowing.done.code, 6, knowing.done.stderr);
+      const guess = want("edit", { path: ".env", old: "anything", new: "x" });
+      const remote = await stage.play("rem", {
+        args,
+        script: [ask(want("read", { path: ".env" })), ask(guess), say("Done.")],
+      });
       assertSealed(remote, format);
       assertRefusedResult(remote.results[1], "edit");
     }
