@@ -186,3 +186,43 @@ Deno.test("an unknown tool on the command line is told with the one that was mea
     assert.match(done.stderr, /there is no tool "Bsh"[^]*did you mean Bash\?/);
   }
 });
+
+Deno.test("providers.yaml that is a link is written where it leads, and stays a link", async () => {
+  await using home = await temporaryHome();
+  await Deno.mkdir(home.agentcliHome, { mode: 0o700 });
+  const target = `${home.root}/dotfiles.yaml`;
+  await Deno.writeTextFile(target, "# mine\n");
+  await Deno.symlink("../../dotfiles.yaml", file(home));
+  const set = await runProgram(["config", "set", "default_provider", "a", "--yes"], { home });
+  assert.equal(set.code, 0, set.stderr);
+  assert.equal(await Deno.readTextFile(target), "# mine\ndefault_provider: a\n");
+  assert.ok((await Deno.lstat(file(home))).isSymlink);
+  await Deno.remove(target);
+  const nowhere = await runProgram(["config", "set", "default_provider", "b", "--yes"], { home });
+  assert.equal(nowhere.code, 3);
+  assert.match(nowhere.stderr, /is a link that leads nowhere/);
+  await Deno.mkdir(target);
+  assert.equal((await runProgram(["config", "set", "default_provider", "b", "--yes"], { home })).code, 3);
+});
+
+Deno.test("the byte order mark of providers.yaml stays, and comes once", async () => {
+  await using home = await temporaryHome();
+  await write(home, "\ufeffversion: 1\r\n");
+  for (const name of ["a", "b"]) {
+    const set = await runProgram(["config", "set", "default_provider", name, "--yes"], { home });
+    assert.equal(set.code, 0, set.stderr);
+    const bytes = await Deno.readFile(file(home));
+    const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
+    assert.equal(text, `\ufeffversion: 1\r\ndefault_provider: ${name}\r\n`);
+  }
+});
+
+Deno.test("a file that says null is an empty one", async () => {
+  for (const [text, after] of [["null", ""], ["~\n", ""], ["# mine\nnull # none\n", "# mine\n # none\n"]] as const) {
+    await using home = await temporaryHome();
+    await write(home, text);
+    const set = await runProgram(["config", "set", "default_provider", "a", "--yes"], { home });
+    assert.equal(set.code, 0, set.stderr);
+    assert.equal(await Deno.readTextFile(file(home)), `${after}default_provider: a\n`);
+  }
+});

@@ -4,7 +4,7 @@
  */
 import { AgentcliError } from "../errors.ts";
 import { removeFrom, setIn } from "./yaml_splice.ts";
-import { type KeyPath, type ParsedYaml, parseYaml, plainValue } from "./yaml.ts";
+import { isScalar, type KeyPath, type ParsedYaml, parseYaml, plainValue } from "./yaml.ts";
 
 /** One change. `set` with the length of a list as index appends; parents that are missing are made. */
 export type YamlEdit =
@@ -45,7 +45,16 @@ function fingerprint(value: unknown): string {
   });
 }
 
-function* candidates(parsed: ParsedYaml, edit: YamlEdit): Generator<string | null> {
+/** A file whose whole content is `null` or `~` means an empty one: the word makes room for the first key. */
+function withoutNull(parsed: ParsedYaml): ParsedYaml {
+  const { contents } = parsed.document;
+  const [start, end] = isScalar(contents) && contents.value === null ? contents.range ?? [0, 0] : [0, 0];
+  if (start === end) return parsed;
+  return parseYaml(parsed.text.slice(0, start) + parsed.text.slice(end).replace(/^[ \t]*\r?\n/, ""));
+}
+
+function* candidates(whole: ParsedYaml, edit: YamlEdit): Generator<string | null> {
+  const parsed = withoutNull(whole);
   yield edit.kind === "set" ? setIn(parsed, edit.path, edit) : removeFrom(parsed, edit.path);
   // Odd layouts (explicit keys, one-line lists of lists): the library writes the text anew, comments kept.
   const { document } = parseYaml(parsed.text);

@@ -9,12 +9,14 @@ import {
   lstat,
   makePrivateDirectory,
   readTextInPlace,
+  realPath,
   removeFile,
   setMode,
   stat,
   withLock,
   writeAtomically,
 } from "./files.ts";
+import { openInPlace } from "./files_in_place.ts";
 import type { Io } from "./io.ts";
 import { dirname, isAbsolute, join, normalise } from "./path.ts";
 
@@ -30,7 +32,10 @@ export interface Home {
   status(name: string): Promise<FileStatus | null>;
   /** The text of a file; null when absent. */
   read(name: string): Promise<string | null>;
-  /** Replaces a file, atomically. */
+  /**
+   * Replaces a file, atomically; its byte order mark stays. One that is a link is written where the link leads, as long
+   * as that is a file of this user: `home_unusable` otherwise.
+   */
   write(name: string, text: string): Promise<void>;
   remove(name: string): Promise<void>;
   /** Runs `work` while no other process changes `name`: reading, changing and writing belong inside. */
@@ -117,7 +122,8 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
     write: (name, text) =>
       guarded(async () => {
         await makePrivateDirectory(dirname(file(name)));
-        await writeAtomically(file(name), text, { mode: 0o600 });
+        const target = await targetOf(file(name));
+        await writeAtomically(target, markOf(target) + text, { mode: 0o600 });
       }),
     remove: (name) => guarded(() => removeFile(file(name))),
     async locked(name, work) {
@@ -138,11 +144,40 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   };
 }
 
+/** Where a file is written: at the end of its links, which the user made (a directory of settings kept elsewhere). */
+async function targetOf(path: string): Promise<string> {
+  if ((await lstat(path))?.kind !== "symlink") return path;
+  const target = await realPath(path);
+  const found = target === null ? null : await stat(target);
+  if (target === null || found === null) throw new Error(`${path} is a link that leads nowhere`);
+  if (found.kind !== "file") throw new Error(`${path} is a link to what is no regular file`);
+  const user = ownUser();
+  if (user !== null && found.owner !== null && found.owner !== user) {
+    throw new Error(`${path} is a link to a file of another user`);
+  }
+  return target;
+}
+
+const MARK = "\ufeff";
+
+/** The byte order mark that a file has, or nothing: editors of Windows want it back. */
+function markOf(path: string): string {
+  const handle = openInPlace(path);
+  if (handle === null) return "";
+  try {
+    const [first, second, third] = handle.read(3, 0);
+    return first === 0xef && second === 0xbb && third === 0xbf ? MARK : "";
+  } finally {
+    handle.close();
+  }
+}
+
 async function readText(path: string): Promise<string | null> {
   const found = await lstat(path);
   if (found === null) return null;
   const target = found.kind === "symlink" ? await stat(path) : found;
-  if (target?.kind !== "file") throw new Error(`${path} is not a regular file`);
+  if (target === null) throw new Error(`${path} is a link that leads nowhere`);
+  if (target.kind !== "file") throw new Error(`${path} is not a regular file`);
   if (target.mode !== null && (target.mode & 0o077) !== 0) await setMode(path, 0o600);
   if (target.size > FILE_LIMIT) throw new Error(`${path} is larger than ${FILE_LIMIT} bytes`);
   return readTextInPlace(path);
