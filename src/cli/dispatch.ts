@@ -15,7 +15,7 @@ export async function dispatch(line: Normalised, context: Context): Promise<numb
   const { node } = line;
   if (node.kind === "group") {
     const [word = ""] = line.words;
-    const names = Object.keys(node.verbs);
+    const names = Object.keys(node.verbs).filter((name) => !name.startsWith("_"));
     throw usage(
       line,
       word === "" ? "a verb is missing" : `unknown verb "${word}"${meant(word, { names, prefix: "" })}`,
@@ -97,6 +97,14 @@ function checkWords(line: Normalised, declared: readonly Argument[]): void {
     missing !== undefined && missing.optional !== true && !(missing.repeated && line.words.length >= declared.length)
   ) {
     throw usage(line, `${verb} needs <${missing.name}>`);
+  }
+  for (const [index, { name, values }] of declared.entries()) {
+    const word = line.words[index];
+    if (word === undefined || values === undefined || values.includes(word)) continue;
+    throw usage(
+      line,
+      `<${name}> is ${values.join(", ")}, not "${word}"${meant(word, { names: values, prefix: "" })}`,
+    );
   }
   const unlimited = declared.some((argument) => argument.repeated === true);
   const extra = line.words[declared.length];

@@ -26,7 +26,7 @@ function verbHelp(verb: Verb, name: string, width: number): string[] {
     verb.brief,
     usage.join(" "),
     ...(verb.detail === undefined ? [] : [wrap(verb.detail, { width, indent: 0 })]),
-    verb.arguments.length === 0 ? "" : rows("Arguments:", verb.arguments.map((a) => [a.name, a.brief]), width),
+    verb.arguments.length === 0 ? "" : rows("Arguments:", verb.arguments.map((a) => [a.name, a.brief]), { width }),
     ...optionSections({ ...verb.options, ...GLOBAL_OPTIONS }, width),
     verb.examples.length === 0 ? "" : ["Examples:", ...verb.examples.map((example) => `  ${example}`)].join("\n"),
   ];
@@ -39,9 +39,9 @@ function groupHelp(group: Group, name: string, width: number): string[] {
     group.brief,
     `Usage: ${name} <verb> [arguments] [options]`,
     ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
-    rows("Verbs:", verbs.map(([verb, node]) => [verb, node.brief]), width),
+    rows("Verbs:", verbs.map(([verb, node]) => [verb, node.brief]), { width }),
     ...optionSections(GLOBAL_OPTIONS, width),
-    root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), width) : "",
+    root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), { width }) : "",
     `Help of a verb: ${name} <verb> --help`,
   ];
 }
@@ -64,7 +64,7 @@ function optionSections(options: Options, width: number): string[] {
   const last = groups.get("Global options");
   groups.delete("Global options");
   if (last !== undefined) groups.set("Global options", last);
-  return [...groups].map(([heading, section]) => rows(`${heading}:`, section, width));
+  return [...groups].map(([heading, section]) => rows(`${heading}:`, section, { width }));
 }
 
 /** `-C, --cwd <DIR>` */
@@ -75,7 +75,11 @@ export function optionUsage(name: string, option: Option): string {
 }
 
 /** Two columns; a left side that is too long has the right side on the next line. */
-function rows(heading: string, pairs: readonly (readonly [string, string])[], width: number): string {
+export function rows(
+  heading: string,
+  pairs: readonly (readonly [string, string])[],
+  { width }: { width: number },
+): string {
   const left = Math.min(Math.max(...pairs.map(([text]) => text.length)), 30);
   const lines = pairs.map(([text, brief]) => {
     const body = wrap(brief, { width, indent: left + 4 });
@@ -91,7 +95,7 @@ function indented(line: string, width: number): string {
 }
 
 /** Wraps at spaces; lines after the first start with `indent` spaces. Line ends in the text stay. */
-function wrap(text: string, { width, indent }: { width: number; indent: number }): string {
+export function wrap(text: string, { width, indent }: { width: number; indent: number }): string {
   const room = Math.max(width - indent, 20);
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {

@@ -12,9 +12,7 @@ import { VERSION } from "./version.ts";
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let line: Normalised | undefined;
   try {
-    // `help x` is `x --help`.
-    const asked = argv[0] === "help" ? [...argv.slice(1), "--help"] : argv;
-    line = await clientLine(asked) ?? normalise(asked, TREE);
+    line = await clientLine(argv) ?? normalise(argv, TREE);
     return await perform(line, io);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;

@@ -1,7 +1,7 @@
 /** Options of verbs, declared once: parsing, help, completions and docs all read these declarations. */
 
 /** What completions offer for a value. */
-export type Completion = "provider" | "model" | "role" | "setting" | "file" | "directory";
+export type Completion = "provider" | "model" | "role" | "setting" | "session" | "topic" | "file" | "directory";
 
 interface Common {
   brief: string;

@@ -1,6 +1,8 @@
 /** The verbs. Declarations only: the code of a verb is loaded when it is called. */
 import { authVerb } from "./auth/verb.ts";
+import { completeVerb, completionsVerb } from "./completions/verb.ts";
 import { configVerb } from "./config/verb.ts";
+import { helpVerb } from "./help_topics/verb.ts";
 import { initProvidersVerb } from "./init_providers/verb.ts";
 import { localModelVerb } from "./local_model/verb.ts";
 import { providersVerb } from "./providers/verb.ts";
@@ -21,6 +23,9 @@ export const TREE = group({
     secrets: secretsVerb,
     auth: authVerb,
     sessions: sessionsVerb,
+    completions: completionsVerb,
+    help: helpVerb,
     version: versionVerb,
+    __complete: completeVerb,
   },
 });

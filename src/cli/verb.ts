@@ -36,6 +36,8 @@ export interface Argument {
   /** Takes all that follow; only the last may. */
   repeated?: boolean;
   completion?: Completion;
+  /** One of these; other words are refused. */
+  values?: readonly string[];
 }
 
 /** A verb. `load` gives the module whose `run` does the work and returns the exit code (nothing: 0). */

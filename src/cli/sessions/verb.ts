@@ -2,7 +2,11 @@
 import { choice, flag, integer, text } from "../option.ts";
 import { group, verb } from "../verb.ts";
 
-const SESSION = { name: "id", brief: "A session, or the beginning of its id, or latest" } as const;
+const SESSION = {
+  name: "id",
+  brief: "A session, or the beginning of its id, or latest",
+  completion: "session",
+} as const;
 const all = flag("Sessions of all projects, not of this one alone");
 
 export const LIST_OPTIONS = { all } as const;

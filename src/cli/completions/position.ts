@@ -1,0 +1,104 @@
+/** What can stand at the cursor: found from the words before it and the declarations of the verbs. */
+import { kebabCase } from "../dispatch.ts";
+import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "../global_options.ts";
+import type { Completion, Option, Options } from "../option.ts";
+import type { Argument, Group, Verb } from "../verb.ts";
+
+/** A word that can stand at the cursor. */
+export interface Candidate {
+  value: string;
+  brief: string;
+}
+
+/** What can stand there: known words, or values that have to be looked up. `before` is put before each value. */
+export type Wanted =
+  | { kind: "words"; words: Candidate[] }
+  | { kind: "values"; of: Completion; before: string; provider?: string };
+
+const NOTHING: Wanted = { kind: "words", words: [] };
+
+interface Position {
+  node: Verb | Group;
+  /** Words that are arguments of the verb. */
+  given: string[];
+  /** The option whose value comes next. */
+  pending: Option | null;
+  /** `--` was there: all that follows are arguments. */
+  ended: boolean;
+}
+
+/** What can stand in place of `current`, after `words` (without the program's name). */
+export function wantedAt(tree: Group, words: readonly string[], { current }: { current: string }): Wanted {
+  const position = words.reduce(step, { node: tree, given: [], pending: null, ended: false } as Position);
+  const { node, pending } = position;
+  if (pending !== null) return valueOf(pending, "");
+  if (!position.ended && current.startsWith("-")) {
+    const equals = current.indexOf("=");
+    if (equals < 0) return { kind: "words", words: optionWords(node) };
+    const option = optionOf(node, current.slice(2, equals));
+    return option === undefined ? NOTHING : valueOf(option, current.slice(0, equals + 1));
+  }
+  if (node.kind === "verb") return argumentAt(node, position.given);
+  return position.given.length > 0 ? NOTHING : { kind: "words", words: verbWords(node) };
+}
+
+function step(position: Position, word: string): Position {
+  const { node } = position;
+  if (position.pending !== null) return { ...position, pending: null };
+  if (!position.ended && word === "--") return { ...position, ended: true };
+  if (!position.ended && word.startsWith("-") && word.length > 1) {
+    const name = word.startsWith("--") ? word.slice(2) : SHORT_OPTIONS[word.slice(-1)] ?? "";
+    const option = optionOf(node, name);
+    return option === undefined || option.kind === "flag" ? position : { ...position, pending: option };
+  }
+  if (node.kind === "group" && position.given.length === 0 && Object.hasOwn(node.verbs, word)) {
+    return { ...position, node: node.verbs[word] ?? node };
+  }
+  return { ...position, given: [...position.given, word] };
+}
+
+function optionsOf(node: Verb | Group): Options {
+  return { ...(node.kind === "verb" ? node.options : {}), ...GLOBAL_OPTIONS };
+}
+
+function optionOf(node: Verb | Group, typed: string): Option | undefined {
+  const options = optionsOf(node);
+  const name = Object.keys(options).find((key) => key === typed || kebabCase(key) === typed);
+  return name === undefined ? undefined : options[name];
+}
+
+function optionWords(node: Verb | Group): Candidate[] {
+  return Object.entries(optionsOf(node))
+    .filter(([, option]) => option.hidden !== true)
+    .map(([name, option]) => ({ value: `--${kebabCase(name)}`, brief: option.brief }));
+}
+
+function verbWords(group: Group): Candidate[] {
+  return Object.entries(group.verbs)
+    .filter(([, node]) => node.kind === "group" || node.hidden !== true)
+    .map(([value, node]) => ({ value, brief: node.brief }));
+}
+
+function valueOf(option: Option, before: string): Wanted {
+  if (option.kind === "text" && option.values !== undefined) {
+    return { kind: "words", words: option.values.map((value) => ({ value: before + value, brief: "" })) };
+  }
+  const of = option.kind === "text" || option.kind === "list" ? option.completion : undefined;
+  return of === undefined ? NOTHING : { kind: "values", of, before };
+}
+
+function argumentAt(verb: Verb, given: readonly string[]): Wanted {
+  const declared = verb.arguments[given.length] ?? verb.arguments.findLast(({ repeated }) => repeated === true);
+  if (declared === undefined) return NOTHING;
+  if (declared.values !== undefined) {
+    return { kind: "words", words: declared.values.map((value) => ({ value, brief: "" })) };
+  }
+  if (declared.completion === undefined) return NOTHING;
+  const provider = declared.completion === "model" ? providerAmong(verb.arguments, given) : undefined;
+  return { kind: "values", of: declared.completion, before: "", ...(provider === undefined ? {} : { provider }) };
+}
+
+/** An argument before that names a provider: the models wanted are then those of that one. */
+function providerAmong(declared: readonly Argument[], given: readonly string[]): string | undefined {
+  return given.find((_, index) => declared[index]?.completion === "provider");
+}

@@ -1,0 +1,61 @@
+/** The values that completions look up: what is configured and stored. Asks no server. */
+import { loadConfiguration } from "../../config/load.ts";
+import { DEMO } from "../../config/selector.ts";
+import { SETTINGS } from "../../config/settings.ts";
+import { type Configuration, type ModelEntry, ROLES } from "../../config/types.ts";
+import { openHome } from "../../platform/home.ts";
+import type { Context } from "../verb.ts";
+import type { Candidate, Wanted } from "./position.ts";
+
+/** Sessions that are offered, newest first. */
+const SESSION_LIMIT = 30;
+
+/** The values; files and directories are left to the shell. */
+export async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, context: Context): Promise<Candidate[]> {
+  const { of, provider } = wanted;
+  if (of === "file" || of === "directory") return [];
+  if (of === "role") return ROLES.map((role) => ({ value: role, brief: "" }));
+  if (of === "setting") return SETTINGS.map(({ key, brief }) => ({ value: key, brief }));
+  if (of === "session") return await sessions(context);
+  if (of === "topic") return await topics();
+  const configuration = await loadConfiguration(await openHome(context.io));
+  return of === "provider" ? providers(configuration) : models(configuration, provider);
+}
+
+function providers(configuration: Configuration): Candidate[] {
+  return configuration.providers.map(({ name, baseUrl }) => ({ value: name, brief: baseUrl }));
+}
+
+function names(model: ModelEntry): Candidate[] {
+  const aliases = model.aliases.map((alias) => ({ value: alias, brief: `alias of ${model.id}` }));
+  return [{ value: model.id, brief: model.role ?? "" }, ...aliases];
+}
+
+function models(configuration: Configuration, provider: string | undefined): Candidate[] {
+  if (provider !== undefined) {
+    return configuration.providers.find(({ name }) => name === provider)?.models.flatMap(names) ?? [];
+  }
+  const selectors = configuration.providers.flatMap((entry) =>
+    entry.models.flatMap(names).map(({ value, brief }) => ({ value: `${entry.name}:${value}`, brief }))
+  );
+  return [...providers(configuration), { value: DEMO, brief: "scripted, needs no server" }, ...selectors];
+}
+
+async function sessions(context: Context): Promise<Candidate[]> {
+  const [{ openScope }, { listSessions }] = await Promise.all([
+    import("../sessions/scope.ts"),
+    import("../../session/list.ts"),
+  ]);
+  const { home, scope } = await openScope(context, { all: false });
+  const found = (await listSessions(home, scope)).slice(0, SESSION_LIMIT);
+  return found.map(({ id, firstPrompt }) => ({ value: id, brief: firstPrompt.slice(0, 60) }));
+}
+
+async function topics(): Promise<Candidate[]> {
+  const [{ TOPICS }, { TREE }] = await Promise.all([import("../help_topics/topics.ts"), import("../tree.ts")]);
+  const verbs = Object.entries(TREE.verbs).filter(([, node]) => node.kind === "group" || node.hidden !== true);
+  return [
+    ...TOPICS.map(({ name, brief }) => ({ value: name, brief })),
+    ...verbs.map(([value, { brief }]) => ({ value, brief })),
+  ];
+}

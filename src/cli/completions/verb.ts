@@ -1,0 +1,29 @@
+/** `agentcli completions <shell>`, and the hidden verb that the scripts call. */
+import { text } from "../option.ts";
+import { verb } from "../verb.ts";
+import { SHELLS } from "./shells.ts";
+
+export const COMPLETE_OPTIONS = {
+  word: text("WORD", "The word being typed, up to the cursor", { hidden: true }),
+  line: text("LINE", "The whole line up to the cursor, in place of the words", { hidden: true }),
+  breaks: text("SIGNS", "Where the shell splits words", { hidden: true }),
+} as const;
+
+export const completionsVerb = verb({
+  brief: "Print a completion script for a shell",
+  detail:
+    'Providers, models, roles, settings and sessions are looked up when they are completed; no server is asked. To use it, add a line to the start-up file of the shell: for bash and zsh  eval "$(agentcli completions bash)"  with the name of the shell, for fish  agentcli completions fish | source',
+  arguments: [{ name: "shell", brief: SHELLS.join(", "), values: SHELLS }],
+  options: {},
+  examples: ["agentcli completions bash", "agentcli completions fish"],
+  load: () => import("./completions.ts"),
+});
+
+export const completeVerb = verb({
+  brief: "Print what can stand at the cursor",
+  arguments: [{ name: "word", brief: "A word before the cursor", optional: true, repeated: true }],
+  options: COMPLETE_OPTIONS,
+  examples: [],
+  hidden: true,
+  load: () => import("./complete.ts"),
+});

@@ -1,0 +1,64 @@
+/** Prints the help of a verb, or of a topic. */
+import { closest } from "../../config/suggest.ts";
+import { AgentcliError } from "../../errors.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { helpText, rows, wrap } from "../help.ts";
+import type { Group, Invocation, Verb } from "../verb.ts";
+import { type Section, type Topic, TOPICS } from "./topics.ts";
+
+/** Runs the verb. A word that is neither verb nor topic is `usage`, with what was meant. */
+export async function run({ arguments: words, context }: Invocation): Promise<void> {
+  const { TREE } = await import("../tree.ts");
+  const { io, globals } = context;
+  const width = io.stdout.columns();
+  const topic = words.length === 1 ? TOPICS.find(({ name }) => name === words[0]) : undefined;
+  const node = topic === undefined ? nodeAt(TREE, words) : TREE;
+  let text = topic === undefined ? helpText({ path: [...words], node }, width) : topicText(topic, width);
+  if (topic === undefined && words.length === 0) text += `\n${topicList(width)}`;
+  await io.stdout.write(globals.json ? jsonText({ topic: words.join(" "), text }) : text);
+}
+
+function nodeAt(tree: Group, words: readonly string[]): Verb | Group {
+  let node: Verb | Group = tree;
+  for (const [index, word] of words.entries()) {
+    const next: Verb | Group | undefined = node.kind === "group" && Object.hasOwn(node.verbs, word)
+      ? node.verbs[word]
+      : undefined;
+    if (next === undefined) throw unknown(word, { node, atRoot: index === 0 });
+    node = next;
+  }
+  return node;
+}
+
+function unknown(word: string, { node, atRoot }: { node: Verb | Group; atRoot: boolean }): AgentcliError {
+  const verbs = node.kind === "group" ? Object.keys(node.verbs).filter((name) => !name.startsWith("_")) : [];
+  const topics = atRoot ? TOPICS.map(({ name }) => name) : [];
+  const near = closest(word, [...topics, ...verbs]);
+  return new AgentcliError("usage", `there is no help on "${word}"`, {
+    hint: near.length === 0
+      ? `topics: ${TOPICS.map(({ name }) => name).join(", ")}`
+      : `did you mean ${near.join(" or ")}?`,
+  });
+}
+
+/** The topics as a section of the help. */
+export function topicList(width: number): string {
+  const pairs = TOPICS.map(({ name, brief }) => [name, brief] as const);
+  return `${rows("Topics (agentcli help <topic>):", pairs, { width: columnsOf(width) })}\n`;
+}
+
+function columnsOf(width: number): number {
+  return Math.min(Math.max(width, 40), 100);
+}
+
+/** A topic, wrapped to `width` columns. */
+export function topicText(topic: Topic, width: number): string {
+  const columns = columnsOf(width);
+  return [topic.brief, ...topic.sections.map((section) => sectionText(section, columns))].join("\n\n") + "\n";
+}
+
+function sectionText(section: Section, width: number): string {
+  if (section.kind === "text") return wrap(section.text, { width, indent: 0 });
+  if (section.kind === "rows") return rows(section.heading, section.rows, { width });
+  return [section.heading, ...section.lines.map((line) => `  ${line}`)].join("\n");
+}

@@ -1,0 +1,12 @@
+/** `agentcli help [verb or topic]`. */
+import { verb } from "../verb.ts";
+
+export const helpVerb = verb({
+  brief: "Print help of a verb, or on a topic: configuration, models, no-cloud, permissions, exit-codes",
+  arguments: [
+    { name: "topic", brief: "A topic, or the words of a verb", optional: true, repeated: true, completion: "topic" },
+  ],
+  options: {},
+  examples: ["agentcli help", "agentcli help no-cloud", "agentcli help providers add"],
+  load: () => import("./show.ts"),
+});

@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { TOPICS } from "../src/cli/help_topics/topics.ts";
+import { runProgram, temporaryHome } from "./helpers/program.ts";
+
+Deno.test("help of a verb is the same in both spellings", async () => {
+  await using home = await temporaryHome();
+  for (const words of [["run"], ["providers"], ["providers", "add"], []]) {
+    const [before, after] = await Promise.all([
+      runProgram(["help", ...words], { home }),
+      runProgram([...words, "--help"], { home }),
+    ]);
+    assert.equal(before.code, 0, before.stderr);
+    assert.ok(before.stdout.startsWith(after.stdout), words.join(" "));
+    if (words.length > 0) assert.equal(before.stdout, after.stdout);
+  }
+});
+
+Deno.test("every topic is printed, within the width, and is in the list", async () => {
+  await using home = await temporaryHome();
+  const list = await runProgram(["help"], { home });
+  for (const { name, brief } of TOPICS) {
+    const done = await runProgram(["help", name], { home });
+    assert.equal(done.code, 0, done.stderr);
+    assert.ok(done.stdout.startsWith(`${brief}\n`));
+    assert.ok(done.stdout.split("\n").every((line) => line.length <= 80), name);
+    assert.ok(list.stdout.includes(name));
+  }
+});
+
+Deno.test("the topic of exit codes says what the help of the program says", async () => {
+  await using home = await temporaryHome();
+  const [topic, root] = await Promise.all([
+    runProgram(["help", "exit-codes"], { home }),
+    runProgram(["--help"], { home }),
+  ]);
+  const codes = /Exit codes:\n(?: .*\n)+/.exec(topic.stdout)?.[0] ?? "missing";
+  assert.ok(root.stdout.includes(codes));
+});
+
+Deno.test("a word that is neither verb nor topic is answered with what was meant", async () => {
+  await using home = await temporaryHome();
+  for (
+    const [words, meant] of [[["nocloud"], "no-cloud"], [["provider"], "providers"], [
+      ["providers", "ad"],
+      "add",
+    ]] as const
+  ) {
+    const done = await runProgram(["help", ...words], { home });
+    assert.equal(done.code, 2);
+    assert.match(done.stderr, new RegExp(`did you mean.* ?${meant}`));
+  }
+});
