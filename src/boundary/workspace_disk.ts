@@ -56,13 +56,20 @@ function wayOn(root: string): string {
   }`;
 }
 
+/** What makes a marker usable again; where the file itself is the trouble, no line that is added to it would. */
+function repairHint({ damaged, marker }: ProtectionRule, root: string): string {
+  return damaged?.startsWith("line ")
+    ? `repair that line; or ${wayOn(root)}`
+    : `make ${marker} a readable text file again, or use a local model`;
+}
+
 function damagedMarker(rule: ProtectionRule, given: { root: string; provider: string }): AgentcliError {
   return new AgentcliError(
     "policy_refused",
     `${
       describeRule(rule, given.root)
     }; so everything counts as protected, and the provider "${given.provider}" is not local`,
-    { hint: `repair that line; or ${wayOn(given.root)}` },
+    { hint: repairHint(rule, given.root) },
   );
 }
 

@@ -101,6 +101,18 @@ Deno.test("a marker in an added directory covers what lies there", () =>
     assert.equal(refusedAs(await read(workspace, `${directory}/outside/far.txt`)), "protected");
   }));
 
+Deno.test("a marker that cannot be read is told with what to do about the file, not about a line", () =>
+  inProject(async ({ root, open }) => {
+    await Deno.remove(`${root}/.agentclisecret`).catch(() => {});
+    await Deno.mkdir(`${root}/.agentclisecret`);
+    await assert.rejects(open({ local: false }), (error: Error & { hint?: string }) => {
+      assert.match(error.message, /\.agentclisecret cannot be used: it cannot be read/);
+      assert.match(error.hint ?? "", /make .*\.agentclisecret a readable text file again/);
+      assert.doesNotMatch(error.hint ?? "", /line/);
+      return true;
+    });
+  }));
+
 Deno.test("a damaged marker anywhere keeps other providers out, and makes everything no-cloud for local ones", async (test) => {
   for (
     const name of [

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { openFile, stat } from "../platform/files.ts";
 import { effectiveBaseUrl } from "./base_url.ts";
-import { type KeySource, keySource, type ResolvedKey, resolveKey, storeOf } from "./key.ts";
+import { type KeySource, keySource, type ResolvedKey, resolveKey, storeOf, UNUSABLE_KEY } from "./key.ts";
 import type { StoreOutside } from "./keys/store.ts";
 import { STUDIO } from "./runtimes.ts";
 import type { ProviderEntry } from "./types.ts";
@@ -75,6 +75,14 @@ async function readCertificates(provider: ProviderEntry): Promise<string[]> {
 /** The error for a key that does not resolve: names the variable, says what to do. */
 export function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError {
   const { source, problem } = resolved;
+  if (problem === UNUSABLE_KEY) {
+    const from = source === "literal" && provider.file !== undefined ? `literal in ${provider.file}` : source;
+    return new AgentcliError(
+      "key_missing",
+      `the key of ${provider.name} (${from}) cannot be used: it holds characters that a header cannot carry`,
+      { hint: "set it again: it may be cut, or hold a line break or a character that is not ASCII" },
+    );
+  }
   const hint = source.startsWith("env:")
     ? `set ${source.slice(4)}, or write \`api_key: none\` if the server wants no key`
     : source === "keyring" || source === "file"

@@ -47,6 +47,14 @@ Deno.test("a variable that is not set does not fall back, and the error names it
   assert.match(empty.message, /MY_KEY is empty/);
 });
 
+Deno.test("a key that cannot be sent is told as that, by its source, and not shown", async () => {
+  const error = await refused("key_missing", resolve({ apiKey: "$MY_KEY" }, { MY_KEY: "sk-sécret" }));
+  assert.match(error.message, /^the key of p \(env:MY_KEY\) cannot be used: it holds characters/);
+  const literal = await refused("key_missing", resolve({ apiKey: "sk-sécret", file: "/h/providers.yaml" }));
+  assert.match(literal.message, /\(literal in \/h\/providers\.yaml\)/);
+  assert.doesNotMatch(error.message + error.hint + literal.message, /cret/);
+});
+
 Deno.test("a remote provider without a key is refused, with what to write", async () => {
   const error = await refused("key_missing", resolve({ baseUrl: REMOTE }));
   assert.match(error.hint ?? "", /\$NAME.*none/);

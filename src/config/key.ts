@@ -32,13 +32,14 @@ export function isLiteralKey(apiKey: string): boolean {
   return variableOf(apiKey) === null && !["", "local", "none", "keyring", "file"].includes(apiKey);
 }
 
+/** The problem of a key that is there and cannot be sent. */
+export const UNUSABLE_KEY = "the key holds characters that a header cannot carry";
+
 /** The key in `text`, trimmed; a problem when a header cannot carry it. */
 export function checkedKey(source: KeySource["source"], text: string): ResolvedKey {
   const key = text.trim();
   // The HTTP stack quotes a header value that it refuses, so no such value may reach it.
-  return /^[\x20-\x7e]+$/.test(key)
-    ? { source, key }
-    : { source, problem: "the key holds characters that a header cannot carry" };
+  return /^[\x20-\x7e]+$/.test(key) ? { source, key } : { source, problem: UNUSABLE_KEY };
 }
 
 function fromEnvironment(name: string, env: (name: string) => string | undefined): ResolvedKey {

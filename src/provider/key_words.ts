@@ -20,5 +20,8 @@ export function keyHint(endpoint: Given): string {
   if (keySource === "literal") {
     return `put a valid key in place of api_key of ${provider} there, or write api_key: $NAME and set that variable`;
   }
+  if (keySource === "keyring" || keySource === "file") {
+    return `store a valid one: agentcli providers set-key ${provider}`;
+  }
   return `write api_key: $NAME for ${provider} in ${file}, and set that variable to its key`;
 }
