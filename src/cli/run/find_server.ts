@@ -1,4 +1,5 @@
 /** What is known of the session's server before the first request: remembered, or asked within a second and a half. */
+import type { AskModel } from "../../agent/turn.ts";
 import type { SideModel } from "../../agent/server.ts";
 import { ASSUMED_WINDOW } from "../../agent/limits.ts";
 import { selectForRole, type ServedModels } from "../../config/select.ts";
@@ -8,6 +9,7 @@ import type { Io } from "../../platform/io.ts";
 import { chat } from "../../provider/chat.ts";
 import type { HttpDoor } from "../../provider/http.ts";
 import { type ModelKnowledge, recallModel, rememberModel } from "../../provider/known_models.ts";
+import type { PlacedModel } from "../../provider/placement.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { createProgress } from "../../terminal/progress.ts";
 
@@ -65,6 +67,8 @@ export interface CompactSearch {
   protectedProject: boolean;
   servedModels: ServedModels;
   endpointOf(provider: ProviderEntry): Promise<Endpoint>;
+  /** Lets nothing protected go to a model that runs elsewhere. */
+  onlyHere(ask: AskModel, placed: PlacedModel): AskModel;
 }
 
 /** The model of role `compact`, ready to be asked; null when the session's own model does the work. */
@@ -76,7 +80,10 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
   const endpoint = await search.endpointOf(provider);
   if (search.protectedProject && !endpoint.local) return null;
   return {
-    ask: (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock }),
+    ask: search.onlyHere(
+      (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock }),
+      { endpoint, model: model.id, trusted: provider.local },
+    ),
     provider: provider.name,
     local: endpoint.local,
     id: model.id,

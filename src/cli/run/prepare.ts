@@ -7,7 +7,7 @@ import { profileFor } from "../../agent/profile.ts";
 import type { ToolProtocol } from "../../agent/context_state.ts";
 import { carryOver, restoredSystem, restoreSession } from "../../agent/restore.ts";
 import { UNKNOWN_SERVER } from "../../agent/server.ts";
-import { createSession, type Session, type SessionModel } from "../../agent/session.ts";
+import { createSession, type Session, sessionLabel, type SessionModel } from "../../agent/session.ts";
 import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import { byteLength } from "../../agent/tokens.ts";
 import type { AskModel } from "../../agent/turn.ts";
@@ -26,6 +26,7 @@ import { chat } from "../../provider/chat.ts";
 import { type HttpDoor, openDoor } from "../../provider/http.ts";
 import type { ModelKnowledge } from "../../provider/known_models.ts";
 import { listModels } from "../../provider/models.ts";
+import { openPlacements, type PlacedModel } from "../../provider/placement.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import type { SessionContext } from "../../session/line.ts";
 import type { StoredSession } from "../../session/load.ts";
@@ -38,6 +39,7 @@ import type { Values } from "../option.ts";
 import { configuredRules } from "../permission_settings.ts";
 import type { Context } from "../verb.ts";
 import { clientModel } from "./client_model.ts";
+import { askHere } from "./ask_here.ts";
 import { findCompactModel, knowServer } from "./find_server.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import { splitRules } from "./rules.ts";
@@ -148,7 +150,10 @@ export async function prepare(
       text: tools.length === 0 ? "plain" : profile,
       window: knownWindow,
     });
-    const session = createSession({
+    const placements = openPlacements(door, io.clock);
+    const onlyHere = (asking: AskModel, placed: PlacedModel) =>
+      askHere(asking, { placements, placed, label: () => sessionLabel(session) });
+    const session: Session = createSession({
       id: store.id,
       system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
       workspace,
@@ -171,6 +176,7 @@ export async function prepare(
             protectedProject: project.markers.paths.length > 0,
             servedModels: servedBy(context, { door, markers: project.markers }),
             endpointOf: (side) => endpointOf(side, context, project.markers),
+            onlyHere,
           }),
       }),
       policy: policyOf(options, configuration),
@@ -185,7 +191,9 @@ export async function prepare(
       }),
       secretVariables: secretVariables(configuration),
     });
-    const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
+    const direct: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
+    // The demo is this process itself.
+    const ask = demo !== null ? direct : onlyHere(direct, { endpoint, model: entry.id, trusted: provider.local });
     if (previous !== undefined) carryOver(session, previous.session);
     else if (stored !== null) restoreSession(session, { ...stored, context: before });
     const notices = [
