@@ -17,7 +17,6 @@ const IGNORED_WITH_VALUE: readonly string[] = [
   "agents",
   "authType",
   "betas",
-  "channel",
   "channels",
   "debugFile",
   "effort",
@@ -68,6 +67,8 @@ const MEANT: Readonly<Record<string, ClientOption>> = {
     takes: "nothing",
     means: { option: "permissionMode", value: "bypassPermissions" },
   },
+  // A client that names itself so answers questions about calls.
+  channel: { takes: "value", means: { option: "permissionPromptTool", value: { SDK: "stdio" } } },
   maxSessionTurns: { takes: "value", means: { option: "maxTurns" } },
   coreTools: { takes: "value", means: { option: "tools" } },
   excludeTools: { takes: "value", means: { option: "disallowedTools" } },
@@ -85,6 +86,12 @@ export function clientOption(name: string): ClientOption | undefined {
   if (Object.hasOwn(MEANT, name)) return MEANT[name];
   if (IGNORED_WITH_VALUE.includes(name)) return { takes: "value" };
   return IGNORED_ALONE.includes(name) ? { takes: "nothing" } : undefined;
+}
+
+/** All of them as they are typed, sorted. */
+export function clientOptionNames(): string[] {
+  return [...Object.keys(MEANT), ...IGNORED_WITH_VALUE, ...IGNORED_ALONE]
+    .map((name) => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)).sort();
 }
 
 /** One-letter options of clients. */

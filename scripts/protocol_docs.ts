@@ -1,0 +1,149 @@
+/** Writes docs/protocol.md from the schema of the protocol; with `--check` only says whether it is up to date. */
+import { clientOptionNames } from "../src/cli/protocol/client_options.ts";
+import { controlJsonSchema } from "../src/protocol/control_schema.ts";
+import { eventJsonSchema } from "../src/protocol/schema.ts";
+
+const FILE = new URL("../docs/protocol.md", import.meta.url);
+
+/** The part of JSON Schema that zod writes here. */
+interface Schema {
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: Schema[];
+  oneOf?: Schema[];
+  properties?: Record<string, Schema>;
+  required?: string[];
+  items?: Schema;
+  additionalProperties?: Schema | boolean;
+}
+
+/** A type in one line, as a reader of JSON would write it. */
+function typeText(schema: Schema): string {
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" or ");
+  const either = schema.anyOf ?? schema.oneOf;
+  if (either !== undefined) return either.map(typeText).join(" or ");
+  if (schema.type === "array") return schema.items === undefined ? "list" : `list of ${typeText(schema.items)}`;
+  if (schema.properties !== undefined) {
+    const required = new Set(schema.required ?? []);
+    const fields = Object.entries(schema.properties).map(([name, field]) =>
+      `${name}${required.has(name) ? "" : "?"}: ${typeText(field)}`
+    );
+    return `{${fields.join(", ")}}`;
+  }
+  if (schema.type === "object") {
+    return typeof schema.additionalProperties === "object"
+      ? `object of ${typeText(schema.additionalProperties)}`
+      : "object";
+  }
+  return Array.isArray(schema.type) ? schema.type.join(" or ") : schema.type ?? "anything";
+}
+
+function nameOf(schema: Schema): string {
+  const { type, subtype } = schema.properties ?? {};
+  const parts = [type, subtype].filter((part) => part !== undefined).map((part) => typeText(part).replaceAll('"', ""));
+  return parts.join(" / ");
+}
+
+/** One table of fields an event. */
+function sectionOf(schema: Schema): string {
+  const required = new Set(schema.required ?? []);
+  const rows = Object.entries(schema.properties ?? {})
+    .filter(([name]) => name !== "type" && name !== "subtype")
+    .map(([name, field]) => `| \`${name}\`${required.has(name) ? "" : " (may be absent)"} | ${escaped(field)} |`);
+  return `### ${nameOf(schema)}\n\n| field | value |\n|---|---|\n${rows.join("\n")}\n`;
+}
+
+function escaped(field: Schema): string {
+  return typeText(field).replaceAll("|", "\\|").replaceAll("{", "\\{").replaceAll("<", "\\<");
+}
+
+function sections(schema: Schema): string {
+  return (schema.anyOf ?? []).map(sectionOf).join("\n");
+}
+
+function document(): string {
+  return `# stream-json
+
+<!-- Written by scripts/protocol_docs.ts from src/protocol/schema.ts and control_schema.ts. -->
+
+\`agentcli --input-format stream-json --output-format stream-json\` (also \`agentcli run\` with these options) is one
+session: JSON lines on standard input, JSON lines on standard output, nothing else there. Notices go to standard error.
+\`agentcli config schema --protocol\` prints the events as JSON Schema.
+
+## Standard input
+
+| type | fields | meaning |
+|---|---|---|
+| \`user\` | \`message: {role, content: text or blocks}\`, \`session_id\` (ignored), \`uuid?\` | a turn; it waits where one runs |
+| \`control_request\` | \`request_id\`, \`request: {subtype, …}\` | answered at once, also while a turn runs |
+| \`control_response\` | \`response: {subtype: "success" or "error", request_id, response?, error?}\` | the answer to a question |
+| \`control_cancel_request\`, \`keep_alive\` | | taken and ignored |
+
+Lines end at LF alone and may have 64 MiB. A line that cannot be read is noted on standard error and left out; only when
+the very first one is no JSON the program ends with exit code 2. At the end of input the running turn and those that wait
+are done, then the program ends.
+
+| request | fields | answer |
+|---|---|---|
+| \`initialize\` | \`systemPrompt?\`, \`appendSystemPrompt?\`, \`hooks?\`, \`sdkMcpServers?\` | \`commands, agents, output_style, available_output_styles, models, account\` |
+| \`interrupt\` | | \`still_queued\`: the \`uuid\`s of messages that wait |
+| \`set_model\` | \`model\`: a selector, an id or an alias; \`default\` | empty; counts from the next turn |
+| \`set_permission_mode\` | \`mode\` | \`mode\`; counts from the next call |
+| \`mcp_status\` | | \`mcpServers: [{name, status}]\` |
+| \`list_models\` | | \`models\` |
+| anything else | | an error with \`error_code: "unsupported_request"\` |
+
+Hooks are \`PreToolUse\`, \`PostToolUse\`, \`UserPromptSubmit\` and \`Stop\`. A hook of \`PreToolUse\` that fails, comes too
+late (\`timeout\` in seconds, 60 by default) or cannot be asked counts as a veto. Deny rules and the boundary hold whatever
+a hook or a client says. What a session that read protected content holds is not told to hooks and tools of the client.
+
+## Events
+
+Every event has \`session_id\` and \`uuid\`. Each turn ends with exactly one \`result\`, also on failures and signals.
+
+${sections(eventJsonSchema())}
+## Control lines
+
+${sections(controlJsonSchema())}
+## Options of clients
+
+Without a verb, a line with \`-p\`, \`--print\`, \`--input-format\` or \`--output-format\` takes the options of
+\`agentcli run\`, and these, which are accepted and mean nothing or what the recipes say:
+${
+    clientOptionNames().map((name) => `\`--${name}\``).join(", ")
+  }. Any other option is noted on standard error and left out.
+`;
+}
+
+/** As `deno fmt` has it, so that both checks agree. */
+async function formatted(text: string): Promise<string> {
+  const child = new Deno.Command(Deno.execPath(), {
+    args: ["fmt", "--quiet", "--ext", "md", "-"],
+    cwd: new URL("..", import.meta.url),
+    stdin: "piped",
+    stdout: "piped",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(text));
+  await writer.close();
+  const { success, stdout } = await child.output();
+  if (!success) throw new Error("deno fmt failed");
+  return new TextDecoder().decode(stdout);
+}
+
+if (import.meta.main) {
+  const text = await formatted(document());
+  if (Deno.args.includes("--check")) {
+    const there = await Deno.readTextFile(FILE).catch(() => "");
+    if (there !== text) {
+      const line = "docs/protocol.md is not what the schema says: run `deno run -A scripts/protocol_docs.ts`\n";
+      await Deno.stderr.write(new TextEncoder().encode(line));
+      Deno.exit(1);
+    }
+  } else {
+    await Deno.mkdir(new URL(".", FILE), { recursive: true });
+    await Deno.writeTextFile(FILE, text);
+  }
+}

@@ -1,0 +1,180 @@
+/**
+ * The real clients against the real program and a scripted server: `deno task test-clients`. Installs them from npm into
+ * a temporary directory (or uses AGENTCLI_CLIENTS, where an earlier run put them); needs Node and the network.
+ */
+import assert from "node:assert/strict";
+import { ask, type RecordedRequest, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
+import { configure, programCommand, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
+
+/** Where packages are installed; removed with the process's temporary directory when it is not named. */
+const CLIENTS = Deno.env.get("AGENTCLI_CLIENTS") ?? await Deno.makeTempDir({ prefix: "agentcli clients " });
+
+/** A directory with these packages. */
+async function installed(name: string, packages: readonly string[]): Promise<string> {
+  const directory = `${CLIENTS}/${name}`;
+  if (await Deno.stat(`${directory}/node_modules`).then(() => true, () => false)) return directory;
+  await Deno.mkdir(directory, { recursive: true });
+  await Deno.writeTextFile(`${directory}/package.json`, JSON.stringify({ name: "clients", private: true }));
+  const { success, stderr } = await new Deno.Command("npm", {
+    args: ["install", "--omit=optional", "--no-audit", "--no-fund", ...packages],
+    cwd: directory,
+    stdout: "null",
+  }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  return directory;
+}
+
+/** A server that does as the user's words say: `CALL tool {…}`, `HANG`, `FAIL`, anything else is echoed. */
+function obedient(request: RecordedRequest): Step {
+  const last = request.json.messages.at(-1);
+  const text = String(last.content);
+  if (last.role === "tool") return say(`Result: ${text}`);
+  const call = /(?:^|\s)CALL (\S+) (\{[^\n]*\})/.exec(text);
+  if (call !== null) return ask({ name: call[1] ?? "", input: JSON.parse(call[2] ?? "{}") });
+  if (/(^|\s)HANG/.test(text)) return { kind: "silence" };
+  if (/(^|\s)FAIL/.test(text)) {
+    return { kind: "status", status: 400, body: JSON.stringify({ error: { message: "no such thing" } }) };
+  }
+  return say(`Echo: ${text}`);
+}
+
+interface Scene extends AsyncDisposable {
+  home: TemporaryHome;
+  /** A program file that clients start. */
+  executable: string;
+  /** Runs a script with Node; gives the last line it printed. */
+  node(script: string, args: readonly string[]): Promise<string>;
+  server: ReturnType<typeof startFakeServer>;
+}
+
+async function scene(): Promise<Scene> {
+  const home = await temporaryHome();
+  const server = startFakeServer({ script: obedient });
+  const model = (id: string) => ({ id, context_window: 32768 });
+  await configure(home, {
+    loc: { baseUrl: server.baseUrl, models: [model("fake"), { ...model("other"), alias: "quick" }] },
+  }, { default_provider: "loc", default_model: "fake" });
+  const executable = `${home.root}/agentcli`;
+  const quoted = programCommand().map((word) => `'${word}'`).join(" ");
+  // With AGENTCLI_RECORD, what clients send is kept there: command lines and lines of input.
+  const record = Deno.env.get("AGENTCLI_RECORD");
+  const start = record === undefined
+    ? `exec ${quoted} "$@"`
+    : `f='${record}'/$$; printf '%s\\n' "$@" > $f.args; tee $f.in | ${quoted} "$@"`;
+  await Deno.writeTextFile(executable, `#!/bin/sh\n${start}\n`, { mode: 0o755 });
+  return {
+    home,
+    executable,
+    server,
+    async node(script, args) {
+      const { code, stdout, stderr } = await new Deno.Command("node", {
+        args: [script.startsWith("/") ? script : new URL(script, import.meta.url).pathname, ...args],
+        cwd: home.project,
+        env: {
+          HOME: home.home,
+          AGENTCLI_HOME: home.agentcliHome,
+          DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
+          DENO_NO_UPDATE_CHECK: "1",
+          CLAUDE_CODE_EXECUTABLE: executable,
+        },
+      }).output();
+      const text = new TextDecoder().decode(stdout);
+      assert.equal(code, 0, text + new TextDecoder().decode(stderr));
+      // Some clients print warnings of their own first.
+      return text.trimEnd().split("\n").at(-1) ?? "";
+    },
+    async [Symbol.asyncDispose]() {
+      await server.close();
+      await home.dispose();
+    },
+  };
+}
+
+const exists = (home: TemporaryHome, name: string) =>
+  Deno.stat(`${home.project}/${name}`).then(() => true, () => false);
+
+for (const version of ["0.1.77", "0.2.50", "0.3"]) {
+  Deno.test(`the agent SDK ${version} drives the program`, async () => {
+    const packages = await installed(`sdk-${version}`, [
+      `@anthropic-ai/claude-agent-sdk@${version}`,
+      version === "0.1.77" ? "zod@3" : "zod@4",
+    ]);
+    await using stage = await scene();
+    const { home } = stage;
+    const seen = JSON.parse(await stage.node("agent_sdk.mjs", [packages, stage.executable, "other"]));
+    assert.equal(seen.plain.result, "Echo: hello");
+    assert.equal(await home.read("allowed.txt"), "a");
+    assert.equal(await home.read("changed.txt"), "a");
+    assert.ok(!await exists(home, "asked.txt") && !await exists(home, "denied.txt"));
+    assert.match(seen.deny.result, /Never/);
+    assert.equal(seen.deny.permission_denials.length, 1);
+    assert.ok(!await exists(home, "vetoed.txt"));
+    assert.match(seen.veto.result, /Vetoed by the hook/);
+    assert.equal(seen.own.result, "Result: sum 5");
+    for (const type of ["message_start", "content_block_start", "content_block_delta", "message_stop"]) {
+      assert.ok(seen.partial.includes(type), type);
+    }
+    for (const failed of [seen.failed, seen.unknownModel]) {
+      assert.ok(
+        failed.some((message: { type: string; is_error?: boolean }) => message.type === "result" && message.is_error),
+        JSON.stringify(failed),
+      );
+    }
+    assert.deepEqual(seen.turns.map((turn: { subtype: string }) => turn.subtype), [
+      "error_during_execution",
+      "success",
+      "success",
+    ]);
+    assert.deepEqual(seen.turns[2].models, ["other"]);
+    assert.equal(await home.read("edited.txt"), "a");
+    assert.deepEqual(seen.models, ["default", "loc:fake", "loc:other"]);
+    const [first, resumed, forked, continued] = seen.sessions;
+    assert.equal(resumed, first);
+    assert.notEqual(forked, first);
+    assert.ok([first, forked].includes(continued));
+    assert.equal(seen.flags.subtype, "success");
+  });
+}
+
+Deno.test("the AI SDK's provider drives the program", async () => {
+  const packages = await installed("ai", ["ai", "ai-sdk-provider-claude-code", "zod@4"]);
+  await using stage = await scene();
+  const seen = JSON.parse(await stage.node("ai_sdk.mjs", [packages, stage.executable]));
+  assert.match(seen.text, /^Echo: .*hello/s);
+  assert.match(seen.pieces.join(""), /hello again/);
+  assert.ok(seen.pieces.length > 1, "it streams");
+  assert.ok(seen.usage.outputTokens > 0);
+  assert.equal(await stage.home.read("ai.txt"), "a");
+  assert.ok(seen.parts.includes("tool-call") && seen.parts.includes("tool-result"), seen.parts.join(" "));
+  assert.notEqual(seen.failed, null);
+});
+
+Deno.test("the Qwen SDK drives the program", async () => {
+  const packages = await installed("qwen", ["@qwen-code/sdk"]);
+  await using stage = await scene();
+  const { home } = stage;
+  const seen = JSON.parse(await stage.node("qwen_sdk.mjs", [packages, stage.executable]));
+  assert.equal(seen.plain.result, "Echo: hello", JSON.stringify(seen.plain));
+  assert.ok(seen.partial.includes("stream_event"));
+  assert.equal(await home.read("qwen.txt"), "a");
+  assert.equal(await home.read("allowed.txt"), "a", JSON.stringify(seen.allow));
+  assert.ok(!await exists(home, "denied.txt"));
+  assert.deepEqual(seen.turns, ["Echo: one", "Echo: two"]);
+  assert.equal(seen.flags.subtype, "success", JSON.stringify(seen.flags));
+});
+
+Deno.test("the ACP adapter under acpx drives the program", async () => {
+  const packages = await installed("acp", ["@agentclientprotocol/claude-agent-acp", "acpx"]);
+  const modules = `${packages}/node_modules`;
+  await using stage = await scene();
+  const { home } = stage;
+  const agent = `node ${modules}/@agentclientprotocol/claude-agent-acp/dist/index.js`;
+  const acpx = (...args: string[]) =>
+    stage.node(`${modules}/acpx/dist/cli.js`, ["--agent", agent, "--format", "quiet", "--timeout", "60", ...args]);
+  assert.match(await acpx("--approve-all", "exec", "hello"), /Echo: hello/);
+  const write = (name: string) => `CALL Write {"file_path":"${name}","content":"a"}`;
+  await acpx("--approve-all", "exec", write("approved.txt"));
+  assert.equal(await home.read("approved.txt"), "a");
+  await acpx("--deny-all", "exec", write("denied.txt")).catch(() => {});
+  assert.ok(!await exists(home, "denied.txt"));
+});
