@@ -4,6 +4,7 @@ import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 import type { ToolResultItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
+import { createPacedOutput } from "../../terminal/paced_output.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { showError } from "../show_error.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -26,14 +27,33 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   let atLineStart = true;
   let said = false;
   const denied = new Set<string>();
-  const say = async (text: string) => {
+  const paced = createPacedOutput(io.stdout);
+  let waited = false;
+  const wait = (label: string) => {
+    waited = true;
+    progress.start(label);
+  };
+  const stopWaiting = async () => {
+    waited = false;
     await progress.stop();
+  };
+  /** A piece of the answer; nothing is waited for but a reader that is too slow. */
+  const stream = (text: string): void | Promise<void> => {
     atLineStart = text.endsWith("\n");
     said = true;
-    await io.stdout.write(shown(text));
+    if (!waited) return paced.write(shown(text));
+    return stopWaiting().then(() => paced.write(shown(text)));
+  };
+  const say = async (text: string) => {
+    await stream(text);
+    await paced.settled();
+  };
+  const settle = async () => {
+    await stopWaiting();
+    await paced.settled();
   };
   const tell = async (line: string) => {
-    await progress.stop();
+    await settle();
     if (options.quiet) return;
     // On a terminal both streams share the screen: the answer so far must not run into the notice.
     if (io.stdout.isTerminal && !atLineStart) await say("\n");
@@ -43,14 +63,14 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     event(event) {
       switch (event.kind) {
         case "request":
-          progress.start("reading the prompt");
+          wait("reading the prompt");
           return;
         case "delta":
           return delta(event.delta);
         case "reply":
           // What a model says before its calls, and its answer after them, are paragraphs of their own.
           if (event.item.calls.length > 0 && !atLineStart) return say("\n");
-          return progress.stop();
+          return settle();
         case "tool_start":
           return tell(`* ${event.toolName} ${clean(cut(event.subject))}`);
         case "permission_denied":
@@ -67,8 +87,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
             `  calls found in the text (${event.family}): ${event.toolNames.map((name) => clean(name)).join(", ")}`,
           );
         case "status":
-          if (event.status === "compacting") progress.start("summarising the older part of the session");
-          return event.status === null ? progress.stop() : undefined;
+          if (event.status === "compacting") wait("summarising the older part of the session");
+          return event.status === null ? stopWaiting() : undefined;
         case "truncated":
           return tell(truncatedLine(event));
         case "prefix_break":
@@ -82,7 +102,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       }
     },
     async result(result) {
-      await progress.stop();
+      await settle();
       if (!atLineStart) await say("\n");
       if (result.outcome !== "success") await fail(result);
       else {
@@ -95,9 +115,9 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
     switch (piece.kind) {
       case "text":
-        return say(piece.text);
+        return stream(piece.text);
       case "reasoning":
-        progress.start("thinking");
+        wait("thinking");
         return;
       case "prefill":
         progress.note(`(${piece.processed} of ${piece.total} tokens)`);
