@@ -102,10 +102,13 @@ export class EventDecoder {
     } catch {
       return false;
     }
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (typeof each === "object" && each !== null) this.#sink.value(each as Record<string, unknown>, this.#event);
-    }
+    if (Array.isArray(value)) { for (const each of value) this.#hand(each); }
+    else this.#hand(value);
     return true;
+  }
+
+  #hand(value: unknown): void {
+    if (typeof value === "object" && value !== null) this.#sink.value(value as Record<string, unknown>, this.#event);
   }
 
   #junk(text: string): void {
