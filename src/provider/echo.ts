@@ -4,7 +4,13 @@
 const PIECE = 10;
 /** Escapes of JSON, also escaped again, and of HTML: what stands for one character or for none. */
 const ESCAPE = /\\+u([0-9a-f]{4})|\\+x([0-9a-f]{2})|\\+[nrtbf]|&(?:quot|apos|amp|lt|gt|nbsp|#x?[0-9a-f]{1,6});/giy;
-const PLAIN = /[\p{L}\p{N}]/u;
+/** Between two texts of a request. */
+const GAP = "\0";
+
+/** Letters and digits alone, in one letter case. A sigma at the end of a word has a form of its own, which depends on it. */
+function folded(text: string): string {
+  return text.toLowerCase().replaceAll("ς", "σ").replace(/[^\p{L}\p{N}\0]+/gu, "");
+}
 
 /** A text as its letters and digits, and where each of them stands in it. */
 interface Letters {
@@ -18,12 +24,9 @@ function lettersOf(text: string, { escapes }: { escapes: boolean }): Letters {
   let letters = "";
   const places: [number, number][] = [];
   const add = (character: string, place: [number, number]) => {
-    if (!PLAIN.test(character)) return;
-    // Letter case may change the length of a character (`İ`).
-    for (const unit of character.toLowerCase().split("")) {
-      letters += unit;
-      places.push(place);
-    }
+    const plain = folded(character);
+    letters += plain;
+    for (let unit = 0; unit < plain.length; unit++) places.push(place);
   };
   for (let at = 0; at < text.length;) {
     ESCAPE.lastIndex = at;
@@ -43,10 +46,16 @@ function lettersOf(text: string, { escapes }: { escapes: boolean }): Letters {
 
 /** Both readings of the texts: a backslash before a letter is an escape, or stands for itself. */
 function haystackOf(texts: readonly string[]): string {
-  const joined = texts.join("\0");
-  const plain = joined.toLowerCase().replace(/[^\p{L}\p{N}\0]+/gu, "");
-  if (!/[\\&]/.test(joined)) return plain;
-  return plain + "\0" + lettersOf(joined, { escapes: true }).text;
+  const joined = texts.join(GAP);
+  if (!/[\\&]/.test(joined)) return folded(joined);
+  const unescaped = joined.replace(
+    new RegExp(ESCAPE, "gi"),
+    (_, ...[four, two]: (string | undefined)[]) => {
+      const code = four ?? two;
+      return code === undefined ? "" : String.fromCharCode(parseInt(code, 16));
+    },
+  );
+  return folded(joined) + GAP + folded(unescaped);
 }
 
 /**
