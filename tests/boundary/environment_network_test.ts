@@ -97,7 +97,17 @@ Deno.test({
       }
     })().catch(() => {});
     await configure(home, { loc: { baseUrl: `http://localhost:${local.port}/v1` } });
-    const around = ["/usr/bin/bwrap", "--die-with-parent", "--dev-bind", "/", "/", "--ro-bind", hosts, "/etc/hosts", "--"];
+    const around = [
+      "/usr/bin/bwrap",
+      "--die-with-parent",
+      "--dev-bind",
+      "/",
+      "/",
+      "--ro-bind",
+      hosts,
+      "/etc/hosts",
+      "--",
+    ];
     await using control = startCommand([...around, "/usr/bin/getent", "hosts", "localhost"], { home });
     assert.match((await control.finished).stdout, /127\.0\.0\.2/, "control: the file counts inside");
     await using program = startCommand([...around, ...programCommand(), "run", "go", "--model", "loc"], { home });
