@@ -2,6 +2,7 @@
 import { authVerb } from "./auth/verb.ts";
 import { completeVerb, completionsVerb } from "./completions/verb.ts";
 import { configVerb } from "./config/verb.ts";
+import { doctorVerb } from "./doctor/verb.ts";
 import { helpVerb } from "./help_topics/verb.ts";
 import { initProvidersVerb } from "./init_providers/verb.ts";
 import { localModelVerb } from "./local_model/verb.ts";
@@ -23,6 +24,7 @@ export const TREE = group({
     secrets: secretsVerb,
     auth: authVerb,
     sessions: sessionsVerb,
+    doctor: doctorVerb,
     completions: completionsVerb,
     help: helpVerb,
     version: versionVerb,

@@ -1,0 +1,76 @@
+/** What is protected here, and whether commands can be kept away from it. */
+import { proveMask } from "../../boundary/mask/canary.ts";
+import { systemSteps, trustedProgram } from "../../boundary/mask/host.ts";
+import { findMakers } from "../../boundary/mask/makers.ts";
+import { AgentcliError } from "../../errors.ts";
+import { homePath } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { openScene } from "../secrets/scene.ts";
+import type { Context } from "../verb.ts";
+import type { Check } from "./check.ts";
+import { failed } from "./home.ts";
+
+/** The markers of the project, and the mask. */
+export async function checkBoundary(context: Context): Promise<Check[]> {
+  let markers = 0;
+  let boundary: Check;
+  try {
+    const { root, markers: state, protection } = await openScene(context);
+    markers = state.paths.length;
+    const facts = { root, markers: state.paths, local_endpoints: state.localEndpoints };
+    const { damaged } = protection;
+    const broken = state.damaged ?? (damaged === null ? undefined : `${damaged.marker}: ${damaged.damaged}`);
+    const warnings = [...new Set([...protection.warnings, ...state.warnings])];
+    if (broken !== undefined) {
+      const message = `a marker cannot be used (${broken}); everything counts as protected`;
+      boundary = { id: "boundary", state: "fail", message, hint: "repair that .agentclisecret", facts };
+    } else if (warnings.length > 0) {
+      boundary = { id: "boundary", state: "warn", message: warnings.join("; "), hint: "agentcli secrets list", facts };
+    } else {
+      const message = markers === 0
+        ? `nothing is protected in ${root}`
+        : `protected paths in ${root}: ${state.paths.length === 1 ? "1 marker" : `${state.paths.length} markers`}`;
+      boundary = { id: "boundary", state: "ok", message, facts };
+    }
+  } catch (error) {
+    boundary = failed("boundary", error);
+  }
+  return [boundary, await checkMask(context.io, { needed: markers > 0 })];
+}
+
+/** Whether a mask can be made here, by making one around a canary. */
+async function checkMask(io: Io, { needed }: { needed: boolean }): Promise<Check> {
+  const problems = new Set<string>();
+  for (const maker of await makersOf(io)) {
+    const argv = (plan: Parameters<typeof maker.argv>[0]) => maker.argv(plan) ?? ["/bin/false"] as [string];
+    const steps = { system: await systemSteps({ network: false }), sh: await trustedProgram("sh") ?? "/bin/sh" };
+    const problem = await proveMask(argv, steps);
+    if (problem === null) {
+      return { id: "mask", state: "ok", message: `${maker.name} hides protected paths`, facts: { maker: maker.name } };
+    }
+    problems.add(`${maker.name}: ${problem}`);
+  }
+  const reason = problems.size === 0 ? "no program for it is installed" : [...problems].join("; ");
+  const facts = { maker: null };
+  if (!needed) {
+    const message = `none can be made (${reason}); needed only where paths are protected`;
+    return { id: "mask", state: "ok", message, facts };
+  }
+  return {
+    id: "mask",
+    state: "warn",
+    message: `none can be made (${reason}): commands do not run in this project`,
+    hint: io.os === "linux" ? "install bubblewrap, and allow user namespaces" : "work with Read, Edit, Glob and Grep",
+    facts,
+  };
+}
+
+async function makersOf(io: Io) {
+  try {
+    return await findMakers({ os: io.os, home: homePath(io) });
+  } catch (error) {
+    // Without a home, which has its own line.
+    if (error instanceof AgentcliError) return [];
+    throw error;
+  }
+}

@@ -1,0 +1,117 @@
+/** Each provider: what `providers validate` finds, who listens behind its address, and where its models run. */
+import { endpointForCheck } from "../../config/endpoint.ts";
+import type { Configuration, ProviderEntry } from "../../config/types.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { HttpDoor } from "../../provider/http.ts";
+import { openPlacements } from "../../provider/placement.ts";
+import { checkProvider, type ProviderCheck } from "../providers/check.ts";
+import { localityOf } from "../providers/locality.ts";
+import type { Context } from "../verb.ts";
+import { type Check, type CheckState, worst } from "./check.ts";
+import { type Listening, listeningAt } from "./listening.ts";
+
+/** Longest wait for one answer of a server, in milliseconds. */
+const TIMEOUT_MS = 3_000;
+/** Providers that are looked at. */
+const PROVIDER_LIMIT = 50;
+/** Models of one provider whose place is asked for. */
+const MODEL_LIMIT = 5;
+
+/** The line of all providers, and one of each, in the order of the file. */
+export async function checkProviders(
+  configuration: Configuration,
+  context: Context,
+  { door }: { door: HttpDoor },
+): Promise<Check[]> {
+  const { providers } = configuration;
+  if (providers.length === 0) {
+    const hint = "agentcli init-providers finds servers that run on this machine";
+    return [{ id: "providers", state: "warn", message: "none is configured", hint }];
+  }
+  const isLocal = await localityOf(context);
+  const checks = await Promise.all(
+    providers.slice(0, PROVIDER_LIMIT).map((provider) => checkOne(provider, context, { door, isLocal })),
+  );
+  const reachable = checks.filter((check) => check.facts?.["reachable"] === true).length;
+  const left = providers.length > PROVIDER_LIMIT ? `; only the first ${PROVIDER_LIMIT} were looked at` : "";
+  const state = worst(checks.map((check) => check.state));
+  const summary: Check = {
+    id: "providers",
+    state,
+    message: `${reachable} of ${providers.length} answer${left}`,
+    ...(state === "ok" ? {} : { hint: "agentcli providers validate" }),
+  };
+  return [summary, ...checks];
+}
+
+interface Tools {
+  door: HttpDoor;
+  isLocal(baseUrl: string): boolean;
+}
+
+async function checkOne(provider: ProviderEntry, { io }: Context, { door, isLocal }: Tools): Promise<Check> {
+  const check = await checkProvider(provider, { door, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
+  const listening = check.baseUrl === null ? null : await listeningAt(check.baseUrl);
+  const warnings = check.lines.filter(({ kind }) => kind === "warn").map(({ text }) => text);
+  if (check.reachable && check.local && !warnings.some((text) => text.includes("counts as remote"))) {
+    warnings.push(...await elsewhere(provider, { io }, { door, check }));
+  }
+  if (listening?.forwards) warnings.push(`${listening.text} listens there: the model may run on another machine`);
+  const errors = check.lines.filter(({ kind }) => kind === "error").map(({ text }) => text);
+  const state: CheckState = check.state === "error" ? "fail" : warnings.length > 0 ? "warn" : "ok";
+  const tries = check.lines.filter(({ kind }) => kind === "try").map(({ text }) => text);
+  const hint = tries[0] ?? `agentcli providers validate ${provider.name}`;
+  return {
+    id: "provider",
+    state,
+    message: `${provider.name}: ${[...errors, ...warnings, ...describe(check, listening)].join("; ")}`,
+    ...(state === "ok" ? {} : { hint }),
+    facts: {
+      name: provider.name,
+      base_url: check.baseUrl,
+      local: check.local,
+      reachable: check.reachable,
+      server: check.server,
+      key_source: check.keySource,
+      listener: listening === null ? null : { pid: listening.pid, program: listening.program },
+    },
+  };
+}
+
+function describe(check: ProviderCheck, listening: Listening | null): string[] {
+  if (check.state === "skipped") return check.lines.map(({ text }) => `not set up (${text})`);
+  if (!check.reachable) return [];
+  return [
+    `reachable (${check.baseUrl})`,
+    check.local ? "local" : "remote",
+    ...(check.server === null ? [] : [check.server]),
+    `key: ${check.keySource}`,
+    ...(listening === null || listening.forwards ? [] : [`listening: ${listening.text}`]),
+  ];
+}
+
+/** Models that the server itself says it does not run, and signs of another service behind it. */
+async function elsewhere(
+  provider: ProviderEntry,
+  { io }: Pick<Context, "io">,
+  { door, check }: { door: HttpDoor; check: ProviderCheck },
+): Promise<string[]> {
+  try {
+    const endpoint = await endpointForCheck(provider, { env: io.env, local: check.local, stores: io });
+    const placements = openPlacements(door, io.clock);
+    const found = await Promise.all(
+      provider.models.slice(0, MODEL_LIMIT).map(({ id }) =>
+        placements.of({ endpoint, model: id, trusted: provider.local })
+      ),
+    );
+    return [
+      ...new Set(found.flatMap((placement) => {
+        if (placement.kind === "elsewhere") return [`${placement.reason}; it counts as remote`];
+        return placement.doubt === undefined ? [] : [placement.doubt];
+      })),
+    ];
+  } catch (error) {
+    if (error instanceof AgentcliError) return [];
+    throw error;
+  }
+}

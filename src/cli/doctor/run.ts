@@ -1,0 +1,79 @@
+/** Looks at everything side by side, and shows it in a fixed order as it comes. */
+import type { Configuration } from "../../config/types.ts";
+import { openDoor } from "../../provider/http.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import type { Context, Invocation } from "../verb.ts";
+import { VERSION } from "../version.ts";
+import { checkBoundary } from "./boundary.ts";
+import type { Check } from "./check.ts";
+import { checkConfiguration, checkHome, checkKeyStore, readConfiguration } from "./home.ts";
+import { checkPrograms } from "./programs.ts";
+import { checkProviders } from "./providers.ts";
+import { checkDemo } from "./self_test.ts";
+import { checkProxy, checkTelemetry, checkTerminal, checkVersion } from "./surroundings.ts";
+
+/** Longest time for one group of checks, in milliseconds. */
+const GROUP_MS = 20_000;
+
+/** Exit 1 when a check fails; warnings are no failure. */
+export async function run({ context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const door = openDoor(io);
+  const checks: Check[] = [];
+  try {
+    for (const group of startGroups(context, door)) {
+      for (const check of await group) {
+        checks.push(check);
+        if (!globals.json) await io.stdout.write(checkText(check));
+      }
+    }
+  } finally {
+    door.close();
+  }
+  const ok = checks.every(({ state }) => state !== "fail");
+  if (globals.json) await io.stdout.write(jsonText({ ok, version: VERSION, checks: checks.map(checkJson) }));
+  return ok ? 0 : 1;
+}
+
+/** Everything is started at once, in the order in which it is shown. */
+function startGroups(context: Context, door: ReturnType<typeof openDoor>): Promise<Check[]>[] {
+  const { io, globals } = context;
+  const configuration = readConfiguration(io);
+  const configured = (work: (found: Configuration) => Promise<Check[]>) =>
+    configuration.then((found) => "id" in found ? [] : work(found));
+  const groups: [Check["id"], Promise<Check[]>][] = [
+    ["version", Promise.resolve([checkVersion()])],
+    ["home", checkHome(io).then((check) => [check])],
+    ["configuration", configuration.then((found) => ["id" in found ? found : checkConfiguration(found)])],
+    ["key_store", configured(async (found) => [await checkKeyStore(found, io)])],
+    ["providers", configured((found) => checkProviders(found, context, { door }))],
+    ["boundary", checkBoundary(context)],
+    ["git", checkPrograms(io, { cwd: globals.cwd })],
+    ["terminal", Promise.resolve([checkTerminal(io), checkProxy(io), checkTelemetry(io)])],
+    ["demo", checkDemo(io).then((check) => [check])],
+  ];
+  return groups.map(([id, work]) => {
+    const bounded = Promise.race([work, tooLate(id, context)]);
+    // A bug in one shows when its turn comes; until then it must not end the process.
+    bounded.catch(() => {});
+    return bounded;
+  });
+}
+
+async function tooLate(id: Check["id"], { io }: Context): Promise<Check[]> {
+  await io.clock.sleep(GROUP_MS);
+  return [{ id, state: "fail", message: `took longer than ${GROUP_MS / 1000} s`, hint: "run again with --verbose" }];
+}
+
+const HEADERS = { ok: "[OK ]", warn: "[WARN]", fail: "[FAIL]" };
+
+/** One line, and below it what to do. */
+export function checkText({ id, state, message, hint }: Check): string {
+  const advice = hint === undefined ? "" : `  try: ${clean(hint)}\n`;
+  return `${HEADERS[state]} ${id.replace("_", " ")}: ${clean(message)}\n${advice}`;
+}
+
+function checkJson({ id, state, message, hint, facts }: Check): Record<string, unknown> {
+  return { id, state, message, hint: hint ?? null, facts: facts ?? {} };
+}

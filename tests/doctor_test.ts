@@ -1,0 +1,191 @@
+import assert from "node:assert/strict";
+import { LeakScan, makeCanary } from "./boundary/leakscan.ts";
+import { startFakeServer, type Step } from "./helpers/fake_server.ts";
+import {
+  configure,
+  type Finished,
+  runProgram,
+  startCommand,
+  type TemporaryHome,
+  temporaryHome,
+} from "./helpers/program.ts";
+
+interface Shown {
+  id: string;
+  state: string;
+  message: string;
+  hint: string | null;
+  // deno-lint-ignore no-explicit-any -- tests look into facts of any shape
+  facts: any;
+}
+
+async function doctor(
+  home: TemporaryHome,
+  env: Record<string, string | null> = {},
+): Promise<{ done: Finished; ok: boolean; checks: Shown[]; of(id: string): Shown }> {
+  const done = await runProgram(["doctor", "--json"], { home, env });
+  assert.ok(!done.timedOut);
+  const { ok, checks } = JSON.parse(done.stdout) as { ok: boolean; checks: Shown[] };
+  assert.equal(done.code, ok ? 0 : 1);
+  const of = (id: string) => checks.find((check) => check.id === id) ?? assert.fail(`no ${id}`);
+  return { done, ok, checks, of };
+}
+
+const json = (value: unknown): Step => ({ kind: "status", status: 200, body: JSON.stringify(value) });
+
+Deno.test("a fresh home is no failure, every check is there, and nothing is written", async () => {
+  await using home = await temporaryHome();
+  const { checks, ok, of } = await doctor(home);
+  assert.ok(ok);
+  assert.deepEqual(checks.map(({ id }) => id), [
+    ...["version", "home", "configuration", "key_store", "providers", "boundary", "mask", "git", "ripgrep", "shell"],
+    ...["terminal", "proxy", "telemetry", "demo"],
+  ]);
+  for (const check of checks) {
+    assert.deepEqual(Object.keys(check), ["id", "state", "message", "hint", "facts"]);
+    assert.equal(
+      check.hint === null,
+      check.state === "ok",
+      `${check.id}: advice for what is not ok, and for nothing else`,
+    );
+  }
+  assert.equal(of("providers").state, "warn");
+  assert.match(of("providers").hint ?? "", /init-providers/);
+  assert.equal(of("demo").state, "ok");
+  await assert.rejects(Deno.stat(home.agentcliHome), Deno.errors.NotFound);
+});
+
+Deno.test("as text it is one line a check, and below it what to do", async () => {
+  await using home = await temporaryHome();
+  await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1" } });
+  const done = await runProgram(["doctor"], { home });
+  assert.equal(done.code, 1);
+  assert.match(done.stdout, /^\[OK \] version: agentcli \d/);
+  assert.match(done.stdout, /^\[FAIL\] providers: 0 of 1 answer\n {2}try: agentcli providers validate$/m);
+  assert.match(done.stdout, /^\[FAIL\] provider: p: not reachable .*\n {2}try: /m);
+  assert.ok(done.stdout.split("\n").every((line) => line === "" || /^(?:\[(?:OK |WARN|FAIL)\] | {2}try: )/.test(line)));
+});
+
+Deno.test("a provider that answers is described, with the process that listens there", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ models: ["fake"] });
+  await configure(home, { p: { baseUrl: server.baseUrl } });
+  const { of, ok } = await doctor(home);
+  assert.ok(ok, of("provider").message);
+  assert.equal(of("providers").message, "1 of 1 answer");
+  const { facts, message } = of("provider");
+  const listener = Deno.build.os === "linux" ? { pid: Deno.pid, program: "deno" } : facts.listener;
+  assert.deepEqual(facts, {
+    name: "p",
+    base_url: server.baseUrl,
+    local: true,
+    reachable: true,
+    server: null,
+    key_source: "local",
+    listener,
+  });
+  if (Deno.build.os === "linux") assert.match(message, new RegExp(`listening: deno \\(pid ${Deno.pid}\\)`));
+});
+
+Deno.test("a tunnel behind a loopback address is a warning", { ignore: Deno.build.os !== "linux" }, async () => {
+  await using home = await temporaryHome();
+  const ssh = `${home.root}/ssh`;
+  await Deno.symlink(Deno.execPath(), ssh);
+  const code =
+    `Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: ({ port }) => console.log("port " + port + ";") },
+    () => Response.json({ object: "list", data: [{ id: "fake", object: "model" }] }))`;
+  await using tunnel = startCommand([ssh, "eval", code], { home });
+  const [, port] = await tunnel.stdout.until(/port (\d+);/);
+  await configure(home, { p: { baseUrl: `http://localhost:${port}/v1` } });
+  const { of, ok } = await doctor(home);
+  assert.ok(ok);
+  assert.equal(of("provider").state, "warn");
+  assert.match(of("provider").message, /ssh \(pid \d+\) listens there: the model may run on another machine/);
+  assert.equal(of("provider").facts.listener.program, "ssh");
+});
+
+Deno.test("a window that the server does not give, and a model that runs elsewhere, are warnings", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({
+    models: { object: "list", data: [{ id: "m", object: "model", owned_by: "vllm", max_model_len: 8192 }] },
+    routes: { "/api/show": json({ remote_host: "https://far.example", remote_model: "m" }) },
+  });
+  await configure(home, { p: { baseUrl: server.baseUrl, models: [{ id: "m", context_window: 32768 }] } });
+  const { of, ok } = await doctor(home);
+  assert.ok(ok);
+  assert.equal(of("provider").state, "warn");
+  assert.match(of("provider").message, /configured with .*the server gives/);
+  assert.match(of("provider").message, /runs elsewhere; it counts as remote/);
+});
+
+Deno.test("a file that cannot be used fails, the rest is looked at all the same, and no key is printed", async () => {
+  await using home = await temporaryHome();
+  const key = makeCanary("key");
+  await configure(home, {});
+  await Deno.writeTextFile(`${home.agentcliHome}/providers.yaml`, `providers:\n  p:\n    api_key: "${key.value}\n`);
+  const { of, ok, done } = await doctor(home);
+  assert.ok(!ok);
+  assert.equal(of("configuration").state, "fail");
+  assert.equal(of("demo").state, "ok");
+  assert.deepEqual(new LeakScan([key]).text(done.stdout + done.stderr), []);
+});
+
+Deno.test("what settings name and nobody configured is a warning, a literal key is mentioned and not shown", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ models: ["fake"] });
+  const key = makeCanary("key");
+  await configure(home, { p: { baseUrl: server.baseUrl, apiKey: key.value } }, { default_provider: "gone" });
+  const { of, done } = await doctor(home, {
+    HTTPS_PROXY: `http://user:${key.value}@127.0.0.2:9`,
+    HTTP_PROXY: "http://[",
+  });
+  assert.match(of("configuration").message, /default_provider: the provider gone is not configured/);
+  assert.match(of("key_store").message, /in clear in providers\.yaml: p/);
+  assert.equal(of("proxy").state, "warn");
+  assert.match(of("proxy").message, /^HTTP_PROXY cannot/);
+  const second = await doctor(home, { HTTPS_PROXY: `http://user:${key.value}@127.0.0.2:9` });
+  assert.match(second.of("proxy").message, /through 127\.0\.0\.2:9, local ones directly/);
+  assert.deepEqual(new LeakScan([key]).text(done.stdout + second.done.stdout + second.done.stderr), []);
+});
+
+Deno.test("a keyring that cannot be asked fails where a key is in it, and is left alone where none is", async () => {
+  await using home = await temporaryHome();
+  const env = { DBUS_SESSION_BUS_ADDRESS: null, XDG_RUNTIME_DIR: null };
+  await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1", apiKey: "keyring" } });
+  const { of } = await doctor(home, env);
+  assert.equal(of("key_store").state, "fail");
+  assert.match(of("key_store").hint ?? "", /--store file|libsecret/);
+  await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1" } });
+  assert.equal((await doctor(home, env)).of("key_store").state, "ok");
+});
+
+Deno.test("a server that never answers costs seconds, not minutes", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ routes: { "/v1/models": { kind: "silence", beforeHead: true } } });
+  await configure(home, { p: { baseUrl: server.baseUrl } });
+  const { of, done } = await doctor(home);
+  assert.equal(of("provider").state, "fail");
+  assert.ok(done.durationMs < 15_000, `${done.durationMs} ms`);
+});
+
+Deno.test("markers are counted, a damaged one fails, and variables that copy text are told", async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  const { of } = await doctor(home, { SSLKEYLOGFILE: `${home.tmp}/keys` });
+  assert.match(of("boundary").message, /1 marker/);
+  assert.equal(of("boundary").facts.markers.length, 1);
+  assert.equal(of("telemetry").state, "warn");
+  assert.equal(of("telemetry").hint, "unset SSLKEYLOGFILE");
+  await home.write(".agentclisecret", new Uint8Array([0xff, 0xfe, 0x00]));
+  const damaged = await doctor(home);
+  assert.equal(damaged.of("boundary").state, "fail");
+});
+
+Deno.test("what a server and a file supply steers no terminal", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ models: ["\u001b]0;x\u0007"] });
+  await configure(home, { p: { baseUrl: server.baseUrl, models: ["\u001b[2J\u009b"] } });
+  const done = await runProgram(["doctor"], { home });
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  assert.doesNotMatch(done.stdout + done.stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});
