@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { openHome } from "../src/platform/home.ts";
+import { openUndoStore } from "../src/session/undo.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
 import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
@@ -116,3 +118,52 @@ Deno.test("a session that read protected content goes on locally with placeholde
   assert.ok(!local.chats()[2]?.text.includes(canary), "what was withheld is gone");
   assert.match(local.chats()[2]?.text ?? "", /withheld/);
 });
+
+Deno.test("what a turn changed is kept and can be taken back by a later process, protected content excepted", async () => {
+  await using home = await temporaryHome();
+  const canary = "CNRY_0c5e7d1f9b3a2846";
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", `KEY=${canary}\n`);
+  await home.write("a.txt", "before\n");
+  await using server = startFakeServer({
+    script: [
+      ask(want("read", { path: "a.txt" })),
+      ask(want("write", { path: "a.txt", content: "after\n" }), want("write", { path: "new.txt", content: "new\n" })),
+      say("Changed."),
+      ask(want("read", { path: ".env" })),
+      ask(want("edit", { path: ".env", old: "KEY", new: "WORD" })),
+      say("Changed too."),
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
+  await results(["go", "--session-id", ID, "--permission-mode", "acceptEdits"], home);
+  const second = await results(["more", "--resume", ID, "--permission-mode", "acceptEdits"], home);
+  assert.equal(second.result.result, "Changed too.", second.done.stderr);
+  assert.equal(await home.read("a.txt"), "after\n");
+  const previous = await openHome(
+    {
+      env: (name) => name === "AGENTCLI_HOME" ? home.agentcliHome : undefined,
+      os: "linux",
+    } as Parameters<typeof openHome>[0],
+  ); // what it needs of the outside
+  const store = await openUndoStore(previous, { sessionId: ID, onTrouble: (text) => assert.fail(text) });
+  assert.deepEqual(store.turns(), [1, 2]);
+  const changes = await store.changes(1);
+  assert.deepEqual(changes.map((change) => change.path).toSorted(), [
+    `${home.project}/a.txt`,
+    `${home.project}/new.txt`,
+  ]);
+  const [kept] = changes.filter((change) => change.before.kind === "content");
+  assert.ok(kept?.before.kind === "content");
+  assert.equal(new TextDecoder().decode(kept.before.bytes), "before\n");
+  assert.equal((await store.changes(2))[0]?.before.kind, "not_kept");
+  for await (const text of filesBelow(home.agentcliHome)) assert.ok(!text.includes(canary));
+});
+
+async function* filesBelow(directory: string): AsyncGenerator<string> {
+  for await (const entry of Deno.readDir(directory)) {
+    const path = `${directory}/${entry.name}`;
+    if (entry.isDirectory) yield* filesBelow(path);
+    else yield new TextDecoder().decode(await Deno.readFile(path));
+  }
+}

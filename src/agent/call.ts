@@ -104,6 +104,7 @@ function contextOf(session: Session, options: CallOptions): ToolContext {
     sessionLabel: sessionLabel(session),
     checkWrite: session.net && ((text, target) => session.net?.checkWrite(text, target) ?? Promise.resolve(null)),
     io: options.io,
+    keepPrevious: session.keepPrevious,
     secretVariables: session.secretVariables,
   };
 }

@@ -8,7 +8,7 @@ import type { ToolSchema } from "../provider/types.ts";
 import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
-import type { SessionMemory, Tool } from "../tools/tool.ts";
+import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { ContentNet } from "./content_net.ts";
 import { type ContextState, createContextState, type ToolProtocol } from "./context_state.ts";
 import { type CallGuard, createCallGuard, createFailureGuard, type FailureGuard } from "./guards.ts";
@@ -57,6 +57,8 @@ export interface Session {
   readonly mask?: SessionMask | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
   readonly net?: ContentNet | undefined;
+  /** Keeps what changes to files replace. */
+  readonly keepPrevious?: ToolContext["keepPrevious"];
   readonly memory: SessionMemory;
   readonly items: SessionItem[];
   readonly context: ContextState;
@@ -69,9 +71,11 @@ export interface Session {
 }
 
 /** What a session is made from. */
-export interface SessionParts
-  extends
-    Pick<Session, "id" | "system" | "workspace" | "tools" | "model" | "policy" | "mask" | "net" | "secretVariables"> {
+export interface SessionParts extends
+  Pick<
+    Session,
+    "id" | "system" | "workspace" | "tools" | "model" | "policy" | "mask" | "net" | "keepPrevious" | "secretVariables"
+  > {
   /** Default: a server that cannot be asked. */
   server?: SessionServer;
   /** Default: what the model's entry says, else native. */

@@ -1,5 +1,5 @@
 /** What the session knows of a file: read, changed by somebody else since, or written by itself. */
-import type { Label } from "../boundary/label.ts";
+import { highestLabel, type Label } from "../boundary/label.ts";
 import type { ProtectionRule } from "../boundary/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace.ts";
 import type { FileStatus } from "../platform/files.ts";
@@ -67,8 +67,23 @@ export async function saveFile(
     const found = await context.checkWrite?.(new TextDecoder().decode(bytes), { display: path.display }) ?? null;
     if (found !== null) return found;
   }
+  await keepPrevious(path, bytes, context);
   const status = await context.workspace.write(path, bytes);
   if (isRefusal(status)) return status;
   await remember(path, { bytes, status }, context.memory);
   return null;
+}
+
+/** Files above {@link WHOLE_FILE_LIMIT}, and such as cannot be read, are not kept. */
+async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, context: ToolContext): Promise<void> {
+  if (context.keepPrevious === undefined) return;
+  const own = context.sessionLabel ?? "no-cloud";
+  if (await context.workspace.status(path) === null) {
+    const label = context.workspace.ruleAt(path) === null ? own : "no-cloud";
+    return await context.keepPrevious({ path: path.path, before: null, after, label });
+  }
+  const current = await readWhole(path, context);
+  if (isRefusal(current) || current.bytes === null) return;
+  const label = highestLabel([current.label, own]);
+  await context.keepPrevious({ path: path.path, before: current.bytes, after, label });
 }

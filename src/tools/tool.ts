@@ -30,6 +30,17 @@ export interface ToolResult {
   details?: Record<string, unknown>;
 }
 
+/** What a tool is about to replace. */
+export interface PreviousVersion {
+  /** Absolute. */
+  path: string;
+  /** Null when there is no such file yet. */
+  before: Uint8Array<ArrayBuffer> | null;
+  after: Uint8Array<ArrayBuffer>;
+  /** The higher of both contents. */
+  label: Label;
+}
+
 /** What a tool may use. Nothing of the outside reaches a tool by another way. */
 export interface ToolContext {
   workspace: Workspace;
@@ -40,6 +51,8 @@ export interface ToolContext {
   mask?: SessionMask | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
+  /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
+  keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
   /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };

@@ -33,12 +33,12 @@ const scenes = {};
 scenes.plain = resultOf(await seen("hello"));
 scenes.allow = resultOf(
   await seen('CALL Write {"file_path":"allowed.txt","content":"a"}', {
-    canUseTool: (name, input) => ({ behavior: "allow", updatedInput: input }),
+    canUseTool: (_name, input) => ({ behavior: "allow", updatedInput: input }),
   }),
 );
 scenes.changed = resultOf(
   await seen('CALL Write {"file_path":"asked.txt","content":"a"}', {
-    canUseTool: (name, input) => ({ behavior: "allow", updatedInput: { ...input, file_path: "changed.txt" } }),
+    canUseTool: (_name, input) => ({ behavior: "allow", updatedInput: { ...input, file_path: "changed.txt" } }),
   }),
 );
 scenes.deny = resultOf(

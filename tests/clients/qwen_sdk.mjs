@@ -28,7 +28,7 @@ scenes.edit = resultOf(
 );
 scenes.allow = resultOf(
   await seen('CALL Write {"file_path":"allowed.txt","content":"a"}', {
-    canUseTool: (name, input) => ({ behavior: "allow", updatedInput: input }),
+    canUseTool: (_name, input) => ({ behavior: "allow", updatedInput: input }),
   }),
 );
 scenes.deny = resultOf(

@@ -30,6 +30,7 @@ import { openPlacements, type PlacedModel } from "../../provider/placement.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import type { SessionContext } from "../../session/line.ts";
 import type { StoredSession } from "../../session/load.ts";
+import type { UndoStore } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
 import { offersGit } from "../../tools/git/offer.ts";
 import { type Profile, profileTools } from "../../tools/profile.ts";
@@ -44,6 +45,7 @@ import { findCompactModel, knowServer } from "./find_server.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import { splitRules } from "./rules.ts";
 import type { SessionStore, StorePlace } from "./store.ts";
+import { createUndo, turnOf } from "./undo.ts";
 import type { RUN_OPTIONS } from "./verb.ts";
 
 /** A session ready for its next turn. */
@@ -51,6 +53,8 @@ export interface Prepared {
   session: Session;
   model: AskModel;
   recorder: Recorder;
+  /** What the session's changes to files replaced. */
+  undo: () => Promise<UndoStore>;
   /** Absolute path of the transcript; null where none is written. */
   transcriptFile: string | null;
   /** For stderr. */
@@ -153,8 +157,10 @@ export async function prepare(
     const placements = openPlacements(door, io.clock);
     const onlyHere = (asking: AskModel, placed: PlacedModel) =>
       askHere(asking, { placements, placed, label: () => sessionLabel(session) });
+    const undo = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, io);
     const session: Session = createSession({
       id: store.id,
+      keepPrevious: async (change) => (await undo()).record({ ...change, turn: turnOf(session, store) }),
       system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
       workspace,
       tools,
@@ -207,6 +213,7 @@ export async function prepare(
       session,
       model: ask,
       recorder: createRecorder(session, store.transcript),
+      undo,
       transcriptFile: store.transcript?.file ?? null,
       notices,
       close,

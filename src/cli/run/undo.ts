@@ -1,0 +1,26 @@
+/** The undo of a running session: what its changes to files replaced. */
+import type { Session } from "../../agent/session.ts";
+import type { Home } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import type { UndoStore } from "../../session/undo.ts";
+import { clean } from "../../terminal/clean.ts";
+import type { SessionStore } from "./store.ts";
+
+/** Gives the undo of the session, opened when it is first needed; without a home it lasts as long as the process. */
+export function createUndo(home: Home | null, store: SessionStore, io: Pick<Io, "stderr">): () => Promise<UndoStore> {
+  let opened: Promise<UndoStore> | null = null;
+  const open = async () => {
+    const { openUndoStore } = await import("../../session/undo.ts");
+    return await openUndoStore(home, {
+      sessionId: store.id,
+      onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),
+    });
+  };
+  return () => opened ??= open();
+}
+
+/** The turn that runs. Without a transcript any number that grows from turn to turn. */
+export function turnOf(session: Session, store: SessionStore): number {
+  const last = session.items.findLastIndex((item) => item.kind === "user" && item.origin === undefined);
+  return store.transcript?.turns ?? session.context.removed + last + 1;
+}
