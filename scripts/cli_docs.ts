@@ -1,0 +1,83 @@
+/** `docs/cli.md` from the declarations of the verbs: what the help says, as one page. */
+import { EXIT_CODES } from "../src/cli/exit_codes.ts";
+import { GLOBAL_OPTIONS } from "../src/cli/global_options.ts";
+import { optionUsage } from "../src/cli/help.ts";
+import { type Section, TOPICS } from "../src/cli/help_topics/topics.ts";
+import type { Options } from "../src/cli/option.ts";
+import { TREE } from "../src/cli/tree.ts";
+import type { Argument, Group, Verb } from "../src/cli/verb.ts";
+
+/** The page. */
+export function cliDocs(): string {
+  const parts = [
+    "# The command line",
+    "This page is written by `deno task docs` from the declarations that the help is made of. Do not edit it.",
+    "## Global options",
+    "They stand anywhere on the line, with every verb.",
+    optionTable(GLOBAL_OPTIONS),
+    "## Exit codes",
+    table(["Code", "Meaning"], EXIT_CODES),
+    "## Verbs",
+    ...verbsOf(TREE, []),
+    "## Topics",
+    ...TOPICS.flatMap(({ name, brief, sections }) => [`### ${name}`, `${brief}.`, ...sections.map(sectionText)]),
+  ];
+  return parts.filter((part) => part !== "").join("\n\n") + "\n";
+}
+
+function verbsOf(group: Group, path: readonly string[]): string[] {
+  return Object.entries(group.verbs).flatMap(([name, node]) => {
+    const words = [...path, name];
+    if (node.kind === "verb") return node.hidden === true ? [] : verbText(node, words);
+    return [`### agentcli ${words.join(" ")}`, `${node.brief}.`, prose(node.detail ?? ""), ...verbsOf(node, words)];
+  });
+}
+
+function verbText(verb: Verb, words: readonly string[]): string[] {
+  const name = `agentcli ${words.join(" ")}`;
+  const options = Object.keys(verb.options).length > 0 ? " [options]" : "";
+  return [
+    `### ${name}`,
+    `${prose(verb.brief)}.`,
+    fenced([`${name}${verb.arguments.map((argument) => ` ${usageOf(argument)}`).join("")}${options}`]),
+    prose(verb.detail ?? ""),
+    table(["Argument", "Meaning"], verb.arguments.map((argument) => [`\`${argument.name}\``, prose(argument.brief)])),
+    optionTable(verb.options),
+    verb.examples.length === 0 ? "" : "Examples:",
+    verb.examples.length === 0 ? "" : fenced(verb.examples),
+  ];
+}
+
+function usageOf({ name, optional, repeated }: Argument): string {
+  const word = `<${name}>${repeated === true ? "..." : ""}`;
+  return optional === true ? `[${word}]` : word;
+}
+
+function optionTable(options: Options): string {
+  const shown = Object.entries(options).filter(([, option]) => option.hidden !== true);
+  return table(
+    ["Option", "Meaning"],
+    shown.map(([name, option]) => [`\`${optionUsage(name, option).trim()}\``, prose(option.brief)]),
+  );
+}
+
+function sectionText(section: Section): string {
+  if (section.kind === "text") return prose(section.text);
+  if (section.kind === "lines") return `${section.heading}\n\n${fenced(section.lines)}`;
+  return `${section.heading}\n\n${table(["", ""], section.rows.map(([name, brief]) => [`\`${name}\``, prose(brief)]))}`;
+}
+
+function fenced(lines: readonly string[]): string {
+  return ["```sh", ...lines, "```"].join("\n");
+}
+
+/** Angle brackets would be taken for HTML, outside of code. */
+function prose(text: string): string {
+  return text.split("`").map((part, index) => index % 2 === 1 ? part : part.replace(/[<>*_]/g, "\\$&")).join("`");
+}
+
+function table(heading: readonly [string, string], rows: readonly (readonly [string, string] | string[])[]): string {
+  if (rows.length === 0) return "";
+  const line = (cells: readonly string[]) => `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+  return [line(heading), "| --- | --- |", ...rows.map(line)].join("\n");
+}
