@@ -121,6 +121,8 @@ function orderOf(parts: ReadonlyMap<string, Part>, entry: string): Part[] {
   const order: Part[] = [];
   const open = new Set<string>();
   const done = new Set<string>();
+  /** Imported when they are needed: looked at once nothing is open, since they may import what is open now. */
+  const later: string[] = [];
   const visit = (file: string) => {
     if (done.has(file)) return;
     if (open.has(file)) throw new Error(`${file} imports itself by way of others`);
@@ -130,9 +132,10 @@ function orderOf(parts: ReadonlyMap<string, Part>, entry: string): Part[] {
     open.delete(file);
     done.add(file);
     order.push(part);
-    for (const [, later = ""] of part.body.matchAll(LATER_IMPORT)) if (later !== entry) visit(later);
+    for (const [, needed = ""] of part.body.matchAll(LATER_IMPORT)) if (needed !== entry) later.push(needed);
   };
   visit(entry);
+  for (let next = later.shift(); next !== undefined; next = later.shift()) visit(next);
   return [...order.filter(({ file }) => file !== entry), found(entry, parts)];
 }
 
