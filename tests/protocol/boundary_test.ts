@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { startClient } from "../helpers/client.ts";
+import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
+import { configure, runProgram, temporaryHome } from "../helpers/program.ts";
+
+const model = { id: "fake", context_window: 32768 };
+
+Deno.test("a session that read protected content is refused by a remote model and goes on with the local one", async () => {
+  await using home = await temporaryHome();
+  const canary = "CNRY_4e8b1d70a9c3f265";
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", `KEY=${canary}\n`);
+  await using local = startFakeServer({
+    script: [ask(want("read", { path: ".env" })), say("Read."), say("Still here.")],
+  });
+  await using remote = startFakeServer({ host: "127.0.0.2", script: [say("Never.")] });
+  await configure(home, {
+    loc: { baseUrl: local.baseUrl, models: [model] },
+    rem: { baseUrl: remote.baseUrl, models: [model] },
+  }, { default_provider: "loc" });
+  await using client = startClient([], { home });
+  await client.say("read it");
+  assert.equal((await client.result()).label, "no-cloud");
+  await client.request({ subtype: "set_model", model: "rem:fake" });
+  await client.say("and now?");
+  const refused = await client.result();
+  assert.equal(refused.error_code, "policy_refused");
+  assert.equal(remote.chats().length, 0);
+  await client.request({ subtype: "set_model", model: "loc:fake" });
+  await client.say("and now?");
+  assert.equal((await client.result()).result, "Still here.");
+  await client.end();
+  assert.ok(local.chats()[2]?.text.includes(canary), "the local model keeps what it read");
+});
+
+Deno.test("auth status says for programs whether a session can be started, and never the key", async () => {
+  await using home = await temporaryHome();
+  const nothing = await runProgram(["auth", "status", "--json"], { home });
+  assert.equal(JSON.parse(nothing.stdout).loggedIn, false);
+  assert.equal(nothing.code, 1);
+  const key = "sk-0123456789abcdef";
+  await configure(home, { far: { baseUrl: "http://127.0.0.2:9/v1", apiKey: "$FAR_KEY", models: [model] } });
+  const done = await runProgram(["auth", "status", "--json"], { home, env: { FAR_KEY: key } });
+  assert.equal(done.code, 0, done.stdout);
+  const status = JSON.parse(done.stdout);
+  assert.deepEqual([status.loggedIn, status.authMethod, status.apiProvider, status.local], [
+    true,
+    "env:FAR_KEY",
+    "far",
+    false,
+  ]);
+  assert.ok(!(done.stdout + done.stderr).includes(key));
+});
