@@ -79,6 +79,24 @@ Deno.test("a stored key does not follow its provider to another address", async 
   }
 });
 
+Deno.test("keys that are set at the same time are all kept", async () => {
+  await using home = await temporaryHome();
+  const names = ["a", "b", "c", "d", "e", "f"];
+  const block = { baseUrl: "http://127.0.0.1:9/v1" };
+  await configure(home, Object.fromEntries(names.map((name) => [name, block])));
+  const all = await Promise.all(names.map((name) => {
+    return runProgram(["providers", "set-key", name, "--store", "file"], { home, stdin: `key-of-${name}` });
+  }));
+  for (const done of all) assert.equal(done.code, 0, done.stderr);
+  const { entries } = JSON.parse(await Deno.readTextFile(`${home.agentcliHome}/credentials.json`));
+  assert.deepEqual(Object.keys(entries).sort(), names);
+  const list = await runProgram(["providers", "list", "--json"], { home });
+  for (const { key } of JSON.parse(list.stdout).providers) assert.equal(key.source, "file");
+  const status = await runProgram(["doctor", "--json"], { home });
+  const store = JSON.parse(status.stdout).checks.find((check: { id: string }) => check.id === "key_store");
+  assert.equal(store.state, "ok", store.message);
+});
+
 Deno.test("what cannot be a key is refused and not repeated, and nothing is stored", async () => {
   await using home = await temporaryHome();
   await configure(home, { p: { baseUrl: "http://127.0.0.1:9/v1" } });

@@ -47,7 +47,7 @@ async function statusOf(io: Io): Promise<AuthStatus> {
     );
     const { provider, model } = selection;
     const local = isLocal(effectiveBaseUrl(provider, io.env), []);
-    const endpoint = await resolveEndpoint(provider, { env: io.env, local });
+    const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
     return {
       loggedIn: true,
       authMethod: endpoint.keySource,

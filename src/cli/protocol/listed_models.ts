@@ -66,7 +66,7 @@ export async function checkModelName(name: string | undefined, io: Io): Promise<
     await selectModel(configuration, wanted, async (provider) => {
       try {
         const local = isLocal(effectiveBaseUrl(provider, io.env), []);
-        const endpoint = await resolveEndpoint(provider, { env: io.env, local });
+        const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
         const { models } = await listModels(door, endpoint, { timeoutMs: LIST_TIMEOUT_MS });
         return models.map((model) => model.id);
       } catch {

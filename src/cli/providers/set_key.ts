@@ -32,8 +32,14 @@ export async function run(
   const key = await readKey(io, name);
   const origin = boundOrigin(provider, io.env);
   await told(name, () => store.write(name, { origin, key }));
-  await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value: place }));
   const before = storeOf(provider);
+  try {
+    await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value: place }));
+  } catch (error) {
+    // What no entry points to would lie there for ever.
+    if (before !== place) await store.remove(name).catch(() => {});
+    throw error;
+  }
   if (before !== null && before !== place) await dropStoredKey(provider, context);
   await io.stdout.write(
     globals.json

@@ -62,7 +62,10 @@ export const RUN_OPTIONS = {
   includePartialMessages: flag("With stream-json: also what arrives piece by piece", { group: OUTPUT }),
   maxTurns: integer("N", "End after N replies of the model (exit 7)", { group: LIMITS, minimum: 1 }),
   timeout: decimal("SECONDS", "End after this time (exit 7); no limit without it", { group: LIMITS, minimum: 0.001 }),
-  resume: text("SESSION", "Go on with a stored session: its id, or the beginning of it", { group: SESSION }),
+  resume: text("SESSION", "Go on with a stored session: its id, or the beginning of it", {
+    group: SESSION,
+    completion: "session",
+  }),
   continue: flag("Go on with the last session of this project", { group: SESSION }),
   forkSession: flag("With --resume or --continue: go on in a copy", { group: SESSION }),
   sessionId: text("UUID", "The id of the new session", { group: SESSION }),
