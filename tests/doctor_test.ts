@@ -55,6 +55,20 @@ Deno.test("a fresh home is no failure, every check is there, and nothing is writ
   await assert.rejects(Deno.stat(home.agentcliHome), Deno.errors.NotFound);
 });
 
+Deno.test("the block that is shipped and was not set up is no failure", async () => {
+  await using home = await temporaryHome();
+  await using server = await startFakeServer({ models: ["fake"] });
+  const studio = { baseUrl: "http://localhost:8888/v1", apiKey: "$STUDIO_F_API_KEY", models: [] };
+  await configure(home, { studio_f: studio });
+  const alone = await doctor(home);
+  assert.ok(alone.ok);
+  assert.deepEqual([alone.of("providers").state, alone.of("providers").message], ["warn", "none is set up"]);
+  assert.match(alone.of("provider").message, /not set up \(STUDIO_F_API_KEY is not set\)/);
+  await configure(home, { p: { baseUrl: server.baseUrl }, studio_f: studio });
+  const beside = await doctor(home);
+  assert.deepEqual([beside.of("providers").state, beside.of("providers").message], ["ok", "1 of 1 answer"]);
+});
+
 Deno.test("as text it is one line a check, and below it what to do", async () => {
   await using home = await temporaryHome();
   await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1" } });
@@ -77,6 +91,7 @@ Deno.test("a provider that answers is described, with the process that listens t
   const listener = Deno.build.os === "linux" ? { pid: Deno.pid, program: "deno" } : facts.listener;
   assert.deepEqual(facts, {
     name: "p",
+    set_up: true,
     base_url: server.baseUrl,
     local: true,
     reachable: true,

@@ -24,21 +24,21 @@ export async function checkProviders(
   { door }: { door: HttpDoor },
 ): Promise<Check[]> {
   const { providers } = configuration;
-  if (providers.length === 0) {
-    const hint = "agentcli init-providers finds servers that run on this machine";
-    return [{ id: "providers", state: "warn", message: "none is configured", hint }];
-  }
+  const hint = "agentcli init-providers finds servers that run on this machine";
+  if (providers.length === 0) return [{ id: "providers", state: "warn", message: "none is configured", hint }];
   const isLocal = await localityOf(context);
   const checks = await Promise.all(
     providers.slice(0, PROVIDER_LIMIT).map((provider) => checkOne(provider, context, { door, isLocal })),
   );
-  const reachable = checks.filter((check) => check.facts?.["reachable"] === true).length;
+  const setUp = checks.filter((check) => check.facts?.["set_up"] === true);
+  if (setUp.length === 0) return [{ id: "providers", state: "warn", message: "none is set up", hint }, ...checks];
+  const reachable = setUp.filter((check) => check.facts?.["reachable"] === true).length;
   const left = providers.length > PROVIDER_LIMIT ? `; only the first ${PROVIDER_LIMIT} were looked at` : "";
   const state = worst(checks.map((check) => check.state));
   const summary: Check = {
     id: "providers",
     state,
-    message: `${reachable} of ${providers.length} answer${left}`,
+    message: `${reachable} of ${setUp.length} answer${left}`,
     ...(state === "ok" ? {} : { hint: "agentcli providers validate" }),
   };
   return [summary, ...checks];
@@ -68,6 +68,7 @@ async function checkOne(provider: ProviderEntry, { io }: Context, { door, isLoca
     ...(state === "ok" ? {} : { hint }),
     facts: {
       name: provider.name,
+      set_up: check.state !== "skipped",
       base_url: check.baseUrl,
       local: check.local,
       reachable: check.reachable,
