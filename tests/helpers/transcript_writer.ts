@@ -12,7 +12,7 @@ const io = denoIo();
 const home = await openHome({ env: () => Deno.args[0], os: io.os });
 const options = transcriptOptions({ clock: io.clock });
 const [latest] = await listSessions(home, { projectRoot: PROJECT_ROOT });
-const resumed = latest === undefined ? null : await resumeTranscript(home, { ...options, ...latest });
+const resumed = latest === undefined ? null : await resumeTranscript(home, { ...latest, ...options });
 const transcript = resumed?.transcript ?? await openTranscript(home, options);
 for (let number = resumed?.stored.items.length ?? 0;; number++) {
   // Longer than one page now and then, so that a kill can fall into a line.
