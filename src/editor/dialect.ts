@@ -1,0 +1,90 @@
+/** The editors that are served, as one table: where each looks for what. All other code reads this table. */
+
+/** The ids of the table, the default first. */
+export const DIALECT_IDS = ["ide", "windsurf", "devin"] as const;
+
+/** One of the editors. */
+export type DialectId = (typeof DIALECT_IDS)[number];
+
+/** Where an artifact is installed: for this project, for all of the user's projects, for all users of the machine. */
+export type Scope = "project" | "user" | "system";
+
+/** The scopes, nearest first. */
+export const SCOPES = ["project", "user", "system"] as const;
+
+/** A row of the table. Paths with `/`, relative to the project, to the user's home, or absolute for system directories. */
+export interface Dialect {
+  id: DialectId;
+  /** The editor's directory in a project. Rules, workflows, skills and hook scripts lie below it. */
+  projectDirectory: string;
+  /** Files that hold the hooks of a project; the first that is there and not empty is the one that the editor reads. */
+  projectHooks: readonly string[];
+  /** The old single file of rules: read and reported. */
+  legacyRules: string | null;
+  /** Global rules, workflows, skills and hooks of the user. */
+  userDirectory: string;
+  /** MCP servers of the user. */
+  userMcp: string;
+  /** MCP servers of a project; null where the editor reads none. */
+  projectMcp: string | null;
+  /** A place that is named for MCP servers too, and that is only reported. */
+  otherMcp: string | null;
+  /** Further directories where skills are found, in the project and in the home alike. */
+  skillDirectories: readonly string[];
+  /** Null: the name is not known, `--system-dir` must give it. `%ProgramData%` stands for that directory. */
+  systemDirectories: Readonly<Record<"linux" | "darwin" | "windows", string | null>>;
+  /** `override`: the file of the highest level counts alone. `merge`: all levels count, workflows of one name excepted. */
+  precedence: "override" | "merge";
+}
+
+/** Sources: seed §2.4 and §9 for `ide`; the public pages of the two editors for the others. */
+export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
+  ide: {
+    id: "ide",
+    projectDirectory: ".ide",
+    projectHooks: [".ide/hooks.json"],
+    legacyRules: ".ide-rules",
+    userDirectory: ".vendor/ide",
+    userMcp: ".vendor/ide/mcp_config.json",
+    projectMcp: null,
+    otherMcp: ".vendor/mcp_config.json",
+    skillDirectories: [".assistant-a/skills", ".agents/skills"],
+    systemDirectories: { linux: null, darwin: null, windows: null },
+    precedence: "override",
+  },
+  windsurf: {
+    id: "windsurf",
+    projectDirectory: ".windsurf",
+    // The newer file switches the older one off: what is live decides, never what we would like.
+    projectHooks: [".devin/hooks.json", ".windsurf/hooks.json"],
+    legacyRules: ".windsurfrules",
+    userDirectory: ".codeium/windsurf",
+    userMcp: ".codeium/windsurf/mcp_config.json",
+    projectMcp: null,
+    otherMcp: ".codeium/mcp_config.json",
+    skillDirectories: [".claude/skills", ".agents/skills"],
+    systemDirectories: {
+      linux: "/etc/windsurf",
+      darwin: "/Library/Application Support/Windsurf",
+      windows: "%ProgramData%/Windsurf",
+    },
+    precedence: "merge",
+  },
+  devin: {
+    id: "devin",
+    projectDirectory: ".devin",
+    projectHooks: [".devin/hooks.json", ".windsurf/hooks.json"],
+    legacyRules: null,
+    userDirectory: ".codeium/windsurf",
+    userMcp: ".config/devin/mcp_config.json",
+    projectMcp: null,
+    otherMcp: ".codeium/windsurf/mcp_config.json",
+    skillDirectories: [".claude/skills", ".agents/skills"],
+    systemDirectories: {
+      linux: "/etc/devin",
+      darwin: "/Library/Application Support/Devin",
+      windows: "%ProgramData%/Devin",
+    },
+    precedence: "merge",
+  },
+};

@@ -1,0 +1,135 @@
+/** Where the artifacts of one scope lie, for one dialect and one machine. */
+import { AgentcliError } from "../errors.ts";
+import { statInPlace } from "../platform/files_in_place.ts";
+import { join } from "../platform/path.ts";
+import { type Dialect, DIALECT_IDS, type DialectId, DIALECTS, type Scope } from "./dialect.ts";
+import { lookAt } from "./disk.ts";
+
+/** What places are worked out from. All absolute. */
+export interface Surroundings {
+  /** The project root, a real path. */
+  root: string;
+  userHome: string;
+  os: "linux" | "darwin" | "windows";
+  /** `%ProgramData%`, on Windows. */
+  programData?: string;
+  /** `--system-dir`. */
+  systemDirectory?: string;
+}
+
+/** Absolute paths of one scope. Null: the editor has no such place there. */
+export interface Places {
+  scope: Scope;
+  /** Links are looked for between it and a file. */
+  base: string;
+  rules: string | null;
+  workflows: string;
+  skills: string;
+  /** The hooks file that is read now, or that is to be made. */
+  hooks: string;
+  /** Where the scripts of hooks lie. */
+  scripts: string;
+  mcp: string | null;
+  /** The file of which a marked section is ours. */
+  instructions: string | null;
+}
+
+function hasContent(path: string): boolean {
+  const text = lookAt(path);
+  return text !== null && text.replace(/^\ufeff/, "").trim() !== "";
+}
+
+/**
+ * The hooks file of a project that the editor reads now; where there is none yet, the one of the
+ * dialect's own directory. Making another one would switch off the hooks of the live one.
+ */
+export function liveHooksFile(dialect: Dialect, root: string): string {
+  const candidates = dialect.projectHooks.map((name) => join(root, name));
+  const own = join(root, dialect.projectDirectory, "hooks.json");
+  return candidates.find(hasContent) ?? own;
+}
+
+/** Hook files that have content but that the editor does not read, since another one goes before them. */
+export function shadowedHooks(dialect: Dialect, root: string): string[] {
+  return dialect.projectHooks.map((name) => join(root, name)).filter(hasContent).slice(1);
+}
+
+/** The directory of the system scope. Throws `usage` where it is not known. */
+function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }: Surroundings): string {
+  if (systemDirectory !== undefined) return systemDirectory;
+  const named = dialect.systemDirectories[os];
+  if (named === null || (named.startsWith("%") && programData === undefined)) {
+    throw new AgentcliError("usage", `the system directory of the dialect ${dialect.id} is not known here`, {
+      hint: "name it with --system-dir",
+    });
+  }
+  return named.replace("%ProgramData%", programData ?? "");
+}
+
+/** The places of a scope. Throws `usage` for a system directory that is not known. */
+export function placesOf(dialect: Dialect, scope: Scope, around: Surroundings): Places {
+  if (scope === "project") {
+    const own = join(around.root, dialect.projectDirectory);
+    return {
+      scope,
+      base: around.root,
+      rules: join(own, "rules"),
+      workflows: join(own, "workflows"),
+      skills: join(own, "skills"),
+      hooks: liveHooksFile(dialect, around.root),
+      scripts: join(own, "hooks"),
+      mcp: dialect.projectMcp === null ? null : join(around.root, dialect.projectMcp),
+      instructions: join(around.root, "AGENTS.md"),
+    };
+  }
+  if (scope === "user") {
+    const own = join(around.userHome, dialect.userDirectory);
+    return {
+      scope,
+      base: around.userHome,
+      rules: null,
+      workflows: join(own, "global_workflows"),
+      skills: join(own, "skills"),
+      hooks: join(own, "hooks.json"),
+      scripts: join(own, "hooks"),
+      mcp: join(around.userHome, dialect.userMcp),
+      instructions: join(own, "memories", "global_rules.md"),
+    };
+  }
+  const own = systemDirectory(dialect, around);
+  return {
+    scope,
+    base: own,
+    rules: join(own, "rules"),
+    workflows: join(own, "workflows"),
+    skills: join(own, "skills"),
+    hooks: join(own, "hooks.json"),
+    scripts: join(own, "hooks"),
+    mcp: null,
+    instructions: null,
+  };
+}
+
+/**
+ * The dialect that was named; else the one whose files the project has, an older file that is live before a newer
+ * directory; else `ide`.
+ */
+export function chooseDialect(named: DialectId | undefined, around: Surroundings): Dialect {
+  if (named !== undefined) return DIALECTS[named];
+  const found = DIALECT_IDS.find((id) => {
+    const { projectDirectory, legacyRules } = DIALECTS[id];
+    const signs = ["hooks.json", "hooks.v1.json", "mcp_config.json"].map((name) => join(projectDirectory, name));
+    return [...signs, ...(legacyRules === null ? [] : [legacyRules])].some((name) =>
+      hasContent(join(around.root, name))
+    );
+  });
+  return DIALECTS[found ?? detectDirectory(around) ?? "ide"];
+}
+
+function detectDirectory({ root }: Surroundings): DialectId | undefined {
+  return DIALECT_IDS.find((id) =>
+    ["rules", "workflows", "skills"].some((kind) =>
+      statInPlace(join(root, DIALECTS[id].projectDirectory, kind))?.kind === "directory"
+    )
+  );
+}
