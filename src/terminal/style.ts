@@ -1,0 +1,82 @@
+/** Text with its looks, and how looks become what a terminal shows. */
+import { displayWidth } from "./table.ts";
+
+/** How a piece of text looks. */
+export type Style =
+  | "plain"
+  | "dim"
+  | "bold"
+  | "italic"
+  | "heading"
+  | "code"
+  | "link"
+  | "added"
+  | "removed"
+  | "keyword"
+  | "string"
+  | "comment"
+  | "number"
+  | "warning"
+  | "error"
+  | "good"
+  | "accent"
+  | "selected";
+
+/** A piece of one line. It holds no control characters. */
+export interface Span {
+  text: string;
+  style: Style;
+}
+
+/** One line of a terminal. */
+export type Row = readonly Span[];
+
+// The sixteen colours alone: they follow the user's own palette, light or dark.
+const CODES: Readonly<Record<Style, string>> = {
+  plain: "",
+  dim: "2",
+  bold: "1",
+  italic: "3",
+  heading: "1;36",
+  code: "36",
+  link: "4;34",
+  added: "32",
+  removed: "31",
+  keyword: "35",
+  string: "32",
+  comment: "2",
+  number: "33",
+  warning: "33",
+  error: "31",
+  good: "32",
+  accent: "36",
+  selected: "7",
+};
+
+/** A piece. */
+export function span(text: string, style: Style = "plain"): Span {
+  return { text, style };
+}
+
+/** A line of one look. */
+export function row(text: string, style: Style = "plain"): Row {
+  return [span(text, style)];
+}
+
+/** The line as it is written; without colour it is text alone. */
+export function paint(line: Row, { colour }: { colour: boolean }): string {
+  return line.map(({ text, style }) => {
+    const code = CODES[style];
+    return !colour || code === "" || text === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
+  }).join("");
+}
+
+/** The text of a line. */
+export function plainText(line: Row): string {
+  return line.map(({ text }) => text).join("");
+}
+
+/** Cells of a line. */
+export function rowWidth(line: Row): number {
+  return displayWidth(plainText(line));
+}
