@@ -19,6 +19,13 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { 
         return 80;
       }
     },
+    rows() {
+      try {
+        return Deno.consoleSize().rows || undefined;
+      } catch {
+        return undefined;
+      }
+    },
     async write(text) {
       if (text === "") return;
       const bytes = encoder.encode(text);
@@ -73,6 +80,13 @@ function onSignal(listener: (signal: StopSignal) => void): () => void {
   return () => handlers.forEach((remove) => remove());
 }
 
+function onResize(listener: () => void): () => void {
+  // Windows has no such signal: the next drawing finds the new size there.
+  if (Deno.build.os === "windows") return () => {};
+  Deno.addSignalListener("SIGWINCH", listener);
+  return () => Deno.removeSignalListener("SIGWINCH", listener);
+}
+
 /** A variable, or undefined where it is not set or Deno was not permitted to read it (`--allow-env=A,B`). */
 function env(name: string): string | undefined {
   try {
@@ -95,6 +109,7 @@ export function denoIo(): Io {
     clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep },
     os: Deno.build.os === "windows" ? "windows" : Deno.build.os === "darwin" ? "darwin" : "linux",
     onSignal,
+    onResize,
   };
 }
 

@@ -7,6 +7,8 @@ export interface Output {
   readonly isTerminal: boolean;
   /** Width in columns; 80 where it is unknown. */
   columns(): number;
+  /** Height in rows, of a terminal; absent or undefined where that is unknown. */
+  rows?(): number | undefined;
 }
 
 /** Thrown by {@link Output.write} when the reader has gone away. */
@@ -48,4 +50,6 @@ export interface Io {
   os: "linux" | "darwin" | "windows";
   /** Calls `listener` at each of the signals until the returned function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
+  /** Calls `listener` when the terminal was resized, until the returned function is called; absent where none tells. */
+  onResize?(listener: () => void): () => void;
 }
