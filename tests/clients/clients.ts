@@ -7,7 +7,7 @@ import { ask, type RecordedRequest, say, startFakeServer, type Step } from "../h
 import { configure, programCommand, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 
 /** Where packages are installed; removed with the process's temporary directory when it is not named. */
-const CLIENTS = Deno.env.get("AGENTCLI_CLIENTS") ?? await Deno.makeTempDir({ prefix: "agentcli clients " });
+const CLIENTS = Deno.env.get("AGENTCLI_CLIENTS") ?? await Deno.makeTempDir({ prefix: "agentcli-clients-" });
 
 /** A directory with these packages. */
 async function installed(name: string, packages: readonly string[]): Promise<string> {
