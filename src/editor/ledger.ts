@@ -1,0 +1,85 @@
+/**
+ * What was installed, kept in the tool's home and not in the user's files: each piece with a hash of what was written, and
+ * of each file the first original.
+ */
+import * as z from "../config/zod.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Home } from "../platform/home.ts";
+import { ArtifactHead, decodeBase64, encodeBase64, PieceSchema } from "./artifact.ts";
+import { type FoundFile, sha256 } from "./disk.ts";
+
+/** Name of the ledger in the home. */
+export const LEDGER = "editor/ledger.json";
+
+const LedgerSchema = z.object({
+  version: z.literal(1),
+  artifacts: z.array(ArtifactHead.extend({
+    /** `written`: hash of what we put there; null when it stood there already and is not ours. */
+    pieces: z.array(z.object({ piece: PieceSchema, written: z.string().nullable() })),
+  })),
+  /** By absolute path. */
+  files: z.record(
+    z.string(),
+    z.object({
+      /** Nothing was there before us. */
+      created: z.boolean(),
+      /** Hash of the whole file as we left it. */
+      written: z.string().nullable(),
+      /** Nobody else has changed the file between two writes of ours. */
+      untouched: z.boolean(),
+      /** Directories that were made for it, the innermost first. */
+      directories: z.array(z.string()),
+    }),
+  ),
+});
+
+/** The ledger. */
+export type Ledger = z.infer<typeof LedgerSchema>;
+
+/** An artifact with what was written of it. */
+export type Installed = Ledger["artifacts"][number];
+
+/** What is known of a file. */
+export type FileRecord = Ledger["files"][string];
+
+/** Reads the ledger; an empty one when there is none. Throws `home_unusable` for one that is damaged. */
+export async function readLedger(home: Home): Promise<Ledger> {
+  const text = await home.read(LEDGER);
+  if (text === null) return { version: 1, artifacts: [], files: {} };
+  try {
+    return LedgerSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new AgentcliError("home_unusable", `${home.file(LEDGER)} is damaged; nothing was changed`, {
+      hint: "move it away; what is installed then counts as foreign until `agentcli editor import --take`",
+      cause,
+    });
+  }
+}
+
+/** Writes the ledger. Call it inside of the ledger's lock. */
+export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
+  await home.write(LEDGER, JSON.stringify(ledger, null, 1) + "\n");
+}
+
+async function originalName(path: string): Promise<string> {
+  return `editor/originals/${await sha256(path)}.json`;
+}
+
+/** Keeps a file as it was before our first change. */
+export async function keepOriginal(home: Home, path: string, { found }: { found: FoundFile }): Promise<void> {
+  const content = { path, mode: found.mode, content: encodeBase64(found.bytes) };
+  await home.write(await originalName(path), JSON.stringify(content) + "\n");
+}
+
+/** The first original of a file; null when none is kept. */
+export async function readOriginal(home: Home, path: string): Promise<FoundFile | null> {
+  const text = await home.read(await originalName(path));
+  if (text === null) return null;
+  const parsed = z.object({ mode: z.number().nullable(), content: z.string() }).safeParse(JSON.parse(text));
+  return parsed.success ? { bytes: decodeBase64(parsed.data.content), mode: parsed.data.mode } : null;
+}
+
+/** Forgets the original of a file that is as it was again. */
+export async function dropOriginal(home: Home, path: string): Promise<void> {
+  await home.remove(await originalName(path));
+}

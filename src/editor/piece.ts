@@ -1,0 +1,97 @@
+/** A piece and a text: what stands there now, the text with the piece, the text without it. */
+import { canonical, dataOf, type JsonNode, nodeAt, parseJsonTree } from "./json_tree.ts";
+import { decodeBase64, type Piece } from "./artifact.ts";
+import { addItem, removeItem, removeMember, replaceItem, setMember } from "./json_edit.ts";
+import { readSection, removeSection, writeSection } from "./section.ts";
+import { sha256, textOf } from "./disk.ts";
+
+/** A piece of a file that is text to us. */
+export type TextPiece = Exclude<Piece, { kind: "file" }>;
+
+/** Hash of what stands in a piece's place; null when nothing does. */
+export interface PlaceState {
+  hash: string | null;
+  /** Of an item: its place in the list. */
+  index: number;
+}
+
+function commandsOf(value: unknown): unknown[] {
+  if (typeof value !== "object" || value === null) return [];
+  return [(value as { command?: unknown }).command, (value as { powershell?: unknown }).powershell]
+    .filter((command) => typeof command === "string");
+}
+
+/** The item of a list that is this one: equal, else as it was written, else one with the same command line. */
+function indexOf(list: JsonNode | null, versions: readonly unknown[]): number {
+  if (list?.kind !== "array") return -1;
+  const items = list.items.map(dataOf);
+  for (const version of versions) {
+    const equal = items.findIndex((item) => canonical(item) === canonical(version));
+    if (equal >= 0) return equal;
+  }
+  const commands = versions.flatMap(commandsOf);
+  return items.findIndex((item) => commandsOf(item).some((command) => commands.includes(command)));
+}
+
+/**
+ * What stands in the place of a piece; `old` is the piece as it was written before. Throws `JsonProblem` and
+ * `SectionProblem` for a text that cannot be read.
+ */
+export async function stateIn(text: string, piece: TextPiece, { old }: { old: Piece | null }): Promise<PlaceState> {
+  if (piece.kind === "section") {
+    const content = readSection(text, piece.name);
+    return { hash: content === null ? null : await sha256(content), index: 0 };
+  }
+  if (text.replace(/^\ufeff/, "").trim() === "") return { hash: null, index: -1 };
+  const node = nodeAt(parseJsonTree(text), piece.at);
+  if (piece.kind === "member") return { hash: node === null ? null : await sha256(canonical(dataOf(node))), index: 0 };
+  const index = indexOf(node, [piece.value, ...(old?.kind === "item" ? [old.value] : [])]);
+  const item = node?.kind === "array" ? node.items[index] : undefined;
+  return { hash: item === undefined ? null : await sha256(canonical(dataOf(item))), index };
+}
+
+/** The text with the piece in it. `index`: the item that it replaces, or -1. */
+export function withPiece(text: string, piece: TextPiece, { index }: { index: number }): string {
+  if (piece.kind === "section") return writeSection(text, piece.name, { content: piece.content });
+  if (piece.kind === "member") return setMember(text, piece.at, piece.value);
+  return index < 0 ? addItem(text, piece.at, piece.value) : replaceItem(text, piece.at, { index, value: piece.value });
+}
+
+/** The text without the piece, and without the empty lists and objects around it that `original` does not have. */
+export function withoutPiece(
+  text: string,
+  piece: TextPiece,
+  { index, original }: { index: number; original: string | null },
+): string {
+  if (piece.kind === "section") return removeSection(text, piece.name);
+  let result = piece.kind === "member" ? removeMember(text, piece.at) : removeItem(text, piece.at, { index });
+  const first = original === null || original.replace(/^\ufeff/, "").trim() === "" ? null : parseJsonTree(original);
+  for (
+    let path = piece.kind === "member" ? piece.at.slice(0, -1) : piece.at;
+    path.length > 0;
+    path = path.slice(0, -1)
+  ) {
+    if (!isEmpty(nodeAt(parseJsonTree(result), path)) || (first !== null && nodeAt(first, path) !== null)) break;
+    result = removeMember(result, path);
+  }
+  return result;
+}
+
+function isEmpty(node: JsonNode | null): boolean {
+  return (node?.kind === "array" && node.items.length === 0) || (node?.kind === "object" && node.members.length === 0);
+}
+
+/** Whether nothing is left that anybody wrote: white space, or an empty object. */
+export function isBare(text: string): boolean {
+  return /^\ufeff?\s*(?:\{\s*\})?\s*$/.test(text);
+}
+
+/** The text of bytes; null when they are no text. */
+export function textOfFile(bytes: Uint8Array | null): string | null {
+  return bytes === null ? "" : textOf(bytes);
+}
+
+/** The bytes of a file piece. */
+export function bytesOf(piece: Extract<Piece, { kind: "file" }>): Uint8Array<ArrayBuffer> {
+  return decodeBase64(piece.content);
+}
