@@ -15,6 +15,7 @@ import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
 import { createSessionMask } from "../../boundary/mask/session_mask.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import { findProjectRoot } from "../../boundary/project.ts";
+import type { Workspace } from "../../boundary/workspace.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
@@ -73,6 +74,8 @@ export interface PrepareExtras {
   previous?: Prepared;
   /** Models are named as clients of the protocol name them. */
   clientNames?: boolean;
+  /** Puts itself around the workspace, for instance to keep what tools replace. */
+  workspace?(opened: Workspace): Workspace;
 }
 
 /** How long the server's list of models is waited for when a model is not configured, in milliseconds. */
@@ -136,7 +139,8 @@ export async function prepare(
     // Its failure is told where it is waited for.
     storing.catch(() => {});
     // A server elsewhere hears nothing before the project is known to allow it.
-    const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
+    const [opening, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
+    const workspace = extras.workspace?.(opening) ?? opening;
     const store = await storing;
     const stored = carried === null ? store.stored : null;
     const before = stored !== null && stored.model === entry.id ? stored.context : null;

@@ -1,0 +1,89 @@
+/** A list to choose one of: keys in, state out, and its rows. */
+import { clean } from "./clean.ts";
+import type { Key } from "./keys.ts";
+import { type Row, row, span } from "./style.ts";
+import { fit } from "./table.ts";
+
+/** One choice. `key` is a letter that chooses it at once. */
+export interface Choice {
+  label: string;
+  note?: string;
+  key?: string;
+}
+
+/** A list that is open. What is typed narrows it, unless its choices have letters. */
+export interface PickerState {
+  title: string;
+  choices: readonly Choice[];
+  selected: number;
+  filter: string;
+}
+
+/** What a key came to. `chosen` is a place in `choices`, null when nothing was chosen. */
+export type Picked = { kind: "open"; state: PickerState } | { kind: "chosen"; index: number | null };
+
+/** A list with its first choice selected. */
+export function createPicker(title: string, choices: readonly Choice[]): PickerState {
+  return { title, choices, selected: 0, filter: "" };
+}
+
+function matching({ choices, filter }: PickerState): number[] {
+  const wanted = filter.toLowerCase();
+  return choices.flatMap(({ label }, index) => label.toLowerCase().includes(wanted) ? [index] : []);
+}
+
+/** One key. */
+export function pick(state: PickerState, key: Key): Picked {
+  const open = (change: Partial<PickerState>): Picked => ({ kind: "open", state: { ...state, ...change } });
+  const found = matching(state);
+  const move = (by: number) => open({ selected: (state.selected + by + found.length) % Math.max(1, found.length) });
+  if (key.kind === "paste") return open({});
+  if (key.kind === "text") {
+    const letters = state.choices.some((choice) => choice.key !== undefined);
+    if (!letters) return open({ filter: state.filter + key.text, selected: 0 });
+    const index = state.choices.findIndex((choice) => choice.key === key.text.toLowerCase());
+    return index < 0 ? open({}) : { kind: "chosen", index };
+  }
+  switch (key.name) {
+    case "up":
+    case "back_tab":
+      return move(-1);
+    case "down":
+    case "tab":
+      return move(1);
+    case "backspace":
+      return open({ filter: state.filter.slice(0, -1), selected: 0 });
+    case "enter": {
+      const index = found[state.selected];
+      return index === undefined ? open({}) : { kind: "chosen", index };
+    }
+    case "escape":
+    case "interrupt":
+    case "end_of_input":
+      return { kind: "chosen", index: null };
+    default:
+      return open({});
+  }
+}
+
+/** The rows of the list: at most `height`, the selected choice among them. */
+export function viewPicker(state: PickerState, { width, height }: { width: number; height: number }): Row[] {
+  const found = matching(state);
+  const title = state.filter === "" ? state.title : `${state.title} ${clean(state.filter)}`;
+  const most = Math.max(1, height - 1);
+  const first = Math.max(0, Math.min(state.selected - most + 1, found.length - most));
+  const rows: Row[] = found.slice(first, first + most).map((index, place) => {
+    const choice = state.choices[index];
+    const chosen = first + place === state.selected;
+    const letter = choice?.key === undefined ? "" : `${choice.key}  `;
+    const label = fit(`${letter}${clean(choice?.label ?? "")}`, width - 2);
+    const note = fit(clean(choice?.note ?? ""), Math.max(0, width - 4 - label.length));
+    return [
+      span(chosen ? "> " : "  ", "accent"),
+      span(label, chosen ? "selected" : "plain"),
+      span(note === "" ? "" : `  ${note}`, "dim"),
+    ];
+  });
+  const list = rows.length === 0 ? [row(fit("  nothing of that name", width), "dim")] : rows;
+  return height < 2 ? list : [row(fit(title, width), "bold"), ...list];
+}
