@@ -38,8 +38,10 @@ class ProjectContentNet implements ContentNet {
 
   /** Null where nothing is protected. */
   async #open(): Promise<ScanNet | null> {
-    const { protection, root, additional } = this.#workspace;
-    if (protection === undefined || !protection.any) return null;
+    const { protection, root, additional, local } = this.#workspace;
+    // A local model may read everything: what is looked for here only decides what is stored. Looking for markers in the
+    // whole tree would cost every start in every project (31 ms for 21,000 files).
+    if (protection === undefined || !(local ? protection.met && protection.any : protection.any)) return null;
     if (this.#net === null) {
       const { projectNet } = await import("../boundary/scan/project_net.ts");
       this.#net = projectNet(protection, [root, ...additional]);

@@ -142,6 +142,14 @@ export class ProtectedSet {
     return [...this.#markers.values()].some(({ lines }) => lines.size > 0);
   }
 
+  /**
+   * Whether a marker was met so far: at the roots, above them, or where something was read. Costs nothing, and may become
+   * true later; {@link any} looks everywhere first.
+   */
+  get met(): boolean {
+    return this.#markers.size > 0 || this.#damaged !== null;
+  }
+
   /** The markers that were met, absolute paths. */
   get markers(): readonly string[] {
     return [...this.#markers.keys()];
