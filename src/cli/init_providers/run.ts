@@ -1,11 +1,11 @@
 /** Looks for servers, merges what was found into providers.yaml, and tells it. */
 import { loadConfiguration } from "../../config/load.ts";
 import { aliasesOf } from "../../config/check.ts";
-import { editProviders, type ModelChange, type ProvidersDocument } from "../../config/edit.ts";
+import { editProviders, type EditResult, type ModelChange, type ProvidersDocument } from "../../config/edit.ts";
 import type { Io } from "../../platform/io.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
-import { openHome } from "../../platform/home.ts";
-import { discover, type DiscoveredModel } from "../../provider/discovery.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+import { discover, type Discovered, type DiscoveredModel } from "../../provider/discovery.ts";
 import { openDoor } from "../../provider/http.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import type { Globals, Invocation } from "../verb.ts";
@@ -28,12 +28,7 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
     const hosts = options.host.length > 0 ? options.host : ["localhost"];
     const found = await discover(door, { hosts, timeoutMs: options.timeout ?? TIMEOUT });
     const { dryRun } = options;
-    let plan = planMerge([], []);
-    // Planned inside the edit, from the file as it is under the lock: what another process wrote meanwhile counts.
-    const { before, after, existed } = await editProviders(home, (document) => {
-      plan = planMerge(configuredIn(document), found);
-      apply(plan, document);
-    }, { dryRun });
+    const { before, after, existed, plan } = await mergeFound(home, found, { dryRun });
     let diff = "";
     if (dryRun && before !== after) {
       const { unifiedDiff } = await import("../../terminal/diff.ts");
@@ -43,6 +38,23 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
   } finally {
     door.close();
   }
+}
+
+/**
+ * Adds what was found to providers.yaml. Planned inside the edit, from the file as it is under the lock: what another
+ * process wrote meanwhile counts. Throws what {@link editProviders} throws.
+ */
+export async function mergeFound(
+  home: Home,
+  found: readonly Discovered[],
+  options: { dryRun?: boolean } = {},
+): Promise<EditResult & { plan: Plan }> {
+  let plan = planMerge([], []);
+  const result = await editProviders(home, (document) => {
+    plan = planMerge(configuredIn(document), found);
+    apply(plan, document);
+  }, options);
+  return { ...result, plan };
 }
 
 function configuredIn(document: ProvidersDocument): Configured[] {

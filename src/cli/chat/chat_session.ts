@@ -1,0 +1,242 @@
+/** The session of a chat: prepared with the first turn, carried over to other models, left for another session. */
+import { compactSession } from "../../agent/compact.ts";
+import type { AskPermission } from "../../agent/permission_question.ts";
+import { sessionLabel } from "../../agent/session.ts";
+import { runTurn } from "../../agent/turn.ts";
+import type { Workspace } from "../../boundary/workspace.ts";
+import type { PermissionMode } from "../../config/types.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import type { TurnListener, TurnResult } from "../../protocol/turn_event.ts";
+import { itemsBeforeProtected } from "../../session/fork.ts";
+import type { UserItem } from "../../session/item.ts";
+import { openUndoStore, type UndoStore } from "../../session/undo.ts";
+import { readRules } from "../../tools/registry.ts";
+import { readDenials } from "../../tools/rule_names.ts";
+import type { Values } from "../option.ts";
+import { prepare, type Prepared } from "../run/prepare.ts";
+import { userItem } from "../run/prompt.ts";
+import type { RUN_OPTIONS } from "../run/verb.ts";
+import type { Context } from "../verb.ts";
+import { recordingWorkspace } from "./undo_workspace.ts";
+
+/** The options of a chat. */
+export type ChatOptions = Values<typeof RUN_OPTIONS>;
+
+/** What one turn needs. */
+export interface ChatTurn {
+  signal: AbortSignal;
+  emit: TurnListener;
+  ask: AskPermission;
+}
+
+/** Takes up nothing that is stored. */
+const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
+
+/** One chat. One thing at a time: a turn, a command that changes the session, or nothing. */
+export class ChatSession {
+  readonly #context: Context;
+  readonly #notice: (text: string) => void;
+  #options: ChatOptions;
+  #prepared: Prepared | null = null;
+  #plain: Workspace | null = null;
+  #undo: UndoStore | null = null;
+  #turn = 0;
+  #filesAttached = false;
+  /** A protected prompt was let through to a model elsewhere: nothing is stored from then on. */
+  #stored = true;
+
+  constructor(options: ChatOptions, context: Context, given: { notice(text: string): void }) {
+    this.#options = options;
+    this.#context = context;
+    this.#notice = given.notice;
+  }
+
+  /** Null until the first turn, or {@link ChatSession.ready}. */
+  get prepared(): Prepared | null {
+    return this.#prepared;
+  }
+
+  get mode(): PermissionMode {
+    return this.#prepared?.session.policy.mode ?? this.#options.permissionMode ?? "default";
+  }
+
+  get undo(): UndoStore | null {
+    return this.#undo;
+  }
+
+  /** Where undo writes: what it takes back is no change of its own. */
+  get plainWorkspace(): Workspace | null {
+    return this.#plain;
+  }
+
+  /** Prepares the session where it is not. Throws what `prepare` throws. */
+  async ready(): Promise<Prepared> {
+    return this.#prepared ??= await this.#prepare(this.#options, null);
+  }
+
+  /** One turn. Throws what keeps it from beginning; how it ended otherwise is in the result. */
+  async turn(text: string, { signal, emit, ask }: ChatTurn): Promise<TurnResult> {
+    const { session, model, recorder } = await this.ready();
+    signal.throwIfAborted();
+    const prompt = await userItem(text, this.#filesAttached ? [] : this.#options.file, {
+      workspace: session.workspace,
+      readDenied: readDenials(session.workspace, session.policy.deny),
+    });
+    await this.#check(prompt);
+    this.#filesAttached = true;
+    this.#turn = Math.max(this.#turn, ...this.#undo?.turns() ?? []) + 1;
+    const { io } = this.#context;
+    const result = await runTurn(session, prompt, {
+      io,
+      model,
+      signal,
+      ask,
+      emit: this.#stored ? recorder.before(emit) : emit,
+      maxTurns: this.#options.maxTurns,
+    });
+    if (this.#stored) await recorder.settle();
+    return result;
+  }
+
+  /** Summarises the older part now; false when there is nothing worth it. */
+  async compact({ signal, emit }: Pick<ChatTurn, "signal" | "emit">): Promise<boolean> {
+    const { session, model, recorder } = await this.ready();
+    const { clock } = this.#context.io;
+    const done = await compactSession(session, {
+      signal,
+      emit: this.#stored ? recorder.before(emit) : emit,
+      model,
+      trigger: "manual",
+      io: { clock },
+      count: {
+        started: clock.monotonic(),
+        apiMs: 0,
+        turns: 0,
+        usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+        answer: "",
+        denials: [],
+        stopReason: null,
+        droppedCalls: 0,
+      },
+    });
+    if (this.#stored) await recorder.settle();
+    return done;
+  }
+
+  /** From the next call on. */
+  setMode(mode: PermissionMode): void {
+    this.#options = { ...this.#options, permissionMode: mode };
+    if (this.#prepared !== null) this.#prepared.session.policy.mode = mode;
+  }
+
+  /** Allows what a rule covers for as long as the chat lasts. Throws `usage` for a malformed one. */
+  allow(rule: string): void {
+    const rules = readRules([rule]);
+    this.#options = { ...this.#options, allowedTools: [...this.#options.allowedTools, rule] };
+    const policy = this.#prepared?.session.policy;
+    if (policy !== undefined) policy.allow = [...policy.allow, ...rules];
+  }
+
+  /** The same session with another model. When that cannot be, the session stays with its own. */
+  async setModel(selector: string): Promise<Prepared> {
+    const previous = this.#prepared;
+    const before = this.#options;
+    this.#options = { ...before, model: selector };
+    if (previous === null) return await this.ready();
+    try {
+      return this.#prepared = await this.#prepare(this.#options, previous);
+    } catch (error) {
+      this.#options = before;
+      // Its connections are closed already: opened again for the model that it had.
+      this.#prepared = await this.#prepare({ ...before, model: selectorOf(previous) }, previous);
+      throw error;
+    }
+  }
+
+  /** A new session with what there was before anything protected was met, for a model that may not see that. */
+  async forkOpen(selector: string): Promise<Prepared> {
+    const { session } = await this.ready();
+    const kept = session.items.slice(0, itemsBeforeProtected(session.items));
+    const { removed } = session.context;
+    await this.#leave({ ...this.#options, ...NEW_SESSION, model: selector });
+    const prepared = await this.ready();
+    prepared.session.items.push(...kept);
+    prepared.session.context.removed = removed;
+    await prepared.recorder.settle();
+    return prepared;
+  }
+
+  /** An empty session. */
+  async clear(): Promise<Prepared> {
+    const model = this.#prepared === null ? this.#options.model : selectorOf(this.#prepared);
+    await this.#leave({ ...this.#options, ...NEW_SESSION, model });
+    return await this.ready();
+  }
+
+  /** Goes on with a stored session, with the model of this one. */
+  async resume(id: string): Promise<Prepared> {
+    const model = this.#prepared === null ? this.#options.model : selectorOf(this.#prepared);
+    await this.#leave({ ...this.#options, ...NEW_SESSION, resume: id, model });
+    return await this.ready();
+  }
+
+  async close(): Promise<void> {
+    await this.#prepared?.close();
+    this.#prepared = null;
+  }
+
+  async #leave(options: ChatOptions): Promise<void> {
+    await this.close();
+    this.#options = options;
+    this.#undo = null;
+    this.#turn = 0;
+    this.#stored = true;
+  }
+
+  async #prepare(options: ChatOptions, previous: Prepared | null): Promise<Prepared> {
+    // What prepares writes its own progress, and would write over what is shown.
+    const quiet = { ...this.#context, globals: { ...this.#context.globals, quiet: true } };
+    const prepared = await prepare(options, quiet, {
+      ...previous === null ? {} : { previous },
+      workspace: (opened) => this.#recording(opened),
+    });
+    const { id } = prepared.session;
+    const home = prepared.transcriptFile === null ? null : await openHome(this.#context.io);
+    if (previous === null) {
+      this.#undo = await openUndoStore(home, { sessionId: id, onTrouble: this.#notice });
+    }
+    for (const text of prepared.notices) this.#notice(text);
+    return prepared;
+  }
+
+  #recording(opened: Workspace): Workspace {
+    this.#plain = opened;
+    return recordingWorkspace(opened, {
+      label: () => this.#prepared === null ? "no-cloud" : sessionLabel(this.#prepared.session),
+      record: async (change) => await this.#undo?.record({ ...change, turn: this.#turn }),
+    });
+  }
+
+  /** What was typed or attached can hold protected content: then it is protected, or refused for a model elsewhere. */
+  async #check(prompt: UserItem): Promise<void> {
+    const { session } = await this.ready();
+    const { provider, local } = session.model;
+    const allowed = this.#options.allowProtectedPrompt;
+    const found = await session.net?.checkPrompt(prompt.text, { provider, local, allowed });
+    if (found !== "protected") return;
+    if (local) prompt.label = "no-cloud";
+    else {
+      this.#stored = false;
+      this.#options = { ...this.#options, allowProtectedPrompt: false };
+      this.#notice("the prompt held protected content: this session is not stored from here on");
+    }
+  }
+}
+
+/** The selector of a session's model, so that it stays the same whatever the configuration becomes. */
+export function selectorOf({ session }: Prepared): string {
+  const { provider, entry } = session.model;
+  if (entry.id === "") throw new AgentcliError("no_model", "the session has no model");
+  return `${provider}:${entry.id}`;
+}

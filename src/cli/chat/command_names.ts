@@ -1,0 +1,20 @@
+/** The commands of the chat, as help and completion list them. */
+export const COMMAND_NAMES = [
+  { name: "help", brief: "this list, and the keys" },
+  { name: "model", brief: "go on with another model" },
+  { name: "models", brief: "what the servers have" },
+  { name: "tools", brief: "what the model can do" },
+  { name: "permissions", brief: "what runs without asking" },
+  { name: "context", brief: "what fills the window" },
+  { name: "compact", brief: "summarise the older part now" },
+  { name: "clear", brief: "begin a new session" },
+  { name: "undo", brief: "take back what the last turn did to files" },
+  { name: "diff", brief: "what this session changed" },
+  { name: "resume", brief: "go on with a stored session" },
+  { name: "export", brief: "write the session as Markdown" },
+  { name: "secrets", brief: "what is protected here" },
+  { name: "exit", brief: "leave" },
+] as const;
+
+/** The name of a command. */
+export type CommandName = typeof COMMAND_NAMES[number]["name"];

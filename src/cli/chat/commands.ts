@@ -1,0 +1,132 @@
+/** What a line that begins with `/` does. */
+import type { TurnListener } from "../../protocol/turn_event.ts";
+import { PERMISSION_MODES } from "../../config/types.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import { AgentcliError } from "../../errors.ts";
+import { clean } from "../../terminal/clean.ts";
+import { type Row, row, span } from "../../terminal/style.ts";
+import type { Context } from "../verb.ts";
+import type { ChatSession } from "./chat_session.ts";
+import { COMMAND_NAMES, type CommandName } from "./command_names.ts";
+import type { ChatView } from "./view.ts";
+
+/** What commands work on. */
+export interface CommandScene {
+  chat: ChatSession;
+  view: ChatView;
+  context: Context;
+  signal: AbortSignal;
+  emit: TurnListener;
+}
+
+/** The command of a line and what stands behind it; null for a line that is none. A word that is near one is `usage`. */
+export function readCommand(line: string): { name: CommandName; argument: string } | null {
+  const match = /^\/([a-z]+)(?:\s+([^\n]*))?$/.exec(line.trim());
+  if (match === null) return null;
+  const word = match[1] ?? "";
+  const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
+  if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
+  const names = COMMAND_NAMES.map(({ name }) => name);
+  throw new AgentcliError("usage", `there is no command /${word}`, {
+    hint: didYouMean(word, names) ?? "see /help; a line that begins with a space is no command",
+  });
+}
+
+/** Runs a command. Throws what it meets. */
+export async function runCommand(
+  { name, argument }: { name: CommandName; argument: string },
+  scene: CommandScene,
+): Promise<void> {
+  const { chat, view, context } = scene;
+  switch (name) {
+    case "help":
+      return view.say(helpRows());
+    case "exit":
+      return view.leave();
+    case "model": {
+      const { switchModel } = await import("./switch_model.ts");
+      return await switchModel(argument, scene);
+    }
+    case "models": {
+      const { offeredModels } = await import("./models.ts");
+      const models = await view.during("asking the servers", offeredModels(context));
+      const rows = models.map(({ selector, provider, note }): Row => [
+        span(`  ${clean(selector ?? provider)}`, selector === null ? "warning" : "plain"),
+        span(`  ${clean(note)}`, "dim"),
+      ]);
+      return view.say(rows.length === 0 ? [row("no provider is configured; try /model", "dim")] : rows);
+    }
+    case "tools": {
+      const { session } = await chat.ready();
+      const rows = session.tools.map((
+        tool,
+      ): Row => [span(`  ${clean(tool.name)}`, "bold"), span(`  ${tool.kind}`, "dim")]);
+      return view.say(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
+    }
+    case "permissions":
+      return await showPermissions(argument, scene);
+    case "context": {
+      const { contextRows } = await import("./context_rows.ts");
+      return view.say(contextRows((await chat.ready()).session, view.width()));
+    }
+    case "compact": {
+      const done = await chat.compact(scene);
+      return done ? undefined : view.say([row("nothing is worth a summary yet", "dim")]);
+    }
+    case "clear":
+      await view.during("beginning a new session", chat.clear());
+      view.clear();
+      return view.say([row("a new session; the other one is kept (/resume)", "dim")]);
+    default: {
+      const files = await import("./file_commands.ts");
+      if (name === "undo") return await files.undoLast(scene);
+      if (name === "diff") return await files.showDiff(scene);
+      if (name === "export") return await files.exportSession(argument, scene);
+      if (name === "secrets") return await files.showSecrets(scene);
+      return await files.resumeStored(argument, scene);
+    }
+  }
+}
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["Enter", "send; while a turn runs, it waits its turn"],
+  ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
+  ["@", "a path of the project"],
+  ["Ctrl-R", "search what was typed before"],
+  ["Ctrl-O", "open what was folded last"],
+  ["Shift-Tab", "next permission mode"],
+  ["Ctrl-C", "stop the turn; again: leave"],
+  ["Ctrl-D", "leave"],
+];
+
+function helpRows(): Row[] {
+  const line = (left: string, right: string, width: number): Row => [
+    span(`  ${left.padEnd(width)}`, "bold"),
+    span(`  ${right}`),
+  ];
+  return [
+    ...COMMAND_NAMES.map(({ name, brief }) => line(`/${name}`, brief, 13)),
+    [],
+    ...KEYS.map(([key, does]) => line(key, does, 26)),
+  ];
+}
+
+async function showPermissions(argument: string, { chat, view }: CommandScene): Promise<void> {
+  if (argument !== "") {
+    const mode = PERMISSION_MODES.find((known) => known.toLowerCase() === argument.toLowerCase());
+    if (mode === undefined) {
+      throw new AgentcliError("usage", `there is no mode ${argument}`, {
+        hint: `modes: ${PERMISSION_MODES.join(", ")}`,
+      });
+    }
+    chat.setMode(mode);
+  }
+  const { policy } = (await chat.ready()).session;
+  const rules = (name: string, list: readonly { text: string }[]): Row[] =>
+    list.map(({ text }) => [span(`  ${name} `, "dim"), span(clean(text))]);
+  view.say([
+    [span("mode "), span(chat.mode, "bold"), span(`  (/permissions ${PERMISSION_MODES.join("|")})`, "dim")],
+    ...rules("allow", policy.allow),
+    ...rules("deny ", policy.deny),
+  ]);
+}

@@ -1,0 +1,117 @@
+/** The commands about files and stored sessions: undo, diff, export, resume, secrets. */
+import { openHome } from "../../platform/home.ts";
+import type { Io, Output } from "../../platform/io.ts";
+import { listSessions } from "../../session/list.ts";
+import type { TurnChange } from "../../session/undo.ts";
+import { clean } from "../../terminal/clean.ts";
+import { type Row, row } from "../../terminal/style.ts";
+import { minute } from "../sessions/summary_text.ts";
+import { diffRows } from "./change_preview.ts";
+import { selectorOf } from "./chat_session.ts";
+import type { CommandScene } from "./commands.ts";
+import { textRows } from "./event_rows.ts";
+
+/** Takes back what the last turn that changed files did to them. */
+export async function undoLast({ chat, view }: CommandScene): Promise<void> {
+  const { undo, plainWorkspace } = chat;
+  const turn = undo?.turns().at(-1);
+  if (undo === null || turn === undefined || plainWorkspace === null) {
+    return view.say([row("no turn of this session has changed files", "dim")]);
+  }
+  const restored = await undo.undo(turn, plainWorkspace);
+  const rows = restored.map((file): Row =>
+    file.outcome === "refused"
+      ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
+      : row(`  ${file.outcome} ${clean(file.path)}`, "good")
+  );
+  view.say([row(`turn ${turn}, taken back:`), ...rows]);
+}
+
+/** Shows what the session changed: each file as it was before its first change, against what it is now. */
+export async function showDiff({ chat, view }: CommandScene): Promise<void> {
+  const { undo, plainWorkspace } = chat;
+  const first = new Map<string, TurnChange>();
+  for (const turn of undo?.turns() ?? []) {
+    for (const change of await undo?.changes(turn) ?? []) if (!first.has(change.path)) first.set(change.path, change);
+  }
+  if (first.size === 0 || plainWorkspace === null) return view.say([row("this session has changed no files", "dim")]);
+  for (const { path, before } of first.values()) {
+    const resolved = await plainWorkspace.resolve(path);
+    if ("refused" in resolved || before.kind === "not_kept") {
+      const reason = "refused" in resolved ? resolved.message : before.kind === "not_kept" ? before.reason : "";
+      view.say([row(`  ${clean(path)}: ${clean(reason)}`, "warning")]);
+      continue;
+    }
+    const now = await plainWorkspace.read(resolved, { limit: 1024 * 1024 });
+    const after = "refused" in now ? "" : new TextDecoder().decode(now.bytes);
+    const old = before.kind === "absent" ? null : new TextDecoder().decode(before.bytes);
+    view.say(await diffRows({ name: resolved.display, before: old, after }, { width: view.width() }));
+  }
+}
+
+/** Writes the session as Markdown into a new file. */
+export async function exportSession(argument: string, { chat, view, context }: CommandScene): Promise<void> {
+  const { session, transcriptFile, recorder } = await chat.ready();
+  if (transcriptFile === null) {
+    return view.say([row("this session is not stored, so there is nothing to export", "dim")]);
+  }
+  await recorder.settle();
+  const output = argument === "" ? `session-${session.id.slice(0, 8)}.md` : argument;
+  const { run } = await import("../sessions/export.ts");
+  await run({
+    options: { all: true, format: undefined, output },
+    arguments: [session.id],
+    context: { ...context, io: toView(context.io, view) },
+  });
+}
+
+/** Says what is protected here, and whether the model of the session counts as local. */
+export async function showSecrets({ chat, view, context }: CommandScene): Promise<void> {
+  const model = chat.prepared === null ? undefined : selectorOf(chat.prepared);
+  const { run } = await import("../secrets/list.ts");
+  await run({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
+}
+
+/** Goes on with a stored session of this project: the one that is named, or one of a list. */
+export async function resumeStored(argument: string, { chat, view, context }: CommandScene): Promise<void> {
+  const id = argument === "" ? await chooseStored({ chat, view, context }) : argument;
+  if (id === null) return;
+  const { session } = await view.during("reading the session", chat.resume(id));
+  const last = session.items.findLast((item) => item.kind === "assistant" && item.text !== "");
+  view.say([
+    row(`session ${session.id.slice(0, 8)}, ${session.items.length} items`, "dim"),
+    ...last?.kind === "assistant" ? textRows(last.text.slice(-1000), { width: view.width(), style: "dim" }) : [],
+  ]);
+}
+
+async function chooseStored({ chat, view, context }: Pick<CommandScene, "chat" | "view" | "context">) {
+  const { session } = await chat.ready();
+  const home = await openHome(context.io);
+  const stored = await listSessions(home, { projectRoot: session.workspace.root });
+  const others = stored.filter(({ id }) => id !== session.id);
+  if (others.length === 0) {
+    view.say([row("there is no other session of this project", "dim")]);
+    return null;
+  }
+  const chosen = await view.pick({
+    title: "Which session?",
+    choices: others.map(({ id, updated, firstPrompt, turns, label }) => ({
+      label: `${minute(updated)}  ${clean(firstPrompt).slice(0, 60) || id}`,
+      note: `${turns === 1 ? "1 turn" : `${turns} turns`}${label === "open" ? "" : ", no-cloud"}`,
+    })),
+  });
+  return others[chosen ?? -1]?.id ?? null;
+}
+
+/** The outside of a verb that is called from the chat: what it prints becomes rows. */
+function toView(io: Io, view: CommandScene["view"]): Io {
+  const output: Output = {
+    isTerminal: false,
+    columns: () => view.width(),
+    write(text) {
+      view.say(textRows(text.replace(/\n$/, ""), { width: view.width(), style: "plain" }));
+      return Promise.resolve();
+    },
+  };
+  return { ...io, stdout: output, stderr: output };
+}

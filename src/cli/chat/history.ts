@@ -1,0 +1,35 @@
+/** What was typed in earlier chats. One JSON text a line, oldest first, in the home; nothing protected. */
+import type { Home } from "../../platform/home.ts";
+
+const FILE = "history";
+const MOST_ENTRIES = 1000;
+/** A longer text is a paste, not something to be typed again. Characters. */
+const LONGEST_ENTRY = 16 * 1024;
+
+/** The stored lines, oldest first; what cannot be read is left out. */
+export async function readHistory(home: Home): Promise<string[]> {
+  const text = await home.read(FILE).catch(() => null);
+  return text === null ? [] : entriesOf(text);
+}
+
+function entriesOf(text: string): string[] {
+  return text.split("\n").flatMap((line) => {
+    try {
+      const entry: unknown = JSON.parse(line);
+      return typeof entry === "string" ? [entry] : [];
+    } catch {
+      return [];
+    }
+  }).slice(-MOST_ENTRIES);
+}
+
+/** Adds a line; several chats may do so at the same time. Throws `home_unusable`. */
+export async function addToHistory(home: Home, entry: string): Promise<void> {
+  if (entry.length > LONGEST_ENTRY) return;
+  await home.locked(FILE, async () => {
+    const entries = entriesOf(await home.read(FILE) ?? "");
+    if (entries.at(-1) === entry) return;
+    const lines = [...entries, entry].slice(-MOST_ENTRIES).map((line) => JSON.stringify(line));
+    await home.write(FILE, lines.join("\n") + "\n");
+  });
+}

@@ -1,0 +1,183 @@
+/** The chat line by line: piped input, dumb terminals. Each line is a turn or a command. */
+import type { AskPermission } from "../../agent/permission_question.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import type { Input } from "../../platform/io.ts";
+import { clean } from "../../terminal/clean.ts";
+import type { Choice } from "../../terminal/picker.ts";
+import { plainText, type Row } from "../../terminal/style.ts";
+import { textOutput } from "../run/text_output.ts";
+import { showError } from "../show_error.ts";
+import type { Context } from "../verb.ts";
+import { type ChatOptions, ChatSession } from "./chat_session.ts";
+import { readCommand, runCommand } from "./commands.ts";
+import { askInChat } from "./permission.ts";
+import type { ChatView } from "./view.ts";
+
+/** Longest line, in characters. */
+const LINE_LIMIT = 16 * 1024 * 1024;
+
+/**
+ * Runs the chat until the input ends. Gives the exit code of the last turn that failed by itself, or 0; 130 when it was
+ * interrupted out of.
+ */
+export async function chatByLine(
+  options: ChatOptions,
+  context: Context,
+  { first }: { first: string | undefined },
+): Promise<number> {
+  return await new LineChat(options, context).run(first);
+}
+
+class LineChat implements ChatView {
+  readonly #context: Context;
+  readonly #chat: ChatSession;
+  readonly #lines: AsyncGenerator<string>;
+  readonly #atTerminal: boolean;
+  #running: AbortController | null = null;
+  #leaving = false;
+  #ended = Promise.withResolvers<number>();
+
+  constructor(options: ChatOptions, context: Context) {
+    this.#context = context;
+    const { io } = context;
+    this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
+    this.#lines = linesOf(io.stdin);
+    this.#chat = new ChatSession(options, context, { notice: (text) => this.#tell(`agentcli: ${clean(text)}\n`) });
+  }
+
+  async run(first: string | undefined): Promise<number> {
+    const remove = this.#context.io.onSignal((signal) => {
+      const running = this.#running;
+      if (signal === "SIGINT" && running !== null && !running.signal.aborted) {
+        return running.abort(new AgentcliError("interrupted", "interrupted"));
+      }
+      this.#leaving = true;
+      running?.abort(new AgentcliError(signal === "SIGINT" ? "interrupted" : "terminated", "stopped"));
+      this.#ended.resolve(signal === "SIGINT" ? 130 : 143);
+    });
+    try {
+      return await Promise.race([this.#converse(first), this.#ended.promise]);
+    } finally {
+      remove();
+      await this.#chat.close();
+    }
+  }
+
+  width(): number {
+    return Math.max(20, this.#context.io.stderr.columns() - 1);
+  }
+
+  say(rows: readonly Row[]): void {
+    this.#tell(rows.map((line) => `${plainText(line).trimEnd()}\n`).join(""));
+  }
+
+  async pick({ title, choices }: { title: string; choices: readonly Choice[] }): Promise<number | null> {
+    if (!this.#atTerminal) return null;
+    const named = choices.map(({ label, note, key }, index) =>
+      `  ${key ?? index + 1}  ${clean(label)}${note === undefined || note === "" ? "" : `  (${clean(note)})`}\n`
+    );
+    this.#tell(`${title}\n${named.join("")}`);
+    const answer = (await this.ask("Choose"))?.trim().toLowerCase() ?? "";
+    const index = choices.findIndex(({ key }, place) => answer === (key ?? String(place + 1)));
+    return index < 0 ? null : index;
+  }
+
+  async ask(title: string): Promise<string | null> {
+    if (!this.#atTerminal) return null;
+    this.#tell(`${title}: `);
+    const next = await this.#lines.next();
+    return next.done === true ? null : next.value;
+  }
+
+  during<T>(_label: string, work: Promise<T>): Promise<T> {
+    return work;
+  }
+
+  leave(): void {
+    this.#leaving = true;
+  }
+
+  clear(): void {}
+
+  #tell(text: string): void {
+    void this.#context.io.stderr.write(text);
+  }
+
+  async #converse(first: string | undefined): Promise<number> {
+    let code = await this.#attempt(() => this.#begin());
+    // Nothing can be asked of a model that is not there; what the input holds is left.
+    if (code !== 0 || this.#leaving) return code;
+    if (first !== undefined && first.trim() !== "") code = await this.#take(first);
+    while (!this.#leaving) {
+      if (this.#atTerminal) this.#tell("> ");
+      const next = await this.#lines.next();
+      if (next.done === true) break;
+      if (next.value.trim() !== "") code = await this.#take(next.value);
+    }
+    return code;
+  }
+
+  async #begin(): Promise<number> {
+    try {
+      await this.#chat.ready();
+    } catch (error) {
+      const { code } = asAgentcliError(error);
+      if (!this.#atTerminal || (code !== "no_provider" && code !== "no_model")) throw error;
+      const { chooseFirstModel } = await import("./first_start.ts");
+      const selector = await chooseFirstModel(this, this.#context);
+      if (selector === null) this.leave();
+      else await this.#chat.setModel(selector);
+    }
+    return 0;
+  }
+
+  /** What goes wrong is told; the exit code that it stands for. */
+  async #attempt(work: (signal: AbortSignal) => Promise<number>): Promise<number> {
+    const controller = new AbortController();
+    this.#running = controller;
+    try {
+      return await work(controller.signal);
+    } catch (error) {
+      if (controller.signal.aborted) return 0;
+      return await showError(error, this.#context.io, { json: false, verbose: this.#context.globals.verbose });
+    } finally {
+      this.#running = null;
+    }
+  }
+
+  #take(text: string): Promise<number> {
+    const { io, globals } = this.#context;
+    return this.#attempt(async (signal) => {
+      const command = text.startsWith(" ") ? null : readCommand(text);
+      const output = textOutput(io, globals);
+      const emit = (event: Parameters<typeof output.event>[0]) => output.event(event);
+      if (command !== null) {
+        await runCommand(command, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+        return 0;
+      }
+      const asking = askInChat(this.#chat, this, io);
+      const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
+      const result = await this.#chat.turn(text, { signal, emit, ask });
+      await output.result(result);
+      return result.errorCode === "interrupted" ? 0 : result.exitCode;
+    });
+  }
+}
+
+/** The lines of the input as they come, the last one also without its end. */
+async function* linesOf(stdin: Input): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for (;;) {
+    const bytes = await stdin.read();
+    rest += bytes === null ? decoder.decode() : decoder.decode(bytes, { stream: true });
+    const lines = rest.split("\n");
+    rest = lines.pop() ?? "";
+    for (const line of lines) yield line.replace(/\r$/, "");
+    if (bytes === null) {
+      if (rest !== "") yield rest;
+      return;
+    }
+    if (rest.length > LINE_LIMIT) throw new AgentcliError("usage", "a line of the input is too long");
+  }
+}

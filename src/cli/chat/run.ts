@@ -1,0 +1,31 @@
+/** Chooses how the chat is shown: drawn on a terminal, or line by line on anything else. */
+import { AgentcliError } from "../../errors.ts";
+import { resolve } from "../../platform/path.ts";
+import { checkStoreOptions } from "../run/store_options.ts";
+import type { RUN_OPTIONS } from "../run/verb.ts";
+import { leaveCopyingEnvironment } from "../start_environment.ts";
+import type { Invocation } from "../verb.ts";
+
+/** Runs the verb. Throws `usage` for machine formats, which belong to `run`. */
+export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
+  const { io, globals } = context;
+  const again = await leaveCopyingEnvironment(io, [
+    globals.cwd,
+    ...options.addDir.map((directory) => resolve(globals.cwd, directory)),
+  ]);
+  if (again !== null) return again;
+  const format = options.outputFormat ?? "text";
+  if (globals.json || format !== "text" || (options.inputFormat ?? "text") !== "text") {
+    throw new AgentcliError("usage", "chat is for people; machine formats belong to run", {
+      hint: "agentcli run --input-format stream-json --output-format stream-json",
+    });
+  }
+  checkStoreOptions(options);
+  const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
+  if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {
+    const { chatOnTerminal } = await import("./terminal_chat.ts");
+    return await chatOnTerminal(options, context, { first: words[0] });
+  }
+  const { chatByLine } = await import("./line_chat.ts");
+  return await chatByLine(options, context, { first: words[0] });
+}

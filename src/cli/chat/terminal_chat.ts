@@ -1,0 +1,477 @@
+/** The chat on a terminal: keys in, rows out, one thing at a time, and what is typed meanwhile waits. */
+import { sessionLabel } from "../../agent/session.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import type { StopSignal } from "../../platform/io.ts";
+import { clean } from "../../terminal/clean.ts";
+import { wantsColour } from "../../terminal/colour.ts";
+import { offer } from "../../terminal/editor_completion.ts";
+import { viewEditor } from "../../terminal/editor_view.ts";
+import { type Key, KeyDecoder } from "../../terminal/keys.ts";
+import { createEditor, edit, type EditorEffect, type EditorState } from "../../terminal/line_editor.ts";
+import { type Choice, createPicker, pick, type PickerState, viewPicker } from "../../terminal/picker.ts";
+import { createScreen, type LiveRows, type Screen } from "../../terminal/screen.ts";
+import { type Row, row, span } from "../../terminal/style.ts";
+import { fit } from "../../terminal/table.ts";
+import { wrap } from "../../terminal/wrap.ts";
+import { createTurnQueue } from "../protocol/turn_queue.ts";
+import type { Context } from "../verb.ts";
+import { type ChatOptions, ChatSession, selectorOf } from "./chat_session.ts";
+import { readCommand, runCommand } from "./commands.ts";
+import { candidatesFor } from "./completion.ts";
+import { textRows } from "./event_rows.ts";
+import { addToHistory, readHistory } from "./history.ts";
+import { askInChat } from "./permission.ts";
+import { statusRow } from "./status.ts";
+import { TurnView } from "./turn_view.ts";
+import type { ChatView } from "./view.ts";
+
+/** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
+const FRAME_MS = 33;
+/** An escape that nothing follows within this time was the key. Milliseconds. */
+const ESCAPE_MS = 50;
+/** A question takes no key that was likely meant for the line that was being typed. Milliseconds. */
+const HASTY_MS = 400;
+/** Time within which a second Ctrl-C leaves. Milliseconds. */
+const LEAVE_MS = 3000;
+/** Longest echo of what was sent, in rows. */
+const ECHO_ROWS = 12;
+
+/** What takes the keys. */
+type Taking =
+  | { kind: "line" }
+  | { kind: "pick"; state: PickerState; guarded: boolean; since: number; done(index: number | null): void }
+  | { kind: "ask"; title: string; editor: EditorState; done(text: string | null): void };
+
+/** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
+export async function chatOnTerminal(
+  options: ChatOptions,
+  context: Context,
+  { first }: { first: string | undefined },
+): Promise<number> {
+  const chat = new TerminalChat(options, context);
+  return await chat.run(first);
+}
+
+class TerminalChat implements ChatView {
+  readonly #context: Context;
+  readonly #screen: Screen;
+  readonly #chat: ChatSession;
+  readonly #turnView: TurnView;
+  readonly #queue = createTurnQueue<string>();
+  #editor: EditorState = createEditor();
+  #taking: Taking = { kind: "line" };
+  #running: AbortController | null = null;
+  #leaving = false;
+  #exitCode = 0;
+  #hint = "";
+  #lastInterrupt = -Infinity;
+  #lastTyped = -Infinity;
+  #frame: ReturnType<typeof setTimeout> | null = null;
+  #forced = Promise.withResolvers<number>();
+
+  constructor(options: ChatOptions, context: Context) {
+    const { io, globals } = context;
+    const colour = wantsColour(io, globals);
+    this.#screen = createScreen(io.stdout, { colour });
+    // Whatever the session writes on stderr goes above the line that is typed, not through it.
+    const stderr = {
+      isTerminal: false,
+      columns: () => this.width(),
+      write: (text: string) => Promise.resolve(this.#notice(text.trimEnd())),
+    };
+    this.#context = { ...context, io: { ...io, stderr } };
+    this.#chat = new ChatSession(options, this.#context, { notice: (text) => this.#notice(text) });
+    this.#turnView = new TurnView({
+      width: () => this.width(),
+      colour,
+      clock: io.clock,
+      print: (rows) => this.say(rows),
+      changed: () => this.#changed(),
+    });
+  }
+
+  async run(first: string | undefined): Promise<number> {
+    const { io } = this.#context;
+    const history = await openHome(io).then(readHistory).catch(() => []);
+    this.#editor = createEditor(history);
+    const removeSignal = io.onSignal((signal) => this.#signal(signal));
+    const removeResize = io.onResize?.(() => this.#screen.resized());
+    io.stdin.setRaw(true);
+    // Pastes come in brackets, so that their line ends send nothing.
+    await io.stdout.write("\x1b[?2004h");
+    const ticking = setInterval(() => this.#running !== null ? this.#changed() : undefined, 1000);
+    try {
+      this.#readKeys().catch((error) => this.#fail(error)).finally(() => this.leave());
+      return await Promise.race([this.#work(first), this.#forced.promise]);
+    } finally {
+      clearInterval(ticking);
+      if (this.#frame !== null) clearTimeout(this.#frame);
+      removeSignal();
+      removeResize?.();
+      this.#screen.live({ rows: [], cursor: null });
+      await this.#screen.settled().catch(() => {});
+      io.stdin.setRaw(false);
+      await io.stdout.write("\x1b[?2004l\x1b[?25h").catch(() => {});
+      await this.#sayGoodbye();
+      await this.#chat.close();
+    }
+  }
+
+  width(): number {
+    return this.#screen.width();
+  }
+
+  say(rows: readonly Row[]): void {
+    if (rows.length > 0) this.#screen.print(rows, this.#live());
+  }
+
+  pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null> {
+    const { promise, resolve } = Promise.withResolvers<number | null>();
+    this.#taking = {
+      kind: "pick",
+      state: createPicker(question.title, question.choices),
+      guarded: question.guarded === true,
+      since: this.#now(),
+      done: resolve,
+    };
+    this.#turnView.end();
+    return promise;
+  }
+
+  ask(title: string): Promise<string | null> {
+    const { promise, resolve } = Promise.withResolvers<string | null>();
+    this.#taking = { kind: "ask", title, editor: createEditor(), done: resolve };
+    this.#changed();
+    return promise;
+  }
+
+  async during<T>(label: string, work: Promise<T>): Promise<T> {
+    this.#turnView.begin(label);
+    try {
+      return await work;
+    } finally {
+      this.#turnView.end();
+    }
+  }
+
+  leave(): void {
+    this.#leaving = true;
+    this.#queue.drain();
+    this.#queue.end();
+    this.#running?.abort(stopped());
+    this.#answerNothing();
+  }
+
+  clear(): void {
+    this.#screen.clear();
+  }
+
+  #now(): number {
+    return this.#context.io.clock.monotonic();
+  }
+
+  async #work(first: string | undefined): Promise<number> {
+    this.#changed();
+    await this.#perform(() => this.#begin());
+    if (first !== undefined && first.trim() !== "") await this.#queue.push(first, first.length);
+    for (;;) {
+      const text = this.#leaving ? null : await this.#queue.next();
+      if (text === null) return this.#exitCode;
+      await this.#perform((signal) => this.#take(text, signal));
+    }
+  }
+
+  /** One thing at a time, which control-C stops; what goes wrong is told. */
+  async #perform(work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+    const controller = new AbortController();
+    this.#running = controller;
+    try {
+      await work(controller.signal);
+    } catch (error) {
+      if (!controller.signal.aborted) this.#fail(error);
+      this.#turnView.finish(null);
+    } finally {
+      this.#running = null;
+      this.#answerNothing();
+      this.#changed();
+    }
+  }
+
+  async #begin(): Promise<void> {
+    try {
+      await this.during("connecting", this.#chat.ready());
+    } catch (error) {
+      const { code } = asAgentcliError(error);
+      if (code !== "no_provider" && code !== "no_model") throw error;
+      const { chooseFirstModel } = await import("./first_start.ts");
+      const selector = await chooseFirstModel(this, this.#context);
+      if (selector === null) return this.leave();
+      await this.during("connecting", this.#chat.setModel(selector));
+    }
+    const prepared = this.#chat.prepared;
+    if (prepared === null) return;
+    const place = prepared.session.model.local ? "local" : "remote";
+    const held = prepared.session.items.length;
+    this.say([
+      [span(clean(selectorOf(prepared)), "bold"), span(`  ${place}${held === 0 ? "" : `, ${held} items`}`, "dim")],
+      row(fit("/help for commands, @ for paths, Ctrl-C stops, Ctrl-D leaves", this.width()), "dim"),
+      [],
+    ]);
+  }
+
+  async #take(text: string, signal: AbortSignal): Promise<void> {
+    const echoed = clean(text, { multiline: true }).replaceAll("\t", "    ").split("\n").flatMap((line, index) =>
+      wrap([span(line, "bold")], {
+        width: this.width(),
+        first: [span(index === 0 ? "> " : "  ", "accent")],
+        indent: [span("  ")],
+      })
+    );
+    const more = echoed.length - ECHO_ROWS;
+    this.say(more > 0 ? [...echoed.slice(0, ECHO_ROWS), row(`  ... ${more} more lines`, "dim")] : echoed);
+    const command = text.startsWith(" ") ? null : readCommand(text);
+    if (command !== null) {
+      const emit = (event: Parameters<TurnView["event"]>[0]) => this.#turnView.event(event);
+      await runCommand(command, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+      if (!this.#leaving) this.#turnView.finish(null);
+      return;
+    }
+    this.say([[]]);
+    const result = await this.#chat.turn(text, {
+      signal,
+      emit: (event) => {
+        this.#turnView.event(event);
+        // A terminal that takes no more slows the turn.
+        return event.kind === "delta" ? undefined : this.#screen.settled();
+      },
+      ask: askInChat(this.#chat, this, this.#context.io),
+    });
+    this.#turnView.finish(result);
+  }
+
+  #fail(error: unknown): void {
+    const { message, hint } = asAgentcliError(error);
+    const width = this.width();
+    this.say([
+      ...textRows(message, { width, style: "error" }),
+      ...hint === undefined ? [] : textRows(hint, { width, style: "dim" }),
+    ]);
+  }
+
+  #notice(text: string): void {
+    if (this.#context.globals.quiet || text === "") return;
+    this.say(textRows(text, { width: this.width(), style: "dim" }));
+  }
+
+  async #readKeys(): Promise<void> {
+    const { stdin, clock } = this.#context.io;
+    const decoder = new KeyDecoder();
+    let reading = stdin.read();
+    for (;;) {
+      const bytes = decoder.waiting
+        ? await Promise.race([reading, clock.sleep(ESCAPE_MS).then(() => "late" as const)])
+        : await reading;
+      if (bytes === null) return;
+      const keys = bytes === "late" ? decoder.flush() : decoder.push(bytes);
+      if (bytes !== "late") reading = stdin.read();
+      for (const key of keys) this.#key(key);
+      if (keys.length > 0) this.#draw();
+    }
+  }
+
+  #key(key: Key): void {
+    this.#hint = "";
+    const taking = this.#taking;
+    const now = this.#now();
+    if (taking.kind === "pick") {
+      const hasty = taking.guarded && key.kind !== "named" &&
+        (now - this.#lastTyped < HASTY_MS || now - taking.since < HASTY_MS / 2);
+      if (!hasty) return this.#pickKey(taking, key);
+    }
+    if (taking.kind === "ask") return this.#askKey(taking, key);
+    this.#lastTyped = now;
+    const isInterrupt = key.kind === "named" && key.name === "interrupt";
+    if (isInterrupt && (this.#running !== null || this.#editor.text === "")) return this.#interrupt();
+    const edited = edit(this.#editor, key);
+    this.#editor = edited.state;
+    for (const effect of edited.effects) this.#effect(effect);
+  }
+
+  #pickKey(taking: Taking & { kind: "pick" }, key: Key): void {
+    const picked = pick(taking.state, key);
+    if (picked.kind === "open") {
+      this.#taking = { ...taking, state: picked.state };
+      return;
+    }
+    this.#taking = { kind: "line" };
+    taking.done(picked.index);
+    if (key.kind === "named" && key.name === "interrupt" && this.#running !== null) this.#interrupt();
+  }
+
+  #askKey(taking: Taking & { kind: "ask" }, key: Key): void {
+    const edited = edit(taking.editor, key);
+    this.#taking = { ...taking, editor: edited.state };
+    for (const effect of edited.effects) {
+      if (effect.kind !== "submit" && effect.kind !== "escape" && effect.kind !== "interrupt") continue;
+      this.#taking = { kind: "line" };
+      taking.done(effect.kind === "submit" ? effect.text : null);
+      return;
+    }
+  }
+
+  /** Whoever waits for an answer gets none. */
+  #answerNothing(): void {
+    const taking = this.#taking;
+    this.#taking = { kind: "line" };
+    if (taking.kind !== "line") taking.done(null);
+  }
+
+  #effect(effect: EditorEffect): void {
+    switch (effect.kind) {
+      case "submit":
+        void this.#remember(effect.text);
+        void this.#queue.push(effect.text, effect.text.length);
+        return;
+      case "complete":
+        void this.#complete(effect.query);
+        return;
+      case "leave":
+        return this.leave();
+      case "interrupt":
+        return this.#interrupt();
+      case "escape":
+        if (this.#running !== null) this.#interrupt();
+        return;
+      case "clear_screen":
+        return this.clear();
+      case "open_last":
+        return this.say(this.#turnView.opened());
+      case "back_tab": {
+        const modes = ["default", "acceptEdits", "plan"] as const;
+        const next = modes[(modes.findIndex((mode) => mode === this.#chat.mode) + 1) % modes.length] ?? "default";
+        this.#chat.setMode(next);
+        return;
+      }
+    }
+  }
+
+  /** The first stops what runs; one more soon after leaves. */
+  #interrupt(): void {
+    const now = this.#now();
+    const again = now - this.#lastInterrupt < LEAVE_MS;
+    this.#lastInterrupt = now;
+    if (again) {
+      if (this.#running !== null) {
+        this.#exitCode = 130;
+        this.#context.io.clock.sleep(1500).then(() => this.#forced.resolve(130));
+      }
+      return this.leave();
+    }
+    this.#hint = "Ctrl-C again leaves";
+    if (this.#running === null) return;
+    this.#running.abort(stopped());
+    this.#answerNothing();
+    // What waited was meant for after this turn: it goes back to be looked at.
+    const waiting = this.#queue.drain();
+    if (waiting.length > 0) {
+      const text = [...waiting, this.#editor.text].filter((part) => part !== "").join("\n");
+      this.#editor = { ...this.#editor, text, cursor: text.length, completion: null };
+    }
+  }
+
+  #signal(signal: StopSignal): void {
+    if (signal === "SIGINT") {
+      this.#interrupt();
+      return this.#draw();
+    }
+    this.#exitCode = 143;
+    this.leave();
+    this.#context.io.clock.sleep(1500).then(() => this.#forced.resolve(143));
+  }
+
+  async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
+    const workspace = this.#chat.prepared?.session.workspace ?? null;
+    const items = await candidatesFor(query, workspace).catch(() => []);
+    this.#editor = { ...this.#editor, completion: offer(this.#editor, query, items) };
+    this.#draw();
+  }
+
+  /** Keeps what was typed for later chats, unless it may hold something protected. */
+  async #remember(text: string): Promise<void> {
+    try {
+      const session = this.#chat.prepared?.session;
+      if (session === undefined || sessionLabel(session) !== "open") return;
+      const { provider, local } = session.model;
+      const found = await session.net?.checkPrompt(text, { provider, local, allowed: false });
+      if (found === "protected") return;
+      await addToHistory(await openHome(this.#context.io), text);
+    } catch {
+      // A history that cannot be written, or a text that may not leave: nothing is kept.
+    }
+  }
+
+  #changed(): void {
+    if (this.#frame !== null) return;
+    this.#frame = setTimeout(() => this.#draw(), FRAME_MS);
+  }
+
+  #draw(): void {
+    if (this.#frame !== null) clearTimeout(this.#frame);
+    this.#frame = null;
+    this.#screen.live(this.#live());
+  }
+
+  /** What is drawn again: the open block, what is done, what waits, the line, and the status. */
+  #live(): LiveRows {
+    const width = this.width();
+    const height = this.#screen.height() - 1;
+    const status = statusRow({
+      session: this.#chat.prepared?.session ?? null,
+      mode: this.#chat.mode,
+      rate: this.#turnView.rate,
+    }, width);
+    const line = this.#lineRows({ width, height });
+    const activity = this.#activityRows(width).slice(0, Math.max(0, height - line.rows.length - 1));
+    const room = height - line.rows.length - activity.length - 1;
+    const open = room > 0 ? this.#turnView.openRows().slice(-room) : [];
+    const gap: Row[] = room - open.length > 6 && (open.length > 0 || activity.length > 0) ? [[]] : [];
+    const above = [...open, ...gap, ...activity];
+    const cursor = line.cursor === null ? null : { ...line.cursor, row: line.cursor.row + above.length };
+    return { rows: [...above, ...line.rows, status], cursor };
+  }
+
+  #activityRows(width: number): Row[] {
+    const activity = this.#turnView.activityRow(width);
+    const queued = this.#queue.waiting().map((text) => row(fit(`waits: ${clean(text)}`, width), "dim"));
+    const hint = this.#hint === "" ? [] : [row(fit(this.#hint, width), "warning")];
+    return [...activity === null ? [] : [activity], ...queued.slice(0, 3), ...hint];
+  }
+
+  #lineRows({ width, height }: { width: number; height: number }): LiveRows {
+    const taking = this.#taking;
+    if (taking.kind === "pick") {
+      return { rows: viewPicker(taking.state, { width, height: Math.max(1, Math.min(height - 1, 14)) }), cursor: null };
+    }
+    const small = height < 8;
+    const options = { width, maxRows: small ? 2 : Math.max(3, height >> 1), offers: small ? 1 : 8 };
+    const editor = taking.kind === "ask" ? taking.editor : this.#editor;
+    const view = viewEditor(editor, options);
+    if (taking.kind !== "ask") return view;
+    return {
+      rows: [row(fit(taking.title, width), "bold"), ...view.rows],
+      cursor: { ...view.cursor, row: view.cursor.row + 1 },
+    };
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    const prepared = this.#chat.prepared;
+    if (prepared === null || prepared.transcriptFile === null || prepared.session.items.length === 0) return;
+    const id = prepared.session.id.slice(0, 8);
+    await this.#context.io.stdout.write(`go on with: agentcli chat --resume ${id}\n`).catch(() => {});
+  }
+}
+
+function stopped(): AgentcliError {
+  return new AgentcliError("interrupted", "interrupted");
+}

@@ -1,0 +1,17 @@
+/** `agentcli chat`: many turns with one model, at a terminal or line by line. */
+import { RUN_OPTIONS } from "../run/verb.ts";
+import { verb } from "../verb.ts";
+
+export const chatVerb = verb({
+  brief: "Talk with a model, turn by turn",
+  detail:
+    "Answers render as they stream; what you type meanwhile waits its turn. Ctrl-C stops the turn, twice it leaves; Ctrl-D leaves. Type / for the commands, @ for a path. With piped input each line is a turn.",
+  arguments: [{ name: "prompt", brief: "The first thing to say", optional: true }],
+  options: RUN_OPTIONS,
+  examples: [
+    "agentcli chat --model demo",
+    "agentcli chat --continue",
+    'agentcli chat --permission-mode plan "What would it take to add a verb?"',
+  ],
+  load: () => import("./run.ts"),
+});

@@ -1,0 +1,20 @@
+/** What commands and questions of the chat need of what is shown: the terminal and the lines give one each. */
+import type { Choice } from "../../terminal/picker.ts";
+import type { Row } from "../../terminal/style.ts";
+
+/** A way to tell and to ask. */
+export interface ChatView {
+  /** Columns that rows may take. */
+  width(): number;
+  /** Rows that stay. */
+  say(rows: readonly Row[]): void;
+  /** One of the choices by its place; null when nothing was chosen, or nobody is there. `hasty` keys do not count. */
+  pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null>;
+  /** A line of text; null when it was given up. */
+  ask(title: string): Promise<string | null>;
+  /** Says what is being done while it takes. */
+  during<T>(label: string, work: Promise<T>): Promise<T>;
+  /** Ends the chat after what runs now. */
+  leave(): void;
+  clear(): void;
+}
