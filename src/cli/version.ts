@@ -1,2 +1,5 @@
 /** The version of the program; one home, also for the protocol and the bundle. */
 export const VERSION = "0.1.0";
+
+/** The commit it was made from. Written into the bundle (`scripts/release_commit.ts`); empty in the sources. */
+export const COMMIT: string = "";

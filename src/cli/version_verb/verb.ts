@@ -2,7 +2,7 @@
 import { verb } from "../verb.ts";
 
 export const versionVerb = verb({
-  brief: "Print the version",
+  brief: "Print version, commit, form and runtime",
   arguments: [],
   options: {},
   examples: ["agentcli version", "agentcli version --json"],

@@ -1,8 +1,15 @@
-/** Prints the version, with `--json` as an object. */
+/** Prints what runs: version, commit, form and runtime; with `--json` as an object. */
+import { runtimeFacts } from "../../platform/runtime.ts";
 import type { Invocation } from "../verb.ts";
-import { VERSION } from "../version.ts";
+import { COMMIT, VERSION } from "../version.ts";
 
+/** The first line is that of `--version`. `commit` is null in JSON where it is not known: in the sources. */
 export async function run({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
-  await io.stdout.write(globals.json ? JSON.stringify({ version: VERSION }) + "\n" : `${VERSION} (agentcli)\n`);
+  const { version: runtime, form, system } = runtimeFacts();
+  const commit = COMMIT === "" ? null : COMMIT;
+  const text = globals.json
+    ? JSON.stringify({ version: VERSION, commit, form, runtime, system }) + "\n"
+    : `${VERSION} (agentcli)\n${commit === null ? "" : `commit ${commit}, `}${form}, Deno ${runtime}, ${system}\n`;
+  await io.stdout.write(text);
 }

@@ -1,0 +1,86 @@
+/** One standalone binary out of the bundle. */
+import { modulesOf } from "./compile_modules.ts";
+
+/** The systems that binaries are made for. */
+export const TARGETS = [
+  "x86_64-unknown-linux-gnu",
+  "aarch64-unknown-linux-gnu",
+  "x86_64-apple-darwin",
+  "aarch64-apple-darwin",
+  "x86_64-pc-windows-msvc",
+  "aarch64-pc-windows-msvc",
+] as const;
+
+/** One of {@link TARGETS}. */
+export type Target = (typeof TARGETS)[number];
+
+/** What one binary is made of. */
+export interface Binary {
+  /** The text of the bundle. */
+  bundle: string;
+  target: Target;
+  /** Folder for the result; it is there. */
+  folder: string;
+  /** Time of the modules inside, in seconds of 1970: Deno writes it into the binary. */
+  seconds: number;
+}
+
+/** Name of the file. */
+export function binaryName(target: Target): string {
+  return `agentcli-${target}${target.includes("windows") ? ".exe" : ""}`;
+}
+
+/** A failure whose message says what to do. */
+export class CompileError extends Error {
+  override readonly name = "CompileError";
+}
+
+/** Writes the binary and gives its path. Throws {@link CompileError}, mostly for want of Deno's base binary. */
+export async function compileBinary({ bundle, target, folder, seconds }: Binary): Promise<string> {
+  const output = `${folder}/${binaryName(target)}`;
+  const work = await Deno.makeTempDir();
+  try {
+    // Alone in a folder: Deno would embed the packages of a package.json or node_modules above it.
+    const sources = `${work}/agentcli`;
+    await Deno.mkdir(sources);
+    for (const [name, text] of modulesOf(bundle)) {
+      await Deno.writeTextFile(`${sources}/${name}`, text);
+      await Deno.utime(`${sources}/${name}`, seconds, seconds);
+    }
+    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+      args: ["compile", "--quiet", "--no-check", "--no-config", "--no-lock", "--no-code-cache", "--no-prompt"].concat(
+        ["--allow-all", "--target", target, "--output", output, "main.js"],
+      ),
+      cwd: sources,
+      clearEnv: true,
+      env: compileEnvironment(seconds),
+    }).output();
+    if (!success) throw new CompileError(reasonOf(new TextDecoder().decode(stderr), target));
+  } finally {
+    await Deno.remove(work, { recursive: true });
+  }
+  return output;
+}
+
+/** What the compiler is told of the environment. It writes settings such as `OTEL_DENO` into what it makes. */
+function compileEnvironment(seconds: number): Record<string, string> {
+  const kept = ["PATH", "HOME", "USERPROFILE", "LOCALAPPDATA", "SYSTEMROOT", "TMPDIR", "TEMP", "XDG_CACHE_HOME"].concat(
+    ["DENO_DIR", "DENORT_BIN", "DENO_CERT", "DENO_TLS_CA_STORE", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY"],
+  );
+  const pairs = kept.map((name) => [name, Deno.env.get(name)]).filter(([, value]) => value !== undefined);
+  return { ...Object.fromEntries(pairs), DENO_NO_UPDATE_CHECK: "1", NO_COLOR: "1", SOURCE_DATE_EPOCH: String(seconds) };
+}
+
+/** The compiler's trouble in one or two lines. */
+export function reasonOf(stderr: string, target: Target): string {
+  const first = stderr.split("\n").map((line) => line.replace(/^error:\s*/, "").trim()).find((line) => line !== "") ??
+    "";
+  if (/no space left/i.test(stderr)) return `${target}: no space left on the disk`;
+  if (/dl\.deno\.land|base binary|denort/i.test(stderr)) {
+    const version = Deno.version.deno;
+    return `${target}: Deno's base binary cannot be had\n` +
+      `  put denort-${target}.zip of Deno ${version} into $DENO_DIR/dl/release/v${version}/, or name the unpacked ` +
+      `file with DENORT_BIN (one target only); it comes from https://dl.deno.land/release/v${version}/`;
+  }
+  return `${target}: deno compile failed: ${first}`;
+}
