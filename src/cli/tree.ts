@@ -1,5 +1,6 @@
 /** The verbs. Declarations only: the code of a verb is loaded when it is called. */
 import { authVerb } from "./auth/verb.ts";
+import { chatVerb } from "./chat/verb.ts";
 import { completeVerb, completionsVerb } from "./completions/verb.ts";
 import { configVerb } from "./config/verb.ts";
 import { doctorVerb } from "./doctor/verb.ts";
@@ -17,6 +18,7 @@ export const TREE = group({
   brief: "agentcli: agent turns with the models on your own machine",
   verbs: {
     run: runVerb,
+    chat: chatVerb,
     "init-providers": initProvidersVerb,
     providers: providersVerb,
     config: configVerb,
