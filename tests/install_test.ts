@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { serveFolder } from "../scripts/release_server.ts";
+import { writeSums } from "../scripts/release_sums.ts";
+import { REPOSITORY } from "./helpers/program.ts";
+
+const BINARY = "agentcli-x86_64-unknown-linux-gnu";
+const PROGRAM = `#!/bin/sh
+case $1 in
+  --version) echo "9.8.7 (agentcli)" ;;
+  completions) echo "complete -W one agentcli # $2" ;;
+esac
+`;
+const ignore = Deno.build.os === "windows";
+
+interface Place extends AsyncDisposable {
+  home: string;
+  release: string;
+  /** Programs that are found before those of the system. */
+  tools: string;
+}
+
+async function script(path: string, text: string): Promise<void> {
+  await Deno.writeTextFile(path, text);
+  await Deno.chmod(path, 0o755);
+}
+
+/** An empty home and a release whose binary is a script. The system says that it is Linux on x86_64. */
+async function place(): Promise<Place> {
+  const folder = await Deno.makeTempDir();
+  const [home, release, tools] = [`${folder}/a home's`, `${folder}/release`, `${folder}/tools`];
+  for (const path of [home, release, tools]) await Deno.mkdir(path);
+  await Deno.writeTextFile(`${release}/${BINARY}`, PROGRAM);
+  await Deno.writeTextFile(`${release}/agentcli.js`, 'console.log("9.8.7 (agentcli)");\n');
+  await writeSums(release);
+  await script(`${tools}/uname`, "#!/bin/sh\ncase $1 in -m) echo x86_64 ;; *) echo Linux ;; esac\n");
+  return { home, release, tools, [Symbol.asyncDispose]: () => Deno.remove(folder, { recursive: true }) };
+}
+
+async function install(args: readonly string[], { home, tools }: Place, env: Record<string, string> = {}) {
+  const { code, stdout, stderr } = await new Deno.Command("sh", {
+    args: [`${REPOSITORY}/scripts/install.sh`, ...args],
+    clearEnv: true,
+    env: { HOME: home, PATH: `${tools}:/usr/local/bin:/usr/bin:/bin`, SHELL: "/bin/bash", ...env },
+    stdin: "null",
+  }).output();
+  return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const found: string[] = [];
+  for await (const entry of Deno.readDir(folder)) {
+    if (entry.isDirectory) found.push(...(await filesOf(`${folder}/${entry.name}`)));
+    else found.push(`${folder}/${entry.name}`);
+  }
+  return found.sort();
+}
+
+/** One line that says why, and nothing left behind. */
+async function assertRefused(ran: Awaited<ReturnType<typeof install>>, why: RegExp, { home }: Place): Promise<void> {
+  assert.equal(ran.code, 1, ran.stdout);
+  assert.match(ran.stderr, why);
+  assert.equal(ran.stderr.trimEnd().split("\n").length, 1, ran.stderr);
+  assert.deepEqual(await filesOf(home), []);
+}
+
+Deno.test(
+  { name: "install.sh installs a folder, sets up the shell, and takes all of it away again", ignore },
+  async () => {
+    await using at = await place();
+    const start = `${at.home}/.bashrc`;
+    await Deno.writeTextFile(start, "alias ll='ls -l'");
+    const first = await install(["--from", at.release], at);
+    assert.equal(first.code, 0, first.stderr);
+    assert.match(first.stdout, /^9\.8\.7 \(agentcli\) is installed: /);
+    const asked = await new Deno.Command("bash", {
+      args: ["--norc", "-c", '. "$HOME/.bashrc"; agentcli --version; complete -p agentcli'],
+      clearEnv: true,
+      env: { HOME: at.home, PATH: "/usr/bin:/bin" },
+    }).output();
+    assert.match(new TextDecoder().decode(asked.stdout), /^9\.8\.7 \(agentcli\)\ncomplete -W/);
+    // Again: nothing is doubled.
+    assert.equal((await install(["--from", at.release], at)).code, 0);
+    assert.equal((await Deno.readTextFile(start)).match(/>>> agentcli >>>/g)?.length, 1);
+    const gone = await install(["--uninstall"], at);
+    assert.equal(gone.code, 0, gone.stderr);
+    assert.deepEqual(await filesOf(at.home), [start]);
+    assert.equal(await Deno.readTextFile(start), "alias ll='ls -l'\n");
+    assert.match((await install(["--uninstall"], at)).stderr, /nothing is installed/);
+  },
+);
+
+Deno.test({ name: "install.sh follows no shell when told so, and takes another folder", ignore }, async () => {
+  await using at = await place();
+  const { code, stdout } = await install(["--from", at.release, "--bin", `${at.home}/b`, "--no-shell"], at);
+  assert.equal(code, 0);
+  assert.match(stdout, /is not on PATH/);
+  assert.deepEqual(await filesOf(at.home), [`${at.home}/.local/share/agentcli/installed`, `${at.home}/b/agentcli`]);
+});
+
+Deno.test({ name: "install.sh installs from an address", ignore }, async () => {
+  await using at = await place();
+  await using server = serveFolder(at.release);
+  const { code, stderr } = await install(["--from", `http://127.0.0.1:${server.addr.port}/`], at);
+  assert.equal(code, 0, stderr);
+  assert.equal(await Deno.readTextFile(`${at.home}/.local/bin/agentcli`), PROGRAM);
+});
+
+Deno.test({ name: "install.sh --bundle runs the one file with the Deno that is there", ignore }, async () => {
+  await using at = await place();
+  await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
+  const ran = await install(["--from", at.release, "--bundle", "--no-shell"], at);
+  assert.equal(ran.code, 0, ran.stderr);
+  // The binary in its place afterwards leaves nothing of it.
+  assert.equal((await install(["--from", at.release, "--no-shell"], at)).code, 0);
+  const files = (await filesOf(at.home)).filter((path) => !path.includes("/.cache/"));
+  assert.deepEqual(files, [`${at.home}/.local/bin/agentcli`, `${at.home}/.local/share/agentcli/installed`]);
+});
+
+Deno.test({ name: "install.sh installs nothing that differs from its sum", ignore }, async () => {
+  await using at = await place();
+  await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "# changed\n");
+  await using server = serveFolder(at.release);
+  await assertRefused(await install(["--from", at.release], at), /is damaged: its SHA-256/, at);
+  await assertRefused(await install(["--from", `http://127.0.0.1:${server.addr.port}`], at), /is damaged/, at);
+});
+
+Deno.test({ name: "install.sh names what is missing of a release, an address, a folder", ignore }, async () => {
+  await using at = await place();
+  const server = serveFolder(at.tools);
+  const address = `http://127.0.0.1:${server.addr.port}`;
+  await assertRefused(await install(["--from", address], at), /has no SHA256SUMS/, at);
+  await server.shutdown();
+  await assertRefused(await install(["--from", address], at), /cannot be reached \(no network/, at);
+  await assertRefused(await install(["--from", at.tools], at), /no folder of a release/, at);
+  await assertRefused(await install([], at), /name the release/, at);
+  await assertRefused(await install(["--from"], at), /--from needs a value/, at);
+  await assertRefused(await install(["--form", "x"], at), /unknown option --form/, at);
+});
+
+Deno.test(
+  { name: "install.sh takes no address that is open to changes on the way, and shows no password", ignore },
+  async () => {
+    await using at = await place();
+    const ran = await install(["--from", "http://user:word@example.com/r"], at);
+    await assertRefused(ran, /http:\/\/example\.com\/r is not encrypted/, at);
+    await assertRefused(await install(["--from", "http://127.0.0.1.example.com/r"], at), /is not encrypted/, at);
+    await assertRefused(await install(["--from", "ftp://127.0.0.1/r"], at), /only https addresses and folders/, at);
+  },
+);
+
+Deno.test({ name: "install.sh says when there is no binary for the processor or the system", ignore }, async () => {
+  await using at = await place();
+  const uname = (machine: string, system: string) =>
+    script(`${at.tools}/uname`, `#!/bin/sh\ncase $1 in -m) echo ${machine} ;; *) echo ${system} ;; esac\n`);
+  await uname("riscv64", "Linux");
+  await assertRefused(await install(["--from", at.release], at), /no binary for riscv64 processors/, at);
+  await uname("amd64", "FreeBSD");
+  await assertRefused(await install(["--from", at.release], at), /no binary for FreeBSD/, at);
+  await uname("arm64", "Darwin");
+  await assertRefused(await install(["--from", at.release], at), /has no agentcli-aarch64-apple-darwin/, at);
+});
+
+Deno.test({ name: "install.sh puts nothing in place that does not run", ignore }, async () => {
+  await using at = await place();
+  await Deno.writeTextFile(`${at.release}/${BINARY}`, "\x7fELF of another machine");
+  await writeSums(at.release);
+  await assertRefused(await install(["--from", at.release], at), /does not run on this system/, at);
+});
+
+Deno.test({ name: "install.sh --bundle says when Deno is old or missing", ignore }, async () => {
+  await using at = await place();
+  for (const version of ["1.46.3", "2.7.10", "2.6.0"]) {
+    await script(`${at.tools}/deno`, `#!/bin/sh\necho "deno ${version} (stable)"\n`);
+    await assertRefused(await install(["--from", at.release, "--bundle"], at), /is too old, 2\.7\.11 is needed/, at);
+  }
+  await Deno.remove(`${at.tools}/deno`);
+  for (const tool of ["sh", "sed", "basename", "dirname", "cat"]) {
+    await Deno.symlink(`/bin/${tool}`, `${at.tools}/${tool}`);
+  }
+  const ran = await install(["--from", at.release, "--bundle"], at, { PATH: at.tools });
+  await assertRefused(ran, /there is no deno on PATH/, at);
+});
+
+Deno.test({ name: "install.sh leaves a command alone that it did not put there", ignore }, async () => {
+  await using at = await place();
+  const command = `${at.home}/.local/bin/agentcli`;
+  await Deno.mkdir(`${at.home}/.local/bin`, { recursive: true });
+  await Deno.writeTextFile(command, "of somebody else");
+  assert.match((await install(["--from", at.release], at)).stderr, /was not installed by this script/);
+  assert.equal(await Deno.readTextFile(command), "of somebody else");
+});
+
+Deno.test({ name: "install.sh says that the disk is full", ignore }, async () => {
+  await using at = await place();
+  await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "#".repeat(300_000));
+  await writeSums(at.release);
+  await using server = serveFolder(at.release);
+  const mount = new Deno.Command("mount", {
+    args: ["-t", "tmpfs", "-o", "size=128k", "tmpfs", at.home],
+    stderr: "null",
+  });
+  const mounted = await mount.output().catch(() => null);
+  if (!mounted?.success) return;
+  try {
+    await assertRefused(await install(["--from", at.release], at), /no space left in .* MB free/, at);
+    const address = `http://127.0.0.1:${server.addr.port}`;
+    await assertRefused(await install(["--from", address], at), /no space left in /, at);
+  } finally {
+    await new Deno.Command("umount", { args: [at.home] }).output();
+  }
+});
