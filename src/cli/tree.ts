@@ -4,6 +4,7 @@ import { chatVerb } from "./chat/verb.ts";
 import { completeVerb, completionsVerb } from "./completions/verb.ts";
 import { configVerb } from "./config/verb.ts";
 import { doctorVerb } from "./doctor/verb.ts";
+import { editorVerb } from "./editor/verb.ts";
 import { helpVerb } from "./help_topics/verb.ts";
 import { initProvidersVerb } from "./init_providers/verb.ts";
 import { localModelVerb } from "./local_model/verb.ts";
@@ -24,6 +25,7 @@ export const TREE = group({
     config: configVerb,
     "local-model": localModelVerb,
     secrets: secretsVerb,
+    editor: editorVerb,
     auth: authVerb,
     sessions: sessionsVerb,
     doctor: doctorVerb,

@@ -25,7 +25,8 @@ export async function applyChanges(home: Home, wanted: Wanted, options: { expect
         hint: "run it again",
       });
     }
-    const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files } };
+    const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files }, directories: [] };
+    next.directories = await directoriesAfter(ledger, plan);
     for (const change of plan.changes) await noteFile(next, change, home);
     const dropped = Object.keys(next.files).filter((path) => !isUsed(next, path));
     for (const path of dropped) delete next.files[path];
@@ -40,12 +41,12 @@ export async function applyChanges(home: Home, wanted: Wanted, options: { expect
       }
     } catch (error) {
       await undo(done);
+      await removeDirectories(next.directories.filter((directory) => !ledger.directories.includes(directory)));
       await writeLedger(home, ledger);
       throw failed(error);
     }
-    for (const { path, after } of plan.changes) {
-      if (after === null) await removeDirectories(ledger.files[path]?.directories ?? []);
-    }
+    const emptied = plan.changes.filter(({ after }) => after === null).map(({ path }) => path);
+    await removeDirectories(next.directories.filter((directory) => emptied.some((path) => isWithin(directory, path))));
     for (const path of dropped) await dropOriginal(home, path);
     return plan;
   });
@@ -63,7 +64,7 @@ function isUsed(ledger: Ledger, path: string): boolean {
 }
 
 async function noteFile(ledger: Ledger, change: Change, home: Home): Promise<void> {
-  const { path, before, after, base } = change;
+  const { path, before, after } = change;
   const known = ledger.files[path];
   const written = after === null ? null : await sha256(after);
   if (known === undefined && before !== null) await keepOriginal(home, path, { found: before });
@@ -72,9 +73,6 @@ async function noteFile(ledger: Ledger, change: Change, home: Home): Promise<voi
     created: known?.created ?? before === null,
     written,
     untouched: (known?.untouched ?? true) && asWeLeftIt,
-    directories: [
-      ...new Set([...(known?.directories ?? []), ...(after === null ? [] : await missingAbove(path, base))]),
-    ],
   };
   ledger.files[path] = record;
 }
@@ -123,13 +121,19 @@ function failed(error: unknown): AgentcliError {
   });
 }
 
+/** Those of the ledger that still stand, and those that will be made. */
+async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
+  const found = new Set<string>();
+  for (const directory of ledger.directories) if (await lstat(directory) !== null) found.add(directory);
+  for (const { path, base, after } of plan.changes) {
+    if (after !== null) { for (const directory of await missingAbove(path, base)) found.add(directory); }
+  }
+  return [...found].sort();
+}
+
 async function removeDirectories(directories: readonly string[]): Promise<void> {
-  for (const directory of directories) {
-    try {
-      await removeFile(directory);
-    } catch {
-      // Somebody else keeps something there: it stays.
-      return;
-    }
+  for (const directory of directories.toSorted((one, other) => other.length - one.length)) {
+    // Where somebody else keeps something, the system refuses, and it stays.
+    await removeFile(directory).catch(() => {});
   }
 }

@@ -27,10 +27,10 @@ const LedgerSchema = z.object({
       written: z.string().nullable(),
       /** Nobody else has changed the file between two writes of ours. */
       untouched: z.boolean(),
-      /** Directories that were made for it, the innermost first. */
-      directories: z.array(z.string()),
     }),
   ),
+  /** Directories that were made for our files, and that are ours to remove when they are empty. */
+  directories: z.array(z.string()),
 });
 
 /** The ledger. */
@@ -45,7 +45,7 @@ export type FileRecord = Ledger["files"][string];
 /** Reads the ledger; an empty one when there is none. Throws `home_unusable` for one that is damaged. */
 export async function readLedger(home: Home): Promise<Ledger> {
   const text = await home.read(LEDGER);
-  if (text === null) return { version: 1, artifacts: [], files: {} };
+  if (text === null) return { version: 1, artifacts: [], files: {}, directories: [] };
   try {
     return LedgerSchema.parse(JSON.parse(text));
   } catch (cause) {

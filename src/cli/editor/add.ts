@@ -1,0 +1,134 @@
+/** Adds or renews one artifact. */
+import type { Artifact } from "../../editor/artifact.ts";
+import { type HookEvent, isEvent } from "../../editor/events.ts";
+import {
+  type Destination,
+  makeHook,
+  makeInstructions,
+  makeRule,
+  makeScaffold,
+  makeServer,
+  makeSkill,
+  makeWorkflow,
+  type McpServer,
+} from "../../editor/make_artifact.ts";
+import { isScaffold, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
+import { AgentcliError } from "../../errors.ts";
+import { join } from "../../platform/path.ts";
+import type { Values } from "../option.ts";
+import type { Context, Invocation } from "../verb.ts";
+import { carryOut } from "./carry_out.ts";
+import { readContent, readFolder } from "./content.ts";
+import { openScene } from "./scene.ts";
+import { parseServer } from "./server_json.ts";
+import type { ADD_OPTIONS } from "./verb.ts";
+
+type Given = Values<typeof ADD_OPTIONS>;
+
+/** What an artifact is made from. */
+interface Request {
+  name: string;
+  options: Given;
+  context: Context;
+  to: Destination;
+}
+
+/** Exit 1 when something else stands in its place. */
+export async function run({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<number> {
+  const [kind = "", given] = words;
+  if (given === undefined && kind !== "instructions") {
+    throw new AgentcliError("usage", `editor add ${kind} needs a name`);
+  }
+  const scene = await openScene(options, context);
+  const scope = options.scope ?? (kind === "mcp" ? "user" : "project");
+  const to = { dialect: scene.dialect, places: scene.places(scope) };
+  const add = [await makeArtifact(kind, { name: given ?? "", options, context, to })];
+  return await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+}
+
+async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
+  const { name, options, context, to } = request;
+  switch (kind) {
+    case "rule":
+      return makeRule(name, await contentOf(request), { fields: options, to });
+    case "workflow":
+      return makeWorkflow(name, await contentOf(request), { description: options.description, to });
+    case "skill":
+      return await addSkill(request);
+    case "hook":
+      return isScaffold(name) ? await scaffoldHook(name, request) : ownHook(request);
+    case "mcp":
+      return makeServer(name, await serverOf(request), { to });
+    default: {
+      const directory = name === "" || to.places.scope !== "project" ? undefined : name;
+      const section = (name.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
+      return makeInstructions(section, await readContent(fileOf(options), context), { to, directory });
+    }
+  }
+}
+
+function fileOf({ file }: Given): string {
+  if (file !== undefined) return file;
+  throw new AgentcliError("usage", "the content is missing", { hint: "give --file <path>; - is standard input" });
+}
+
+function contentOf({ options, context }: Request): Promise<string> {
+  return readContent(fileOf(options), context);
+}
+
+async function addSkill({ name, options, context, to }: Request): Promise<Artifact> {
+  const directory = options.shared ? join(to.places.base, ".agents/skills") : undefined;
+  if (options.dir !== undefined) return makeSkill(name, readFolder(options.dir, context), { to, directory });
+  const bytes = new TextEncoder().encode(await readContent(fileOf(options), context));
+  return makeSkill(name, [{ path: "SKILL.md", bytes, executable: false }], { to, directory });
+}
+
+/** A scaffolded hook of that name, on its own events or on those that were named. */
+export async function scaffoldHook(
+  name: ScaffoldId,
+  { options, to }: { options: Pick<Given, "set" | "event">; to: Destination },
+): Promise<Artifact> {
+  const { readParameters, scriptsOf } = await import("../../editor/scaffold.ts");
+  const { events, guard, showOutput } = SCAFFOLDS[name];
+  const named = options.event.length === 0 ? events : eventsOf(options.event);
+  const wrong = named.find((event) => guard ? !events.includes(event) : !event.startsWith("post_"));
+  if (wrong !== undefined) throw new AgentcliError("usage", `${name} is not for the event ${wrong}`);
+  const scripts = scriptsOf(name, readParameters(name, options.set));
+  return makeScaffold(name, scripts, { events: named, guard, showOutput, to });
+}
+
+function eventsOf(words: readonly string[]): HookEvent[] {
+  return words.map((word) => {
+    if (isEvent(word)) return word;
+    throw new AgentcliError("usage", `the editor knows no event "${word}"`, { hint: "see docs/editor.md" });
+  });
+}
+
+function ownHook({ name, options, to }: Request): Artifact {
+  const entry = {
+    command: options.command ?? "",
+    powershell: options.powershell ?? "",
+    ...(options.showOutput ? { show_output: true } : {}),
+    ...(options.workingDirectory === undefined ? {} : { working_directory: options.workingDirectory }),
+  };
+  return makeHook(name, entry, { events: eventsOf(options.event), to });
+}
+
+function pairs(words: readonly string[], option: string): Record<string, string> {
+  return Object.fromEntries(words.map((word) => {
+    const at = word.indexOf("=");
+    if (at < 1) throw new AgentcliError("usage", `${option} takes NAME=VALUE`);
+    return [word.slice(0, at), word.slice(at + 1)];
+  }));
+}
+
+async function serverOf({ options, context }: Request): Promise<McpServer> {
+  if (options.file !== undefined) return parseServer(await readContent(options.file, context));
+  if (options.serverUrl !== undefined) {
+    return { serverUrl: options.serverUrl, headers: pairs(options.header, "--header") };
+  }
+  if (options.command === undefined) {
+    throw new AgentcliError("usage", "a server needs --command, --server-url or --file");
+  }
+  return { command: options.command, args: options.arg, env: pairs(options.env, "--env") };
+}

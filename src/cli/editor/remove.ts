@@ -1,0 +1,22 @@
+/** Removes what agentcli wrote; what was changed since is reported and stays. */
+import { readLedger } from "../../editor/ledger.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { Invocation } from "../verb.ts";
+import { carryOut } from "./carry_out.ts";
+import { openScene } from "./scene.ts";
+import { selectInstalled } from "./selected.ts";
+import type { REMOVE_OPTIONS } from "./verb.ts";
+
+/** Exit 1 when something had to stay. */
+export async function run(
+  { options, arguments: words, context }: Invocation<typeof REMOVE_OPTIONS>,
+): Promise<number> {
+  if (options.all === words.length > 0) {
+    throw new AgentcliError("usage", "name what to remove, or give --all", { hint: "see: agentcli editor list" });
+  }
+  const scene = await openScene(options, context);
+  const { artifacts } = await readLedger(scene.home);
+  const here = artifacts.filter((one) => scene.isHere(one) && (options.scope ?? one.scope) === one.scope);
+  const remove = options.all ? here : selectInstalled(words, here);
+  return await carryOut({ add: [], remove, keep: () => false, force: options.force }, scene, options);
+}

@@ -1,0 +1,65 @@
+/** What the verbs work on: the project, the user's home, the editor, and our own home with the ledger. */
+import { findProjectRoot } from "../../boundary/project.ts";
+import { type Dialect, type DialectId, type Scope } from "../../editor/dialect.ts";
+import { chooseDialect, type Places, placesOf, type Surroundings } from "../../editor/places.ts";
+import type { Installed } from "../../editor/ledger.ts";
+import { AgentcliError } from "../../errors.ts";
+import { realPath } from "../../platform/files.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+import { normalise, relativeTo, resolve } from "../../platform/path.ts";
+import type { Context } from "../verb.ts";
+
+/** What is given on the command line. */
+export interface PlaceOptions {
+  dialect?: DialectId | undefined;
+  systemDir?: string | undefined;
+}
+
+/** Everything a verb looks at. */
+export interface Scene {
+  context: Context;
+  around: Surroundings;
+  dialect: Dialect;
+  home: Home;
+  /** The places of a scope. */
+  places(scope: Scope): Places;
+  /** Whether an installed artifact belongs to this project, this user or this machine. */
+  isHere(installed: Pick<Installed, "scope" | "base">): boolean;
+  /** A path for messages: relative to the project where it lies below it. */
+  shown(path: string): string;
+}
+
+/** Looks around. Throws `usage` where there is no home directory. */
+export async function openScene(options: PlaceOptions, context: Context): Promise<Scene> {
+  const { io, globals } = context;
+  const named = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  const real = named === undefined ? null : await realPath(named);
+  if (real === null) throw new AgentcliError("usage", "no home directory: HOME is not set to a directory");
+  const programData = io.env("ProgramData");
+  const around: Surroundings = {
+    root: await findProjectRoot(globals.cwd, named),
+    userHome: normalise(real),
+    os: io.os,
+    ...(programData === undefined ? {} : { programData: normalise(programData) }),
+    ...(options.systemDir === undefined ? {} : { systemDirectory: resolve(globals.cwd, options.systemDir) }),
+  };
+  const dialect = chooseDialect(options.dialect, around);
+  const bases = () => [around.root, around.userHome, ...systemBase()];
+  const systemBase = () => {
+    try {
+      return [placesOf(dialect, "system", around).base];
+    } catch {
+      // A system directory that nobody knows holds nothing of ours.
+      return [];
+    }
+  };
+  return {
+    context,
+    around,
+    dialect,
+    home: await openHome(io),
+    places: (scope) => placesOf(dialect, scope, around),
+    isHere: ({ base }) => bases().includes(base),
+    shown: (path) => relativeTo(around.root, path),
+  };
+}

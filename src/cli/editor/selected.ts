@@ -1,0 +1,18 @@
+/** Artifacts by the words of the command line: a name, or kind:name. */
+import { artifactId } from "../../editor/artifact.ts";
+import type { Installed } from "../../editor/ledger.ts";
+import { AgentcliError } from "../../errors.ts";
+
+/** Those that the words name; every word has to name one. Throws `usage`. */
+export function selectInstalled(words: readonly string[], installed: readonly Installed[]): Installed[] {
+  const selected = words.flatMap((word) => {
+    const found = installed.filter((one) => artifactId(one) === word || one.name === word);
+    if (found.length === 0) {
+      throw new AgentcliError("usage", `agentcli has not installed "${word}" here`, {
+        hint: "see: agentcli editor list",
+      });
+    }
+    return found;
+  });
+  return [...new Set(selected)];
+}

@@ -1,0 +1,170 @@
+/** `agentcli editor …`: rules, workflows, skills, hooks and servers for an editor's assistant. */
+import { choice, flag, list, type Options, text } from "../option.ts";
+import { group, verb } from "../verb.ts";
+
+/** Repeated here, so that the editor's own table stays off the start of every other verb. */
+const DIALECTS = ["ide", "windsurf", "devin"] as const;
+const SCOPES = ["project", "user", "system"] as const;
+const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
+
+const PLACE = {
+  dialect: choice(DIALECTS, "The editor (default: the one whose files are here, else ide)"),
+  systemDir: text("DIR", "The editor's directory for all users", { completion: "directory" }),
+} as const satisfies Options;
+
+const CHANGE = {
+  dryRun: flag("Show the plan and write nothing"),
+  force: flag("Write over what is foreign or was changed by hand"),
+} as const satisfies Options;
+
+export const PLACE_OPTIONS = PLACE;
+export const CHANGE_OPTIONS = { ...PLACE, ...CHANGE } as const satisfies Options;
+
+export const INIT_OPTIONS = { ...CHANGE_OPTIONS } as const satisfies Options;
+
+export const ADD_OPTIONS = {
+  ...CHANGE_OPTIONS,
+  scope: choice(SCOPES, "For this project (default), for all of yours, or for all users"),
+  file: text("FILE", "The content; - is standard input", { completion: "file" }),
+  dir: text("DIR", "Folder of a skill, with what it bundles", { completion: "directory", group: "Skills" }),
+  shared: flag("Put the skill into .agents/skills, where several assistants find it", { group: "Skills" }),
+  trigger: choice(["always_on", "model_decision", "glob", "manual"], "When the rule is active", { group: "Rules" }),
+  globs: text("GLOBS", "Files of the rule, joined by commas", { group: "Rules" }),
+  description: text("TEXT", "What a rule or workflow is for", { group: "Rules" }),
+  event: list("EVENT", "Event of a hook", { group: "Hooks" }),
+  command: text("LINE", "Command line of a hook in bash, or program of a server", { group: "Hooks and servers" }),
+  powershell: text("LINE", "Command line of a hook in PowerShell", { group: "Hooks" }),
+  showOutput: flag("Show what the hook prints", { group: "Hooks" }),
+  workingDirectory: text("DIR", "Where the hook runs", { group: "Hooks" }),
+  set: list("NAME=VALUE", "Parameter of a scaffolded hook", { group: "Hooks" }),
+  arg: list("WORD", "Argument of a server's program", { group: "Servers" }),
+  env: list("NAME=VALUE", "Variable of a server's program", { group: "Servers" }),
+  serverUrl: text("URL", "Address of a server", { group: "Servers" }),
+  header: list("NAME=VALUE", "Header of requests to a server", { group: "Servers" }),
+} as const satisfies Options;
+
+export const REMOVE_OPTIONS = {
+  ...CHANGE_OPTIONS,
+  scope: choice(SCOPES, "Only what is installed there"),
+  all: flag("Everything that agentcli installed here"),
+} as const satisfies Options;
+
+export const IMPORT_OPTIONS = {
+  ...PLACE,
+  take: flag("Take it over: it is ours from then on"),
+} as const satisfies Options;
+
+export const PERSONA_OPTIONS = {
+  ...CHANGE_OPTIONS,
+  from: text("FILE", "The persona: markdown, with or without frontmatter", { completion: "file" }),
+  scope: choice(SCOPES, "For this project (default), for all of yours, or for all users"),
+} as const satisfies Options;
+
+export const HOOK_OPTIONS = {
+  set: list("NAME=VALUE", "Parameter"),
+} as const satisfies Options;
+
+const ARTIFACT = { name: "artifact", brief: "Name, or kind:name" } as const;
+
+export const editorVerb = group({
+  brief: "Install rules, workflows, skills, hooks and servers for an editor's assistant, and keep them right",
+  detail:
+    "Everything is planned first and shown as a diff, then done all at once. What others wrote stays to the byte. Removing gives back what was there before. See docs/editor.md.",
+  verbs: {
+    init: verb({
+      brief: "Install a small starting set: instructions, the no-cloud guard, a workflow and a skill",
+      arguments: [],
+      options: INIT_OPTIONS,
+      examples: ["agentcli editor init", "agentcli editor init --dialect windsurf --dry-run"],
+      load: () => import("./init.ts"),
+    }),
+    add: verb({
+      brief: "Add or renew one artifact",
+      detail:
+        "Hooks that come with the program: no-cloud-guard, audit-log, setup-worktree, format-on-write, session-note. Keys of servers are written as ${env:NAME} only.",
+      arguments: [
+        { name: "kind", brief: "What it is", values: KINDS },
+        { name: "name", brief: "Its name; of instructions: a directory of the project", optional: true },
+      ],
+      options: ADD_OPTIONS,
+      examples: [
+        "agentcli editor add rule style --file style.md --trigger glob --globs '**/*.ts'",
+        "agentcli editor add hook no-cloud-guard",
+        "agentcli editor add hook format-on-write --set formatter='deno fmt'",
+        "agentcli editor add mcp files --scope user --command npx --arg=-y --arg some-server",
+      ],
+      load: () => import("./add.ts"),
+    }),
+    plan: verb({
+      brief: "Show what apply would do",
+      arguments: [],
+      options: PLACE,
+      examples: ["agentcli editor plan"],
+      load: () => import("./plan.ts"),
+    }),
+    apply: verb({
+      brief: "Put everything that is installed in order again",
+      arguments: [],
+      options: CHANGE_OPTIONS,
+      examples: ["agentcli editor apply --yes"],
+      load: () => import("./apply.ts"),
+    }),
+    check: verb({
+      brief: "Exit 1 when what is installed differs from what should be, or would not load",
+      arguments: [],
+      options: PLACE,
+      examples: ["agentcli editor check", "agentcli editor check --json"],
+      load: () => import("./check.ts"),
+    }),
+    list: verb({
+      brief: "Show what the editor finds, whose it is, and which one wins",
+      arguments: [],
+      options: PLACE,
+      examples: ["agentcli editor list", "agentcli editor list --json"],
+      load: () => import("./list.ts"),
+    }),
+    show: verb({
+      brief: "Show one artifact",
+      arguments: [ARTIFACT],
+      options: PLACE,
+      examples: ["agentcli editor show hook:no-cloud-guard"],
+      load: () => import("./show.ts"),
+    }),
+    remove: verb({
+      brief: "Remove what agentcli wrote and what is still as it wrote it",
+      arguments: [{ ...ARTIFACT, optional: true, repeated: true }],
+      options: REMOVE_OPTIONS,
+      examples: ["agentcli editor remove hook:no-cloud-guard", "agentcli editor remove --all --yes"],
+      load: () => import("./remove.ts"),
+    }),
+    doctor: verb({
+      brief: "Run every installed hook with recorded input and check what it says; find what does not load",
+      arguments: [],
+      options: PLACE,
+      examples: ["agentcli editor doctor"],
+      load: () => import("./doctor.ts"),
+    }),
+    import: verb({
+      brief: "Show what others or a person wrote; take it over only with --take",
+      arguments: [{ ...ARTIFACT, optional: true, repeated: true }],
+      options: IMPORT_OPTIONS,
+      examples: ["agentcli editor import", "agentcli editor import rule:style --take"],
+      load: () => import("./import.ts"),
+    }),
+    persona: verb({
+      brief: "Install an agent persona as a skill",
+      arguments: [{ name: "name", brief: "Name of the skill" }],
+      options: PERSONA_OPTIONS,
+      examples: ["agentcli editor persona reviewer --from reviewer.md"],
+      load: () => import("./persona.ts"),
+    }),
+    hook: verb({
+      brief: "What the installed hooks call",
+      arguments: [{ name: "scaffold", brief: "The hook" }, { name: "event", brief: "The event" }],
+      options: HOOK_OPTIONS,
+      examples: [],
+      hidden: true,
+      load: () => import("./hook.ts"),
+    }),
+  },
+});

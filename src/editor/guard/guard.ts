@@ -1,0 +1,106 @@
+/**
+ * The no-cloud guard: says of an action of an editor's assistant whether it touches what `.agentclisecret` protects. An
+ * editor's assistant counts as remote, whatever model it uses. The rules are those of the boundary itself.
+ */
+import { findProjectRoot } from "../../boundary/project.ts";
+import { writeProtection } from "../../boundary/write_protected.ts";
+import { statInPlace } from "../../platform/files_in_place.ts";
+import { resolve } from "../../platform/path.ts";
+import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
+import { ProtectedView, realOrNamed } from "./view.ts";
+
+/** Where the guard runs. */
+export interface GuardPlace {
+  cwd: string;
+  userHome: string | undefined;
+}
+
+/**
+ * Why the action is blocked, one line for the assistant; null when nothing speaks against it. Throws for input that
+ * cannot be judged: callers block then too.
+ */
+export async function judge(input: HookInput, place: GuardPlace): Promise<string | null> {
+  const named = optionalField(input, "cwd");
+  const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
+  const roots = [await findProjectRoot(place.cwd, place.userHome)];
+  // A command may run elsewhere: what is protected there counts too. A place that is gone has nothing to protect.
+  const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
+  if (other !== null && !roots.includes(other)) roots.push(other);
+  const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
+  const view = new ProtectedView({ roots, cwd, userHome });
+  view.set.start();
+  const reason = await judgeEvent(input, view, userHome);
+  const { damaged } = view.set;
+  return damaged === null
+    ? reason
+    : `${damaged.marker} cannot be used (${damaged.damaged}), so everything is protected`;
+}
+
+async function judgeEvent(input: HookInput, view: ProtectedView, userHome: string | null): Promise<string | null> {
+  switch (input.event) {
+    case "pre_read_code":
+    case "post_read_code":
+      return await judgeRead(textField(input, "file_path"), view);
+    case "pre_write_code":
+    case "post_write_code":
+      return judgeWrite(textField(input, "file_path"), view, { userHome }) ??
+        await judgeTexts(stringsIn(input.info.edits), { view, named: null });
+    case "pre_run_command":
+    case "post_run_command":
+      return await judgeTexts([textField(input, "command_line")], { view, named: "command" });
+    case "pre_mcp_tool_use":
+    case "post_mcp_tool_use":
+      return await judgeTexts(stringsIn(input.info.mcp_tool_arguments), { view, named: "prose" });
+    case "pre_user_prompt":
+      return await judgeTexts([textField(input, "user_prompt")], { view, named: "prose" });
+    default:
+      return await judgeTexts(stringsIn(input.info), { view, named: null });
+  }
+}
+
+async function judgeRead(word: string, view: ProtectedView): Promise<string | null> {
+  for (const path of view.meanings(word)) {
+    const rule = view.ruleAt(path);
+    if (rule !== null) return view.describe(path, rule);
+    const real = realOrNamed(path);
+    if (statInPlace(real)?.kind !== "directory") continue;
+    const inside = await view.insideOf(real);
+    if (inside !== null) {
+      return `the directory holds protected content: ${
+        view.describe(inside.path, inside.rule)
+      }; read single files of it`;
+    }
+  }
+  return null;
+}
+
+function judgeWrite(word: string, view: ProtectedView, { userHome }: { userHome: string | null }): string | null {
+  for (const path of view.meanings(word)) {
+    const rule = view.ruleAt(path);
+    if (rule !== null) return view.describe(path, rule);
+    const protection = writeProtection(path, userHome) ?? writeProtection(realOrNamed(path), userHome);
+    if (protection !== null) return `${word} may not be written: ${protection}; only the user changes it`;
+  }
+  return null;
+}
+
+/** Names of protected files (`named`: how the texts are read), and fragments of their content. */
+async function judgeTexts(
+  texts: readonly string[],
+  { view, named }: { view: ProtectedView; named: "command" | "prose" | null },
+): Promise<string | null> {
+  if (texts.length === 0 || !view.set.any) return null;
+  if (named !== null) {
+    const { findMention } = await import("./mentions.ts");
+    for (const text of texts) {
+      const found = await findMention(text, named, view);
+      if (found !== null) return view.describe(found.path, found.rule);
+    }
+  }
+  const { projectNet } = await import("../../boundary/scan/project_net.ts");
+  const net = projectNet(view.set, [view.root]);
+  const hit = await net.check(texts);
+  if (hit === null) return null;
+  const lines = hit.firstLine === hit.lastLine ? `line ${hit.firstLine}` : `lines ${hit.firstLine}-${hit.lastLine}`;
+  return `it holds ${lines} of ${net.describe(hit.path)}`;
+}

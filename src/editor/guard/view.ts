@@ -1,0 +1,88 @@
+/** The protected set as a hook asks it: by paths as an editor or a person writes them. */
+import { ProtectedSet } from "../../boundary/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { basename, dirname, isAbsolute, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
+
+/** Where a hook runs. */
+export interface Surroundings {
+  /** Real paths: the project, and what else belongs to the action. The first one is named in messages. */
+  roots: readonly string[];
+  /** Where relative paths start. */
+  cwd: string;
+  userHome: string | null;
+}
+
+/** What is protected around a hook. */
+export class ProtectedView {
+  readonly set: ProtectedSet;
+  readonly #around: Surroundings;
+
+  constructor(around: Surroundings) {
+    this.set = new ProtectedSet(around.roots);
+    this.#around = around;
+  }
+
+  get root(): string {
+    return this.#around.roots[0] ?? this.#around.cwd;
+  }
+
+  get cwd(): string {
+    return this.#around.cwd;
+  }
+
+  /** The absolute paths that a word may mean: from the working directory, and from each root. */
+  meanings(word: string): string[] {
+    const { cwd, roots, userHome } = this.#around;
+    const path = /^~[/\\]/.test(word) && userHome !== null ? join(userHome, word.slice(2)) : word;
+    if (path === "" || path.includes("\0")) return [];
+    return isAbsolute(path) ? [normalise(path)] : [...new Set([cwd, ...roots].map((base) => resolve(base, path)))];
+  }
+
+  /** The rule that covers a path by any of its names: as written, with links resolved, or as another name of the file. */
+  ruleAt(path: string): ProtectionRule | null {
+    const real = realOrNamed(path);
+    const status = quietly(() => lstatInPlace(real));
+    const found = status?.kind === "file" ? this.set.ruleOfFile(status, real) : this.set.rule(real);
+    return found ?? this.set.rule(path);
+  }
+
+  /** The first protected thing inside of a directory, with its rule; null when there is none. Walks the directory. */
+  async insideOf(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
+    const below = new ProtectedSet([realOrNamed(directory)]);
+    below.start();
+    const { files, directories } = await below.hidden();
+    for (const path of [...files, ...directories]) {
+      const rule = below.rule(path);
+      if (rule !== null) return { path, rule };
+    }
+    return null;
+  }
+
+  /** `secrets/keys.md is protected (.agentclisecret:3 no-cloud: secrets)`. */
+  describe(path: string, rule: ProtectionRule): string {
+    return `${relativeTo(this.root, path)} is protected (${describeRule(rule, this.root)})`;
+  }
+}
+
+function quietly<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    // What cannot be looked at is judged by its name alone.
+    return null;
+  }
+}
+
+/** Whether something stands at a path. */
+export function exists(path: string): boolean {
+  return quietly(() => lstatInPlace(path)) !== null;
+}
+
+/** The real path; of what does not exist yet, its existing part is resolved. */
+export function realOrNamed(path: string): string {
+  const real = quietly(() => realPathInPlace(path));
+  if (real !== null) return normalise(real);
+  const up = dirname(path);
+  return up === path ? path : join(realOrNamed(up), basename(path));
+}

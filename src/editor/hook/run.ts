@@ -1,0 +1,53 @@
+/** What the scaffolded hooks do when the editor calls them. */
+import { AgentcliError } from "../../errors.ts";
+import type { Io } from "../../platform/io.ts";
+import { INPUT_LIMIT, isEvent, parseHookInput } from "../events.ts";
+import { isScaffold, SCAFFOLDS } from "../scaffold_ids.ts";
+
+/** What a hook ends with. `blocked`: why the action must not be done. */
+export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string };
+
+async function readInput(io: Pick<Io, "stdin">): Promise<string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let text = "";
+  let size = 0;
+  for (let bytes = await io.stdin.read(); bytes !== null; bytes = await io.stdin.read()) {
+    size += bytes.length;
+    if (size > INPUT_LIMIT) throw new AgentcliError("usage", "the hook's input is too long");
+    text += decoder.decode(bytes, { stream: true });
+  }
+  return text + decoder.decode();
+}
+
+/**
+ * Runs one hook. Throws for everything that is not as it should be: an unknown name, an event that the hook is not for,
+ * input that cannot be read. The caller blocks then.
+ */
+export async function runHook(
+  { scaffold, event, settings, cwd }: { scaffold: string; event: string; settings: readonly string[]; cwd: string },
+  io: Io,
+): Promise<HookOutcome> {
+  if (!isScaffold(scaffold)) throw new AgentcliError("usage", "there is no such hook");
+  if (!isEvent(event) || !isFor(scaffold, event)) {
+    throw new AgentcliError("usage", `${scaffold} is not for the event "${event}"`);
+  }
+  const input = parseHookInput(await readInput(io), event);
+  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  if (scaffold === "no-cloud-guard") {
+    const { judge } = await import("../guard/guard.ts");
+    const reason = await judge(input, { cwd, userHome });
+    return reason === null ? { kind: "pass", output: "" } : { kind: "blocked", reason };
+  }
+  const { runPostHook } = await import("./post.ts");
+  const parameters = new Map(settings.map((setting) => {
+    const at = setting.indexOf("=");
+    return [setting.slice(0, at), setting.slice(at + 1)] as const;
+  }));
+  return { kind: "pass", output: await runPostHook({ scaffold, input, parameters, cwd, userHome }, io) };
+}
+
+function isFor(scaffold: keyof typeof SCAFFOLDS, event: string): boolean {
+  if (SCAFFOLDS[scaffold].guard) return (SCAFFOLDS[scaffold].events as readonly string[]).includes(event);
+  // The others may be set on any event that follows an action; what they need of it they ask for.
+  return event.startsWith("post_");
+}

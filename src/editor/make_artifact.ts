@@ -1,0 +1,258 @@
+/** Artifacts from what a person gives: checked here, before anything is planned. */
+import { isSecretVariable } from "../boundary/hygiene.ts";
+import { AgentcliError } from "../errors.ts";
+import { isWithin, join, relativeTo } from "../platform/path.ts";
+import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Piece } from "./artifact.ts";
+import type { Dialect } from "./dialect.ts";
+import type { HookEvent } from "./events.ts";
+import { fieldText, readFrontmatter, writeFrontmatter } from "./frontmatter.ts";
+import { lengthProblem, LIMITS } from "./limits.ts";
+import { globsProblem, ruleProblems, skillProblems, type Trigger, workflowProblems } from "./markdown_rules.ts";
+import { checkName } from "./names.ts";
+import type { Places } from "./places.ts";
+import { bashQuoted, powershellQuoted, type Scripts } from "./scaffold.ts";
+
+/** Where an artifact goes. */
+export interface Destination {
+  dialect: Dialect;
+  places: Places;
+}
+
+/** Throws `usage` with the first of the problems. */
+function refuse(problems: readonly (string | null)[], what: string): void {
+  const found = problems.find((problem) => problem !== null);
+  if (found !== undefined && found !== null) throw new AgentcliError("usage", `${what}: ${found}`);
+}
+
+function artifact(kind: ArtifactKind, name: string, { to, pieces }: { to: Destination; pieces: Piece[] }): Artifact {
+  checkName(name, kind);
+  return { kind, name, scope: to.places.scope, dialect: to.dialect.id, base: to.places.base, pieces };
+}
+
+function textFile(path: string, text: string, more: { executable?: boolean } = {}): Piece {
+  return { kind: "file", path, content: fileContent(text), executable: more.executable === true };
+}
+
+/** What is said about a rule beside its text. Undefined: as its own frontmatter has it. */
+export interface RuleFields {
+  trigger?: Trigger | undefined;
+  globs?: string | undefined;
+  description?: string | undefined;
+}
+
+/** A rule; in the user's scope a section of the global rules. Throws `usage` for one that would not load. */
+export function makeRule(
+  name: string,
+  text: string,
+  { fields, to }: { fields: RuleFields; to: Destination },
+): Artifact {
+  const matter = readFrontmatter(text);
+  if (to.places.rules === null) return makeSection("rule", name, { content: matter.body.trim(), to });
+  const globs = fields.globs ?? fieldText(matter, "globs") ?? undefined;
+  const trigger = fields.trigger ?? fieldText(matter, "trigger") ?? (globs === undefined ? "always_on" : "glob");
+  if (trigger === "glob") refuse([globsProblem((globs ?? "").replace(/\s*,\s*/g, ","))], `rule ${name}`);
+  const description = fields.description ?? fieldText(matter, "description") ?? undefined;
+  const whole = writeFrontmatter({ trigger, globs: globs?.replace(/\s*,\s*/g, ","), description }, matter.body);
+  refuse(ruleProblems(whole), `rule ${name}`);
+  return artifact("rule", name, { to, pieces: [textFile(join(to.places.rules, `${name}.md`), whole)] });
+}
+
+/** A workflow. Throws `usage` for one that is too long or not described. */
+export function makeWorkflow(
+  name: string,
+  text: string,
+  { description, to }: { description: string | undefined; to: Destination },
+): Artifact {
+  const matter = readFrontmatter(text);
+  const said = description ?? fieldText(matter, "description") ?? undefined;
+  const whole = writeFrontmatter({ description: said }, matter.body);
+  refuse(workflowProblems(whole), `workflow ${name}`);
+  return artifact("workflow", name, { to, pieces: [textFile(join(to.places.workflows, `${name}.md`), whole)] });
+}
+
+/** A file that a skill bundles; `path` relative to the skill. */
+export interface BundledFile {
+  path: string;
+  bytes: Uint8Array;
+  executable: boolean;
+}
+
+/** A skill with what it bundles; `directory` instead of the dialect's own, for one copy that serves several assistants. */
+export function makeSkill(
+  name: string,
+  files: readonly BundledFile[],
+  { to, directory }: { to: Destination; directory?: string | undefined },
+): Artifact {
+  const main = files.find(({ path }) => path === "SKILL.md");
+  if (main === undefined) throw new AgentcliError("usage", `skill ${name}: it has no SKILL.md`);
+  refuse(skillProblems(new TextDecoder().decode(main.bytes), name), `skill ${name}`);
+  const own = join(directory ?? to.places.skills, name);
+  const pieces = files.map(({ path, bytes, executable }): Piece => {
+    const place = join(own, path);
+    if (!isWithin(own, place) || place === own) {
+      throw new AgentcliError("usage", `skill ${name}: ${path} leaves the skill`);
+    }
+    return { kind: "file", path: place, content: encodeBase64(bytes), executable };
+  });
+  return artifact("skill", name, { to, pieces });
+}
+
+/** One entry of `hooks.json`. */
+export interface HookEntry {
+  command: string;
+  powershell: string;
+  show_output?: boolean;
+  working_directory?: string;
+}
+
+/** A hook with command lines of the user's own. */
+export function makeHook(
+  name: string,
+  entry: HookEntry,
+  { events, to }: { events: readonly HookEvent[]; to: Destination },
+): Artifact {
+  if (events.length === 0) throw new AgentcliError("usage", `hook ${name} needs an event`, { hint: "add --event" });
+  if (entry.command === "" || entry.powershell === "") {
+    throw new AgentcliError("usage", `hook ${name} needs a command line for both shells`, {
+      hint: "give --command (bash) and --powershell",
+    });
+  }
+  if (entry.working_directory?.startsWith("~")) {
+    throw new AgentcliError("usage", "the editor does not know ~ in a working directory", {
+      hint: "write the whole path",
+    });
+  }
+  const pieces = [...new Set(events)].map((event): Piece => ({
+    kind: "item",
+    path: to.places.hooks,
+    at: ["hooks", event],
+    value: entry,
+  }));
+  return artifact("hook", name, { to, pieces });
+}
+
+/** A scaffolded hook: two scripts, and an entry for each event that runs them. */
+export function makeScaffold(
+  name: string,
+  scripts: Scripts,
+  { events, guard, showOutput, to }: {
+    events: readonly HookEvent[];
+    guard: boolean;
+    showOutput: boolean;
+    to: Destination;
+  },
+): Artifact {
+  const { places } = to;
+  const [bash, powershell] = [join(places.scripts, `${name}.sh`), join(places.scripts, `${name}.ps1`)];
+  // A project's hooks run at its root, and the project may be somewhere else for the next person.
+  const shown = (path: string) => places.scope === "project" ? relativeTo(places.base, path) : path;
+  const pieces: Piece[] = [
+    textFile(bash, scripts.bash, { executable: true }),
+    textFile(powershell, scripts.powershell),
+    ...events.map((event): Piece => ({
+      kind: "item",
+      path: places.hooks,
+      at: ["hooks", event],
+      value: {
+        command: `bash ${bashQuoted(shown(bash))} ${event}${guard ? " || exit 2" : ""}`,
+        powershell: powershellLine(shown(powershell), event, { guard }),
+        show_output: showOutput,
+      },
+    })),
+  ];
+  return artifact("hook", name, { to, pieces });
+}
+
+/**
+ * Runs a script's text in the shell that is there, since an execution policy forbids files and a second shell would cost
+ * a third of a second. A script that is not there leaves no exit code, which is not 0 either.
+ */
+function powershellLine(path: string, event: string, { guard }: { guard: boolean }): string {
+  const code = guard ? 2 : 1;
+  const script = `[scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath ${powershellQuoted(path)}))`;
+  return `$ErrorActionPreference = 'Stop'; try { & (${script}) ${event} } catch { exit ${code} }; ` +
+    `if ($LASTEXITCODE -ne 0) { exit ${code} }`;
+}
+
+const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;
+const REFERENCE = /\$\{env:[A-Za-z_]\w*\}/;
+
+/** A value with `$NAME` and `${NAME}` written as the editors read it. */
+function withReferences(value: string): string {
+  return value.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (_, braced, plain) => `\${env:${braced ?? plain}}`);
+}
+
+function keyed(values: Readonly<Record<string, string>>, { name, inHeader }: { name: string; inHeader: boolean }) {
+  return Object.fromEntries(
+    Object.entries(values).map(([key, value]) => {
+      const written = withReferences(value);
+      const secret = isSecretVariable(key.replaceAll("-", "_")) ||
+        (inHeader && /^(?:authorization|cookie)$/i.test(key));
+      if (KEY_SHAPE.test(written) || (secret && written !== "" && !REFERENCE.test(written))) {
+        throw new AgentcliError("usage", `server ${name}: ${key} holds a literal key`, {
+          hint: `write a reference, such as ${key}='\${env:NAME}', and set the variable where the editor starts`,
+        });
+      }
+      return [key, written];
+    }),
+  );
+}
+
+/** A server as a person gives it. */
+export type McpServer =
+  & { disabled?: boolean; disabledTools?: string[] }
+  & (
+    | { command: string; args: readonly string[]; env: Readonly<Record<string, string>> }
+    | { serverUrl: string; headers: Readonly<Record<string, string>> }
+  );
+
+/** An MCP server. Throws `usage` where the scope has none, and for literal keys. */
+export function makeServer(name: string, server: McpServer, { to }: { to: Destination }): Artifact {
+  if (to.places.mcp === null) {
+    throw new AgentcliError("usage", `the editor reads no MCP servers in the scope ${to.places.scope}`, {
+      hint: "use --scope user",
+    });
+  }
+  const { disabled, disabledTools } = server;
+  const open = "command" in server ? [server.command, ...server.args] : [server.serverUrl];
+  if (open.some((text) => KEY_SHAPE.test(text) || /:\/\/[^/\s@]*:[^/\s@]*@/.test(text))) {
+    throw new AgentcliError("usage", `server ${name}: its command line or address holds a literal key`, {
+      hint: "give the key through --env or --header as ${env:NAME}",
+    });
+  }
+  const value = {
+    ..."command" in server
+      ? { command: server.command, args: server.args, env: keyed(server.env, { name, inHeader: false }) }
+      : { serverUrl: server.serverUrl, headers: keyed(server.headers, { name, inHeader: true }) },
+    ...(disabled === undefined ? {} : { disabled }),
+    ...(disabledTools === undefined ? {} : { disabledTools }),
+  };
+  return artifact("mcp", name, {
+    to,
+    pieces: [{ kind: "member", path: to.places.mcp, at: ["mcpServers", name], value }],
+  });
+}
+
+/** A section of `AGENTS.md` (in `directory` of the project), or of the user's global rules. */
+export function makeInstructions(
+  name: string,
+  content: string,
+  { to, directory }: { to: Destination; directory?: string | undefined },
+): Artifact {
+  return makeSection("instructions", name, { content, to, directory });
+}
+
+function makeSection(
+  kind: ArtifactKind,
+  name: string,
+  { content, to, directory }: { content: string; to: Destination; directory?: string | undefined },
+): Artifact {
+  const file = to.places.instructions;
+  if (file === null) throw new AgentcliError("usage", `there are no instructions in the scope ${to.places.scope}`);
+  const path = directory === undefined ? file : join(to.places.base, directory, "AGENTS.md");
+  if (!isWithin(to.places.base, path)) throw new AgentcliError("usage", `${directory} is not in the project`);
+  const limit = to.places.scope === "user" ? LIMITS.globalRules : null;
+  if (limit !== null) refuse([lengthProblem(content, limit)], `${kind} ${name}`);
+  const text = content.replaceAll("\r\n", "\n").trim();
+  return artifact(kind, name, { to, pieces: [{ kind: "section", path, name, content: text, limit }] });
+}

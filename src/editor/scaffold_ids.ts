@@ -1,0 +1,76 @@
+/** The hooks that come with the program. */
+import type { HookEvent } from "./events.ts";
+
+/** Their names. */
+export const SCAFFOLD_IDS = [
+  "no-cloud-guard",
+  "audit-log",
+  "setup-worktree",
+  "format-on-write",
+  "session-note",
+] as const;
+
+/** One of them. */
+export type ScaffoldId = (typeof SCAFFOLD_IDS)[number];
+
+/** Whether a word names one. */
+export function isScaffold(word: string): word is ScaffoldId {
+  return (SCAFFOLD_IDS as readonly string[]).includes(word);
+}
+
+/** What is known of a scaffold besides its scripts. */
+export interface ScaffoldFacts {
+  brief: string;
+  events: readonly HookEvent[];
+  /** The parameters at the top of its scripts, by the name in bash; in PowerShell in camel case. */
+  parameters: readonly string[];
+  /** It must not let an action pass when it fails. */
+  guard: boolean;
+  showOutput: boolean;
+}
+
+/** By name. */
+export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
+  "no-cloud-guard": {
+    brief: "blocks what .agentclisecret protects",
+    events: ["pre_read_code", "pre_write_code", "pre_run_command", "pre_mcp_tool_use", "pre_user_prompt"],
+    parameters: ["agentcli", "limit_seconds"],
+    guard: true,
+    showOutput: true,
+  },
+  "audit-log": {
+    brief: "one line of JSON an action, without content",
+    events: [
+      "post_read_code",
+      "post_write_code",
+      "post_run_command",
+      "post_mcp_tool_use",
+      "post_cascade_response",
+      "post_setup_worktree",
+    ],
+    parameters: ["agentcli", "log"],
+    guard: false,
+    showOutput: false,
+  },
+  "setup-worktree": {
+    brief: "copies what a new worktree needs",
+    events: ["post_setup_worktree"],
+    parameters: ["agentcli", "copy"],
+    guard: false,
+    showOutput: true,
+  },
+  "format-on-write": {
+    brief: "runs a formatter on each written file",
+    events: ["post_write_code"],
+    parameters: ["agentcli", "formatter"],
+    guard: false,
+    showOutput: false,
+  },
+  "session-note": {
+    brief: "adds the assistant's answers to a file of notes",
+    events: ["post_cascade_response"],
+    parameters: ["agentcli", "file"],
+    guard: false,
+    showOutput: false,
+  },
+};

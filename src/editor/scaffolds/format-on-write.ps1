@@ -1,0 +1,14 @@
+# format-on-write: runs a formatter on the file that the assistant wrote. Protected files are left alone.
+param([string]$hookEvent)
+$agentcli = 'agentcli'
+# The command; the file becomes its last word. Words are parted by spaces.
+$formatter = 'deno fmt --quiet'
+
+$file = & $agentcli editor hook format-on-write $hookEvent
+if ($LASTEXITCODE -ne 0) { exit 1 }
+if (-not $file) { exit 0 }
+$words = @($formatter -split ' ' | Where-Object { $_ })
+$rest = @($words | Select-Object -Skip 1) + @($file)
+& $words[0] $rest
+if ($LASTEXITCODE -ne 0) { exit 1 }
+exit 0
