@@ -219,13 +219,13 @@ export class ChatSession {
   }
 
   /** What was typed or attached can hold protected content: then it is protected, or refused for a model elsewhere. */
-  async #check(prompt: UserItem): Promise<void> {
+  async #check(item: UserItem): Promise<void> {
     const { session } = await this.ready();
     const { provider, local } = session.model;
     const allowed = this.#options.allowProtectedPrompt;
-    const found = await session.net?.checkPrompt(prompt.text, { provider, local, allowed });
+    const found = await session.net?.checkPrompt(item.text, { provider, local, allowed });
     if (found !== "protected") return;
-    if (local) prompt.label = "no-cloud";
+    if (local) item.label = "no-cloud";
     else {
       this.#stored = false;
       this.#options = { ...this.#options, allowProtectedPrompt: false };

@@ -5,17 +5,15 @@ import { openHome } from "../../platform/home.ts";
 import type { StopSignal } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { wantsColour } from "../../terminal/colour.ts";
-import { offer } from "../../terminal/editor_completion.ts";
-import { viewEditor } from "../../terminal/editor_view.ts";
-import { type Key, KeyDecoder } from "../../terminal/keys.ts";
-import { createEditor, edit, type EditorEffect, type EditorState } from "../../terminal/line_editor.ts";
-import { type Choice, createPicker, pick, type PickerState, viewPicker } from "../../terminal/picker.ts";
+import type { EditorEffect } from "../../terminal/line_editor.ts";
+import type { Choice } from "../../terminal/picker.ts";
 import { createScreen, type LiveRows, type Screen } from "../../terminal/screen.ts";
-import { type Row, row, span } from "../../terminal/style.ts";
+import { type Row, row, rowWidth, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import { createTurnQueue } from "../protocol/turn_queue.ts";
 import type { Context } from "../verb.ts";
+import { ChatInput } from "./chat_input.ts";
 import { type ChatOptions, ChatSession, selectorOf } from "./chat_session.ts";
 import { readCommand, runCommand } from "./commands.ts";
 import { candidatesFor } from "./completion.ts";
@@ -28,20 +26,10 @@ import type { ChatView } from "./view.ts";
 
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
 const FRAME_MS = 33;
-/** An escape that nothing follows within this time was the key. Milliseconds. */
-const ESCAPE_MS = 50;
-/** A question takes no key that was likely meant for the line that was being typed. Milliseconds. */
-const HASTY_MS = 400;
 /** Time within which a second Ctrl-C leaves. Milliseconds. */
 const LEAVE_MS = 3000;
 /** Longest echo of what was sent, in rows. */
 const ECHO_ROWS = 12;
-
-/** What takes the keys. */
-type Taking =
-  | { kind: "line" }
-  | { kind: "pick"; state: PickerState; guarded: boolean; since: number; done(index: number | null): void }
-  | { kind: "ask"; title: string; editor: EditorState; done(text: string | null): void };
 
 /** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
 export async function chatOnTerminal(
@@ -58,15 +46,13 @@ class TerminalChat implements ChatView {
   readonly #screen: Screen;
   readonly #chat: ChatSession;
   readonly #turnView: TurnView;
+  readonly #input: ChatInput;
   readonly #queue = createTurnQueue<string>();
-  #editor: EditorState = createEditor();
-  #taking: Taking = { kind: "line" };
   #running: AbortController | null = null;
   #leaving = false;
   #exitCode = 0;
   #hint = "";
   #lastInterrupt = -Infinity;
-  #lastTyped = -Infinity;
   #frame: ReturnType<typeof setTimeout> | null = null;
   #forced = Promise.withResolvers<number>();
 
@@ -82,6 +68,12 @@ class TerminalChat implements ChatView {
     };
     this.#context = { ...context, io: { ...io, stderr } };
     this.#chat = new ChatSession(options, this.#context, { notice: (text) => this.#notice(text) });
+    this.#input = new ChatInput(io, {
+      running: () => this.#running !== null,
+      interrupt: () => this.#interrupt(),
+      effect: (effect) => this.#effect(effect),
+      drawn: () => this.#draw(),
+    });
     this.#turnView = new TurnView({
       width: () => this.width(),
       colour,
@@ -94,7 +86,7 @@ class TerminalChat implements ChatView {
   async run(first: string | undefined): Promise<number> {
     const { io } = this.#context;
     const history = await openHome(io).then(readHistory).catch(() => []);
-    this.#editor = createEditor(history);
+    this.#input.remember(history);
     const removeSignal = io.onSignal((signal) => this.#signal(signal));
     const removeResize = io.onResize?.(() => this.#screen.resized());
     io.stdin.setRaw(true);
@@ -102,7 +94,7 @@ class TerminalChat implements ChatView {
     await io.stdout.write("\x1b[?2004h");
     const ticking = setInterval(() => this.#running !== null ? this.#changed() : undefined, 1000);
     try {
-      this.#readKeys().catch((error) => this.#fail(error)).finally(() => this.leave());
+      this.#input.readKeys().catch((error) => this.#fail(error)).finally(() => this.leave());
       return await Promise.race([this.#work(first), this.#forced.promise]);
     } finally {
       clearInterval(ticking);
@@ -123,27 +115,21 @@ class TerminalChat implements ChatView {
   }
 
   say(rows: readonly Row[]): void {
-    if (rows.length > 0) this.#screen.print(rows, this.#live());
+    const width = this.width();
+    const fitting = rows.flatMap((line) => rowWidth(line) > width ? wrap(line, { width }) : [line]);
+    if (fitting.length > 0) this.#screen.print(fitting, this.#live());
   }
 
   pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null> {
-    const { promise, resolve } = Promise.withResolvers<number | null>();
-    this.#taking = {
-      kind: "pick",
-      state: createPicker(question.title, question.choices),
-      guarded: question.guarded === true,
-      since: this.#now(),
-      done: resolve,
-    };
+    const picking = this.#input.pick(question);
     this.#turnView.end();
-    return promise;
+    return picking;
   }
 
   ask(title: string): Promise<string | null> {
-    const { promise, resolve } = Promise.withResolvers<string | null>();
-    this.#taking = { kind: "ask", title, editor: createEditor(), done: resolve };
+    const asking = this.#input.ask(title);
     this.#changed();
-    return promise;
+    return asking;
   }
 
   async during<T>(label: string, work: Promise<T>): Promise<T> {
@@ -160,7 +146,7 @@ class TerminalChat implements ChatView {
     this.#queue.drain();
     this.#queue.end();
     this.#running?.abort(stopped());
-    this.#answerNothing();
+    this.#input.answerNothing();
   }
 
   clear(): void {
@@ -193,7 +179,7 @@ class TerminalChat implements ChatView {
       this.#turnView.finish(null);
     } finally {
       this.#running = null;
-      this.#answerNothing();
+      this.#input.answerNothing();
       this.#changed();
     }
   }
@@ -264,70 +250,8 @@ class TerminalChat implements ChatView {
     this.say(textRows(text, { width: this.width(), style: "dim" }));
   }
 
-  async #readKeys(): Promise<void> {
-    const { stdin, clock } = this.#context.io;
-    const decoder = new KeyDecoder();
-    let reading = stdin.read();
-    for (;;) {
-      const bytes = decoder.waiting
-        ? await Promise.race([reading, clock.sleep(ESCAPE_MS).then(() => "late" as const)])
-        : await reading;
-      if (bytes === null) return;
-      const keys = bytes === "late" ? decoder.flush() : decoder.push(bytes);
-      if (bytes !== "late") reading = stdin.read();
-      for (const key of keys) this.#key(key);
-      if (keys.length > 0) this.#draw();
-    }
-  }
-
-  #key(key: Key): void {
-    this.#hint = "";
-    const taking = this.#taking;
-    const now = this.#now();
-    if (taking.kind === "pick") {
-      const hasty = taking.guarded && key.kind !== "named" &&
-        (now - this.#lastTyped < HASTY_MS || now - taking.since < HASTY_MS / 2);
-      if (!hasty) return this.#pickKey(taking, key);
-    }
-    if (taking.kind === "ask") return this.#askKey(taking, key);
-    this.#lastTyped = now;
-    const isInterrupt = key.kind === "named" && key.name === "interrupt";
-    if (isInterrupt && (this.#running !== null || this.#editor.text === "")) return this.#interrupt();
-    const edited = edit(this.#editor, key);
-    this.#editor = edited.state;
-    for (const effect of edited.effects) this.#effect(effect);
-  }
-
-  #pickKey(taking: Taking & { kind: "pick" }, key: Key): void {
-    const picked = pick(taking.state, key);
-    if (picked.kind === "open") {
-      this.#taking = { ...taking, state: picked.state };
-      return;
-    }
-    this.#taking = { kind: "line" };
-    taking.done(picked.index);
-    if (key.kind === "named" && key.name === "interrupt" && this.#running !== null) this.#interrupt();
-  }
-
-  #askKey(taking: Taking & { kind: "ask" }, key: Key): void {
-    const edited = edit(taking.editor, key);
-    this.#taking = { ...taking, editor: edited.state };
-    for (const effect of edited.effects) {
-      if (effect.kind !== "submit" && effect.kind !== "escape" && effect.kind !== "interrupt") continue;
-      this.#taking = { kind: "line" };
-      taking.done(effect.kind === "submit" ? effect.text : null);
-      return;
-    }
-  }
-
-  /** Whoever waits for an answer gets none. */
-  #answerNothing(): void {
-    const taking = this.#taking;
-    this.#taking = { kind: "line" };
-    if (taking.kind !== "line") taking.done(null);
-  }
-
   #effect(effect: EditorEffect): void {
+    this.#hint = "";
     switch (effect.kind) {
       case "submit":
         void this.#remember(effect.text);
@@ -371,13 +295,10 @@ class TerminalChat implements ChatView {
     this.#hint = "Ctrl-C again leaves";
     if (this.#running === null) return;
     this.#running.abort(stopped());
-    this.#answerNothing();
+    this.#input.answerNothing();
     // What waited was meant for after this turn: it goes back to be looked at.
     const waiting = this.#queue.drain();
-    if (waiting.length > 0) {
-      const text = [...waiting, this.#editor.text].filter((part) => part !== "").join("\n");
-      this.#editor = { ...this.#editor, text, cursor: text.length, completion: null };
-    }
+    if (waiting.length > 0) this.#input.takeBack(waiting);
   }
 
   #signal(signal: StopSignal): void {
@@ -393,7 +314,7 @@ class TerminalChat implements ChatView {
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
     const workspace = this.#chat.prepared?.session.workspace ?? null;
     const items = await candidatesFor(query, workspace).catch(() => []);
-    this.#editor = { ...this.#editor, completion: offer(this.#editor, query, items) };
+    this.#input.complete(query, items);
     this.#draw();
   }
 
@@ -431,11 +352,11 @@ class TerminalChat implements ChatView {
       mode: this.#chat.mode,
       rate: this.#turnView.rate,
     }, width);
-    const line = this.#lineRows({ width, height });
+    const line = this.#input.rows({ width, height });
     const activity = this.#activityRows(width).slice(0, Math.max(0, height - line.rows.length - 1));
     const room = height - line.rows.length - activity.length - 1;
     const open = room > 0 ? this.#turnView.openRows().slice(-room) : [];
-    const gap: Row[] = room - open.length > 6 && (open.length > 0 || activity.length > 0) ? [[]] : [];
+    const gap: Row[] = room - open.length > 6 && open.length > 0 ? [[]] : [];
     const above = [...open, ...gap, ...activity];
     const cursor = line.cursor === null ? null : { ...line.cursor, row: line.cursor.row + above.length };
     return { rows: [...above, ...line.rows, status], cursor };
@@ -446,22 +367,6 @@ class TerminalChat implements ChatView {
     const queued = this.#queue.waiting().map((text) => row(fit(`waits: ${clean(text)}`, width), "dim"));
     const hint = this.#hint === "" ? [] : [row(fit(this.#hint, width), "warning")];
     return [...activity === null ? [] : [activity], ...queued.slice(0, 3), ...hint];
-  }
-
-  #lineRows({ width, height }: { width: number; height: number }): LiveRows {
-    const taking = this.#taking;
-    if (taking.kind === "pick") {
-      return { rows: viewPicker(taking.state, { width, height: Math.max(1, Math.min(height - 1, 14)) }), cursor: null };
-    }
-    const small = height < 8;
-    const options = { width, maxRows: small ? 2 : Math.max(3, height >> 1), offers: small ? 1 : 8 };
-    const editor = taking.kind === "ask" ? taking.editor : this.#editor;
-    const view = viewEditor(editor, options);
-    if (taking.kind !== "ask") return view;
-    return {
-      rows: [row(fit(taking.title, width), "bold"), ...view.rows],
-      cursor: { ...view.cursor, row: view.cursor.row + 1 },
-    };
   }
 
   async #sayGoodbye(): Promise<void> {
