@@ -55,6 +55,8 @@ export async function compile(args: readonly string[]): Promise<void> {
   const plain = given === null ? await buildBundle(await eagerFunctions()) : await Deno.readTextFile(given);
   const bundle = given !== null || commit === null ? plain : withCommit(plain, commit.name);
   await Deno.mkdir(folder, { recursive: true });
+  // Binaries of an earlier run must not get a sum beside the new ones.
+  for (const target of TARGETS) await Deno.remove(`${folder}/${binaryName(target)}`).catch(() => {});
   await Deno.writeTextFile(`${folder}/agentcli.js`, bundle);
   const failed: CompileError[] = [];
   for (const target of targets) {

@@ -41,7 +41,8 @@ export DENO_NO_UPDATE_CHECK DENORT_BIN DENO_DIR
   --bundle "$root/dist/agentcli.js" --output "$result"
 
 # Alone: nothing of the checkout, no cache, an empty home.
-agentcli=$(cd "$result" && pwd)/agentcli-x86_64-unknown-linux-gnu
+result=$(cd "$result" && pwd)
+agentcli=$result/agentcli-x86_64-unknown-linux-gnu
 mkdir "$work/home" "$work/project"
 cd "$work/project"
 echo "# Binary" >README.md
@@ -51,4 +52,9 @@ tried version
 tried help exit-codes | grep -q 130
 tried config schema | grep -q '"properties"'
 tried run --model demo "Read README.md" 2>/dev/null | grep -q "headings: Binary"
-echo "the binary runs alone: version, help, schema, a turn with tools"
+
+# Installed from the folder, as on a machine without network, and taken away again.
+env -i PATH=/usr/bin:/bin HOME="$work/home" SHELL=/bin/bash sh "$root/scripts/install.sh" --from "$result"
+env -i PATH=/usr/bin:/bin HOME="$work/home" bash -c '. ~/.bashrc && agentcli version && complete -p agentcli' </dev/null
+env -i PATH=/usr/bin:/bin HOME="$work/home" sh "$root/scripts/install.sh" --uninstall
+echo "the binary runs alone: version, help, schema, a turn with tools; installed from a folder and uninstalled"
