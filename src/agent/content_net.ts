@@ -11,12 +11,14 @@ export interface ContentNet {
   checkRequest(body: unknown, options: { provider: string }): Promise<void>;
   /**
    * Whether a prompt holds protected content. Throws `policy_refused` for a provider that is not local, unless the user
-   * allowed it: then this text passes in requests too.
+   * allowed it: then messages of the user that are this prompt pass in requests too, and nothing else does.
    */
   checkPrompt(
     text: string,
     options: { provider: string; local: boolean; allowed: boolean },
   ): Promise<"open" | "protected">;
+  /** The same for the system message, which nobody can let through. */
+  checkSystem(text: string, options: { provider: string; local: boolean }): Promise<"open" | "protected">;
   /** A refusal when a text for a file that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
 }
@@ -29,8 +31,8 @@ export function openContentNet(workspace: Workspace): ContentNet {
 class ProjectContentNet implements ContentNet {
   readonly #workspace: Workspace;
   #net: ScanNet | null = null;
-  /** Text that the user let through. */
-  #allowed = "";
+  /** Prompts that the user let through. */
+  readonly #allowed = new Set<string>();
 
   constructor(workspace: Workspace) {
     this.#workspace = workspace;
@@ -53,7 +55,7 @@ class ProjectContentNet implements ContentNet {
     const net = await this.#open();
     if (net === null) return;
     const { checkBody } = await import("../boundary/scan/net.ts");
-    await checkBody(net, this.#allowed === "" ? body : without(body, this.#allowed), options);
+    await checkBody(net, this.#allowed.size === 0 ? body : withoutPrompts(body, this.#allowed), options);
   }
 
   async checkPrompt(
@@ -62,14 +64,26 @@ class ProjectContentNet implements ContentNet {
   ): Promise<"open" | "protected"> {
     const net = await this.#open();
     if (net === null) return "open";
-    if (!local && !allowed) {
+    if (!local && !allowed && !this.#allowed.has(text)) {
       const { checkPrompt } = await import("../boundary/scan/net.ts");
       await checkPrompt(net, text, { provider });
       return "open";
     }
     if (await net.check([text]) === null) return "open";
-    if (!local) this.#allowed = text;
+    if (!local) this.#allowed.add(text);
     return "protected";
+  }
+
+  async checkSystem(
+    text: string,
+    { provider, local }: { provider: string; local: boolean },
+  ): Promise<"open" | "protected"> {
+    const net = await this.#open();
+    if (net === null) return "open";
+    if (local) return await net.check([text]) === null ? "open" : "protected";
+    const { checkSystem } = await import("../boundary/scan/net.ts");
+    await checkSystem(net, text, { provider });
+    return "open";
   }
 
   async checkWrite(text: string, options: { display: string }): Promise<Refusal | null> {
@@ -80,10 +94,18 @@ class ProjectContentNet implements ContentNet {
   }
 }
 
-/** The value with a text taken out of every string in it. */
-function without(value: unknown, text: string): unknown {
-  if (typeof value === "string") return value.replaceAll(text, "");
-  if (Array.isArray(value)) return value.map((member) => without(member, text));
-  if (typeof value !== "object" || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, without(member, text)]));
+/** A request without those messages of the user: alone, or behind a summary that they were put together with. */
+function withoutPrompts(body: unknown, allowed: ReadonlySet<string>): unknown {
+  if (typeof body !== "object" || body === null || !("messages" in body) || !Array.isArray(body.messages)) return body;
+  const messages = body.messages.map((message: unknown) => {
+    if (typeof message !== "object" || message === null || !("role" in message) || !("content" in message)) {
+      return message;
+    }
+    const { role, content } = message;
+    if (role !== "user" || typeof content !== "string") return message;
+    if (allowed.has(content)) return { ...message, content: "" };
+    const behind = [...allowed].find((text) => content.endsWith(`\n\n${text}`));
+    return behind === undefined ? message : { ...message, content: content.slice(0, -behind.length) };
+  });
+  return { ...body, messages };
 }

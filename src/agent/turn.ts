@@ -3,6 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem, UserItem } from "../session/item.ts";
+import { admitPrompt } from "./admit_prompt.ts";
 import { nextReply } from "./reply.ts";
 import { failure, type TurnCount, turnResult } from "./result.ts";
 import { closeOpenCalls, runCalls } from "./round.ts";
@@ -27,7 +28,7 @@ const GO_ON_LIMIT = 10;
 /**
  * Runs one turn and tells of it through `emit`. Throws only when the reader of the output has gone; how else a turn
  * ended is in its result.
- * The session is valid for a next turn afterwards, whatever happened.
+ * The session is valid for a next turn afterwards, whatever happened; a prompt that is refused is no part of it.
  */
 export async function runTurn(session: Session, prompt: UserItem, options: TurnOptions): Promise<TurnResult> {
   const count: TurnCount = {
@@ -46,6 +47,7 @@ export async function runTurn(session: Session, prompt: UserItem, options: TurnO
   };
   const { model, workspace, tools, policy } = session;
   try {
+    await admitPrompt(session, prompt, { allowed: false });
     session.items.push(prompt);
     session.failures.reset();
     await emit({
@@ -93,7 +95,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       const more = goneOn < GO_ON_LIMIT ? await turn.hooks?.end(goneOn > 0, turn.signal) ?? null : null;
       if (more === null) return;
       goneOn++;
-      session.items.push({ kind: "user", origin: "engine", text: more, label: "open" });
+      session.items.push({ kind: "user", origin: "engine", text: more, label: sessionLabel(session) });
       continue;
     }
     const what = missingAnswer(item, count.stopReason);

@@ -15,6 +15,8 @@ const FILE_BYTES = 4 * 1024 * 1024;
 export interface NetSources {
   /** Absolute paths of the protected files. */
   protectedFiles: AsyncIterable<string> | Iterable<string>;
+  /** Where they are added to what it holds already; a new one when absent. */
+  scanner?: Scanner;
   /** Absolute paths of unprotected files that git tracks, unchanged: see `unchangedTracked`. Asked only after a hit. */
   openFiles(): AsyncIterable<string> | Iterable<string>;
   /** How a protected file is called in messages, with its rule: `.env (.agentclisecret:3 no-cloud: .env)`. */
@@ -35,7 +37,7 @@ export interface ScanNet {
 
 /** Reads the protected files and builds the index. Read anew after the protected set changed. */
 export async function openScanNet(sources: NetSources): Promise<ScanNet> {
-  const scanner = createScanner();
+  const scanner = sources.scanner ?? createScanner();
   const unread: string[] = [];
   for await (const path of sources.protectedFiles) {
     const read = await readRegularFile(path, { display: path });
@@ -153,6 +155,17 @@ export async function checkPrompt(net: ScanNet, prompt: string, { provider }: { 
     "policy_refused",
     `the prompt holds ${placeOf(net, hit)}; the provider "${provider}" is not local`,
     { hint: "use a local model, or send it all the same, this once, with --allow-protected-prompt" },
+  );
+}
+
+/** The same for the system message: options, and instruction files that hold a copy. */
+export async function checkSystem(net: ScanNet, text: string, { provider }: { provider: string }): Promise<void> {
+  const hit = await net.check([text]);
+  if (hit === null) return;
+  throw new AgentcliError(
+    "policy_refused",
+    `the system prompt holds ${placeOf(net, hit)}; the provider "${provider}" is not local`,
+    { hint: "use a local model, or take that text out of --system-prompt, --append-system-prompt and AGENTS.md" },
   );
 }
 

@@ -26,7 +26,8 @@ export interface PromptVerdict {
 
 /** The hooks of one session. */
 export interface ClientHooks extends TurnHooks {
-  submit(text: string, signal: AbortSignal): Promise<PromptVerdict>;
+  /** `text` is null for a prompt that may not be told. */
+  submit(text: string | null, signal: AbortSignal): Promise<PromptVerdict>;
 }
 
 /** How hooks are reached. */
@@ -79,7 +80,7 @@ export function createClientHooks(line: HookLine): ClientHooks {
       return block === undefined || block === null ? null : textOf(block.reason) ?? "Go on.";
     },
     async submit(text, signal) {
-      const answers = await call("UserPromptSubmit", { fields: { prompt: text } }, signal);
+      const answers = await call("UserPromptSubmit", { fields: { prompt: text ?? WITHHELD } }, signal);
       const block = answers.find((answer) => answer === null || isBlock(answer) || answer.continue === false);
       const blocked = block === undefined
         ? null

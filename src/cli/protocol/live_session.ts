@@ -1,12 +1,14 @@
 /** The session of one client: prepared with its first turn, prepared anew when its model changes, told of as events. */
+import { admitPrompt } from "../../agent/admit_prompt.ts";
 import type { AskPermission } from "../../agent/permission_question.ts";
-import { sessionLabel } from "../../agent/session.ts";
+import { type Session, sessionLabel } from "../../agent/session.ts";
 import { runTurn } from "../../agent/turn.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+import type { UserItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
 import { readDenials } from "../../tools/rule_names.ts";
 import type { Values } from "../option.ts";
@@ -53,6 +55,8 @@ export class LiveSession {
   #fallbackId: string;
   #modelChanged = false;
   #filesAttached = false;
+  /** A protected prompt was let through to a model elsewhere: nothing is stored from then on. */
+  #stored = true;
 
   constructor(options: Options, context: Context, line: ClientLine) {
     this.#options = options;
@@ -122,29 +126,56 @@ export class LiveSession {
     const { session, model, recorder } = await this.#ready(signal);
     const { io } = this.#context;
     const hooks = this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks();
-    const asked = await hooks?.submit(text, signal);
-    if (asked !== undefined && asked.blocked !== null) {
-      throw new AgentcliError("permission_denied", `a hook refused the prompt: ${asked.blocked}`);
-    }
-    const words = asked === undefined || asked.context === "" ? text : `${text}\n\n${asked.context}`;
-    const files = this.#filesAttached ? [] : this.#options.file;
-    const prompt = await userItem(words, files, {
-      workspace: session.workspace,
-      readDenied: readDenials(session.workspace, session.policy.deny),
-    });
+    const prompt = await this.#prompt(text, { session, hooks }, signal);
     this.#filesAttached = true;
+    // The permission was for one prompt.
+    if (!this.#stored) this.#options = { ...this.#options, allowProtectedPrompt: false };
     const writer = this.#writer();
+    const tell = (event: TurnEvent) => this.#tell(event, writer);
     const result = await runTurn(session, prompt, {
       io,
       model,
       signal,
       ask: this.#asker(),
-      emit: recorder.before((event) => this.#tell(event, writer)),
+      emit: this.#stored ? recorder.before(tell) : tell,
       maxTurns: this.#options.maxTurns,
       ...hooks === null ? {} : { hooks },
     });
-    await recorder.settle();
+    if (this.#stored) await recorder.settle();
     return result;
+  }
+
+  /** The prompt with what hooks add to it. What may not leave the session is not told to them. */
+  async #prompt(
+    text: string,
+    { session, hooks }: { session: Session; hooks: ClientHooks | null },
+    signal: AbortSignal,
+  ): Promise<UserItem> {
+    const files = this.#filesAttached ? [] : this.#options.file;
+    const prompt = await userItem(text, files, {
+      workspace: session.workspace,
+      readDenied: readDenials(session.workspace, session.policy.deny),
+    });
+    const holds = await this.#admit(session, prompt);
+    const told = holds === "open" && prompt.label === "open" ? text : null;
+    const asked = await hooks?.submit(told, signal);
+    if (asked === undefined) return prompt;
+    if (asked.blocked !== null) {
+      throw new AgentcliError("permission_denied", `a hook refused the prompt: ${asked.blocked}`);
+    }
+    if (asked.context === "") return prompt;
+    const longer: UserItem = { ...prompt, text: `${prompt.text}\n\n${asked.context}` };
+    await this.#admit(session, longer);
+    return longer;
+  }
+
+  async #admit(session: Session, prompt: UserItem): Promise<"open" | "protected"> {
+    const holds = await admitPrompt(session, prompt, { allowed: this.#options.allowProtectedPrompt });
+    if (holds === "protected" && !session.model.local && this.#stored) {
+      this.#stored = false;
+      await this.#notice("the prompt held protected content: this session is not stored from here on");
+    }
+    return holds;
   }
 
   #asker(): AskPermission {

@@ -1,12 +1,11 @@
 /** Runs one turn and ends with its exit code. */
-import type { Session } from "../../agent/session.ts";
+import { admitPrompt } from "../../agent/admit_prompt.ts";
 import { runTurn } from "../../agent/turn.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
-import type { UserItem } from "../../session/item.ts";
 import { readDenials } from "../../tools/rule_names.ts";
 import type { Values } from "../option.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
@@ -75,7 +74,8 @@ async function turn(
       workspace: session.workspace,
       readDenied: readDenials(session.workspace, session.policy.deny),
     });
-    const holds = await checkPrompt(prompt, { options, session });
+    const holds = await admitPrompt(session, prompt, { allowed: options.allowProtectedPrompt });
+    // What was let through to a model elsewhere is open for this turn, and the turn is not stored.
     const stored = holds === "open" || session.model.local;
     const tell = (event: TurnEvent) => output.event(event);
     const result = await runTurn(session, prompt, {
@@ -93,20 +93,6 @@ async function turn(
   } finally {
     await prepared.close();
   }
-}
-
-/**
- * What the user typed, piped in or attached can hold protected content. For a local model the prompt is protected then;
- * what was let through to a remote one stays open for this turn, and the turn is not stored.
- */
-async function checkPrompt(
-  prompt: UserItem,
-  { options, session }: { options: Options; session: Session },
-): Promise<"open" | "protected"> {
-  const { provider, local } = session.model;
-  const found = await session.net?.checkPrompt(prompt.text, { provider, local, allowed: options.allowProtectedPrompt });
-  if (found === "protected" && local) prompt.label = "no-cloud";
-  return found ?? "open";
 }
 
 function checkOptions(options: Options, format: Format): void {

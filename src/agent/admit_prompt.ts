@@ -1,0 +1,31 @@
+/** The one place that every prompt passes on its way into a session: looked through, labelled, or refused. */
+import { admit } from "../boundary/gate.ts";
+import type { UserItem } from "../session/item.ts";
+import { type Session, sessionLabel } from "./session.ts";
+
+/**
+ * Labels a prompt, and the system message, by what stands in them: for a local model content of a protected file makes
+ * them protected, and so does anything protected that the session holds. Throws `policy_refused` for a provider that is
+ * not local, before the prompt is part of the session; `allowed` is the user's word for this one prompt
+ * (`--allow-protected-prompt`). `protected` says that the prompt holds content of a protected file. Every turn asks this
+ * itself; who needs the answer before the turn asks first. Source: specification of the boundary, "Letting out".
+ */
+export async function admitPrompt(
+  session: Session,
+  prompt: UserItem,
+  { allowed }: { allowed: boolean },
+): Promise<"open" | "protected"> {
+  const { workspace, model, net, system } = session;
+  if (session.items.length > 0) {
+    // Markers may have come since the last request.
+    await workspace.refresh();
+    model.local &&= workspace.local;
+  }
+  const { provider, local } = model;
+  const destination = { provider, local };
+  if (await net?.checkSystem(system.text, destination) === "protected") system.label = "no-cloud";
+  const found = await net?.checkPrompt(prompt.text, { ...destination, allowed }) ?? "open";
+  if ((found === "protected" && local) || sessionLabel(session) !== "open") prompt.label = "no-cloud";
+  admit({ kind: "provider", name: provider, local }, [system, ...session.items, prompt]);
+  return found;
+}

@@ -1,0 +1,123 @@
+/** Every way of words into a session is looked through: messages of a client, the system message, later turns. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { assertArrived, assertRefusedRun, assertSealed, openStage, type Play, type Played } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+const ID = "11111111-2222-4333-8444-555555555555";
+const HELLO = [say("Hello."), say("Hello again.")];
+const chats = (played: Played) => played.requests.filter((request) => request.index >= 0).length;
+const message = (content: string) => JSON.stringify({ type: "user", message: { role: "user", content } }) + "\n";
+const asClient = (provider: string, ...args: string[]) => [
+  ...["run", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"],
+  ...["--model", provider, ...args],
+];
+
+Deno.test("a prompt of a client is refused by a remote provider, and stored by nobody", linux, async () => {
+  await using stage = await openStage();
+  const play = (...args: string[]): Play => ({
+    argv: [],
+    script: HELLO,
+    stdin: message(`use ${stage.canary("env")}`) + message("and more"),
+    args,
+  });
+  const remote = await stage.play("rem", { ...play(), argv: asClient("rem") });
+  assertSealed(remote);
+  assert.match(remote.done.stdout, /"error_code":"policy_refused"/);
+  assert.match(remote.done.stdout, /line 1 of \.env/);
+  assert.equal(chats(remote), 1, "the message behind it is answered");
+  const local = await stage.play("loc", { ...play(), argv: asClient("loc") });
+  assert.equal(local.done.code, 0, local.done.stderr);
+  assertSealed(local);
+  assertArrived(local, stage.canary("env"));
+});
+
+Deno.test("a client's --allow-protected-prompt holds for one prompt, of which nothing is stored", linux, async () => {
+  await using stage = await openStage();
+  const played = await stage.play("rem", {
+    argv: asClient("rem", "--allow-protected-prompt"),
+    script: HELLO,
+    stdin: message(`use ${stage.canary("env")}`) + message(`use ${stage.canary("key")}`),
+  });
+  assert.ok(played.sent.includes(stage.canary("env")), "the allowed one goes");
+  assert.ok(!played.sent.includes(stage.canary("key")));
+  assert.deepEqual(played.leaks.disk, []);
+  assert.match(played.done.stderr, /not stored/);
+});
+
+for (const option of ["--system-prompt", "--append-system-prompt"]) {
+  Deno.test(`${option} is looked through like a prompt, and nobody can let it through`, linux, async () => {
+    await using stage = await openStage();
+    const args = [option, `know ${stage.canary("env")}`, "--allow-protected-prompt"];
+    const remote = await stage.play("rem", { script: HELLO, args });
+    assertRefusedRun(remote, /the system prompt holds line 1 of \.env/);
+    assertSealed(remote);
+    assert.equal(chats(remote), 0);
+    const local = await stage.play("loc", { script: HELLO, args });
+    assert.equal(local.done.code, 0, local.done.stderr);
+    assertSealed(local);
+    assertArrived(local, stage.canary("env"));
+  });
+}
+
+Deno.test("a copy in AGENTS.md protects what a local session stores", linux, async () => {
+  await using stage = await openStage();
+  stage.exempt(await stage.write("AGENTS.md", `The token is ${stage.canary("env")}.\n`));
+  const local = await stage.play("loc", { script: HELLO });
+  assert.equal(local.done.code, 0, local.done.stderr);
+  assertSealed(local);
+  assertArrived(local, stage.canary("env"));
+});
+
+Deno.test(
+  "what is said in a session that read protected content is stored as little as what it read",
+  linux,
+  async () => {
+    await using stage = await openStage();
+    const first = await stage.play("loc", {
+      script: [ask(want("read", { path: ".env" })), say("Read.")],
+      args: ["--session-id", ID],
+    });
+    assert.equal(first.done.code, 0, first.done.stderr);
+    // In no form that a look for copies knows: the label alone decides.
+    const words = "the third letter is q and the last one x";
+    const second = await stage.play("loc", { script: HELLO, prompt: words, args: ["--resume", ID] });
+    assert.equal(second.done.code, 0, second.done.stderr);
+    assert.ok(second.sent.includes(words));
+    assertSealed(second);
+    assert.ok(!await holds(stage.home.agentcliHome, words));
+    const refused = await stage.play("rem", { script: HELLO, prompt: words, args: ["--resume", ID] });
+    assertRefusedRun(refused, /no-cloud|protected/);
+    assert.ok(!await holds(stage.home.agentcliHome, words));
+  },
+);
+
+Deno.test("control: what is said in an open session is stored", linux, async () => {
+  await using stage = await openStage();
+  const words = "the third letter is q and the last one x";
+  await stage.play("loc", { script: HELLO, prompt: words });
+  assert.ok(await holds(stage.home.agentcliHome, words));
+});
+
+Deno.test("--allow-protected-prompt opens the way for that prompt alone", linux, async () => {
+  await using stage = await openStage();
+  const secret = stage.canary("env");
+  stage.exempt(await stage.write("copy.txt", `x ${secret} y\n`));
+  const part = secret.slice(8, -8);
+  const script = [ask(want("read", { path: "copy.txt" })), say("Done.")];
+  const play = { script, prompt: part, args: ["--allow-protected-prompt"] };
+  const remote = await stage.play("rem", play);
+  assert.ok(remote.sent.includes(part), "control: the prompt itself goes");
+  assert.ok(!remote.sent.includes(secret));
+  assert.equal(remote.done.code, 6, remote.done.stderr);
+  const local = await stage.play("loc", play);
+  assertArrived(local, secret);
+});
+
+async function holds(directory: string, text: string): Promise<boolean> {
+  for await (const entry of Deno.readDir(directory)) {
+    const path = `${directory}/${entry.name}`;
+    if (entry.isDirectory ? await holds(path, text) : (await Deno.readTextFile(path)).includes(text)) return true;
+  }
+  return false;
+}
