@@ -43,20 +43,36 @@ $list = Join-Path $programs 'installed'
 $begin = '# >>> agentcli >>>'
 $end = '# <<< agentcli <<<'
 
-function Get-UserPath { [Environment]::GetEnvironmentVariable('Path', 'User') }
+# As it is stored: what it refers to (%USERPROFILE%) stays a reference.
+function Get-UserPath {
+    "$((Get-Item -LiteralPath 'HKCU:\Environment').GetValue('Path', '', 'DoNotExpandEnvironmentNames'))"
+}
 
-function Remove-Lines {
-    if (-not (Test-Path -LiteralPath $PROFILE)) { return }
-    $kept = New-Object System.Collections.Generic.List[string]
-    $inside = $false
-    $found = $false
-    foreach ($line in @(Get-Content -LiteralPath $PROFILE)) {
-        if ($line -eq $begin) { $inside = $true; $found = $true }
-        if (-not $inside) { $kept.Add($line) }
-        if ($line -eq $end) { $inside = $false }
-    }
-    if ($inside) { Stop-Install "$PROFILE has the line '$begin' and not '$end'; take our lines out by hand" }
-    if ($found) { Set-Content -LiteralPath $PROFILE -Value $kept -Encoding UTF8 }
+function Set-UserPath([string]$Value) {
+    New-ItemProperty -LiteralPath 'HKCU:\Environment' -Name Path -Value $Value -PropertyType ExpandString -Force | Out-Null
+    # This way of setting a variable tells programs that run, such as the taskbar; the one above does not.
+    [Environment]::SetEnvironmentVariable('AGENTCLI_INSTALL', '1', 'User')
+    [Environment]::SetEnvironmentVariable('AGENTCLI_INSTALL', $null, 'User')
+}
+
+# One letter a byte, so that whatever the encoding of the profile is, the rest of it stays as it is.
+$bytes = [Text.Encoding]::GetEncoding(28591)
+
+# Null when it is UTF-16, where our lines would be no lines.
+function Get-Profile {
+    if (-not (Test-Path -LiteralPath $PROFILE)) { return '' }
+    $text = $bytes.GetString([IO.File]::ReadAllBytes($PROFILE))
+    if ($text -match '^(\xff\xfe|\xfe\xff)') { return $null }
+    $text
+}
+
+function Set-Profile([string]$Text) { [IO.File]::WriteAllBytes($PROFILE, $bytes.GetBytes($Text)) }
+
+# The profile without our lines; null when it cannot be changed.
+function Get-OtherLines {
+    $text = Get-Profile
+    if ($null -eq $text) { return $null }
+    [regex]::Replace($text, "(?ms)^$([regex]::Escape($begin))`r?`n.*?^$([regex]::Escape($end))`r?`n", '')
 }
 
 if ($Uninstall) {
@@ -68,9 +84,11 @@ if ($Uninstall) {
         if (Test-Path -LiteralPath $path) { Stop-Install "$path is in use; end agentcli and try again" }
         $folders += Split-Path -Parent $path
     }
-    Remove-Lines
-    $parts = @("$(Get-UserPath)" -split ';' | Where-Object { $_ -ne '' -and $folders -notcontains $_ })
-    [Environment]::SetEnvironmentVariable('Path', ($parts -join ';'), 'User')
+    $others = Get-OtherLines
+    if ($null -eq $others) { "Take the lines of agentcli out of $PROFILE by hand, if there are any." }
+    elseif ($others -ne (Get-Profile)) { Set-Profile $others }
+    $parts = @((Get-UserPath) -split ';' | Where-Object { $_ -ne '' -and $folders -notcontains $_ })
+    Set-UserPath ($parts -join ';')
     Remove-Item -LiteralPath $list -Force
     'agentcli is uninstalled. Settings, keys and sessions stay in .agentcli of your home.'
     exit 0
@@ -79,10 +97,10 @@ if ($Uninstall) {
 if ($From -eq '') { $From = $ReleaseAddress }
 if ($From -eq '' -and $PSScriptRoot) { $From = $PSScriptRoot }
 $remote = $From -match '^[a-z]+://'
-$local = $From -match '^http://(127\.0\.0\.1|localhost|\[::1\])([:/]|$)'
+$loopback = $From -match '^http://(127\.0\.0\.1|localhost|\[::1\])([:/]|$)'
 # A password in an address is not shown.
 $place = $From -replace '//[^/@]*@', '//'
-if ($remote -and $From -notlike 'https://*' -and -not $local) {
+if ($remote -and $From -notlike 'https://*' -and -not $loopback) {
     Stop-Install "$place is not encrypted, so its sums prove nothing; use https"
 }
 if (-not $remote -and -not ($From -ne '' -and (Test-Path -LiteralPath (Join-Path $From 'SHA256SUMS')))) {
@@ -104,6 +122,11 @@ if ($Bundle) {
 }
 
 try { New-Item -ItemType Directory -Force -Path $Bin, $programs | Out-Null } catch { Stop-Install "$Bin cannot be made; choose another place with -Bin" }
+$command = Join-Path $Bin $(if ($Bundle) { 'agentcli.cmd' } else { 'agentcli.exe' })
+$known = if (Test-Path -LiteralPath $list) { @(Get-Content -LiteralPath $list) } else { @() }
+if ((Test-Path -LiteralPath $command) -and $known -notcontains $command) {
+    Stop-Install "$command is there and was not installed by this script; remove it, or choose another place with -Bin"
+}
 # Beside the result, so that it is put in place in one step.
 $work = Join-Path $Bin ".agentcli-install.$PID"
 
@@ -142,25 +165,21 @@ try {
     }
     $installed = @()
     if ($Bundle) {
-        $script = Join-Path $Bin 'agentcli.js'
-        $command = Join-Path $Bin 'agentcli.cmd'
-        Move-Item -Force -LiteralPath $file -Destination $script
-        $lines = @('@echo off', 'setlocal', 'set DENO_NO_UPDATE_CHECK=1', "`"$($deno.Source)`" run --quiet -A --no-config `"$script`" %*")
+        $module = Join-Path $Bin 'agentcli.js'
+        Move-Item -Force -LiteralPath $file -Destination $module
+        $lines = @('@echo off', 'setlocal', 'set DENO_NO_UPDATE_CHECK=1', "`"$($deno.Source)`" run --quiet -A --no-config `"$module`" %*")
         # The code page of cmd, so that a name beyond ASCII is found.
         Set-Content -LiteralPath $command -Value $lines -Encoding Oem
-        $installed = @($command, $script)
+        $installed = @($command, $module)
     } else {
-        $command = Join-Path $Bin 'agentcli.exe'
         $said = try { & $file --version } catch { $null }
         if ($null -eq $said) { Stop-Install "$name does not run on this system" }
         try { Move-Item -Force -LiteralPath $file -Destination $command } catch { Stop-Install "$command is in use; end agentcli and try again" }
         $installed = @($command)
     }
     # An install in another form before this one leaves nothing behind.
-    if (Test-Path -LiteralPath $list) {
-        foreach ($path in @(Get-Content -LiteralPath $list)) {
-            if ($path -ne '' -and $installed -notcontains $path) { Remove-Item -LiteralPath $path -Force -ErrorAction SilentlyContinue }
-        }
+    foreach ($path in $known) {
+        if ($path -ne '' -and $installed -notcontains $path) { Remove-Item -LiteralPath $path -Force -ErrorAction SilentlyContinue }
     }
     Set-Content -LiteralPath $list -Value $installed -Encoding UTF8
 } finally {
@@ -169,16 +188,18 @@ try {
 
 "agentcli is installed: $command"
 if ($NoShell) { exit 0 }
-$userPath = "$(Get-UserPath)"
+$userPath = Get-UserPath
 if (@($userPath -split ';') -notcontains $Bin) {
-    [Environment]::SetEnvironmentVariable('Path', "$Bin;$userPath", 'User')
+    Set-UserPath "$Bin;$userPath"
     'Open a new window: PATH has changed.'
 }
-Remove-Lines
-New-Item -ItemType Directory -Force -Path (Split-Path -Parent $PROFILE) | Out-Null
-Add-Content -LiteralPath $PROFILE -Encoding UTF8 -Value @(
-    $begin,
-    'if (Get-Command agentcli -ErrorAction SilentlyContinue) { agentcli completions powershell | Out-String | Invoke-Expression }',
-    $end
-)
+$line = 'if (Get-Command agentcli -ErrorAction SilentlyContinue) { agentcli completions powershell | Out-String | Invoke-Expression }'
+$others = Get-OtherLines
+if ($null -eq $others) {
+    "For completions add to ${PROFILE}: $line"
+} else {
+    if ($others -ne '' -and -not $others.EndsWith("`n")) { $others += "`r`n" }
+    New-Item -ItemType Directory -Force -Path (Split-Path -Parent $PROFILE) | Out-Null
+    Set-Profile "$others$begin`r`n$line`r`n$end`r`n"
+}
 "Try it: agentcli run --model demo 'What is here?'"

@@ -94,6 +94,8 @@ add_lines() {
     {
       printf '%s\ncase ":$PATH:" in *:%s:*) ;; *) PATH=%s:$PATH; export PATH ;; esac\n' \
         "$begin" "$(quoted "$bin")" "$(quoted "$bin")"
+      # zsh has no place for completions before compinit ran; who runs it elsewhere pays nothing here.
+      [ "$(shell_name)" != zsh ] || echo '[ -n "${functions[compdef]-}" ] || { autoload -Uz compinit && compinit; }'
       case $(shell_name) in
         bash | zsh) printf '[ ! -r %s ] || . %s\n' "$(quoted "$share/completions.$(shell_name)")" \
           "$(quoted "$share/completions.$(shell_name)")" ;;

@@ -55,6 +55,14 @@ async function filesOf(folder: string): Promise<string[]> {
   return found.sort();
 }
 
+async function whereIs(tool: string): Promise<string | null> {
+  for (const folder of ["/usr/local/bin", "/usr/bin", "/bin"]) {
+    const path = `${folder}/${tool}`;
+    if (await Deno.stat(path).then(() => true, () => false)) return path;
+  }
+  return null;
+}
+
 /** One line that says why, and nothing left behind. */
 async function assertRefused(ran: Awaited<ReturnType<typeof install>>, why: RegExp, { home }: Place): Promise<void> {
   assert.equal(ran.code, 1, ran.stdout);
@@ -95,6 +103,61 @@ Deno.test({ name: "install.sh follows no shell when told so, and takes another f
   assert.equal(code, 0);
   assert.match(stdout, /is not on PATH/);
   assert.deepEqual(await filesOf(at.home), [`${at.home}/.local/share/agentcli/installed`, `${at.home}/b/agentcli`]);
+});
+
+Deno.test(
+  { name: "install.sh writes start-up files that zsh, fish and sh read without a word", ignore },
+  async (test) => {
+    await using at = await place();
+    const shells = [["zsh", ".zshrc"], ["fish", ".config/fish/conf.d/agentcli.fish"], ["sh", ".profile"]] as const;
+    for (const [shell, file] of shells) {
+      const started = await new Deno.Command(shell, { args: ["-c", "true"] }).output().catch(() => null);
+      if (started === null) continue;
+      await test.step(shell, async () => {
+        assert.equal((await install(["--from", at.release], at, { SHELL: `/bin/${shell}` })).code, 0);
+        await Deno.writeTextFile(`${at.home}/.local/share/agentcli/completions.${shell}`, "");
+        const asked = await new Deno.Command(shell, {
+          args: ["-c", `. "$HOME/${file}"; agentcli --version`],
+          clearEnv: true,
+          env: { HOME: at.home, PATH: "/usr/bin:/bin", ZDOTDIR: at.home },
+        }).output();
+        assert.equal(new TextDecoder().decode(asked.stderr), "");
+        assert.equal(new TextDecoder().decode(asked.stdout), "9.8.7 (agentcli)\n");
+        assert.equal((await install(["--uninstall"], at)).code, 0);
+      });
+    }
+  },
+);
+
+Deno.test({ name: "install.sh installs from an address with wget where there is no curl", ignore }, async () => {
+  await using at = await place();
+  const needed = [
+    "sh",
+    "sed",
+    "basename",
+    "mkdir",
+    "rm",
+    "mv",
+    "cut",
+    "awk",
+    "chmod",
+    "df",
+    "grep",
+    "sha256sum",
+    "wget",
+  ];
+  const paths = await Promise.all(needed.map((tool) => whereIs(tool)));
+  if (paths.includes(null)) return;
+  for (const [index, path] of paths.entries()) await Deno.symlink(path ?? "", `${at.tools}/${needed[index]}`);
+  const server = serveFolder(at.release);
+  const address = `http://127.0.0.1:${server.addr.port}`;
+  const only = { PATH: at.tools };
+  const ran = await install(["--from", address, "--no-shell"], at, only);
+  assert.equal(ran.code, 0, ran.stderr);
+  assert.equal((await install(["--uninstall"], at)).code, 0);
+  await assertRefused(await install(["--from", `${address}/none`], at, only), /has no SHA256SUMS/, at);
+  await server.shutdown();
+  await assertRefused(await install(["--from", address], at, only), /cannot be reached/, at);
 });
 
 Deno.test({ name: "install.sh installs from an address", ignore }, async () => {
