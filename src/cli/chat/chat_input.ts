@@ -143,7 +143,8 @@ export class ChatInput {
   #pickKey(taking: Taking & { kind: "pick" }, key: Key): void {
     const picked = pick(taking.state, key);
     if (picked.kind === "open") {
-      this.#taking = { ...taking, state: picked.state };
+      // Whoever moves in the list looks at it.
+      this.#taking = { ...taking, state: picked.state, guarded: false };
       return;
     }
     this.#taking = { kind: "line" };

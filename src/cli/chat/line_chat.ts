@@ -35,6 +35,8 @@ class LineChat implements ChatView {
   readonly #atTerminal: boolean;
   #running: AbortController | null = null;
   #leaving = false;
+  /** Of the last turn, or of a command that failed since. */
+  #code = 0;
   #ended = Promise.withResolvers<number>();
 
   constructor(options: ChatOptions, context: Context) {
@@ -104,17 +106,17 @@ class LineChat implements ChatView {
   }
 
   async #converse(first: string | undefined): Promise<number> {
-    let code = await this.#attempt(() => this.#begin());
+    this.#code = await this.#attempt(() => this.#begin());
     // Nothing can be asked of a model that is not there; what the input holds is left.
-    if (code !== 0 || this.#leaving) return code;
-    if (first !== undefined && first.trim() !== "") code = await this.#take(first);
+    if (this.#code !== 0 || this.#leaving) return this.#code;
+    if (first !== undefined && first.trim() !== "") this.#code = await this.#take(first);
     while (!this.#leaving) {
       if (this.#atTerminal) this.#tell("> ");
       const next = await this.#lines.next();
       if (next.done === true) break;
-      if (next.value.trim() !== "") code = await this.#take(next.value);
+      if (next.value.trim() !== "") this.#code = await this.#take(next.value);
     }
-    return code;
+    return this.#code;
   }
 
   async #begin(): Promise<number> {
@@ -153,7 +155,7 @@ class LineChat implements ChatView {
       const emit = (event: Parameters<typeof output.event>[0]) => output.event(event);
       if (command !== null) {
         await runCommand(command, { chat: this.#chat, view: this, context: this.#context, signal, emit });
-        return 0;
+        return this.#code;
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);

@@ -217,7 +217,9 @@ export class TurnView {
     if (item.isError) return this.#print([row(fit(`  failed: ${clean(first)}`, width), "error")]);
     const lines = item.content === "" ? 0 : item.content.trimEnd().split("\n").length;
     const protectedMark = item.label === "open" ? "" : " [no-cloud]";
-    const told = lines === 1 ? clean(first) : `${lines} lines`;
+    // A file of one line is no message to the person, and protected content is shown on demand alone.
+    const isMessage = lines === 1 && item.label === "open" && item.name !== "Read";
+    const told = isMessage ? clean(first) : lines === 1 ? "1 line" : `${lines} lines`;
     this.#print([row(fit(`  ${told}${protectedMark}`, width), "dim")]);
   }
 }

@@ -1,0 +1,250 @@
+import assert from "node:assert/strict";
+import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
+
+function terminalTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !HAS_TMUX, fn });
+}
+
+terminalTest("an answer is rendered, the status tells where the model runs, and Ctrl-D leaves with 0", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("# Title\n\nSome **bold** words.\n\n- item\n")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat"], { home });
+  await terminal.shows(/local · loc:fake · open/);
+  await terminal.type("hello");
+  await terminal.press("Enter");
+  const shown = await terminal.shows(/- item/);
+  assert.match(shown, /^> hello$/m);
+  assert.match(shown, /^Title$/m);
+  assert.match(shown, /^Some bold words\.$/m);
+  await terminal.press("C-d");
+  assert.match(await terminal.shows(/EXIT \d+/), /go on with: agentcli chat --resume [0-9a-f]{8}\nEXIT 0/);
+});
+
+terminalTest("a change is shown as a diff before it is allowed, and undo takes it back", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\ntwo\n");
+  await using server = startFakeServer({
+    script: [
+      ask(want("read", { path: "a.txt" })),
+      ask(want("edit", { path: "a.txt", old: "two", new: "three" })),
+      say("Changed."),
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "change it"], { home });
+  const asked = await terminal.shows(/Allow Edit\?/);
+  assert.match(asked, /^-two$/m);
+  assert.match(asked, /^\+three$/m);
+  assert.equal(await home.read("a.txt"), "one\ntwo\n");
+  // A letter that comes too soon is no answer; whoever moves in the list looks at it.
+  await terminal.press("Down", "Up", "y");
+  await terminal.shows(/Changed\./);
+  assert.equal(await home.read("a.txt"), "one\nthree\n");
+  await terminal.type("/diff");
+  await terminal.press("Enter");
+  await terminal.shows(/> \/diff[^]*\+three/);
+  await terminal.type("/undo");
+  await terminal.press("Enter");
+  await terminal.shows(/restored .*a\.txt/);
+  assert.equal(await home.read("a.txt"), "one\ntwo\n");
+});
+
+terminalTest("always writes a rule that the next chat goes by", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    script: (request) =>
+      request.json.messages.at(-1).role === "tool"
+        ? say("Ran.")
+        : ask(want("shell", { command: "echo from-the-command" })),
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  {
+    await using terminal = await openTerminal(["chat", "run it"], { home });
+    await terminal.shows(/a {2}yes, always {2}Bash\(echo from-the-command\) goes into providers\.yaml/);
+    await terminal.press("Down", "Up", "a");
+    await terminal.shows(/Ran\./);
+  }
+  assert.match(await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`), /Bash\(echo from-the-command\)/);
+  await using terminal = await openTerminal(["chat", "again"], { home });
+  assert.doesNotMatch(await terminal.shows(/Ran\./), /Allow Bash/);
+});
+
+terminalTest("Ctrl-C stops the turn, gives back what waited, and again it leaves", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [{ kind: "silence" }, say("Second answer.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "first"], { home });
+  await server.arrived(0);
+  await terminal.type("second");
+  await terminal.press("Enter");
+  await terminal.shows(/waits: second/);
+  await terminal.press("C-c");
+  await terminal.shows(/stopped[^]*^> second$/m);
+  await terminal.press("Enter");
+  await terminal.shows(/Second answer\./);
+  await terminal.press("C-c", "C-c");
+  await terminal.shows(/EXIT 0/);
+});
+
+terminalTest("what is typed while a turn runs is sent after it, in order", async () => {
+  await using home = await temporaryHome();
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({
+    script: [{ kind: "gated", gate: gate.promise, then: say("Answer one.") }, say("Answer two."), say("Answer three.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "one"], { home });
+  await server.arrived(0);
+  await terminal.type("two");
+  await terminal.press("Enter");
+  await terminal.type("three");
+  await terminal.press("Enter");
+  await terminal.shows(/waits: two\nwaits: three/);
+  gate.resolve();
+  await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\.[^]*> three[^]*Answer three\./);
+});
+
+terminalTest("a paste of many lines is one message", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Read it.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat"], { home });
+  await terminal.shows(/local · loc:fake/);
+  const pasted = Array.from({ length: 3000 }, (_, index) => `line ${index}`).join("\n");
+  await terminal.paste(pasted);
+  await terminal.shows(/> \[pasted 3000 lines\]/);
+  await terminal.press("Enter");
+  await terminal.shows(/Read it\./);
+  assert.equal(server.chats().length, 1);
+  assert.equal(server.chats()[0]?.json.messages.at(-1).content, pasted);
+});
+
+terminalTest("a terminal of 20 by 5 shows the line, the status and the answer", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Some words that have to wrap.\n\nLast words.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat"], { home, columns: 20, rows: 5 });
+  await terminal.shows(/^local · loc:fake/m);
+  await terminal.type("hi");
+  await terminal.press("Enter");
+  const shown = await terminal.shows(/Last words\.[^]*^>$[^]*^local/m);
+  assert.ok(shown.trimEnd().split("\n").length <= 5);
+  assert.match(await terminal.screen({ all: true }), /Some words that\nhave to wrap\./);
+});
+
+terminalTest("a resize while an answer streams leaves the line and the status once at the end", async () => {
+  await using home = await temporaryHome();
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({
+    script: [{ kind: "gated", gate: gate.promise, then: say("The end.") }],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "hi"], { home });
+  await server.arrived(0);
+  await terminal.shows(/reading the prompt/);
+  await terminal.resize(40, 12);
+  await terminal.resize(100, 30);
+  gate.resolve();
+  const shown = await terminal.shows(/The end\.[^]*^>$/m);
+  assert.equal(shown.match(/^local · loc:fake/gm)?.length, 1, shown);
+});
+
+terminalTest(
+  "sequences of a model and of a file name do not reach the terminal, and NO_COLOR shows no colour",
+  async () => {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({
+      script: [say("before \x1b[2J\x1b]0;owned\x07 after\n\n```\n\x1b[31mred\n```\n\n# Heading")],
+    });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    await using terminal = await openTerminal(["chat", "hi"], { home, env: { NO_COLOR: "1" } });
+    const shown = await terminal.shows(/# Heading/);
+    assert.match(shown, /before \\x1b\[2J\\x1b\]0;owned\\x07 after/);
+    assert.match(shown, /\\x1b\[31mred/);
+    assert.ok(!(await terminal.screen({ styles: true })).includes("\x1b[3"));
+  },
+);
+
+terminalTest("a server that breaks off mid-answer is told, and the chat goes on", async () => {
+  await using home = await temporaryHome();
+  const broken = { kind: "cut", events: 3, message: { kind: "message", text: "I was about to say more" } } as const;
+  await using server = startFakeServer({
+    script: (request) => request.json.messages.at(-1).content === "again" ? say("Here I am.") : broken,
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "hi"], { home });
+  await terminal.shows(/before it was complete/);
+  await terminal.type("again");
+  await terminal.press("Enter");
+  await terminal.shows(/Here I am\./);
+});
+
+terminalTest("with nothing configured the demo is offered and works", async () => {
+  await using home = await temporaryHome();
+  await home.write("README.md", "# Sample\n");
+  await using terminal = await openTerminal(["chat"], { home });
+  await terminal.shows(/Which model\?[^]*the demo/);
+  await terminal.type("demo");
+  await terminal.press("Enter");
+  await terminal.shows(/local · demo:demo/);
+  await terminal.type("Read README.md");
+  await terminal.press("Enter");
+  await terminal.shows(/headings: Sample/);
+});
+
+terminalTest("a tainted session is not sent to a remote model; a fork from before is offered", async () => {
+  await using home = await temporaryHome();
+  await home.write(".env", "KEY=canary-71c2f0aa9b\n");
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await using near = startFakeServer({ script: [ask(want("read", { path: ".env" })), say("I read it.")] });
+  await using far = startFakeServer({ host: "127.0.0.2", script: [say("Hello from afar.")] });
+  await configure(home, { near: { baseUrl: near.baseUrl }, far: { baseUrl: far.baseUrl } }, {
+    default_provider: "near",
+  });
+  await using terminal = await openTerminal(["chat", "read .env"], { home });
+  await terminal.shows(/I read it\.[^]*local · near:fake · no-cloud/);
+  await terminal.type("/model far:fake");
+  await terminal.press("Enter");
+  await terminal.shows(/is remote: none of it may\s+go\s+there/);
+  await terminal.press("Down", "Enter");
+  await terminal.shows(/remote · far:fake · open/);
+  await terminal.type("hello");
+  await terminal.press("Enter");
+  await terminal.shows(/Hello from afar\./);
+  assert.doesNotMatch(new TextDecoder().decode(await new Blob(far.received() as BlobPart[]).arrayBuffer()), /canary/);
+  const history = await Deno.readTextFile(`${home.agentcliHome}/history`).catch(() => "");
+  assert.doesNotMatch(history, /canary/);
+});
+
+terminalTest("history is searched in the next chat, and a path is completed", async () => {
+  await using home = await temporaryHome();
+  await home.write("sources/alpha.ts", "");
+  await using server = startFakeServer({ script: (_request) => say("Yes.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  {
+    await using terminal = await openTerminal(["chat"], { home });
+    await terminal.shows(/local · loc:fake/);
+    await terminal.type("a very special question");
+    await terminal.press("Enter");
+    await terminal.shows(/Yes\./);
+    await terminal.press("C-d");
+    await terminal.shows(/EXIT 0/);
+  }
+  await using terminal = await openTerminal(["chat"], { home });
+  await terminal.shows(/local · loc:fake/);
+  await terminal.press("C-r");
+  await terminal.type("special");
+  await terminal.shows(/search: special[^]*a very special question/);
+  await terminal.press("Enter");
+  await terminal.shows(/^> a very special question$/m);
+  await terminal.press("C-u");
+  await terminal.type("see @so");
+  await terminal.shows(/@sources\//);
+  await terminal.press("Tab");
+  await terminal.shows(/@sources\/alpha\.ts/);
+  await terminal.press("Tab");
+  await terminal.shows(/^> see @sources\/alpha\.ts$/m);
+});

@@ -1,0 +1,78 @@
+import assert from "node:assert/strict";
+import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+
+Deno.test("each line of piped input is a turn of one session, and the answers alone are on stdout", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("First."), say("Second.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat"], { home, stdin: "one\n\ntwo" });
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(done.stdout, "First.\nSecond.\n");
+  const sent = server.chats().at(-1)?.json.messages.map((message: { content: string }) => message.content);
+  assert.deepEqual(sent?.slice(-3), ["one", "First.", "two"]);
+});
+
+Deno.test("commands work on piped input, and an unknown one is told with what was meant", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("First.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat"], { home, stdin: "one\n/context\n/contxt\n/exit\nnever sent\n" });
+  assert.equal(done.code, 2);
+  assert.match(done.stderr, /system prompt +\d+ +#+/);
+  assert.match(done.stderr, /no command \/contxt\n.*context/);
+  assert.equal(server.chats().length, 1);
+});
+
+Deno.test("a call that nobody can allow is denied, and the chat goes on with exit 6", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    script: [ask(want("write", { path: "new.txt", content: "x" })), say("I may not.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat"], { home, stdin: "write it\n" });
+  assert.equal(done.code, 6, done.stderr);
+  assert.match(done.stdout, /I may not\./);
+  await assert.rejects(home.read("new.txt"));
+});
+
+Deno.test("undo takes back what a turn wrote, also a new file", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    script: [ask(want("write", { path: "new.txt", content: "x\n" })), say("Written.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat", "--permission-mode", "acceptEdits"], {
+    home,
+    stdin: "write it\n/diff\n/undo\n",
+  });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /\+x\n[^]*removed .*new\.txt/);
+  await assert.rejects(home.read("new.txt"));
+});
+
+Deno.test("clear begins a new session, resume goes on with the old one", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("First."), say("Second."), say("Third.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const id = "11111111-2222-4333-8444-555555555555";
+  const done = await runProgram(["chat", "--session-id", id], {
+    home,
+    stdin: `one\n/clear\ntwo\n/resume ${id}\nthree\n`,
+  });
+  assert.equal(done.code, 0, done.stderr);
+  const last = (index: number) =>
+    server.chats()[index]?.json.messages.slice(1).map((message: { content: string }) => message.content);
+  assert.deepEqual([last(1), last(2)], [["two"], ["one", "First.", "three"]]);
+});
+
+Deno.test("machine formats are refused, and a model that is not there ends the chat with its own code", async () => {
+  await using home = await temporaryHome();
+  const [format, missing] = await Promise.all([
+    runProgram(["chat", "--output-format", "json"], { home, stdin: "" }),
+    runProgram(["chat"], { home, stdin: "one\n" }),
+  ]);
+  assert.equal(format.code, 2);
+  assert.equal(missing.code, 3);
+  assert.match(missing.stderr, /no provider is configured/);
+});

@@ -1,0 +1,92 @@
+/** The program in a terminal of tmux, and what a person sees there. */
+import { join } from "../../src/platform/path.ts";
+import { programCommand, type TemporaryHome } from "./program.ts";
+
+/** One terminal; `await using` ends its server, which is of this test alone. */
+export interface TestTerminal extends AsyncDisposable {
+  /** Types text as it stands. */
+  type(text: string): Promise<void>;
+  /** Presses keys by tmux's names: `Enter`, `C-c`. */
+  press(...keys: string[]): Promise<void>;
+  /** Pastes in brackets, as terminals do. */
+  paste(text: string): Promise<void>;
+  resize(columns: number, rows: number): Promise<void>;
+  /** What is on the screen; with `all` what has scrolled away too, with `styles` the colours as sequences. */
+  screen(options?: { all?: boolean; styles?: boolean }): Promise<string>;
+  /** The screen once it holds the pattern. Throws with the last screen when that takes too long. */
+  shows(pattern: RegExp, options?: { all?: boolean }): Promise<string>;
+}
+
+/** Whether tmux is there; tests of the terminal are left out where it is not. */
+export const HAS_TMUX: boolean = await new Deno.Command("tmux", { args: ["-V"], stdout: "null", stderr: "null" })
+  .output().then(({ success }) => success, () => false);
+
+const LONGEST_WAIT_MS = 20_000;
+const LOOK_MS = 50;
+
+function quoted(words: readonly string[]): string {
+  return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+/** Starts the program in the project of the home. The exit code is shown behind `EXIT`. */
+export async function openTerminal(
+  args: readonly string[],
+  options: { home: TemporaryHome; columns?: number; rows?: number; env?: Record<string, string> },
+): Promise<TestTerminal> {
+  const { home, columns = 80, rows = 24, env = {} } = options;
+  const socket = join(home.root, `tmux-${crypto.randomUUID().slice(0, 8)}.sock`);
+  const tmux = async (words: readonly string[], input?: string) => {
+    const child = new Deno.Command("tmux", {
+      args: ["-S", socket, "-f", "/dev/null", ...words],
+      stdin: input === undefined ? "null" : "piped",
+      stdout: "piped",
+      stderr: "piped",
+      env: { TMUX: "", LANG: "C.UTF-8", TERM: "xterm-256color" },
+    }).spawn();
+    if (input !== undefined) {
+      const writer = child.stdin.getWriter();
+      await writer.write(new TextEncoder().encode(input));
+      await writer.close();
+    }
+    const { stdout, stderr, success } = await child.output();
+    if (!success) throw new Error(`tmux ${words[0]}: ${new TextDecoder().decode(stderr)}`);
+    return new TextDecoder().decode(stdout);
+  };
+  const variables = {
+    HOME: home.home,
+    AGENTCLI_HOME: home.agentcliHome,
+    TMPDIR: home.tmp,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR: Deno.env.get("DENO_DIR") ?? join(Deno.env.get("HOME") ?? "/", ".cache/deno"),
+    ...env,
+  };
+  const assignments = Object.entries(variables).map(([name, value]) => `${name}=${value}`);
+  const command = quoted(["env", "-u", "NO_COLOR", ...assignments, ...programCommand(), ...args]);
+  const size = ["-x", String(columns), "-y", String(rows)];
+  await tmux(["-u", "new-session", "-d", "-s", "t", ...size, "-c", home.project, `${command}; echo EXIT $?; cat`]);
+  const screen: TestTerminal["screen"] = ({ all = false, styles = false } = {}) =>
+    tmux(["capture-pane", "-p", "-t", "t", ...all ? ["-S", "-"] : [], ...styles ? ["-e"] : []]);
+  return {
+    type: async (text) => void await tmux(["send-keys", "-t", "t", "-l", text]),
+    press: async (...keys) => void await tmux(["send-keys", "-t", "t", ...keys]),
+    async paste(text) {
+      await tmux(["load-buffer", "-"], text);
+      await tmux(["paste-buffer", "-p", "-r", "-t", "t"]);
+    },
+    resize: async (width, height) => void await tmux(["resize-window", "-t", "t", "-x", `${width}`, "-y", `${height}`]),
+    screen,
+    async shows(pattern, looking) {
+      const start = performance.now();
+      for (;;) {
+        const shown = await screen(looking);
+        if (pattern.test(shown)) return shown;
+        if (performance.now() - start > LONGEST_WAIT_MS) throw new Error(`never shown: ${pattern}\n${shown}`);
+        // Another process draws: there is nothing to wait on but its screen.
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      await tmux(["kill-server"]).catch(() => {});
+    },
+  };
+}
