@@ -178,8 +178,8 @@ async function take({ next, old }: Step, draft: Draft, wanted: Wanted): Promise<
   const ours = old !== null && old.written !== null && state.hash === old.written;
   if (state.hash !== null && !ours && !wanted.force) {
     return old === null || old.written === null
-      ? { reason: "foreign", message: "something else stands there that agentcli did not write" }
-      : { reason: "changed", message: "it was changed by hand since agentcli wrote it" };
+      ? { reason: "foreign", message: "something else stands there that was not installed from here" }
+      : { reason: "changed", message: "it was changed by hand since it was installed" };
   }
   if (next === null) draft.removed = true;
   if (piece.kind === "file") {

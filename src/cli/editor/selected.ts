@@ -8,7 +8,7 @@ export function selectInstalled(words: readonly string[], installed: readonly In
   const selected = words.flatMap((word) => {
     const found = installed.filter((one) => artifactId(one) === word || one.name === word);
     if (found.length === 0) {
-      throw new AgentcliError("usage", `agentcli has not installed "${word}" here`, {
+      throw new AgentcliError("usage", `"${word}" was not installed from here`, {
         hint: "see: agentcli editor list",
       });
     }

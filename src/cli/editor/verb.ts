@@ -46,7 +46,7 @@ export const ADD_OPTIONS = {
 export const REMOVE_OPTIONS = {
   ...CHANGE_OPTIONS,
   scope: choice(SCOPES, "Only what is installed there"),
-  all: flag("Everything that agentcli installed here"),
+  all: flag("Everything that was installed here"),
 } as const satisfies Options;
 
 export const IMPORT_OPTIONS = {
@@ -131,7 +131,7 @@ export const editorVerb = group({
       load: () => import("./show.ts"),
     }),
     remove: verb({
-      brief: "Remove what agentcli wrote and what is still as it wrote it",
+      brief: "Remove what was installed and is still as it was written",
       arguments: [{ ...ARTIFACT, optional: true, repeated: true }],
       options: REMOVE_OPTIONS,
       examples: ["agentcli editor remove hook:no-cloud-guard", "agentcli editor remove --all --yes"],

@@ -89,7 +89,7 @@ async function judgeTexts(
   texts: readonly string[],
   { view, named }: { view: ProtectedView; named: "command" | "prose" | null },
 ): Promise<string | null> {
-  if (texts.length === 0 || !view.set.any) return null;
+  if (texts.length === 0) return null;
   if (named !== null) {
     const { findMention } = await import("./mentions.ts");
     for (const text of texts) {
@@ -97,6 +97,8 @@ async function judgeTexts(
       if (found !== null) return view.describe(found.path, found.rule);
     }
   }
+  // Asked last: a name can lead to a marker that was not met before.
+  if (!view.set.any) return null;
   const { projectNet } = await import("../../boundary/scan/project_net.ts");
   const net = projectNet(view.set, [view.root]);
   const hit = await net.check(texts);

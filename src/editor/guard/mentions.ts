@@ -49,6 +49,12 @@ export async function findMention(text: string, kind: TextKind, view: ProtectedV
 
 /** The words of a text, each without what may stand before or behind a name. */
 function* wordsOf(text: string, kind: TextKind): Generator<string> {
+  // An argument of a tool may be a path as a whole; a path with spaces in a longer text stands in quotes.
+  if (text.length <= 4096 && text.includes("/") && !text.includes("\n")) yield text.trim();
+  for (const [, double, single, back] of text.matchAll(/"([^"\n]{1,4096})"|'([^'\n]{1,4096})'|`([^`\n]{1,4096})`/g)) {
+    const quoted = double ?? single ?? back ?? "";
+    if (/[\s/]/.test(quoted)) yield quoted;
+  }
   const separators = kind === "command" ? /[\s"'`;|&<>()=,:#$]+/ : /[\s"'`;|&<>()=,:#$!?[\]{}]+/;
   for (const word of text.split(separators)) {
     const plain = word.replace(/^@+/, "").replace(/^file:\/\//i, "");
@@ -91,6 +97,7 @@ class NamedPaths {
   /** A name with signs that part words is looked for as a whole. */
   whole(text: string): Mention | null {
     const folded = foldedText(text);
+    for (const path of this.#paths) if (folded.includes(foldedText(path))) return this.#mention(path);
     for (const [name, path] of this.#byName) {
       if (/[\s"'`;|&<>()=,:#$!?[\]{}]/.test(name) && folded.includes(name)) return this.#mention(path);
     }

@@ -128,6 +128,7 @@ async function note({ input, parameters }: PostHook, scene: Scene): Promise<void
   if (!isWithin(scene.root, path)) throw new AgentcliError("usage", "the notes lie outside of the project");
   if (scene.view.ruleAt(path) !== null) throw new AgentcliError("policy_refused", "the file of the notes is protected");
   const said = optionalField(input, "response") ?? `transcript: ${textField(input, "transcript_path")}`;
+  if (said.trim() === "") return;
   const text = await isOpen(said, scene) ? said : "(left out: it holds protected content)";
   const time = new Date(scene.io.clock.now()).toISOString();
   const home = await openHome(scene.io);

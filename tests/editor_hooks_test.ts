@@ -1,0 +1,154 @@
+import assert from "node:assert/strict";
+import { done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+const SECRET = "correct-horse-battery-staple-42";
+
+async function project(home: TemporaryHome) {
+  await home.write(".agentclisecret", "no-cloud: secrets\nno-cloud: .env\n");
+  await home.write("secrets/keys.md", `key ${SECRET}\n`);
+  await home.write(".env", `TOKEN=${SECRET}\n`);
+  await home.write("src/a.ts", "let a = 1;\n");
+  return await installProgram(home);
+}
+
+async function installed(home: TemporaryHome, scaffold: string, ...settings: string[]) {
+  const program = await project(home);
+  const given = [`agentcli=${program}`, ...settings].flatMap((setting) => ["--set", setting]);
+  await done(home, "add", "hook", scaffold, ...given, "--yes");
+  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
+  return async (event: string, info: Record<string, unknown>) => {
+    const input = JSON.stringify({ agent_action_name: event, trajectory_id: "t", tool_info: info });
+    return await runLine(home, hooks[event][0].command, { input });
+  };
+}
+
+Deno.test("the audit log tells what was done, never content, protected names or keys", async () => {
+  await using home = await temporaryHome();
+  const call = await installed(home, "audit-log", "log=project");
+  for (
+    const [event, info] of [
+      ["post_read_code", { file_path: "src/a.ts" }],
+      ["post_read_code", { file_path: "secrets/keys.md" }],
+      ["post_write_code", { file_path: "src/a.ts", edits: [{ old_string: "", new_string: SECRET }] }],
+      ["post_run_command", { command_line: "curl -H 'Authorization: Bearer sk-abcdefghijkl123'", cwd: "." }],
+      ["post_run_command", { command_line: `echo ${SECRET}`, cwd: "." }],
+      ["post_cascade_response", { response: "done" }],
+    ] as const
+  ) {
+    const finished = await call(event, info);
+    assert.equal(finished.code, 0, finished.stderr);
+  }
+  const text = await home.read(".agentcli-audit.jsonl");
+  const lines = text.trim().split("\n").map((line) => JSON.parse(line));
+  assert.deepEqual(lines.map(({ event }) => event).length, 6);
+  assert.deepEqual(lines.slice(0, 2).map(({ file_path }) => file_path), ["src/a.ts", "(protected)"]);
+  for (const word of [SECRET, "keys.md", "sk-abcdef", "done"]) assert.equal(text.includes(word), false, word);
+});
+
+Deno.test("a new worktree gets what is listed, and protected files only where they are listed themselves", async () => {
+  await using home = await temporaryHome();
+  const call = await installed(home, "setup-worktree", "copy=local,.env,../outside");
+  await home.write("local/a.txt", "a");
+  await home.write("local/deep/.env", "b");
+  await home.write(".agentclisecret", "no-cloud: .env\nno-cloud: **/.env\n");
+  const worktree = `${home.root}/worktree`;
+  await Deno.mkdir(worktree);
+  const finished = await call("post_setup_worktree", { worktree_path: worktree, root_workspace_path: home.project });
+  assert.equal(finished.code, 0, finished.stderr);
+  assert.equal(await Deno.readTextFile(`${worktree}/local/a.txt`), "a");
+  assert.match(await Deno.readTextFile(`${worktree}/.env`), /TOKEN/);
+  assert.equal(await Deno.stat(`${worktree}/local/deep/.env`).catch(() => null), null);
+  assert.match(finished.stdout, /1 protected and left out/);
+  assert.match(finished.stdout, /not below the project/);
+});
+
+Deno.test("the formatter runs on the written file, and not on a protected one", async () => {
+  await using home = await temporaryHome();
+  const formatter = `${home.root}/format`;
+  await Deno.writeTextFile(formatter, '#!/bin/sh\necho "formatted $1" >"$2"\n', { mode: 0o755 });
+  await home.write("a file.txt", "x");
+  // The path of the test's home holds a space, which parts words: the formatter is found on a path without.
+  await Deno.mkdir(`${home.root}/bin`);
+  const call = await installed(home, "format-on-write", "formatter=sh format.sh --flag");
+  await home.write("format.sh", 'echo "formatted $1" >"$2"\n');
+  assert.equal((await call("post_write_code", { file_path: "a file.txt", edits: [] })).code, 0);
+  assert.equal(await home.read("a file.txt"), "formatted --flag\n");
+  assert.equal((await call("post_write_code", { file_path: ".env", edits: [] })).code, 0);
+  assert.match(await home.read(".env"), /TOKEN/);
+});
+
+Deno.test("notes are added, and an answer with protected content is left out", async () => {
+  await using home = await temporaryHome();
+  const call = await installed(home, "session-note", "file=notes.md");
+  assert.equal((await call("post_cascade_response", { response: "It is done." })).code, 0);
+  assert.equal((await call("post_cascade_response", { response: `It is ${SECRET}.` })).code, 0);
+  const notes = await home.read("notes.md");
+  assert.match(notes, /It is done\./);
+  assert.match(notes, /left out/);
+  assert.equal(notes.includes(SECRET), false);
+});
+
+const PAYLOADS = new URL("fixtures/editor/payloads/", import.meta.url);
+
+Deno.test("every recorded input is read by the guard or by the log, and a wrong event by neither", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  for (const { name } of Deno.readDirSync(PAYLOADS)) {
+    if (!name.endsWith(".json")) continue;
+    const event = name.replace(".json", "");
+    const input = await Deno.readTextFile(new URL(name, PAYLOADS));
+    const scaffold = event.startsWith("pre_") ? "no-cloud-guard" : "audit-log";
+    const run = (as: string) => runLine(home, `'${home.root}/agentcli' editor hook ${scaffold} ${as}`, { input });
+    const finished = await run(event);
+    const names = /secrets/.test(input);
+    assert.equal(finished.code, names && event !== "pre_read_code" ? 2 : 0, `${event}: ${finished.stderr}`);
+    assert.equal((await run("pre_everything")).code, 2);
+  }
+});
+
+Deno.test("doctor runs every installed line, proves that the guard blocks, and finds one that fails open", async () => {
+  await using home = await temporaryHome();
+  const program = await project(home);
+  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
+  await done(home, "add", "hook", "audit-log", "--set", `agentcli=${program}`, "--yes");
+  const healthy = await done(home, "doctor", "--json");
+  const { findings } = JSON.parse(healthy.stdout) as { findings: { level: string; message: string }[] };
+  assert.equal(findings.filter(({ message }) => message.startsWith("blocks a protected file")).length, 5);
+  assert.equal(findings.filter(({ message }) => message.startsWith("lets a harmless")).length, 11);
+  await done(
+    home,
+    "add",
+    "hook",
+    "broken",
+    "--event",
+    "pre_read_code",
+    "--command",
+    "no-such-program",
+    "--powershell",
+    "x",
+    "--yes",
+  );
+  const broken = await editor(home, "doctor");
+  assert.equal(broken.code, 1);
+  assert.match(broken.stdout, /exit 127, and the editor then lets everything pass/);
+  await Deno.remove(program);
+  assert.match((await editor(home, "doctor")).stdout, /it blocks a harmless action/);
+});
+
+Deno.test("doctor starts servers, counts their tools, and finds one that does not answer", async () => {
+  await using home = await temporaryHome();
+  const server = await home.write(
+    "server.sh",
+    `read -r a; read -r b; read -r c\necho '{"jsonrpc":"2.0","id":2,"result":{"tools":[${
+      Array(101).fill('{"name":"t"}').join(",")
+    }]}}'\n`,
+  );
+  await done(home, "add", "mcp", "many", "--command", "sh", "--arg", server, "--yes");
+  await done(home, "add", "mcp", "dead", "--command", "no-such-program", "--yes");
+  const { code, stdout } = await editor(home, "doctor");
+  assert.equal(code, 1);
+  assert.match(stdout, /server many: answers, with 101 tools/);
+  assert.match(stdout, /101 tools are active; the editor takes at most 100/);
+  assert.match(stdout, /server dead: its program "no-such-program" is not on PATH/);
+});
