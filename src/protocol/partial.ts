@@ -1,6 +1,7 @@
 /** The pieces of a reply while it arrives, as the protocol's nested blocks: start, deltas, stop, numbered from 0. */
 import type { ChatDelta } from "../provider/types.ts";
 import { callId } from "../session/item.ts";
+import { type LabelTrace, WITHHELD_INPUT } from "./label_trace.ts";
 import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 
 /** The blocks of one reply after another. */
@@ -25,19 +26,19 @@ function blockOf(delta: ChatDelta): string {
   return delta.kind === "tool_call" ? `call ${delta.index}` : delta.kind;
 }
 
-function opening(delta: ChatDelta, position: number): ContentBlock {
+function opening(delta: ChatDelta, position: number, trace: LabelTrace): ContentBlock {
   switch (delta.kind) {
     case "reasoning":
       return { type: "thinking", thinking: "", signature: "" };
     case "tool_call":
-      return { type: "tool_use", id: callId(position, delta.index), name: delta.name ?? "", input: {} };
+      return { type: "tool_use", id: callId(position, delta.index), name: trace.toolName(delta.name ?? ""), input: {} };
     default:
       return { type: "text", text: "" };
   }
 }
 
-/** No block is open at first. */
-export function createPartialBlocks(model: string): PartialBlocks {
+/** No block is open at first. The arguments of calls in a protected session are one piece that says so. */
+export function createPartialBlocks(model: string, trace: LabelTrace): PartialBlocks {
   let position = 0;
   let index = -1;
   let open: string | null = null;
@@ -77,13 +78,17 @@ export function createPartialBlocks(model: string): PartialBlocks {
         events.push(...close());
         open = block;
         index++;
-        events.push({ type: "content_block_start", index, content_block: opening(delta, position) });
+        events.push({ type: "content_block_start", index, content_block: opening(delta, position, trace) });
+        if (delta.kind === "tool_call" && trace.label !== "open") {
+          const piece = { type: "input_json_delta" as const, partial_json: JSON.stringify(WITHHELD_INPUT) };
+          events.push({ type: "content_block_delta", index, delta: piece });
+        }
       }
       if (delta.kind === "text") {
         events.push({ type: "content_block_delta", index, delta: { type: "text_delta", text: delta.text } });
       } else if (delta.kind === "reasoning") {
         events.push({ type: "content_block_delta", index, delta: { type: "thinking_delta", thinking: delta.text } });
-      } else if (delta.arguments !== "") {
+      } else if (delta.arguments !== "" && trace.label === "open") {
         const piece = { type: "input_json_delta" as const, partial_json: delta.arguments };
         events.push({ type: "content_block_delta", index, delta: piece });
       }

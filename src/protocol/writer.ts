@@ -3,6 +3,7 @@ import type { Usage } from "../provider/types.ts";
 import { createPartialBlocks, type PartialBlocks } from "./partial.ts";
 import { contextEvent } from "./context_event.ts";
 import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent } from "./schema.ts";
+import { type LabelTrace, traceLabel, WITHHELD_INPUT, WITHHELD_WORDS } from "./label_trace.ts";
 import type { ToolResultItem } from "../session/item.ts";
 import type { TurnEvent, TurnResult } from "./turn_event.ts";
 
@@ -15,7 +16,7 @@ export interface WriterOptions {
   model: string;
 }
 
-/** Turns events of the engine into lines. Holds only the state of the open reply. */
+/** Turns events of the engine into lines. Holds only the state of the open reply, and the label of the session. */
 export interface ProtocolWriter {
   /** The lines for one event, each ending in LF; empty for events that the protocol does not have. */
   lines(event: TurnEvent): string;
@@ -51,7 +52,8 @@ export function protocolUsage(usage: Usage | null): ProtocolUsage {
 /** A writer for one session. */
 export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   const base = () => ({ session_id: options.sessionId, uuid: crypto.randomUUID() });
-  const blocks: PartialBlocks | null = options.partial ? createPartialBlocks(options.model) : null;
+  const trace = traceLabel();
+  const blocks: PartialBlocks | null = options.partial ? createPartialBlocks(options.model, trace) : null;
   const line = (event: ProtocolEvent) => JSON.stringify(event) + "\n";
   const streamed = (bodies: ReturnType<PartialBlocks["start"]>) => {
     let text = "";
@@ -60,6 +62,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   };
   return {
     lines(event) {
+      trace.follow(event);
       switch (event.kind) {
         case "start":
           return line(initEvent(event, { ...base(), version: options.version }));
@@ -69,7 +72,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return blocks === null ? "" : streamed(blocks.delta(event.delta));
         case "reply": {
           let text = blocks === null ? "" : streamed(blocks.close());
-          for (const content of contentBlocks(event.item)) {
+          for (const content of contentBlocks(event.item, trace)) {
             text += line(assistantEvent(event, { ...base(), content }));
           }
           return blocks === null ? text : text + streamed(blocks.end(event.stopReason, protocolUsage(event.usage)));
@@ -96,7 +99,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             subtype: "permission_denied",
             tool_name: event.denial.toolName,
             tool_use_id: event.denial.callId,
-            message: event.message,
+            message: trace.label === "open" ? event.message : WITHHELD_WORDS,
             ...base(),
           });
         case "retry":
@@ -115,7 +118,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             type: "system",
             subtype: "agentcli_tool_call_recovered",
             family: event.family,
-            tools: event.toolNames,
+            tools: event.toolNames.map(trace.toolName),
             ...base(),
           });
         case "status":
@@ -160,12 +163,14 @@ function initEvent(
   };
 }
 
-function contentBlocks(item: (TurnEvent & { kind: "reply" })["item"]): ContentBlock[] {
+/** The words of a protected reply are what the user asked for; its calls are not. */
+function contentBlocks(item: (TurnEvent & { kind: "reply" })["item"], trace: LabelTrace): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   if (item.reasoning !== "") blocks.push({ type: "thinking", thinking: item.reasoning, signature: "" });
   if (item.text !== "") blocks.push({ type: "text", text: item.text });
   for (const call of item.calls) {
-    blocks.push({ type: "tool_use", id: call.id, name: call.name, input: call.input ?? {} });
+    const input = item.label === "open" ? call.input ?? {} : WITHHELD_INPUT;
+    blocks.push({ type: "tool_use", id: call.id, name: trace.toolName(call.name), input });
   }
   return blocks;
 }
@@ -220,7 +225,7 @@ export function resultEvent(result: TurnResult): ResultEvent {
     permission_denials: result.denials.map((denial) => ({
       tool_name: denial.toolName,
       tool_use_id: denial.callId,
-      tool_input: denial.input,
+      tool_input: result.label === "open" ? denial.input : WITHHELD_INPUT,
     })),
     stop_reason: result.stopReason,
     label: result.label,

@@ -1,5 +1,6 @@
 /** `text`: what the model says on stdout as it comes; calls, notices and figures on stderr. */
 import type { Io } from "../../platform/io.ts";
+import { traceLabel } from "../../protocol/label_trace.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 import type { ToolResultItem } from "../../session/item.ts";
@@ -12,6 +13,8 @@ import type { TurnOutput } from "./output.ts";
 
 /** Longest subject of a call on its line, in characters. */
 const SUBJECT_LIMIT = 160;
+/** In place of what a call of a protected session is about. */
+const MARK = "[no-cloud]";
 
 /** What text output depends on. */
 export interface TextOptions {
@@ -27,6 +30,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   let atLineStart = true;
   let said = false;
   const denied = new Set<string>();
+  const trace = traceLabel();
   const paced = createPacedOutput(io.stdout);
   let waited = false;
   const wait = (label: string) => {
@@ -61,6 +65,9 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   };
   return {
     event(event) {
+      trace.follow(event);
+      // Only the answer of a session that read protected content is printed: stderr may go into a log.
+      const open = trace.label === "open";
       switch (event.kind) {
         case "request":
           wait("reading the prompt");
@@ -72,19 +79,28 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           if (event.item.calls.length > 0 && !atLineStart) return say("\n");
           return settle();
         case "tool_start":
-          return tell(`* ${event.toolName} ${clean(cut(event.subject))}`);
+          return tell(open ? `* ${event.toolName} ${clean(cut(event.subject))}` : `* ${event.toolName} ${MARK}`);
         case "permission_denied":
           denied.add(event.denial.callId);
-          return tell(`* ${event.denial.toolName} ${clean(cut(event.subject))}: denied. ${clean(event.message)}`);
+          return tell(
+            open
+              ? `* ${event.denial.toolName} ${clean(cut(event.subject))}: denied. ${clean(event.message)}`
+              : `* ${event.denial.toolName} ${MARK}: denied`,
+          );
         case "tool_result":
           // A call that was denied has had its line.
           if (denied.delete(event.item.callId)) return;
-          return event.item.isError ? tell(`  ${failureLine(event.item)}`) : undefined;
+          if (!event.item.isError) return;
+          return tell(
+            open ? `  ${failureLine(event.item)}` : `  ${clean(trace.toolName(event.item.name))} failed ${MARK}`,
+          );
         case "retry":
           return tell(retryLine(event.notice));
         case "recovered":
           return tell(
-            `  calls found in the text (${event.family}): ${event.toolNames.map((name) => clean(name)).join(", ")}`,
+            `  calls found in the text (${event.family}): ${
+              event.toolNames.map((name) => clean(trace.toolName(name))).join(", ")
+            }`,
           );
         case "status":
           if (event.status === "compacting") wait("summarising the older part of the session");
