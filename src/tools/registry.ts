@@ -38,10 +38,11 @@ export function selectTools(
   tools: Tool[],
   options: { only?: readonly string[]; without?: readonly string[] },
 ): Tool[] {
-  const named = (list: readonly string[]) => new Set(list.map((name) => toolNamed(name, tools)));
+  const named = (list: readonly string[], among = tools) => new Set(list.map((name) => toolNamed(name, among).name));
   const only = options.only === undefined ? null : named(options.only);
-  const without = named(options.without ?? []);
-  return tools.filter((tool) => only?.has(tool) !== false && !without.has(tool));
+  // What this session does not have can be left out all the same.
+  const without = named(options.without ?? [], [...tools, ...builtinTools({ git: true })]);
+  return tools.filter(({ name }) => only?.has(name) !== false && !without.has(name));
 }
 
 /**
@@ -49,7 +50,8 @@ export function selectTools(
  * denies nothing is worse than none. Tools of other servers (`mcp__…`) may come later.
  */
 export function readRules(texts: readonly string[]): Rule[] {
-  const tools = builtinTools();
+  // Git too: whether a session has it depends on the project, and a rule may be written for all.
+  const tools = builtinTools({ git: true });
   for (const text of texts) {
     // The name first: what is wrong with the pattern depends on the tool.
     const name = /^[A-Za-z][\w-]*/.exec(text.trim())?.[0];

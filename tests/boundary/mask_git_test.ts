@@ -131,7 +131,8 @@ for (const [where, make] of HELD) {
       project.git("init", "-q");
       const protection = await protectionOf(project);
       const options = { protection, hide: await protection.hidden() };
-      const repository = { git: "/usr/bin/git", top: project.root };
+      const { root } = project;
+      const repository = { git: "/usr/bin/git", top: root, directory: `${root}/.git`, tops: [root] };
       assert.equal(await historyHolds(repository, options), false);
       make(project);
       assert.equal(await historyHolds(repository, options), true);

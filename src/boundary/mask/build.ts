@@ -1,7 +1,7 @@
 /** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
 import { isForbidden, lstat, realPath } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, normalise } from "../../platform/path.ts";
-import { gitPlaces } from "./git_places.ts";
+import type { GitStoreSearch } from "./git_stores.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
 import type { MaskPlan, PlanStep } from "./plan.ts";
 import { findPolicyFiles, type PolicyFiles } from "./policy.ts";
@@ -18,6 +18,7 @@ export interface MaskGround {
   /** The user's home, a real path; null when unknown. */
   userHome: string | null;
   links: HardLinkSearch;
+  stores: GitStoreSearch;
 }
 
 /** A plan, and what it hides and keeps, for the look afterwards. */
@@ -42,14 +43,20 @@ export async function buildMask(request: MaskRequest, ground: MaskGround): Promi
   const wide = roots.find((root) => NO_ROOT.includes(root));
   if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands in behind a mask`);
   const home = homeOf(request, ground);
-  const visible = byDepth([...ground.bound, ...roots.map((path): PlanStep => ({ kind: "write", path }))]);
-  const directories = await hiddenDirectories(request, { ground, visible });
+  const access = request.access ?? "write";
+  const visible = byDepth([
+    ...ground.bound,
+    ...roots.map((path): PlanStep => ({ kind: access, path })),
+    ...request.more ?? [],
+  ]);
+  const git = hiddenGit(request, ground.stores.find(roots));
+  const directories = await hiddenDirectories(request, { ground, visible, git });
   const covered = directories.find((directory) => roots.some((root) => isWithin(directory, root)));
   if (covered !== undefined || directories.some((directory) => isWithin(directory, request.cwd))) {
     return refuse("the whole project is protected, so commands have nothing to see");
   }
-  const files = await hiddenFiles(request, { directories, visible, links: ground.links });
-  const policy = await findPolicyFiles(roots, { userHome: ground.userHome });
+  const files = await hiddenFiles(request, { directories, visible, git, links: ground.links });
+  const policy = await findPolicyFiles(roots, ground);
   const inHidden = (path: string) => directories.some((directory) => isWithin(directory, path));
   const frozen = (await realPaths([...request.readOnly, ...policy.present]))
     .filter((path) => isVisible(path, visible) && !inHidden(path) && !files.includes(path));
@@ -89,11 +96,16 @@ function homeOf(request: MaskRequest, ground: MaskGround): { path: string; step:
   return { path, step: [{ kind: "scratch", path }] };
 }
 
+/** Objects without a repository cannot be judged: they are hidden wherever something is. */
+function hiddenGit(request: MaskRequest, found: ReturnType<GitStoreSearch["find"]>): string[] {
+  if (request.git === "masked") return [...found.places, ...found.loose];
+  return request.hide.files.length + request.hide.directories.length > 0 ? found.loose : [];
+}
+
 async function hiddenDirectories(
   request: MaskRequest,
-  { ground, visible }: { ground: MaskGround; visible: readonly PlanStep[] },
+  { ground, visible, git }: { ground: MaskGround; visible: readonly PlanStep[]; git: readonly string[] },
 ): Promise<string[]> {
-  const git = request.git === "open" ? [] : await gitPlaces([request.root, ...request.additional], request.hide);
   const wanted = [...request.hide.directories, ground.home, ...git];
   const real = (await realPaths(wanted)).filter((path) => isVisible(path, visible));
   const kinds = await Promise.all(real.map((path) => lstat(path)));
@@ -103,18 +115,20 @@ async function hiddenDirectories(
 
 async function hiddenFiles(
   request: MaskRequest,
-  { directories, visible, links }: {
+  { directories, visible, git, links }: {
     directories: readonly string[];
     visible: readonly PlanStep[];
+    git: readonly string[];
     links: HardLinkSearch;
   },
 ): Promise<string[]> {
   const named = await realPaths(request.hide.files);
   const writable = visible.map((step) => step.path);
-  const others = await links.find({ files: named, directories }, outermost(writable));
-  const gitFiles = request.git === "open"
-    ? []
-    : await realPaths(await gitPlaces([request.root, ...request.additional], request.hide));
+  const others = await links.find(
+    { files: named, directories, nameless: request.hide.nameless ?? [] },
+    outermost(writable),
+  );
+  const gitFiles = await realPaths(git);
   const kinds = await Promise.all(gitFiles.map((path) => lstat(path)));
   return [...new Set([...named, ...others, ...gitFiles.filter((_, index) => kinds[index]?.kind === "file")])]
     .filter((path) => isVisible(path, visible) && !directories.some((directory) => isWithin(directory, path)));

@@ -3,6 +3,7 @@ import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
 import { buildMask } from "./build.ts";
+import { createGitStoreSearch } from "./git_stores.ts";
 import { createHardLinkSearch } from "./hard_links.ts";
 import type { MaskPlan, PlanStep } from "./plan.ts";
 
@@ -49,7 +50,14 @@ export async function proveMask(
       readOnly: [join(root, ".agentclisecret")],
       git: "open",
       network: false,
-    }, { system: options.system, bound: [], home, userHome: null, links: createHardLinkSearch() });
+    }, {
+      system: options.system,
+      bound: [],
+      home,
+      userHome: null,
+      links: createHardLinkSearch(),
+      stores: createGitStoreSearch(),
+    });
     if ("kind" in built) return built.reason;
     let output = "";
     const decoder = new TextDecoder();

@@ -4,6 +4,7 @@
  */
 import { type ProcessOutcome, run } from "../../platform/process.ts";
 import { join } from "../../platform/path.ts";
+import type { MaskedCommand } from "./request.ts";
 
 /** A repository and the git to ask. */
 export interface Repository {
@@ -11,11 +12,27 @@ export interface Repository {
   git: string;
   /** The working tree: the directory that holds `.git`, absolute. */
   top: string;
+  /** Where the repository lies, absolute; `.git` in the working tree when absent. */
+  directory?: string | undefined;
+  /**
+   * Puts a call behind a mask; throws where there is none. Without it only questions about objects may be asked: what
+   * looks at a working tree can be made to run programs.
+   */
+  behindMask?(call: UnmaskedCall): Promise<Omit<MaskedCommand, "kind" | "notices">>;
+}
+
+/** A call as git itself gets it. */
+export interface UnmaskedCall {
+  argv: [string, ...string[]];
+  env: Record<string, string>;
+  access: "read" | "write";
 }
 
 /** One call. */
 export interface GitCall {
   args: readonly string[];
+  /** Whether the repository may be changed, where a mask decides; `read` when absent. */
+  access?: "read" | "write";
   /** Given to git as input. */
   input?: string;
   /** Milliseconds. */
@@ -28,7 +45,14 @@ export interface GitCall {
 }
 
 /** For every call that can show content: drivers for that are named by attributes, and no setting switches all of them off. */
-export const PLAIN_DIFF: readonly string[] = ["--no-ext-diff", "--no-textconv", "--no-renames", "--no-relative"];
+export const PLAIN_DIFF: readonly string[] = [
+  "--no-ext-diff",
+  "--no-textconv",
+  "--no-renames",
+  "--no-relative",
+  // As an argument: what `.gitmodules` says of a submodule comes before the setting, and git would run in it.
+  "--ignore-submodules=all",
+];
 
 /** Every setting that names a program, and those that would change what the answers mean. */
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -108,7 +132,9 @@ async function silencedFilters(repository: Repository, call: GitCall): Promise<R
   let text = "";
   const onOutput = (bytes: Uint8Array) => text += decoder.decode(bytes, { stream: true });
   const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-  await start(repository, { ...call, args, input: "", onOutput }, Object.entries(SETTINGS));
+  // Reading settings starts nothing, and needs no mask.
+  const plain = { git: repository.git, top: repository.top, directory: repository.directory };
+  await start(plain, { ...call, args, input: "", onOutput }, Object.entries(SETTINGS));
   const off: Record<string, string> = {};
   for (const key of text.split("\0")) {
     const name = /^(filter\..*)\.[^.]+$/s.exec(key)?.[1];
@@ -120,7 +146,7 @@ async function silencedFilters(repository: Repository, call: GitCall): Promise<R
 }
 
 async function start(
-  { git, top }: Repository,
+  repository: Repository,
   call: GitCall,
   settings: readonly (readonly [string, string])[],
 ): Promise<ProcessOutcome> {
@@ -129,10 +155,15 @@ async function start(
     env[`GIT_CONFIG_KEY_${index}`] = key;
     env[`GIT_CONFIG_VALUE_${index}`] = value;
   }
-  return await run({
-    argv: [git, "--no-pager", `--git-dir=${join(top, ".git")}`, `--work-tree=${top}`, ...call.args],
-    cwd: top,
-    env,
+  const { git, top } = repository;
+  const directory = repository.directory ?? join(top, ".git");
+  const argv: [string, ...string[]] = [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...call.args];
+  const plain = { argv, cwd: top, env, finish: () => Promise.resolve() };
+  const started = await repository.behindMask?.({ argv, env, access: call.access ?? "read" }) ?? plain;
+  const outcome = await run({
+    argv: started.argv,
+    cwd: started.cwd,
+    env: started.env,
     timeoutMs: call.timeoutMs,
     ...call.signal === undefined ? {} : { signal: call.signal },
     ...call.input === undefined ? {} : { stdin: new TextEncoder().encode(call.input) },
@@ -140,4 +171,6 @@ async function start(
       if (stream === "stdout") call.onOutput(bytes);
     },
   });
+  await started.finish();
+  return outcome;
 }

@@ -1,16 +1,16 @@
 /** Making a session's mask: the first way that passes the canary, found once, used for every command. */
 import { lstat, realPath } from "../../platform/files.ts";
 import { findExecutable } from "../../platform/process.ts";
-import { dirname, isAbsolute, normalise } from "../../platform/path.ts";
+import { isAbsolute, normalise } from "../../platform/path.ts";
 import { bindable } from "./bindable.ts";
 import { buildMask, type BuiltMask, type MaskGround } from "./build.ts";
 import { proveMask } from "./canary.ts";
 import { historyHolds, historyState } from "./git_history.ts";
-import { gitPlaces } from "./git_places.ts";
+import { createGitStoreSearch, type GitStoreSearch } from "./git_stores.ts";
 import { createHardLinkSearch, identity } from "./hard_links.ts";
 import { systemSteps, trustedProgram } from "./host.ts";
 import { findMakers, type MaskMaker } from "./makers.ts";
-import { undoPolicyFiles } from "./policy.ts";
+import { type PolicyOptions, undoPolicyFiles } from "./policy.ts";
 import type { MaskAftermath, MaskRefusal } from "./request.ts";
 import type { SessionMask, SessionMaskOptions } from "./session_mask.ts";
 
@@ -25,26 +25,29 @@ interface Ready {
 export function openMask(options: SessionMaskOptions): SessionMask {
   let ready: Promise<Ready | MaskRefusal> | null = null;
   let toldNotices = false;
+  const stores = createGitStoreSearch();
   const verdicts = new Map<string, { state: string; holds: boolean }>();
   return {
     settings: options.settings,
     async gitVisibility(roots, protection) {
       const hide = await protection.hidden();
-      const tops = (await gitPlaces(roots, hide)).map(dirname);
-      if (tops.length === 0) return "open";
+      const { stores: found } = stores.find(roots);
+      if (found.length === 0) return "open";
       const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
       if (git === null) return "masked";
-      for (const top of tops) {
-        const state = await historyState(top, [...hide.files, ...hide.directories, ...protection.markers]);
-        const known = verdicts.get(top);
-        const holds = known?.state === state ? known.holds : await historyHolds({ git, top }, { protection, hide });
-        verdicts.set(top, { state, holds });
+      for (const { directory, tops } of found) {
+        const state = historyState(directory, [...hide.files, ...hide.directories, ...protection.markers]);
+        const known = verdicts.get(directory);
+        const [top = directory] = tops;
+        const repository = { git, top, directory, tops: [...new Set([...tops, ...roots])] };
+        const holds = known?.state === state ? known.holds : await historyHolds(repository, { protection, hide });
+        verdicts.set(directory, { state, holds });
         if (holds) return "masked";
       }
       return "open";
     },
     async maskCommand(request) {
-      ready ??= prepare(options);
+      ready ??= prepare(options, stores);
       const found = await ready;
       if (found.kind === "refused") return found;
       const built = await buildMask(request, found.ground);
@@ -54,8 +57,8 @@ export function openMask(options: SessionMaskOptions): SessionMask {
       const before = await identities(built.hidden);
       const notices = toldNotices ? [] : request.network ? [...found.notices, NETWORK_CLOSED] : found.notices;
       toldNotices = true;
-      const { userHome } = found.ground;
-      return { kind: "masked", argv, env: {}, cwd: "/", notices, finish: () => finish(built, { before, userHome }) };
+      const policy = { userHome: found.ground.userHome, stores };
+      return { kind: "masked", argv, env: {}, cwd: "/", notices, finish: () => finish(built, { before, policy }) };
     },
   };
 }
@@ -74,7 +77,7 @@ function cannotSay(maker: MaskMaker): MaskRefusal {
   };
 }
 
-async function prepare(options: SessionMaskOptions): Promise<Ready | MaskRefusal> {
+async function prepare(options: SessionMaskOptions, stores: GitStoreSearch): Promise<Ready | MaskRefusal> {
   if (options.os === "windows") {
     return {
       kind: "refused",
@@ -89,19 +92,19 @@ async function prepare(options: SessionMaskOptions): Promise<Ready | MaskRefusal
   for (const maker of makers) {
     const argv = (plan: Parameters<MaskMaker["argv"]>[0]) => maker.argv(plan) ?? ["/bin/false"] as [string];
     const problem = await proveMask(argv, { system, sh });
-    if (problem === null) return { kind: "ready", maker, ...await groundOf(options, system) };
+    if (problem === null) return { kind: "ready", maker, ...await groundOf(options, { system, stores }) };
     problems.add(`${maker.name}: ${problem}`);
   }
   return noMask(options, [...problems]);
 }
 
-async function groundOf(options: SessionMaskOptions, system: MaskGround["system"]) {
+async function groundOf(options: SessionMaskOptions, { system, stores }: Pick<MaskGround, "system" | "stores">) {
   const home = await realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? await realOrNamed(options.userHome ?? "") : null;
   const { read, write } = options.settings;
   const bound = await bindable({ path: options.path, read, write }, { roots: options.roots, home, userHome });
   return {
-    ground: { system, bound: bound.steps, home, userHome, links: createHardLinkSearch() },
+    ground: { system, bound: bound.steps, home, userHome, links: createHardLinkSearch(), stores },
     notices: bound.notices,
   };
 }
@@ -136,9 +139,9 @@ async function identities(paths: readonly string[]): Promise<Map<string, string 
 
 async function finish(
   built: BuiltMask,
-  { before, userHome }: { before: Map<string, string | null>; userHome: string | null },
+  { before, policy }: { before: Map<string, string | null>; policy: PolicyOptions },
 ): Promise<MaskAftermath> {
-  const undone = await undoPolicyFiles(built.policy, { userHome });
+  const undone = await undoPolicyFiles(built.policy, policy);
   // A file that is replaced from outside slips out from under its mount, and its new content is there for the command.
   const after = await identities(built.hidden);
   const replaced = built.hidden.filter((path) => after.get(path) !== before.get(path));

@@ -3,11 +3,14 @@
  * mounted read-only; what a command makes is removed when it has ended.
  */
 import { type FileKind, listDirectory, lstat, realPath, removeFile } from "../../platform/files.ts";
-import { dirname, isWithin, join } from "../../platform/path.ts";
+import { basename, dirname, isWithin, join } from "../../platform/path.ts";
+import { gitDirectory, type GitStores, type GitStoreSearch } from "./git_stores.ts";
 import { writeProtection } from "../write_protected.ts";
 
 /** Inside of a `.git`: what makes git run something, or look for its settings elsewhere. */
-const GIT_POLICY = ["config", "config.worktree", "hooks", "commondir", "gitdir", "info/attributes"];
+const GIT_POLICY = ["config", "config.worktree", "hooks", "info/attributes"];
+/** Only at the top: a linked worktree needs its own. */
+const TOP_POLICY = ["commondir", "gitdir"];
 
 /** What stands at the places that are watched. */
 export interface PolicyFiles {
@@ -21,11 +24,12 @@ export interface PolicyFiles {
 /** `userHome` as for `writeProtection`. */
 export interface PolicyOptions {
   userHome: string | null;
+  stores: GitStoreSearch;
 }
 
 /**
- * The policy files at the top of each root, in its dot directories, and in its `.git` with its submodules. Deeper ones
- * are not looked for: it is done before every command. `roots` are real paths.
+ * The policy files at the top of each root, in its dot directories, and in every repository below it with its submodules.
+ * Other deeper ones are not looked for: it is done before every command. `roots` are real paths.
  */
 export async function findPolicyFiles(roots: readonly string[], options: PolicyOptions): Promise<PolicyFiles> {
   const present: string[] = [];
@@ -38,8 +42,14 @@ export async function findPolicyFiles(roots: readonly string[], options: PolicyO
         (entry.kind === "symlink" ? links : present).push(path);
       }
     }
-    present.push(...await gitPolicy(root));
+    for (const name of TOP_POLICY) {
+      const path = join(root, ".git", name);
+      if (await kindOf(path) !== undefined) present.push(path);
+    }
   }
+  const git = await gitPolicy(options.stores.find(roots));
+  present.push(...git.present);
+  links.push(...git.links);
   return { present: outermost(present), known: outermost([...present, ...links]), roots };
 }
 
@@ -57,17 +67,18 @@ async function dotDirectories(root: string): Promise<string[]> {
   return found;
 }
 
-async function gitPolicy(root: string): Promise<string[]> {
-  const git = join(root, ".git");
-  const found = await kindOf(git) === "file" ? [git] : [];
-  const modules = await listDirectory(join(git, "modules")).catch(() => null) ?? [];
-  for (const directory of [git, ...modules.map((entry) => join(git, "modules", entry.name))]) {
+/** A link there is followed by git as well; it cannot be mounted, only removed. */
+async function gitPolicy(found: GitStores): Promise<{ present: string[]; links: string[] }> {
+  const [present, links] = [[...found.pointers], [] as string[]];
+  for (const { directory } of found.stores) {
     for (const name of GIT_POLICY) {
-      const kind = await kindOf(join(directory, name));
-      if (kind === "file" || kind === "directory") found.push(join(directory, name));
+      const path = join(directory, name);
+      const kind = await kindOf(path);
+      if (kind === "file" || kind === "directory") present.push(path);
+      else if (kind !== undefined) links.push(path);
     }
   }
-  return found;
+  return { present, links };
 }
 
 async function kindOf(path: string): Promise<FileKind | undefined> {
@@ -87,6 +98,8 @@ export async function undoPolicyFiles(before: PolicyFiles, options: PolicyOption
   const made: string[] = [];
   for (const path of now.known) {
     if (before.known.some((known) => isWithin(known, path))) continue;
+    // It leads into a repository whose own settings are watched; commands may make worktrees.
+    if (basename(path) === ".git" && /\/worktrees\/[^/]+$/.test(gitDirectory(dirname(path)) ?? "")) continue;
     // Never through a link to another place: what lies there is not the command's.
     const directory = await realPath(dirname(path));
     if (directory === null || !before.roots.some((root) => isWithin(root, directory))) continue;

@@ -2,6 +2,7 @@
  * What a mask is asked and what it answers. A mask runs a command so that protected paths are not there for it.
  * Source: specification of the boundary, "Commands".
  */
+import type { NamelessFile } from "../protected_identities.ts";
 
 /** Existing protected paths: one entry for a directory that is protected as a whole, none for what lies in it. */
 export interface HiddenPaths {
@@ -9,6 +10,8 @@ export interface HiddenPaths {
   files: readonly string[];
   /** Absolute. */
   directories: readonly string[];
+  /** Protected files that none of the paths names: their other names are hidden. */
+  nameless?: readonly NamelessFile[];
 }
 
 /** What the mask needs of the rules that protect a project. */
@@ -38,9 +41,13 @@ export interface MaskRequest {
   hide: HiddenPaths;
   /** What must not be changed besides what {@link ./policy.ts} finds by itself: the markers. */
   readOnly: readonly string[];
-  /** Whether the history of git may be seen; `masked` hides every `.git` of the roots. */
+  /** Whether the history of git may be seen; `masked` hides every place below the roots where git keeps content. */
   git: "open" | "masked";
   network: boolean;
+  /** Whether the roots can be written; `write` when absent. */
+  access?: "read" | "write";
+  /** More places, absolute real paths: of a repository that lies elsewhere, or that may be written in roots that may not. */
+  more?: readonly { kind: "read" | "write"; path: string }[];
 }
 
 /** The request as something that can be started. */

@@ -53,17 +53,19 @@ function ourMeaning({ name, option, value }: { name: string; option: Option; val
 /** No names are no tools; `default` is what there is; tools that others have and we do not are left out. */
 function toolsMeaning(value: string): Meaning {
   if (value.trim() === "default") return NOTHING;
-  const names = splitRules([value]).filter(isOurTool);
+  const names = splitRules([value]).filter((name) => isOurTool(name));
   return { option: "tools", text: `--tools=${names.length === 0 ? "none" : names.join(",")}` };
 }
 
 /** Rules about tools that we do not have allow and deny nothing. */
 function rulesMeaning(name: string, value: string): Meaning {
-  const rules = splitRules([value]).filter((rule) => rule.startsWith("mcp__") || isOurTool(rule.split("(")[0] ?? ""));
+  const rules = splitRules([value]).filter((rule) =>
+    rule.startsWith("mcp__") || isOurTool(rule.split("(")[0] ?? "", { git: true })
+  );
   return rules.length === 0 ? NOTHING : { option: name, text: `--${name}=${rules.join(",")}` };
 }
 
-function isOurTool(name: string): boolean {
+function isOurTool(name: string, options: { git?: boolean } = {}): boolean {
   const wanted = name.trim().toLowerCase();
-  return builtinTools().some((tool) => tool.name.toLowerCase() === wanted);
+  return builtinTools(options).some((tool) => tool.name.toLowerCase() === wanted);
 }

@@ -1,12 +1,14 @@
-/** Git: the few things a model needs of git where commands may not see `.git`. Runs outside of the mask, on data alone. */
+/** Git: the few things a model needs of git where commands may not see `.git`. Runs behind a mask of its own. */
 import { askGit, callGit, PLAIN_DIFF, type Repository } from "../../boundary/mask/git_call.ts";
-import { lstat } from "../../platform/files.ts";
 import { join, relativeTo } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import { failure, isRefusal, success } from "../result.ts";
 import { shownName } from "../shown_name.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { sortPaths } from "./paths.ts";
+import { type ProtectedChanges, protectedChanges } from "./protected_changes.ts";
+import { openRepository } from "./repository.ts";
+import { statusEntries } from "./status_entries.ts";
 import { gitDeclaration, type GitInput } from "./declaration.ts";
 
 export type { GitInput };
@@ -28,13 +30,12 @@ export const gitTool: Tool<GitInput> = {
     const notBelow = [workspace.root, ...workspace.additional];
     const git = await findExecutable("git", `${PLACES}:${io.env("PATH") ?? ""}`, { notBelow });
     if (git === null) return failure("Git is not installed on this machine.", context);
-    if (await lstat(join(workspace.root, ".git")) === null) {
-      return failure("The project root is no git repository.", context);
-    }
     workspace.protection?.refresh();
+    const repository = await openRepository(git, context);
+    if (typeof repository === "string") return failure(repository, context);
     const paths = await namesOf(input.paths ?? [], context);
     if (typeof paths === "string") return failure(paths, context);
-    return await new GitCalls({ git, top: workspace.root }, context).run(input, paths);
+    return await new GitCalls(repository, context).run(input, paths);
   },
 };
 
@@ -50,6 +51,9 @@ async function namesOf(paths: readonly string[], { workspace }: ToolContext): Pr
   }
   return names;
 }
+
+/** Submodules are never looked into: git would run in them, with their settings. */
+const STATUS: readonly string[] = ["status", "--porcelain", "-z", "--no-renames", "--ignore-submodules=all"];
 
 class GitCalls {
   readonly #repository: Repository;
@@ -75,10 +79,21 @@ class GitCalls {
     }
   }
 
-  #ask(args: string[], input?: string): Promise<string | null> {
+  #ask(args: string[], more: { input?: string; access?: "write" } = {}): Promise<string | null> {
     const { signal } = this.#context;
-    const more = input === undefined ? {} : { input };
     return askGit(this.#repository, { args, timeoutMs: DEADLINE_MS, limit: TAKEN, signal, ...more });
+  }
+
+  /** What git says of protected files in the working tree is about what hides them; this is what is so. */
+  async #protected(paths: string[]): Promise<ProtectedChanges> {
+    const listed = await this.#ask(["ls-files", "-z", "--", ...paths]);
+    const tracked = listed?.split("\0").filter((name) => name !== "") ?? [];
+    return await protectedChanges({ tracked, paths }, this.#context);
+  }
+
+  #covered(name: string): boolean {
+    const { root, protection } = this.#context.workspace;
+    return (protection?.rule(join(root, name)) ?? null) !== null;
   }
 
   #failed(action: string): ToolResult {
@@ -92,9 +107,10 @@ class GitCalls {
 
   async #status(paths: string[]): Promise<ToolResult> {
     const branch = await this.#ask(["symbolic-ref", "--short", "-q", "HEAD"]);
-    const text = await this.#ask(["status", "--porcelain", "-z", "--no-renames", "--", ...paths]);
+    const text = await this.#ask([...STATUS, "--", ...paths]);
     if (text === null) return this.#failed("status");
-    const entries = text.split("\0").filter((entry) => entry !== "");
+    const { changed, gone } = await this.#protected(paths);
+    const entries = statusEntries(text, { changed, gone, covered: (name) => this.#covered(name) });
     const kept = await sortPaths(entries.map((entry) => entry.slice(3)), this.#context);
     const marked = new Set(kept.kept.filter(({ reason }) => reason === "protected").map(({ name }) => name));
     const lines = entries.map((entry) => `${shownName(entry)}${marked.has(entry.slice(3)) ? " [no-cloud]" : ""}`);
@@ -106,7 +122,9 @@ class GitCalls {
     const base = ["diff", ...PLAIN_DIFF, ...staged ? ["--cached"] : []];
     const names = await this.#ask([...base, "--name-only", "-z", "--", ...paths]);
     if (names === null) return this.#failed("diff");
-    const sorted = await sortPaths(names.split("\0").filter((name) => name !== ""), this.#context);
+    const { changed, gone } = staged ? { changed: [], gone: [] } : await this.#protected(paths);
+    const seen = names.split("\0").filter((name) => name !== "" && (staged || !this.#covered(name)));
+    const sorted = await sortPaths([...changed, ...gone, ...seen], this.#context);
     const notes = sorted.kept.map(({ name, reason }) => `[${shownName(name)} has changed; not shown: ${reason}]`);
     if (sorted.open.length === 0) return this.#show(["no changes to show", ...notes].join("\n"));
     const text = await this.#ask([...base, "--", ...sorted.open]);
@@ -123,13 +141,22 @@ class GitCalls {
   async #add(paths: string[]): Promise<ToolResult> {
     if (paths.length === 0) return failure("Name the paths to add.", this.#context);
     // What a directory holds is added file by file: protected ones stay out.
-    const listed = await this.#ask(["status", "--porcelain", "-z", "--no-renames", "-uall", "--", ...paths]);
+    const listed = await this.#ask([...STATUS, "-uall", "--", ...paths]);
     if (listed === null) return this.#failed("add");
     const names = listed.split("\0").filter((entry) => entry !== "").map((entry) => entry.slice(3));
-    const sorted = await sortPaths(names, this.#context);
+    const { changed, gone, untracked } = await this.#protected(paths);
+    const seen = names.filter((name) => !this.#covered(name));
+    const sorted = await sortPaths(
+      [...seen.filter((name) => !name.endsWith("/")), ...changed, ...gone, ...untracked],
+      this.#context,
+    );
+    const nested = seen.filter((name) => name.endsWith("/"));
+    sorted.kept.push(...nested.map((name) => ({ name, reason: "it is a repository of its own" })));
     if (sorted.open.length > 0) {
       const args = ["add", "-A", "--pathspec-from-file=-", "--pathspec-file-nul"];
-      if (await this.#ask(args, sorted.open.join("\0")) === null) return this.#failed("add");
+      if (await this.#ask(args, { input: sorted.open.join("\0"), access: "write" }) === null) {
+        return this.#failed("add");
+      }
     }
     const notes = sorted.kept.map(({ name, reason }) => `${shownName(name)} was not added: ${reason}`);
     const added = sorted.open.map((name) => `added ${shownName(name)}`);
@@ -154,6 +181,7 @@ class GitCalls {
     const outcome = await callGit(this.#repository, {
       args: ["commit", "-q", "--no-verify", "--no-gpg-sign", "--no-status", "-F", "-"],
       input: message,
+      access: "write",
       settings,
       timeoutMs: DEADLINE_MS,
       signal: this.#context.signal,
@@ -167,13 +195,22 @@ class GitCalls {
   /** Of the repository, else of the user: the one thing that is asked of the user's own configuration. */
   async #identity(): Promise<Record<string, string> | null> {
     const identity: Record<string, string> = {};
+    // The mask has no home of the user's; reading one file of settings starts nothing.
+    const { git, top } = this.#repository;
+    const plain = { git, top };
     const home = this.#context.io.env("HOME") ?? "";
     for (const key of ["user.name", "user.email"]) {
       const own = await this.#ask(["config", "--get", key]);
       const users = [`${home}/.gitconfig`, `${home}/.config/git/config`];
       let value = own?.trim() ?? "";
       for (const file of users) {
-        if (value === "") value = (await this.#ask(["config", "--file", file, "--get", key]))?.trim() ?? "";
+        if (value === "") {
+          value = (await askGit(plain, {
+            args: ["config", "--file", file, "--get", key],
+            timeoutMs: DEADLINE_MS,
+            limit: TAKEN,
+          }))?.trim() ?? "";
+        }
       }
       if (value === "") return null;
       identity[key] = value;

@@ -1,8 +1,11 @@
 import assert from "node:assert/strict";
+import { createSessionMask } from "../../boundary/mask/session_mask.ts";
+import { hasBubblewrap } from "../../../tests/boundary/mask_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { offersGit } from "./offer.ts";
 import { type GitInput, gitTool } from "./tool.ts";
 
+const masked = { ignore: !hasBubblewrap() };
 const marker = "no-cloud: .env\nno-cloud: secrets\n";
 
 async function withRepository(work: (project: ToolProject) => Promise<void>): Promise<void> {
@@ -20,6 +23,15 @@ async function withRepository(work: (project: ToolProject) => Promise<void>): Pr
         "-A",
       ], ["commit", "-qm", "first"]]
     ) await git(project, ...args);
+    const { root, context } = project;
+    context.mask = createSessionMask({
+      os: "linux",
+      settings: { mode: "auto", network: false, read: [], write: [] },
+      home: `${root}/../never-made-home`,
+      roots: [root],
+      userHome: undefined,
+      path: "/usr/bin:/bin",
+    });
     await work(project);
   }, { marker });
 }
@@ -38,7 +50,7 @@ function run(project: ToolProject, input: GitInput) {
   return project.run(gitTool, input);
 }
 
-Deno.test("status names what changed and marks what is protected", () =>
+Deno.test("status names what changed and marks what is protected", masked, () =>
   withRepository(async (project) => {
     assert.equal((await run(project, { action: "status" })).content, "on main, nothing changed");
     await project.write("pub.txt", "two\n");
@@ -49,56 +61,68 @@ Deno.test("status names what changed and marks what is protected", () =>
     assert.equal(label, "open");
   }));
 
-Deno.test("a diff shows open files alone, also where another name leads to a protected one", () =>
-  withRepository(async (project) => {
-    await project.write("pub.txt", "two\n");
-    await project.write(".env", "A=CANARY2\n");
-    await project.write("secrets/k.txt", "CANARY2\n");
-    await Deno.remove(`${project.root}/pub.txt`);
-    await Deno.link(`${project.root}/.env`, `${project.root}/pub.txt`);
-    const linked = await run(project, { action: "diff" });
-    assert.doesNotMatch(linked.content, /CANARY/);
-    assert.match(linked.content, /pub\.txt has changed; not shown: protected/);
-    await Deno.remove(`${project.root}/pub.txt`);
-    await project.write("pub.txt", "two\n");
-    const { content } = await run(project, { action: "diff" });
-    assert.match(content, /-one\n\+two/);
-    assert.match(content, /\[\.env has changed; not shown: protected\]/);
-    assert.doesNotMatch(content, /CANARY/);
-    await git(project, "add", "-A");
-    const staged = await run(project, { action: "diff", staged: true });
-    assert.match(staged.content, /\+two/);
-    assert.doesNotMatch(staged.content, /CANARY/);
-    const named = await run(project, { action: "diff", staged: true, paths: [".env", "secrets"] });
-    assert.match(named.content, /no changes to show/);
-    assert.doesNotMatch(named.content, /CANARY/);
-    // The control: git itself shows it.
-    assert.match(await git(project, "diff", "--cached"), /CANARY2/);
-  }));
+Deno.test(
+  "a diff shows open files alone, also where another name leads to a protected one",
+  masked,
+  () =>
+    withRepository(async (project) => {
+      await project.write("pub.txt", "two\n");
+      await project.write(".env", "A=CANARY2\n");
+      await project.write("secrets/k.txt", "CANARY2\n");
+      await Deno.remove(`${project.root}/pub.txt`);
+      await Deno.link(`${project.root}/.env`, `${project.root}/pub.txt`);
+      const linked = await run(project, { action: "diff" });
+      assert.doesNotMatch(linked.content, /CANARY/);
+      assert.match(linked.content, /pub\.txt has changed; not shown: protected/);
+      await Deno.remove(`${project.root}/pub.txt`);
+      await project.write("pub.txt", "two\n");
+      const { content } = await run(project, { action: "diff" });
+      assert.match(content, /-one\n\+two/);
+      assert.match(content, /\[\.env has changed; not shown: protected\]/);
+      assert.doesNotMatch(content, /CANARY/);
+      await git(project, "add", "-A");
+      const staged = await run(project, { action: "diff", staged: true });
+      assert.match(staged.content, /\+two/);
+      assert.doesNotMatch(staged.content, /CANARY/);
+      const named = await run(project, { action: "diff", staged: true, paths: [".env", "secrets"] });
+      assert.match(named.content, /no changes to show/);
+      assert.doesNotMatch(named.content, /CANARY/);
+      // The control: git itself shows it.
+      assert.match(await git(project, "diff", "--cached"), /CANARY2/);
+    }),
+);
 
-Deno.test("a renamed protected file does not come out under its new name", () =>
-  withRepository(async (project) => {
-    await git(project, "config", "diff.renames", "copies");
-    await git(project, "mv", "secrets/k.txt", "open.txt");
-    const { content } = await run(project, { action: "diff", staged: true, paths: ["secrets"] });
-    assert.doesNotMatch(content, /CANARY/);
-  }));
+Deno.test(
+  "a renamed protected file does not come out under its new name",
+  masked,
+  () =>
+    withRepository(async (project) => {
+      await git(project, "config", "diff.renames", "copies");
+      await git(project, "mv", "secrets/k.txt", "open.txt");
+      const { content } = await run(project, { action: "diff", staged: true, paths: ["secrets"] });
+      assert.doesNotMatch(content, /CANARY/);
+    }),
+);
 
-Deno.test("add takes open files of a directory, and commit stores them", () =>
-  withRepository(async (project) => {
-    await project.write("dir/a.txt", "a\n");
-    await project.write("secrets/new.txt", "CANARY\n");
-    const added = await run(project, { action: "add", paths: ["dir", "secrets", "pub.txt"] });
-    assert.equal(added.content, "added dir/a.txt\nsecrets/new.txt was not added: protected");
-    assert.equal((await run(project, { action: "add", paths: ["secrets"] })).isError, true);
-    const committed = await run(project, { action: "commit", message: "second $(touch ran)\n\nwhy" });
-    assert.match(committed.content, /^committed [0-9a-f]+ second \$\(touch ran\)$/);
-    assert.equal(await git(project, "show", "--name-only", "--format=", "HEAD"), "dir/a.txt\n");
-    assert.match((await run(project, { action: "log", count: 1 })).content, /: second/);
-    assert.match((await run(project, { action: "commit", message: "x" })).content, /Nothing is staged/);
-  }));
+Deno.test(
+  "add takes open files of a directory, and commit stores them",
+  masked,
+  () =>
+    withRepository(async (project) => {
+      await project.write("dir/a.txt", "a\n");
+      await project.write("secrets/new.txt", "CANARY\n");
+      const added = await run(project, { action: "add", paths: ["dir", "secrets", "pub.txt"] });
+      assert.equal(added.content, "added dir/a.txt\nsecrets/new.txt was not added: protected");
+      assert.equal((await run(project, { action: "add", paths: ["secrets"] })).isError, true);
+      const committed = await run(project, { action: "commit", message: "second $(touch ran)\n\nwhy" });
+      assert.match(committed.content, /^committed [0-9a-f]+ second \$\(touch ran\)$/);
+      assert.equal(await git(project, "show", "--name-only", "--format=", "HEAD"), "dir/a.txt\n");
+      assert.match((await run(project, { action: "log", count: 1 })).content, /: second/);
+      assert.match((await run(project, { action: "commit", message: "x" })).content, /Nothing is staged/);
+    }),
+);
 
-Deno.test("hooks and filters of the repository do not run", () =>
+Deno.test("hooks and filters of the repository do not run", masked, () =>
   withRepository(async (project) => {
     await project.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch ran\n");
     await Deno.chmod(`${project.root}/.git/hooks/pre-commit`, 0o755);
@@ -113,13 +137,17 @@ Deno.test("hooks and filters of the repository do not run", () =>
     assert.match((await run(project, { action: "log" })).content, /: m\n.*: first/);
   }));
 
-Deno.test("paths outside of the project and options in their place are refused or taken as names", () =>
-  withRepository(async (project) => {
-    assert.equal((await run(project, { action: "diff", paths: ["../x"] })).isError, true);
-    const { content } = await run(project, { action: "diff", paths: ["--output=ran", ":(top)*"] });
-    assert.match(content, /no changes/);
-    await assert.rejects(Deno.stat(`${project.root}/ran`), Deno.errors.NotFound);
-  }));
+Deno.test(
+  "paths outside of the project and options in their place are refused or taken as names",
+  masked,
+  () =>
+    withRepository(async (project) => {
+      assert.equal((await run(project, { action: "diff", paths: ["../x"] })).isError, true);
+      const { content } = await run(project, { action: "diff", paths: ["--output=ran", ":(top)*"] });
+      assert.match(content, /no changes/);
+      await assert.rejects(Deno.stat(`${project.root}/ran`), Deno.errors.NotFound);
+    }),
+);
 
 Deno.test("the tool is offered in repositories with a marker alone", async () => {
   await withRepository(async (project) => assert.equal(await offersGit(project.context.workspace), true));

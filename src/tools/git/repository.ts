@@ -1,0 +1,60 @@
+/** The project's repository behind a mask of its own: what a repository can make git run sees nothing that is protected. */
+import { commonDirectory, gitDirectory } from "../../boundary/mask/git_stores.ts";
+import type { Repository, UnmaskedCall } from "../../boundary/mask/git_call.ts";
+import type { MaskRefusal, MaskRequest } from "../../boundary/mask/request.ts";
+import { AgentcliError } from "../../errors.ts";
+import { realPath } from "../../platform/files.ts";
+import { join } from "../../platform/path.ts";
+import type { ToolContext } from "../tool.ts";
+
+/** What makes git run something: not writable even where the repository is. */
+const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
+
+/**
+ * The repository; or, as text for the model, why there is none to work with. Its calls see the project read-only, without
+ * protected paths and the network, and the repository read-only too but for calls that ask for more.
+ */
+export async function openRepository(git: string, context: ToolContext): Promise<Repository | string> {
+  const { workspace, mask } = context;
+  const named = gitDirectory(workspace.root);
+  const directory = named === null ? null : await realPath(named);
+  if (directory === null) return "The project root is no git repository.";
+  const common = await realPath(commonDirectory(directory));
+  if (mask === undefined || common === null) return refused({ reason: "there is no mask for commands", hint: null });
+  const places = [...new Set([common, directory])];
+  const request = async (call: UnmaskedCall): Promise<MaskRequest> => ({
+    root: workspace.root,
+    additional: workspace.additional,
+    cwd: workspace.root,
+    argv: call.argv,
+    env: call.env,
+    hide: await workspace.protection?.hidden() ?? { files: [], directories: [] },
+    readOnly: [
+      ...workspace.protection?.markers ?? [],
+      ...places.flatMap((place) => SETTINGS.map((name) => join(place, name))),
+    ],
+    git: "open",
+    network: false,
+    access: "read",
+    more: places.map((path) => ({ kind: call.access, path })),
+  });
+  // Asked before the first call, so that a refusal is an answer and not a failure half-way.
+  const first = await mask.maskCommand(await request({ argv: [git, "--version"], env: {}, access: "read" }));
+  if (first.kind === "refused") return refused(first);
+  return {
+    git,
+    top: workspace.root,
+    directory,
+    async behindMask(call) {
+      const masked = await mask.maskCommand(await request(call));
+      if (masked.kind === "masked") return masked;
+      throw new AgentcliError("policy_refused", `git was not run: ${masked.reason}`, { hint: masked.hint });
+    },
+  };
+}
+
+function refused({ reason, hint }: Pick<MaskRefusal, "reason"> & { hint: string | null }): string {
+  return `Git was not run: this project has protected paths, and ${reason}.${
+    hint === null ? "" : ` Tell the user: ${hint}.`
+  }`;
+}
