@@ -76,3 +76,13 @@ Deno.test("machine formats are refused, and a model that is not there ends the c
   assert.equal(missing.code, 3);
   assert.match(missing.stderr, /no provider is configured/);
 });
+
+Deno.test("a time limit holds for each turn, and the next turn has its own", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [{ kind: "silence" }, say("Second.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat", "--timeout", "0.3"], { home, stdin: "one\ntwo\n" });
+  assert.match(done.stderr, /ended after 0\.3 s/);
+  assert.equal(done.stdout, "Second.\n");
+  assert.equal(done.code, 0);
+});

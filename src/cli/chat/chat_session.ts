@@ -87,16 +87,21 @@ export class ChatSession {
     this.#filesAttached = true;
     this.#turn = Math.max(this.#turn, ...this.#undo?.turns() ?? []) + 1;
     const { io } = this.#context;
-    const result = await runTurn(session, prompt, {
-      io,
-      model,
-      signal,
-      ask,
-      emit: this.#stored ? recorder.before(emit) : emit,
-      maxTurns: this.#options.maxTurns,
-    });
-    if (this.#stored) await recorder.settle();
-    return result;
+    const deadline = this.#deadline();
+    try {
+      const result = await runTurn(session, prompt, {
+        io,
+        model,
+        signal: AbortSignal.any([signal, deadline.late]),
+        ask,
+        emit: this.#stored ? recorder.before(emit) : emit,
+        maxTurns: this.#options.maxTurns,
+      });
+      if (this.#stored) await recorder.settle();
+      return result;
+    } finally {
+      deadline.end();
+    }
   }
 
   /** Summarises the older part now; false when there is nothing worth it. */
@@ -184,6 +189,20 @@ export class ChatSession {
   async close(): Promise<void> {
     await this.#prepared?.close();
     this.#prepared = null;
+  }
+
+  /** `--timeout` holds for each turn. */
+  #deadline(): { late: AbortSignal; end(): void } {
+    const { timeout } = this.#options;
+    const controller = new AbortController();
+    const over = new AbortController();
+    if (timeout !== undefined) {
+      const error = new AgentcliError("timeout", `the turn was ended after ${timeout} s (--timeout)`, {
+        hint: "raise --timeout, or leave it out",
+      });
+      this.#context.io.clock.sleep(timeout * 1000, over.signal).then(() => controller.abort(error), () => {});
+    }
+    return { late: controller.signal, end: () => over.abort() };
   }
 
   async #leave(options: ChatOptions): Promise<void> {

@@ -20,6 +20,11 @@ export async function run({ options, arguments: words, context }: Invocation<typ
       hint: "agentcli run --input-format stream-json --output-format stream-json",
     });
   }
+  if (options.permissionPromptTool !== undefined || options.includePartialMessages) {
+    throw new AgentcliError("usage", "--permission-prompt-tool and --include-partial-messages are for run", {
+      hint: "leave them out: the chat asks at the terminal, and shows what arrives piece by piece",
+    });
+  }
   checkStoreOptions(options);
   const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
   if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {

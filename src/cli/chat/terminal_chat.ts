@@ -30,6 +30,7 @@ const FRAME_MS = 33;
 const LEAVE_MS = 3000;
 /** Longest echo of what was sent, in rows. */
 const ECHO_ROWS = 12;
+const ECHO_CHARACTERS = 4000;
 
 /** Runs the chat until it is left; gives the exit code. The terminal is set back whatever happens. */
 export async function chatOnTerminal(
@@ -207,15 +208,21 @@ class TerminalChat implements ChatView {
   }
 
   async #take(text: string, signal: AbortSignal): Promise<void> {
-    const echoed = clean(text, { multiline: true }).replaceAll("\t", "    ").split("\n").flatMap((line, index) =>
+    // Of a large paste no more is prepared than is shown.
+    const lines = clean(text.slice(0, ECHO_CHARACTERS), { multiline: true }).replaceAll("\t", "    ").split("\n");
+    const echoed = lines.slice(0, ECHO_ROWS).flatMap((line, index) =>
       wrap([span(line, "bold")], {
         width: this.width(),
         first: [span(index === 0 ? "> " : "  ", "accent")],
         indent: [span("  ")],
       })
     );
-    const more = echoed.length - ECHO_ROWS;
-    this.say(more > 0 ? [...echoed.slice(0, ECHO_ROWS), row(`  ... ${more} more lines`, "dim")] : echoed);
+    const isCut = lines.length > ECHO_ROWS || echoed.length > ECHO_ROWS || text.length > ECHO_CHARACTERS;
+    const rest = row(
+      fit(`  ... ${text.split("\n").length} lines, ${text.length} characters in all`, this.width()),
+      "dim",
+    );
+    this.say(isCut ? [...echoed.slice(0, ECHO_ROWS), rest] : echoed);
     const command = text.startsWith(" ") ? null : readCommand(text);
     if (command !== null) {
       const emit = (event: Parameters<TurnView["event"]>[0]) => this.#turnView.event(event);

@@ -43,6 +43,8 @@ export class TurnView {
   #folded: { title: string; text: string } | null = null;
   #subjects = new Map<string, string>();
   #denied = new Set<string>();
+  /** What was shown last was a call: the answer is a paragraph of its own. */
+  #afterCall = false;
   #firstToken: number | null = null;
   #streamed = 0;
   #rate: number | null = null;
@@ -116,6 +118,7 @@ export class TurnView {
   finish(result: TurnResult | null): void {
     this.#closeReply(null);
     this.#activity = null;
+    this.#afterCall = false;
     this.#subjects.clear();
     this.#denied.clear();
     const rows = result === null || result.outcome === "success" ? [] : failureRows(result, this.#options.width());
@@ -160,6 +163,8 @@ export class TurnView {
       case "text": {
         this.#closeReasoning();
         this.#activity = null;
+        if (this.#markdown === null && this.#afterCall) this.#options.print([[]]);
+        this.#afterCall = false;
         this.#markdown ??= new MarkdownStream(this.#options);
         const rows = this.#markdown.push(delta.text);
         if (rows.length > 0) this.#options.print(rows);
@@ -209,6 +214,7 @@ export class TurnView {
 
   #result(item: ToolResultItem): void {
     this.#activity = null;
+    this.#afterCall = true;
     if (this.#denied.delete(item.callId)) return this.#options.changed();
     const subject = this.#subjects.get(item.callId) ?? "";
     this.#folded = { title: `${clean(item.name)} ${clean(subject)}:`, text: item.content };
