@@ -161,3 +161,50 @@ Deno.test("a damaged ledger stops everything and is left as it is", async () => 
   await assert.rejects(planChanges(at.home, wanted({})), /damaged/);
   assert.equal(await at.home.read("editor/ledger.json"), "{");
 });
+
+Deno.test("two processes that add to one file at the same time lose nothing", async () => {
+  await using at = await place();
+  const names = ["one", "two", "three", "four"];
+  await Promise.all(
+    names.map((name) => applyChanges(at.home, wanted({ add: [at.artifact(name, [at.item("pre_read_code", name)])] }))),
+  );
+  const { hooks } = JSON.parse(await at.read("hooks.json"));
+  assert.deepEqual(hooks.pre_read_code.map(({ command }: { command: string }) => command).sort(), names.toSorted());
+  assert.equal((await planChanges(at.home, wanted({}))).artifacts.length, 4);
+});
+
+Deno.test("a lost ledger makes everything foreign, and nothing is written twice", async () => {
+  await using at = await place();
+  const guard = at.artifact("guard", [at.item("pre_read_code", "ours"), at.file("a.sh", "x")]);
+  await applyChanges(at.home, wanted({ add: [guard] }));
+  const before = await at.read("hooks.json");
+  await at.home.remove("editor/ledger.json");
+  assert.deepEqual((await applyChanges(at.home, wanted({ add: [guard] }))).changes, []);
+  assert.equal(await at.read("hooks.json"), before);
+  await applyChanges(at.home, wanted({ remove: [guard] }));
+  assert.equal(await at.read("hooks.json"), before);
+});
+
+Deno.test("a stale ledger whose project is gone makes nothing anew until asked", async () => {
+  await using at = await place();
+  const guard = at.artifact("guard", [at.file("deep/a.sh", "x")]);
+  await applyChanges(at.home, wanted({ add: [guard] }));
+  await Deno.remove(`${at.base}/deep`, { recursive: true });
+  await applyChanges(at.home, wanted({ keep: () => false }));
+  assert.equal(await Deno.stat(`${at.base}/deep`).catch(() => null), null);
+  assert.deepEqual((await applyChanges(at.home, wanted({ remove: [guard] }))).problems, []);
+});
+
+Deno.test("a huge file, and one that is no text, are reported and stay", async () => {
+  await using at = await place();
+  await Deno.writeFile(`${at.base}/huge.json`, new Uint8Array(5 * 1024 * 1024).fill(32));
+  await Deno.writeFile(`${at.base}/binary.json`, new Uint8Array([0x7b, 0xff, 0x7d]));
+  for (const name of ["huge.json", "binary.json"]) {
+    const plan = await applyChanges(
+      at.home,
+      wanted({ add: [at.artifact("g", [at.item("pre_read_code", "c", name)])] }),
+    );
+    assert.deepEqual(plan.problems.map(({ reason }) => reason), ["unusable"], name);
+    assert.deepEqual(plan.changes, []);
+  }
+});
