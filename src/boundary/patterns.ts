@@ -17,12 +17,17 @@ import { type ProtectionRule, stricter } from "./protection_rule.ts";
 export class Patterns {
   readonly plain = new Map<string, ProtectionRule>();
   readonly globs: { glob: PathGlob; rule: ProtectionRule }[] = [];
+  /** The directories that the plain paths lie in, folded. */
+  readonly ways = new Set<string>();
 
   /** Adds what a line of a marker means. */
   add(rule: ProtectionRule, glob: PathGlob): void {
     const plain = plainPath(glob);
-    if (plain === null) this.globs.push({ glob, rule });
-    else this.plain.set(plain, stricter(this.plain.get(plain) ?? null, rule) ?? rule);
+    if (plain === null) return void this.globs.push({ glob, rule });
+    for (let end = plain.lastIndexOf("/"); end > 0; end = plain.lastIndexOf("/", end - 1)) {
+      this.ways.add(plain.slice(0, end));
+    }
+    this.plain.set(plain, stricter(this.plain.get(plain) ?? null, rule) ?? rule);
   }
 }
 
@@ -51,6 +56,12 @@ export class Scope {
       if (covers(glob, this.#progress[index] ?? [])) found = stricter(found, rule);
     });
     return found;
+  }
+
+  /** Whether a pattern may still cover something below the place. */
+  get leadsOn(): boolean {
+    return this.#path === "" || this.#patterns.ways.has(this.#path) ||
+      this.#progress.some((places) => places.length > 0);
   }
 
   /** One name further down. */

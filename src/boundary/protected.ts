@@ -9,7 +9,9 @@ import { basename, dirname, isWithin, join, normalise, relativeTo } from "../pla
 import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
 import { Patterns, plainStart, Scope } from "./patterns.ts";
 import { compilePathGlob, globOfName } from "./protected_pattern.ts";
-import { type HiddenPaths, ProtectedTree } from "./protected_tree.ts";
+import { ElsewhereFiles, type ElsewhereSource } from "./protected_elsewhere.ts";
+import { type NamelessFile, type ProtectedFile, ProtectedIdentities } from "./protected_identities.ts";
+import { type HiddenPaths, MOST_WALKS, ProtectedTree } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { systemReason } from "./system_error.ts";
 
@@ -55,12 +57,16 @@ export class ProtectedSet {
   #placesVersion = 0;
   /** Markers read since the last refresh. */
   readonly #read = new Set<string>();
-  #linked: Map<string, ProtectionRule> | null = null;
+  readonly #elsewhere: ElsewhereFiles;
+  readonly #identities = new ProtectedIdentities();
+  /** The version that the identities were taken at; null when they are to be taken again. */
+  #identified: number | null = null;
 
   /** `roots` are real paths: the project root and the additional ones. */
   constructor(roots: readonly string[]) {
     this.#roots = roots;
     this.#tree = new ProtectedTree(roots, this);
+    this.#elsewhere = new ElsewhereFiles({ roots, follow: (real, rule) => this.follow(real, rule) });
   }
 
   /** Changes when a marker taught something new. */
@@ -83,14 +89,29 @@ export class ProtectedSet {
     for (const root of this.#roots) this.rule(join(root, MARKER_NAME));
   }
 
-  /** Reads the known markers again, and looks for new ones from now on. What was protected stays so. */
+  /**
+   * Reads the known markers again, and looks for new ones from now on. What was protected stays so, also under another
+   * name: where a marker was met, the protected files are looked at now.
+   */
   refresh(): void {
     this.#places.clear();
     this.#read.clear();
-    this.#linked = null;
+    this.#identified = null;
     this.#tree.expire();
     for (const path of [...this.#markers.keys()]) this.#learn(path);
     this.start();
+    if (this.met) this.identify();
+  }
+
+  /** Notes which files are protected now, so that they are known later under any name. Walks the roots. */
+  identify(): void {
+    for (let walk = 0; this.#damaged === null && this.#identified !== this.#version && walk < MOST_WALKS; walk++) {
+      // A link or a marker that is found on the way can bring new rules.
+      if (walk > 0) this.#tree.expire();
+      const version = this.#version;
+      this.#identities.take(this.#protectedFiles());
+      this.#identified = version;
+    }
   }
 
   /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
@@ -119,20 +140,21 @@ export class ProtectedSet {
   }
 
   /**
-   * The rule for an open file: of its path, or, where it has several names, of any of them. The other names are found by
-   * walking the protected files, once after each refresh and only when such a file is met.
+   * The rule for an open file: of its path, or of any other name that it has or had in this session. Where no marker was
+   * met, markers below are looked for only when it has several names.
    */
   ruleOfFile(status: FileStatus, real: string): ProtectionRule | null {
     const found = this.rule(real);
-    if (found?.tier === "list-only" || status.links < 2) return found;
-    this.#linked ??= this.#collectLinked();
-    return stricter(found, this.#linked.get(`${status.device}:${status.inode}`) ?? null);
+    if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
+    this.identify();
+    return stricter(found, this.#identities.ruleOf(status));
   }
 
-  /** What a mask must hide: one entry for a whole directory, real paths, inside of the roots. */
+  /** What a mask must hide: one entry for a whole directory, real paths, inside of the roots; and files without a path. */
   // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
-  async hidden(): Promise<HiddenPaths> {
-    return this.#tree.hidden();
+  async hidden(): Promise<HiddenPaths & { nameless: readonly NamelessFile[] }> {
+    if (this.any) this.identify();
+    return { ...this.#tree.hidden(), nameless: this.#identities.nameless };
   }
 
   /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
@@ -160,9 +182,9 @@ export class ProtectedSet {
     return [...this.#markers.values()].flatMap(({ rules }) => rules);
   }
 
-  /** The protected files inside of the roots, real paths. */
-  files(): Iterable<string> {
-    return this.#tree.files();
+  /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
+  *files(): Generator<string> {
+    for (const { path } of this.#protectedFiles()) yield path;
   }
 
   /** Notes that a link at a covered place leads to `real`: that is covered too. */
@@ -170,17 +192,23 @@ export class ProtectedSet {
     this.#move({ directory: dirname(real), glob: globOfName(basename(real)) }, { rule, key: `link ${basename(real)}` });
   }
 
-  #collectLinked(): Map<string, ProtectionRule> {
-    const linked = new Map<string, ProtectionRule>();
-    for (const path of this.files()) {
-      const status = presentOrForbidden(() => lstatInPlace(path));
-      if (status === null || status === "forbidden" || status.links < 2) continue;
+  *#protectedFiles(): Generator<ProtectedFile> {
+    for (const path of this.#tree.files()) {
       const rule = this.rule(path);
-      if (rule === null) continue;
-      const key = `${status.device}:${status.inode}`;
-      linked.set(key, stricter(linked.get(key) ?? null, rule) ?? rule);
+      if (rule !== null) yield { path, rule, elsewhere: false };
     }
-    return linked;
+    for (const { path, rule } of this.#elsewhere.files(this.#version, () => this.#sourcesElsewhere())) {
+      yield { path, rule, elsewhere: true };
+    }
+  }
+
+  /** Markers and ends of links that lie outside of the roots; with what lies inside the tree is walked. */
+  #sourcesElsewhere(): ElsewhereSource[] {
+    const known = [
+      ...[...this.#markers].map(([path, { patterns }]) => ({ directory: dirname(path), patterns })),
+      ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
+    ];
+    return known.filter(({ directory }) => !this.#roots.some((root) => isWithin(root, directory)));
   }
 
   #placeOf(directory: string): Place {

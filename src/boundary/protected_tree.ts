@@ -25,7 +25,7 @@ export interface TreeRules {
 /** A directory changed so shortly before the newest change of all is listed again: its time may not show the next one. */
 const RACY_MS = 2_000;
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
-const MOST_WALKS = 20;
+export const MOST_WALKS = 20;
 
 interface Listed {
   modified: number;

@@ -16,6 +16,8 @@ export interface FileStatus {
   modified: number;
   /** Milliseconds since 1970 of the last change to the file or its facts; 0 where the system does not say. */
   changed: number;
+  /** Milliseconds since 1970 when the file came to be; 0 where the system does not say. */
+  born: number;
   device: number;
   /** 0 where the system has none. */
   inode: number;
@@ -34,6 +36,7 @@ export function statusOf(info: Deno.FileInfo): FileStatus {
     size: info.size,
     modified: info.mtime?.getTime() ?? 0,
     changed: info.ctime?.getTime() ?? 0,
+    born: info.birthtime?.getTime() ?? 0,
     device: info.dev,
     inode: info.ino ?? 0,
     links: info.nlink ?? 1,

@@ -38,6 +38,17 @@ export function listInPlace(path: string): DirectoryEntry[] | null {
   );
 }
 
+/** Where something is mounted, absolute paths; none where the system has no list of it (Linux has: proc(5), "mountinfo"). */
+export function mountPoints(): string[] {
+  const text = presentOnly(() => new TextDecoder().decode(Deno.readFileSync("/proc/self/mountinfo"))) ?? "";
+  return text.split("\n").flatMap((line) => {
+    const point = line.split(" ")[4];
+    return point === undefined
+      ? []
+      : [point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))];
+  });
+}
+
 /** An open file, read from its handle. */
 export interface FileInPlace {
   status(): FileStatus;

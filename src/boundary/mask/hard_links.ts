@@ -1,12 +1,11 @@
-/** Other names of protected files: a hard link is the same bytes under a path that no rule names. */
-import { type FileStatus, listDirectory, lstat } from "../../platform/files.ts";
-import { join } from "../../platform/path.ts";
+/** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
+import { listDirectory, lstat } from "../../platform/files.ts";
+import { mountPoints } from "../../platform/files_in_place.ts";
+import { isWithin, join } from "../../platform/path.ts";
+import { identityOf as identity, lastingIdentityOf } from "../protected_identities.ts";
 import type { HiddenPaths } from "./request.ts";
 
-/** Which file it is, whatever its name. */
-export function identity(status: Pick<FileStatus, "device" | "inode">): string {
-  return `${status.device}:${status.inode}`;
-}
+export { identity };
 
 /** Times the length of a search in which its answer is used again. */
 const REUSED_FOR = 20;
@@ -26,7 +25,7 @@ export function createHardLinkSearch(now: () => number = () => performance.now()
   let last = { question: "", until: 0, answer: [] as string[] };
   return {
     async find(hide, roots) {
-      const question = JSON.stringify([hide, roots]);
+      const question = JSON.stringify([hide, roots, mountsBelow(roots)]);
       const start = now();
       if (question === last.question && start < last.until && await allThere(last.answer)) return last.answer;
       const answer = await hardLinksTo(hide, roots);
@@ -43,29 +42,40 @@ async function allThere(paths: readonly string[]): Promise<boolean> {
 }
 
 /**
- * The paths below `roots` that are other names of hidden files, links not followed. Looks only where some hidden file has
- * more names than are hidden; costs one `lstat` for each hidden file, and then one for each file of the roots.
+ * The paths below `roots` that are other names of hidden files, links not followed. Looks everywhere only where some hidden
+ * file has more names than are hidden, or is gone from its path; costs one `lstat` for each hidden file, and then one for
+ * each file of the roots. A bind mount is no name more, so what is mounted below the roots is always looked into.
  */
 export async function hardLinksTo(hide: HiddenPaths, roots: readonly string[]): Promise<string[]> {
-  const wanted = new Map<string, number>();
+  const wanted = new Map((hide.nameless ?? []).map(({ identity, names }) => [identity, names]));
   const note = async (path: string) => {
     const found = await quietly(() => lstat(path));
-    if (found?.kind !== "file" || found.links < 2) return;
+    if (found?.kind !== "file") return;
     const key = identity(found);
     wanted.set(key, (wanted.get(key) ?? found.links) - 1);
   };
   for (const path of hide.files) await note(path);
   for (const directory of hide.directories) await eachFile(directory, { enter: () => true, visit: note });
-  if (![...wanted.values()].some((missing) => missing > 0)) return [];
   const hidden = new Set([...hide.files, ...hide.directories]);
-  const found: string[] = [];
+  const found = new Set<string>();
   const visit = async (path: string) => {
     if (hidden.has(path)) return;
     const status = await quietly(() => lstat(path));
-    if (status?.kind === "file" && status.links > 1 && wanted.has(identity(status))) found.push(path);
+    if (status?.kind !== "file") return;
+    if (wanted.has(identity(status)) || wanted.has(lastingIdentityOf(status))) found.add(path);
   };
-  for (const root of roots) await eachFile(root, { enter: (path) => !hidden.has(path), visit });
-  return [...new Set(found)];
+  const places = [...wanted.values()].some((missing) => missing > 0) ? roots : mountsBelow(roots);
+  for (const place of wanted.size === 0 ? [] : places) {
+    if (hide.directories.some((directory) => isWithin(directory, place))) continue;
+    // What is mounted may be one file.
+    await visit(place);
+    await eachFile(place, { enter: (path) => !hidden.has(path), visit });
+  }
+  return [...found];
+}
+
+function mountsBelow(roots: readonly string[]): string[] {
+  return mountPoints().filter((point) => roots.some((root) => point !== root && isWithin(root, point)));
 }
 
 /** Visits every file below a directory, links not followed; what may not be looked into is passed over. */

@@ -4,13 +4,13 @@ import { normalise, relativeTo } from "../../platform/path.ts";
 import type { ProtectedSet } from "../protected.ts";
 import { describeRule } from "../protection_rule.ts";
 import { openScanNet, type ScanNet } from "./net.ts";
-import type { ScanHit } from "./scanner.ts";
+import { createScanner, type ScanHit } from "./scanner.ts";
 import { unchangedTracked } from "./tracked.ts";
 
 /**
- * The net over the protected files below `roots` (real paths, the project's first). Nothing is read before the first
- * check. Every check looks at size and time of the protected files and reads them anew when one changed: 10,000 files
- * cost about 50 ms.
+ * The net over the protected files below `roots` (real paths, the project's first), and those that the rules name
+ * elsewhere. Nothing is read before the first check. Every check looks at size and time of the protected files and reads
+ * what changed: 10,000 files cost about 50 ms. What a file held before stays in the net: the session may have it already.
  */
 export function projectNet(protection: ProtectedSet, roots: readonly string[]): ScanNet {
   return new ProjectNet(protection, roots);
@@ -19,8 +19,10 @@ export function projectNet(protection: ProtectedSet, roots: readonly string[]): 
 class ProjectNet implements ScanNet {
   readonly #protection: ProtectedSet;
   readonly #roots: readonly string[];
-  #net: Promise<ScanNet> | null = null;
-  #seen = "";
+  #net: ScanNet | null = null;
+  #scanner = createScanner();
+  /** Path → what it was when it was read. */
+  #seen = new Map<string, string>();
   #leftOut: readonly string[] = [];
 
   constructor(protection: ProtectedSet, roots: readonly string[]) {
@@ -33,25 +35,35 @@ class ProjectNet implements ScanNet {
   }
 
   async check(texts: Iterable<string>): Promise<ScanHit | null> {
-    const files: string[] = [];
-    const facts: string[] = [];
+    const net = await this.#netNow();
+    this.#leftOut = [...new Set([...this.#leftOut, ...net.leftOut])];
+    return await net.check(texts);
+  }
+
+  async #netNow(): Promise<ScanNet> {
+    const present = new Map<string, string>();
     for (const path of this.#protection.files()) {
       const found = await lstat(path).catch(() => null);
-      files.push(path);
-      facts.push(`${path} ${found?.inode} ${found?.size} ${found?.modified}`);
+      present.set(path, `${found?.inode} ${found?.size} ${found?.modified}`);
     }
-    const seen = facts.join("\n");
-    if (this.#net === null || seen !== this.#seen) {
-      this.#seen = seen;
-      this.#net = openScanNet({
-        protectedFiles: files,
-        openFiles: () => this.#openFiles(),
-        describe: (path) => this.describe(path),
-      });
-    }
-    const net = await this.#net;
-    this.#leftOut = net.leftOut;
-    return await net.check(texts);
+    const changed = [...present].filter(([path, facts]) => this.#seen.get(path) !== facts).map(([path]) => path);
+    if (this.#net !== null && changed.length === 0) return this.#net;
+    this.#seen = present;
+    this.#leftOut = this.#leftOut.filter((path) => present.has(path) && !changed.includes(path));
+    const grown = await this.#openNet(changed);
+    if (this.#scanner.leftOut.length === 0) return grown;
+    // Former content must not take the room of what is there now.
+    this.#scanner = createScanner();
+    return await this.#openNet([...present.keys()]);
+  }
+
+  async #openNet(protectedFiles: readonly string[]): Promise<ScanNet> {
+    return this.#net = await openScanNet({
+      protectedFiles,
+      scanner: this.#scanner,
+      openFiles: () => this.#openFiles(),
+      describe: (path) => this.describe(path),
+    });
   }
 
   describe(path: string): string {
