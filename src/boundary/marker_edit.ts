@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { lstat, writeAtomically } from "../platform/files.ts";
 import { join } from "../platform/path.ts";
 import { MARKER_NAME } from "./marker.ts";
-import { parseMarker } from "./marker_text.ts";
+import { parseMarker, withoutForeignSigns } from "./marker_text.ts";
 import { readRegularFile } from "./reader.ts";
 
 /** Permission bits of a new marker: everybody who may look at the project may know its rules. */
@@ -11,7 +11,7 @@ const NEW_MARKER_MODE = 0o644;
 
 /**
  * A path below the marker's directory as a line of the marker holds it. Spaces at its ends would be cut: a `?` stands for
- * them. Throws `usage` for a name with a line end.
+ * them, and for signs that a marker does not take in a path. Throws `usage` for a name with a line end.
  */
 export function markerValue(path: string): string {
   if (/[\r\n]/.test(path)) {
@@ -19,7 +19,7 @@ export function markerValue(path: string): string {
       hint: "protect its directory, or write a ? for that character",
     });
   }
-  return path.replace(/^\s|\s$/g, "?");
+  return withoutForeignSigns(path.replace(/^\s|\s$/g, "?"));
 }
 
 /**

@@ -32,9 +32,30 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
+/** What some editors show as the end of a line, or not at all: what follows would look like a line of its own. */
+const CONTROL = /(?!\t)[\p{Cc}\u2028\u2029]/u;
+const QUOTES = "\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a";
+
+/** Signs that mean something in the files of other tools and nothing in a marker. Taken as they are, they would protect nothing. */
+const FOREIGN: readonly (readonly [RegExp, string])[] = [
+  [new RegExp(`^[${QUOTES}].*[${QUOTES}]$`), "has quotation marks around its path; leave them out"],
+  [/(?:^|\s)#/, "has a # in its path; a comment takes a line of its own"],
+  [/,/, "has a comma in its path; write one path a line"],
+  [/[[\]{}]/, "has brackets or braces in its path; only *, ** and ? are wildcards"],
+  [/\t/, "has a tab in its path; write one path a line"],
+];
+
+/** The signs of a name that a line would be damaged by; a `?` stands for each. */
+export function withoutForeignSigns(path: string): string {
+  const quotes = new RegExp(`^[${QUOTES}]|[${QUOTES}]$`, "g");
+  return path.replace(/[\p{Cc}\u2028\u2029,[\]{}#]/gu, "?").replace(quotes, "?");
+}
+
 /** Why a path of an entry cannot be used, or null. */
 function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
+  const foreign = FOREIGN.find(([sign]) => sign.test(path));
+  if (foreign !== undefined) return `${foreign[1]}, and write ? for a sign that belongs to a name`;
   const leaves = /^[/\\]/.test(path) || /^[A-Za-z]:/.test(path) || /^~(?:[/\\]|$)/.test(path) ||
     climbsOut(path.split(/[/\\]/));
   return leaves ? "names a path outside of the directory of the marker" : null;
@@ -52,8 +73,9 @@ function climbsOut(parts: string[]): boolean {
 
 /**
  * Reads a marker. Tolerated: byte order mark, CRLF and CR, blank lines, `#` comment lines, tabs and spaces around the
- * colon, letter case of keys. An unknown key protects its path, with a warning. Never throws: what cannot be read is
- * `damaged`.
+ * colon, letter case of keys. An unknown key protects its path, with a warning. A line that was meant to protect and would
+ * protect something else (quotes, comments at its end, lists, other wildcards, control characters) is `damaged`, as is what
+ * cannot be read. Never throws.
  */
 export function parseMarker(bytes: Uint8Array): Marker {
   const marker: Marker = { entries: [], localEndpoints: [], warnings: [] };
@@ -61,6 +83,7 @@ export function parseMarker(bytes: Uint8Array): Marker {
   if (text === null) return { ...marker, damaged: "it is not UTF-8 text" };
   for (const [index, content] of text.split(/\r\n|\n|\r/).entries()) {
     const line = index + 1;
+    if (CONTROL.test(content)) return { ...marker, damaged: `line ${line} holds a control character` };
     const entry = content.trim();
     if (entry === "" || entry.startsWith("#")) continue;
     const colon = entry.indexOf(":");

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
+import * as fc from "../../tests/property.ts";
+import { markerValue } from "./marker_edit.ts";
 import { parseMarker } from "./marker_text.ts";
+import { begin, compilePathGlob, covers, step } from "./protected_pattern.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -44,4 +47,43 @@ Deno.test("the whole project and globs may be marked", () => {
   for (const path of [".", "*", "./secrets/", "secrets/**", "a/../b", "~backup"]) {
     assert.equal(parseMarker(bytes(`no-cloud: ${path}`)).entries[0]?.path, path);
   }
+});
+
+Deno.test("a line that other tools would read otherwise damages the marker instead of protecting nothing", () => {
+  const lines = [
+    '".env"',
+    "'.env'",
+    "\u201c.env\u201d",
+    ".env # the token",
+    ".env\t# the token",
+    "# .env",
+    ".env, secrets",
+    ".env,secrets",
+    "{.env,x}",
+    "{.env}",
+    ".[e]nv",
+    ".env\tsecrets",
+    "pub.txt\u000bno-cloud: .env",
+    "pub.txt\u000cno-cloud: .env",
+    "pub.txt\u0085no-cloud: .env",
+    "pub.txt\u2028no-cloud: .env",
+    "pub.txt\u2029no-cloud: .env",
+    "pub.txt\u001b[2K",
+    "pub.txt\u007f",
+  ];
+  for (const line of lines) {
+    assert.match(parseMarker(bytes(`# first\nno-cloud: ${line}\n`)).damaged ?? "", /^line 2 /, JSON.stringify(line));
+  }
+  assert.match(parseMarker(bytes("# a comment\u2028no-cloud: .env\n")).damaged ?? "", /^line 1 /);
+});
+
+Deno.test("a name of any signs is written as a line that is read again and covers it", () => {
+  fc.assert(fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
+    const name = text.replace(/[\r\n/\\\0]/g, "x").replace(/^[.~]|^[A-Za-z]:/, "n");
+    const value = markerValue(name);
+    const marker = parseMarker(bytes(`no-cloud: ${value}`));
+    assert.equal(marker.damaged, undefined, JSON.stringify(value));
+    const glob = compilePathGlob(marker.entries[0]?.path ?? "")[0];
+    assert.ok(glob !== undefined && covers(glob, step(glob, { progress: begin(glob), name })), JSON.stringify(value));
+  }));
 });
