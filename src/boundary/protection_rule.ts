@@ -9,7 +9,7 @@ export interface ProtectionRule {
   pattern: string;
   /** Absolute path of the marker. */
   marker: string;
-  /** From 1; 0 for a marker that cannot be used. */
+  /** From 1; 0 for a marker that cannot be used, and for what no line names. */
   line: number;
   /** Why the marker cannot be used: then it covers everything. */
   damaged?: string;
@@ -19,6 +19,7 @@ export interface ProtectionRule {
 export function describeRule(rule: ProtectionRule, root: string): string {
   const marker = isWithin(root, rule.marker) ? relativeTo(root, rule.marker) : rule.marker;
   if (rule.damaged !== undefined) return `the marker ${marker} cannot be used: ${rule.damaged}`;
+  if (rule.line === 0) return `${rule.pattern} can hold copies of what the marker ${marker} protects`;
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
 }
 

@@ -92,6 +92,9 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   return workspace;
 }
 
+/** Other letters can fold to those of a name. */
+const NOT_PLAIN = /[^\x20-\x7e]/;
+
 interface Rules {
   home: string;
   userHome: string | null;
@@ -141,7 +144,7 @@ class DiskWorkspace implements Workspace {
   /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
   start(): void {
     this.protection.start();
-    if (!this.#local) void this.protection.any;
+    if (!this.#local && this.protection.any) this.protection.identify();
     this.#refuseDamaged();
   }
 
@@ -165,8 +168,30 @@ class DiskWorkspace implements Workspace {
   }
 
   ruleAt(path: ResolvedPath): ProtectionRule | null {
-    const rule = this.protection.rule(path.real);
-    return rule === null && path.path !== path.real ? this.protection.rule(path.path) : rule;
+    const rule = this.#ruleOf(path.real);
+    return rule === null && path.path !== path.real ? this.#ruleOf(path.path) : rule;
+  }
+
+  #ruleOf(path: string): ProtectionRule | null {
+    return this.protection.rule(path) ?? this.#ruleOfGit(path);
+  }
+
+  /**
+   * What git keeps can hold copies of protected files, also in plain text (messages, patches of a rebase): where anything
+   * is protected, all of it is. A local session looks no further than the markers it has met.
+   */
+  #ruleOfGit(path: string): ProtectionRule | null {
+    const below = path.slice(rootOf(path, this.#roots)?.length ?? 0);
+    if (!/\.git/i.test(below) && !NOT_PLAIN.test(below)) return null;
+    if (!foldedPath(below).split("/").includes(".git")) return null;
+    const { protection } = this;
+    if (!(this.#local ? protection.met : protection.any)) return null;
+    return {
+      tier: "no-cloud",
+      pattern: ".git",
+      marker: protection.markers[0] ?? join(this.root, MARKER_NAME),
+      line: 0,
+    };
   }
 
   resolve(path: string): Promise<ResolvedPath | Refusal> {
@@ -183,6 +208,7 @@ class DiskWorkspace implements Workspace {
       rule = this.protection.ruleOfFile(status, real);
       // A link can be covered by its own name too.
       if (rule === null && path.path !== real) rule = this.protection.rule(path.path);
+      rule ??= this.#ruleOfGit(real);
       return (real === path.real ? null : this.#objection(real, display)) ?? this.#withheld(rule, display);
     };
     const read = readRegularFile(path.path, { ...range, display, object });
