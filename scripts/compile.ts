@@ -49,6 +49,9 @@ function targetOf(word: string): Target {
 /** Makes everything and prints a line for each file. */
 export async function compile(args: readonly string[]): Promise<void> {
   const { targets, folder, bundle: given, once } = parseArguments(args);
+  if (targets.length > 1 && Deno.env.has("DENORT_BIN")) {
+    throw new CompileError("DENORT_BIN names the base binary of one target; unset it, or name one --target");
+  }
   const commit = await checkedOutCommit();
   const seconds = Number(Deno.env.get("SOURCE_DATE_EPOCH") ?? commit?.seconds ?? 0);
   if (!Number.isSafeInteger(seconds)) throw new CompileError("SOURCE_DATE_EPOCH is no whole number of seconds");

@@ -59,7 +59,25 @@ export async function compileBinary({ bundle, target, folder, seconds }: Binary)
   } finally {
     await Deno.remove(work, { recursive: true });
   }
+  if (!await isFor(target, output)) {
+    await Deno.remove(output);
+    throw new CompileError(`${target}: the base binary (DENORT_BIN or the cache of Deno) is one for another system`);
+  }
   return output;
+}
+
+/** How a program of the system begins: ELF, Mach-O, PE. */
+function magicOf(target: Target): string {
+  if (target.includes("linux")) return "7f454c46";
+  return target.includes("apple") ? "cffaedfe" : "4d5a";
+}
+
+/** Deno takes what `DENORT_BIN` names for any target without a look at it. */
+async function isFor(target: Target, path: string): Promise<boolean> {
+  using file = await Deno.open(path);
+  const start = new Uint8Array(4);
+  await file.read(start);
+  return start.toHex().startsWith(magicOf(target));
 }
 
 /** What the compiler is told of the environment. It writes settings such as `OTEL_DENO` into what it makes. */

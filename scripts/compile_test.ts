@@ -127,3 +127,22 @@ Deno.test("the base binary ends with its sections, where Deno's own mark begins"
   assert.equal(baseBinaryOf(program).length, 90);
   assert.throws(() => baseBinaryOf(new Uint8Array(10)), /no ELF/);
 });
+
+Deno.test("a wrong line of the compile task is told in one line", async () => {
+  const compile = async (args: string[], env: Record<string, string> = {}) => {
+    const script = decodeURIComponent(new URL("compile.ts", import.meta.url).pathname);
+    const command = new Deno.Command(Deno.execPath(), {
+      args: ["run", "-A", "--no-config", "--quiet", script, ...args],
+      env: { ...env, DENO_NO_UPDATE_CHECK: "1" },
+    });
+    const { code, stderr } = await command.output();
+    assert.equal(code, 1);
+    return new TextDecoder().decode(stderr);
+  };
+  assert.match(await compile(["--target", "s390x"]), /^no target s390x; there are: x86_64-unknown-linux-gnu, .*\n$/);
+  assert.equal(await compile(["--output"]), "--output needs a value\n");
+  assert.match(
+    await compile(["--all"], { DENORT_BIN: "/nowhere" }),
+    /^DENORT_BIN names the base binary of one target.*\n$/,
+  );
+});
