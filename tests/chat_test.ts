@@ -86,3 +86,35 @@ Deno.test("a time limit holds for each turn, and the next turn has its own", asy
   assert.equal(done.stdout, "Second.\n");
   assert.equal(done.code, 0);
 });
+
+Deno.test("a message that is too long for the window is taken out again, and the chat goes on", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Short is fine.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 4096 }] } });
+  const done = await runProgram(["chat"], { home, stdin: `${"long words ".repeat(20_000)}\nshort\n` });
+  assert.match(done.stderr, /nothing more\s+can be left out/);
+  assert.equal(done.stdout, "Short is fine.\n", done.stderr);
+  const sent = JSON.stringify(server.chats().at(-1)?.json.messages);
+  assert.ok(!sent.includes("long words"));
+});
+
+Deno.test("nothing protected goes into the history, also what is typed after it was read", async () => {
+  await using home = await temporaryHome();
+  await home.write(".env", "KEY=canary-71c2f0aa9b\n");
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await using server = startFakeServer({ script: [ask(want("read", { path: ".env" })), say("Read."), say("Yes.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat"], { home, stdin: "read .env\nis it canary-71c2f0aa9b?\n" });
+  assert.equal(done.code, 0, done.stderr);
+  for await (const { isFile, path } of filesBelow(home.agentcliHome)) {
+    if (isFile) assert.doesNotMatch(await Deno.readTextFile(path), /canary/, path);
+  }
+});
+
+async function* filesBelow(directory: string): AsyncGenerator<{ isFile: boolean; path: string }> {
+  for await (const { name, isDirectory, isFile } of Deno.readDir(directory)) {
+    const path = `${directory}/${name}`;
+    if (isDirectory) yield* filesBelow(path);
+    else yield { isFile, path };
+  }
+}

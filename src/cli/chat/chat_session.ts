@@ -97,6 +97,11 @@ export class ChatSession {
         emit: this.#stored ? recorder.before(emit) : emit,
         maxTurns: this.#options.maxTurns,
       });
+      // What is too long for the window by itself would make every later turn fail too.
+      if (result.errorCode === "context_overflow" && session.items.at(-1) === prompt) {
+        session.items.pop();
+        this.#notice("the message was taken out of the session again");
+      }
       if (this.#stored) await recorder.settle();
       return result;
     } finally {

@@ -40,7 +40,7 @@ function commandRule(subject: string): string | null {
   const words = WITH_VERBS.has(program) && second !== undefined ? [program, second] : [program];
   // Words that need quotes stand for themselves alone.
   if (words.some((word) => !/^[\w./:@%+,=-]+$/.test(word))) return null;
-  return words.length > 1 || command.argv.length === 1 ? `Bash(${words.join(" ")}:*)` : `Bash(${subject.trim()})`;
+  return words.length > 1 ? `Bash(${words.join(" ")}:*)` : `Bash(${subject.trim()})`;
 }
 
 /** Asks through what is shown. */
