@@ -57,6 +57,7 @@ export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger):
     if (scope === "system" && around.os === "windows" && around.programData === undefined) continue;
     inspectScope(placesOf(dialect, scope, around), { dialect, around, inspection });
   }
+  inspectNested({ dialect, around, inspection });
   for (const path of shadowedHooks(dialect, around.root)) {
     inspection.problems.push(`${path} is not read: another hooks file of the project goes before it`);
   }
@@ -129,6 +130,36 @@ function inspectScope(places: Places, scene: Scene): void {
   if (places.scope === "project" && scene.dialect.legacyRules !== null) {
     const path = join(places.base, scene.dialect.legacyRules);
     if (lookAt(path) !== null) add("rule", scene.dialect.legacyRules, path, []);
+  }
+}
+
+/** Most directories of a project that are looked into for rules of subdirectories. */
+const NESTED_LIMIT = 5_000;
+
+/** Rules and `AGENTS.md` of subdirectories: they hold below their directory. */
+function inspectNested({ dialect, around, inspection }: Scene): void {
+  const waiting = [around.root];
+  for (let left = NESTED_LIMIT; left > 0 && waiting.length > 0; left--) {
+    const directory = waiting.shift() ?? around.root;
+    for (const name of entries(directory)) {
+      if (name.startsWith(".") || name === "node_modules") continue;
+      const path = join(directory, name);
+      if (lstatInPlace(path)?.kind === "directory") waiting.push(path);
+    }
+    if (directory === around.root) continue;
+    const head = { scope: "project", ours: false } as const;
+    for (const { name, path } of markdownFiles(join(directory, dialect.projectDirectory, "rules"))) {
+      const text = lookAt(path);
+      const problems = text === null ? ["it cannot be read, or is no text"] : ruleProblems(text);
+      inspection.found.push({ ...head, kind: "rule", name, path, problems });
+    }
+    const path = join(directory, "AGENTS.md");
+    const text = lookAt(path);
+    if (text === null) continue;
+    const names = sectionNames(text);
+    for (const name of names.length === 0 ? ["(all)"] : names) {
+      inspection.found.push({ ...head, kind: "instructions", name, path, problems: [] });
+    }
   }
 }
 

@@ -170,7 +170,7 @@ export function makeScaffold(
 function powershellLine(path: string, event: string, { guard }: { guard: boolean }): string {
   const code = guard ? 2 : 1;
   const script = `[scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath ${powershellQuoted(path)}))`;
-  return `$ErrorActionPreference = 'Stop'; try { & (${script}) ${event} } catch { exit ${code} }; ` +
+  return `$ErrorActionPreference = 'Stop'; try { $input | & (${script}) ${event} } catch { exit ${code} }; ` +
     `if ($LASTEXITCODE -ne 0) { exit ${code} }`;
 }
 

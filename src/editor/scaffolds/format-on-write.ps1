@@ -4,7 +4,13 @@ $agentcli = 'agentcli'
 # The command; the file becomes its last word. Words are parted by spaces.
 $formatter = 'deno fmt --quiet'
 
-$file = & $agentcli editor hook format-on-write $hookEvent
+# The input may have been read by the shell already; it goes on in the encoding that it was read with.
+$OutputEncoding = [Console]::InputEncoding
+$text = @($input) -join "`n"
+if (-not $text) { $text = [Console]::In.ReadToEnd() }
+[Console]::OutputEncoding = [System.Text.Encoding]::UTF8
+$program = (Get-Command -Name $agentcli -CommandType Application -ErrorAction Stop | Select-Object -First 1).Source
+$file = $text | & $program editor hook format-on-write $hookEvent
 if ($LASTEXITCODE -ne 0) { exit 1 }
 if (-not $file) { exit 0 }
 $words = @($formatter -split ' ' | Where-Object { $_ })
