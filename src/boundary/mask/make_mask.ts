@@ -38,7 +38,9 @@ export function openMask(options: SessionMaskOptions): SessionMask {
       for (const { directory, tops } of found) {
         const state = historyState(directory, [...hide.files, ...hide.directories, ...protection.markers]);
         const known = verdicts.get(directory);
-        const [top = directory] = tops;
+        // A submodule that is not checked out has none; git must start somewhere.
+        const present = await Promise.all(tops.map((top) => lstat(top).catch(() => null)));
+        const top = tops.find((_, index) => present[index]?.kind === "directory") ?? directory;
         const repository = { git, top, directory, tops: [...new Set([...tops, ...roots])] };
         const holds = known?.state === state ? known.holds : await historyHolds(repository, { protection, hide });
         verdicts.set(directory, { state, holds });

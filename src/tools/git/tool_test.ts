@@ -2,7 +2,9 @@ import assert from "node:assert/strict";
 import { createSessionMask } from "../../boundary/mask/session_mask.ts";
 import { hasBubblewrap } from "../../../tests/boundary/mask_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
+import { run as startProcess } from "../../platform/process.ts";
 import { offersGit } from "./offer.ts";
+import { openRepository } from "./repository.ts";
 import { type GitInput, gitTool } from "./tool.ts";
 
 const masked = { ignore: !hasBubblewrap() };
@@ -148,6 +150,58 @@ Deno.test(
       await assert.rejects(Deno.stat(`${project.root}/ran`), Deno.errors.NotFound);
     }),
 );
+
+Deno.test(
+  "what git is made to run sees nothing that is protected, and changes nothing",
+  masked,
+  () =>
+    withRepository(async (project) => {
+      const repository = await openRepository("/usr/bin/git", project.context);
+      assert.ok(typeof repository !== "string");
+      const script =
+        "cat pub.txt .env secrets/k.txt; tr '\\0' '\\n' < /proc/$PPID/environ; env; touch made .git/made; " +
+        "echo x >> .git/config; ls .git/HEAD";
+      for (const access of ["read", "write"] as const) {
+        const env = { PATH: "/usr/bin:/bin" };
+        const masked = await repository.behindMask?.({ argv: ["/bin/bash", "-c", script], env, access });
+        assert.ok(masked);
+        let text = "";
+        const onOutput = (bytes: Uint8Array) => text += new TextDecoder().decode(bytes);
+        await startProcess({ ...masked, onOutput });
+        await masked.finish();
+        assert.match(text, /^one\n[^]*\.git\/HEAD\n/);
+        assert.doesNotMatch(text, /CANARY/);
+        const made = await Deno.stat(`${project.root}/.git/made`).then(() => true, () => false);
+        assert.equal(made, access === "write");
+      }
+      await assert.rejects(Deno.stat(`${project.root}/made`), Deno.errors.NotFound);
+      assert.doesNotMatch(await project.text(".git/config"), /^x$/m);
+    }),
+);
+
+Deno.test("without a mask git is not run", () =>
+  withRepository(async (project) => {
+    delete project.context.mask;
+    await git(project, "config", "core.fsmonitor", "touch ran; false");
+    const { content, isError } = await run(project, { action: "status" });
+    assert.ok(isError);
+    assert.match(content, /not run: .*no mask/);
+  }));
+
+Deno.test("a repository that lies elsewhere can be worked with", masked, () =>
+  withRepository(async (project) => {
+    const main = `${project.root}/../${crypto.randomUUID()}`;
+    try {
+      await Deno.rename(`${project.root}/.git`, main);
+      await Deno.writeTextFile(`${project.root}/.git`, `gitdir: ${main}\n`);
+      await project.write("pub.txt", "two\n");
+      assert.equal((await run(project, { action: "status" })).content, "on main\n M pub.txt");
+      await run(project, { action: "add", paths: ["pub.txt"] });
+      assert.match((await run(project, { action: "commit", message: "second" })).content, /^committed .* second$/);
+    } finally {
+      await Deno.remove(main, { recursive: true });
+    }
+  }));
 
 Deno.test("the tool is offered in repositories with a marker alone", async () => {
   await withRepository(async (project) => assert.equal(await offersGit(project.context.workspace), true));
