@@ -118,3 +118,14 @@ async function* filesBelow(directory: string): AsyncGenerator<{ isFile: boolean;
     else yield { isFile, path };
   }
 }
+
+Deno.test("a session or a model that is not there leaves the chat with what it had", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("First."), say("Second."), say("Third.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runProgram(["chat"], { home, stdin: "one\n/resume ffffffff\ntwo\n/model gone:x\nthree\n" });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /no session "ffffffff" here[^]*no provider gone/);
+  const sent = server.chats()[2]?.json.messages.slice(1).map((message: { content: string }) => message.content);
+  assert.deepEqual(sent, ["one", "First.", "two", "Second.", "three"]);
+});

@@ -169,8 +169,7 @@ export class ChatSession {
     const { session } = await this.ready();
     const kept = session.items.slice(0, itemsBeforeProtected(session.items));
     const { removed } = session.context;
-    await this.#leave({ ...this.#options, ...NEW_SESSION, model: selector });
-    const prepared = await this.ready();
+    const prepared = await this.#leave({ ...this.#options, ...NEW_SESSION, model: selector });
     prepared.session.items.push(...kept);
     prepared.session.context.removed = removed;
     await prepared.recorder.settle();
@@ -180,15 +179,13 @@ export class ChatSession {
   /** An empty session. */
   async clear(): Promise<Prepared> {
     const model = this.#prepared === null ? this.#options.model : selectorOf(this.#prepared);
-    await this.#leave({ ...this.#options, ...NEW_SESSION, model });
-    return await this.ready();
+    return await this.#leave({ ...this.#options, ...NEW_SESSION, model });
   }
 
   /** Goes on with a stored session, with the model of this one. */
   async resume(id: string): Promise<Prepared> {
     const model = this.#prepared === null ? this.#options.model : selectorOf(this.#prepared);
-    await this.#leave({ ...this.#options, ...NEW_SESSION, resume: id, model });
-    return await this.ready();
+    return await this.#leave({ ...this.#options, ...NEW_SESSION, resume: id, model });
   }
 
   async close(): Promise<void> {
@@ -210,12 +207,27 @@ export class ChatSession {
     return { late: controller.signal, end: () => over.abort() };
   }
 
-  async #leave(options: ChatOptions): Promise<void> {
+  /** Another session. When that cannot be opened, the next turn goes on with the one that was left. */
+  async #leave(options: ChatOptions): Promise<Prepared> {
+    const left = this.#prepared;
+    const isStored = left !== null && left.transcriptFile !== null && left.session.items.length > 0;
+    const back: ChatOptions = {
+      ...this.#options,
+      ...NEW_SESSION,
+      resume: isStored ? left.session.id : undefined,
+      model: left === null ? this.#options.model : selectorOf(left),
+    };
     await this.close();
     this.#options = options;
     this.#undo = null;
     this.#turn = 0;
     this.#stored = true;
+    try {
+      return await this.ready();
+    } catch (error) {
+      this.#options = back;
+      throw error;
+    }
   }
 
   async #prepare(options: ChatOptions, previous: Prepared | null): Promise<Prepared> {
