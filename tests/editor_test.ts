@@ -145,6 +145,9 @@ async function guarded(home: TemporaryHome) {
   await home.write("secrets/keys.md", `key ${SECRET}\n`);
   await home.write(".env", `TOKEN=${SECRET}\n`);
   await home.write("src/a.ts", "let a = 1;\n");
+  await home.write("linked/plain.txt", "x\n");
+  await Deno.link(`${home.project}/secrets/keys.md`, `${home.project}/linked/other-name.txt`);
+  await Deno.symlink("secrets/keys.md", `${home.project}/pointing.txt`);
   const program = await installProgram(home);
   await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
   return JSON.parse(await home.read(".ide/hooks.json")).hooks as Record<string, { command: string }[]>;
@@ -155,6 +158,9 @@ const CASES: readonly [event: string, info: Record<string, unknown>, blocked: bo
   ["pre_read_code", { file_path: "src/a.ts" }, false],
   ["pre_read_code", { file_path: "src" }, false],
   ["pre_read_code", { file_path: "." }, true],
+  ["pre_read_code", { file_path: "linked" }, true],
+  ["pre_read_code", { file_path: "linked/other-name.txt" }, true],
+  ["pre_read_code", { file_path: "pointing.txt" }, true],
   ["pre_write_code", { file_path: ".env", edits: [] }, true],
   ["pre_write_code", { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: "b" }] }, false],
   ["pre_write_code", { file_path: "src/a.ts", edits: [{ old_string: "", new_string: `x = "${SECRET}"` }] }, true],

@@ -50,7 +50,8 @@ export async function readLedger(home: Home): Promise<Ledger> {
     return LedgerSchema.parse(JSON.parse(text));
   } catch (cause) {
     throw new AgentcliError("home_unusable", `${home.file(LEDGER)} is damaged; nothing was changed`, {
-      hint: "move it away; what is installed then counts as foreign until `agentcli editor import --take`",
+      hint:
+        "move it away; what is installed then counts as foreign until it is taken over with `agentcli editor import --take`",
       cause,
     });
   }

@@ -173,7 +173,7 @@ async function take({ next, old }: Step, draft: Draft, wanted: Wanted): Promise<
   if (state.hash === goal) {
     if (goal === null) return null;
     if (piece.kind === "file" && piece.executable) draft.executable = true;
-    return (old !== null && old.written !== null) || wanted.take === true ? goal : null;
+    return (old !== null && old.written !== null) || wanted.take === true || wanted.force ? goal : null;
   }
   const ours = old !== null && old.written !== null && state.hash === old.written;
   if (state.hash !== null && !ours && !wanted.force) {

@@ -183,6 +183,9 @@ Deno.test("a lost ledger makes everything foreign, and nothing is written twice"
   assert.equal(await at.read("hooks.json"), before);
   await applyChanges(at.home, wanted({ remove: [guard] }));
   assert.equal(await at.read("hooks.json"), before);
+  await applyChanges(at.home, wanted({ add: [guard], force: true }));
+  await applyChanges(at.home, wanted({ remove: [guard] }));
+  assert.equal((await at.read("hooks.json")).includes("ours"), false);
 });
 
 Deno.test("a stale ledger whose project is gone makes nothing anew until asked", async () => {

@@ -1,7 +1,7 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
 import { ProtectedSet } from "../../boundary/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
-import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { listInPlace, lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
 import { basename, dirname, isAbsolute, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
 
 /** Where a hook runs. */
@@ -55,6 +55,23 @@ export class ProtectedView {
     for (const path of [...files, ...directories]) {
       const rule = below.rule(path);
       if (rule !== null) return { path, rule };
+    }
+    return this.#linkedInside(realOrNamed(directory));
+  }
+
+  /** A file below a directory that is a protected file under another name. */
+  #linkedInside(directory: string): { path: string; rule: ProtectionRule } | null {
+    const waiting = [directory];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      const place = at;
+      for (const { name, kind } of quietly(() => listInPlace(place)) ?? []) {
+        const path = join(place, name);
+        if (kind === "directory" && name !== ".git") waiting.push(path);
+        const status = kind === "file" ? quietly(() => lstatInPlace(path)) : null;
+        if (status === null || status.links < 2) continue;
+        const rule = this.set.ruleOfFile(status, path);
+        if (rule !== null) return { path, rule };
+      }
     }
     return null;
   }
