@@ -241,3 +241,34 @@ Deno.test("a guard that hangs is ended with exit 2", async () => {
   assert.equal((await runLine(home, line, { input: "{}" })).code, 2);
   assert.ok(performance.now() - started < 10_000);
 });
+
+Deno.test("the system's scope is written where it is named, wins in list, and is removed again", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "text\n");
+  const system = ["--system-dir", `${home.root}/system`];
+  await Deno.mkdir(`${home.root}/system`);
+  await done(home, "add", "rule", "style", "--file", "in.md", "--yes");
+  await done(home, "add", "rule", "style", "--file", "in.md", "--scope", "system", ...system, "--yes");
+  await done(home, "add", "hook", "no-cloud-guard", "--scope", "system", ...system, "--yes");
+  const { hooks } = JSON.parse(await Deno.readTextFile(`${home.root}/system/hooks.json`));
+  assert.ok(hooks.pre_read_code[0].command.includes(`'${home.root}/system/hooks/no-cloud-guard.sh'`));
+  const { artifacts } = JSON.parse((await done(home, "list", "--json", ...system)).stdout);
+  const rules = artifacts.filter(({ kind }: { kind: string }) => kind === "rule");
+  assert.deepEqual(
+    rules.map(({ scope, precedence }: { scope: string; precedence: string }) => [scope, precedence]),
+    [["project", "not used: the one of the system wins"], ["system", "wins over the others of that name"]],
+  );
+  await done(home, "remove", "--all", ...system, "--yes");
+  assert.deepEqual([...Deno.readDirSync(`${home.root}/system`)], []);
+});
+
+Deno.test("a dry run and a plan write nothing, and without a terminal nothing is done without a yes", async () => {
+  await using home = await temporaryHome();
+  const before = snapshot(home.root);
+  const shown = await done(home, "init", "--dry-run");
+  assert.match(shown.stdout, /^--- \/dev\/null/m);
+  assert.match(shown.stdout, /\+<!-- agentcli:begin agentcli -->/);
+  assert.equal((await editor(home, "init")).code, 2);
+  await done(home, "plan");
+  assert.deepEqual(snapshot(home.root), before);
+});
