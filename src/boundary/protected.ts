@@ -147,6 +147,11 @@ export class ProtectedSet {
     const found = this.rule(real);
     if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
     this.identify();
+    if (this.#identities.doubts(status)) {
+      this.#identified = null;
+      this.#tree.expire();
+      this.identify();
+    }
     return stricter(found, this.#identities.ruleOf(status));
   }
 

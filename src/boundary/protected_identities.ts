@@ -64,6 +64,11 @@ export class ProtectedIdentities {
     return this.#ever.size === 0 ? present : stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
   }
 
+  /** Whether a file has the number of one that was seen and came to be at another time: it is time to look again. */
+  doubts(status: FileStatus): boolean {
+    return this.#present.has(identityOf(status)) && !this.#ever.has(lastingIdentityOf(status));
+  }
+
   /**
    * Looks at the protected files as they are now. One `lstat` a directory where nothing has changed: a directory changes
    * when another file takes a name in it.

@@ -119,7 +119,7 @@ Deno.test("links that a glob covers take their target with them once the tree wa
     assert.ok(set.rule(`${root}/conf/prod.txt`));
   }));
 
-Deno.test("every name of a protected file is protected, when its link count says that there are several", () =>
+Deno.test("every name of a protected file is protected, whatever its link count says", () =>
   inTemporary((root) => {
     write(`${root}/secrets/deep/k.txt`);
     write(`${root}/other.txt`);
@@ -143,6 +143,7 @@ Deno.test("every name of a protected file is protected, when its link count says
       } as const;
     };
     assert.ok(set.ruleOfFile(facts(2, `${root}/h.txt`), `${root}/h.txt`));
+    assert.ok(set.ruleOfFile(facts(1, `${root}/h.txt`), `${root}/h.txt`));
     assert.equal(set.ruleOfFile(facts(2, `${root}/twin.txt`), `${root}/twin.txt`), null);
     assert.equal(set.ruleOfFile(facts(1, `${root}/other.txt`), `${root}/other.txt`), null);
   }));
