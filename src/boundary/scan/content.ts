@@ -1,5 +1,5 @@
 /** The normalised content of all protected files in one piece, with the way back to file and line. */
-import { asUtf8, foldedByte, foldLetter, keyOf, SEPARATOR } from "./normalise.ts";
+import { foldedByte, foldLetter, formsOf, keyOf, SEPARATOR } from "./normalise.ts";
 
 /** Shortest and longest whole value or line that counts by itself, in normalised bytes; a longer one is a fragment. */
 export const WHOLE = { shortest: 8, longest: 11 } as const;
@@ -41,12 +41,13 @@ export class Content {
 
   /** Adds a file. */
   add(path: string, bytes: Uint8Array): void {
-    const source = asUtf8(bytes);
-    if (this.#length + source.length + 1 > CONTENT_LIMIT) return void this.leftOut.push(path);
-    this.#reserve(source.length + 1);
-    this.#files.push({ path, start: this.#length, firstLine: this.#lineCount });
-    this.#append(source);
-    this.#bytes[this.#length++] = SEPARATOR;
+    for (const source of formsOf(bytes)) {
+      if (this.#length + source.length + 1 > CONTENT_LIMIT) return void this.leftOut.push(path);
+      this.#reserve(source.length + 1);
+      this.#files.push({ path, start: this.#length, firstLine: this.#lineCount });
+      this.#append(source);
+      this.#bytes[this.#length++] = SEPARATOR;
+    }
   }
 
   #reserve(more: number): void {

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { readRegularFile } from "../reader.ts";
 import type { Refusal } from "../workspace.ts";
-import { asUtf8, keyOf, normaliseBytes } from "./normalise.ts";
+import { formsOf, keyOf, normaliseBytes } from "./normalise.ts";
 import { createScanner, type Fragment, type ScanHit, type Scanner } from "./scanner.ts";
 
 /** Most fragments that are looked up elsewhere; a text with more shares too much to be let go. */
@@ -100,7 +100,7 @@ class Net implements ScanNet {
       const read = await readRegularFile(path, { display: path, limit: FILE_BYTES });
       if ("refused" in read) continue;
       left -= read.bytes.length;
-      const text = keyOf(normaliseBytes(asUtf8(read.bytes)));
+      const text = formsOf(read.bytes).map((form) => keyOf(normaliseBytes(form))).join(" ");
       for (const normalised of open.keys()) {
         if (!text.includes(normalised)) continue;
         open.delete(normalised);

@@ -1,6 +1,6 @@
 /**
- * Text as the scan compares it: lower case, without white space, quotes and backslashes, as UTF-8. What is left out is
- * what changes when text is indented, wrapped, quoted or escaped. Source: specification of the boundary, "Letting out".
+ * Text as the scan compares it: lower case, without white space, quotes, backslashes and NUL, as UTF-8. What is left out
+ * is what changes when text is indented, wrapped, quoted, escaped, or written as UTF-16. Source: specification of the boundary, "Letting out".
  */
 
 /** Never part of normalised text; stands between two files. */
@@ -11,7 +11,7 @@ const FOLDED: Readonly<Uint8Array> = foldingTable();
 
 function foldingTable(): Uint8Array {
   const table = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte);
-  for (const left of " \t\n\v\f\r\"'`\\") table[left.charCodeAt(0)] = SEPARATOR;
+  for (const left of "\0 \t\n\v\f\r\"'`\\") table[left.charCodeAt(0)] = SEPARATOR;
   return table;
 }
 
@@ -44,6 +44,29 @@ export function asUtf8(bytes: Uint8Array): Uint8Array {
   const little = bytes[0] === 0xff && bytes[1] === 0xfe;
   if (!little && !(bytes[0] === 0xfe && bytes[1] === 0xff)) return bytes;
   return new TextEncoder().encode(new TextDecoder(little ? "utf-16le" : "utf-16be").decode(bytes));
+}
+
+/** Characters without a width of their own, and those that only choose the look of the one before. */
+const UNSEEN =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
+const NOT_ASCII = /[^\0-\x7f]/;
+
+/**
+ * A text in which characters that look alike are the same (NFKC: full-width, styled, composed), without unseen ones. Null
+ * where that changes nothing.
+ */
+export function compatible(text: string): string | null {
+  if (!NOT_ASCII.test(text)) return null;
+  const same = text.normalize("NFKC").replace(UNSEEN, "");
+  return same === text ? null : same;
+}
+
+/** The forms of a file's bytes that texts are compared with: as they are, and {@link compatible} where that differs. */
+export function formsOf(bytes: Uint8Array): Uint8Array[] {
+  const source = asUtf8(bytes);
+  if (source.every((byte) => byte < 0x80)) return [source];
+  const other = compatible(new TextDecoder().decode(source));
+  return other === null ? [source] : [source, new TextEncoder().encode(other)];
 }
 
 /** The normalised form of bytes. */

@@ -15,6 +15,11 @@ function scannerOf(files: Record<string, string | Uint8Array>): Scanner {
 const bytesOf = (text: string) => new TextEncoder().encode(text);
 const hexOf = (text: string) => [...bytesOf(text)].map((byte) => byte.toString(16).padStart(2, "0"));
 const base64Of = (text: string) => btoa(String.fromCharCode(...bytesOf(text)));
+const fullWidth = (text: string) =>
+  text.replace(/[!-~]/g, (letter) => String.fromCodePoint((letter.codePointAt(0) ?? 0) + 0xfee0));
+/** Little-endian, as bytes in a string. */
+const utf16Of = (text: string) =>
+  text.split("").map((unit) => unit.charCodeAt(0)).map((unit) => String.fromCharCode(unit & 0xff, unit >> 8)).join("");
 const swapCase = (text: string) =>
   [...text].map((letter) => letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()).join("");
 
@@ -40,6 +45,23 @@ const ENCODINGS: Record<string, (fragment: string, around: { before: string; aft
   "in base64 within words": (fragment, { before, after }) => `${before} ${base64Of(fragment)} ${after}`,
   "in base64 for URLs": (fragment, { before, after }) =>
     base64Of(before + fragment + after).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", ""),
+  "in full width": (fragment, { before, after }) => before + fullWidth(fragment) + after,
+  "in another normal form": (fragment, { before, after }) => before + fragment.normalize("NFKD") + after,
+  "with unseen characters": (fragment, { before, after }) => before + [...fragment].join("\u200b") + after,
+  "with soft hyphens": (fragment, { before, after }) => before + [...fragment].join("\u00ad") + after,
+  "in HTML by number": (fragment, { before, after }) =>
+    before + [...fragment].map((letter) => `&#${letter.codePointAt(0)};`).join("") + after,
+  "in HTML by hexadecimal number": (fragment, { before, after }) =>
+    before + [...fragment].map((letter) => `&#x${letter.codePointAt(0)?.toString(16)};`).join("") + after,
+  "in HTML by name": (fragment, { before, after }) =>
+    before + fragment.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;") + after,
+  "in quoted-printable": (fragment, { before, after }) =>
+    before + hexOf(fragment).map((pair, at) => `=${pair.toUpperCase()}${at === 5 ? "=\r\n" : ""}`).join("") + after,
+  "in base64 of UTF-16": (fragment) => btoa(utf16Of(fragment)),
+  "in hex of UTF-16": (fragment) =>
+    [...utf16Of(fragment)].map((byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(""),
+  "in reversed base64": (fragment, { before, after }) =>
+    `${before} ${[...base64Of(fragment)].reverse().join("")} ${after}`,
   "in wrapped base64": (fragment, { before, after }) => base64Of(before + fragment + after).replace(/(.{7})/g, "$1\n"),
 };
 
@@ -49,20 +71,64 @@ const KEPT = fc.constantFrom(
 );
 const FRAGMENT = fc.array(KEPT, { minLength: 12, maxLength: 40 }).map((letters) => letters.join(""))
   .filter((text) => new Set(text.toLowerCase()).size > 3);
+/** Of UTF-16 only ASCII is read: its other half is NUL, which is left out. */
+const ASCII_FRAGMENT = FRAGMENT.map((text) => text.replace(/[^ -~]/g, "k")).filter((text) =>
+  new Set(text.toLowerCase()).size > 3
+);
 const NOISE = fc.string({ maxLength: 30 });
 
 for (const [name, encode] of Object.entries(ENCODINGS)) {
   Deno.test(`a fragment of 12 characters is found ${name}, wherever it stands`, () => {
     fc.assert(
-      fc.property(FRAGMENT, NOISE, NOISE, NOISE, NOISE, (fragment, before, after, above, below) => {
-        const scanner = scannerOf({ "other.txt": "nothing to be found here", ".env": above + fragment + below });
-        const hit = scanner.scan(encode(fragment, { before, after }));
+      fc.property(
+        name.includes("UTF-16") ? ASCII_FRAGMENT : FRAGMENT,
+        NOISE,
+        NOISE,
+        NOISE,
+        NOISE,
+        (fragment, before, after, above, below) => {
+          const scanner = scannerOf({ "other.txt": "nothing to be found here", ".env": above + fragment + below });
+          const hit = scanner.scan(encode(fragment, { before, after }));
+          assert.ok(hit !== null);
+        },
+      ),
+      { numRuns: 150 },
+    );
+  });
+}
+
+for (const sign of ["-", "_", ".", "|", " - ", "\u2013", "\u00b7"]) {
+  Deno.test(`a fragment spelled with ${sign} between its characters is found`, () => {
+    fc.assert(
+      fc.property(ASCII_FRAGMENT, NOISE, (fragment, below) => {
+        const scanner = scannerOf({ ".env": fragment + below });
+        const hit = scanner.scan(`it is ${[...fragment].join(sign)}, really`);
         assert.ok(hit !== null);
       }),
       { numRuns: 150 },
     );
   });
 }
+
+Deno.test("a file in full width is found as it is, in plain letters, and in base64", () => {
+  const scanner = scannerOf({ ".env": fullWidth("pass-Wq8Kz31Lm7tR") });
+  for (const text of [fullWidth("Wq8Kz31Lm7tR"), "Wq8Kz31Lm7tR", base64Of(fullWidth("Wq8Kz31Lm7tR"))]) {
+    assert.equal(scanner.scan(`x ${text} y`)?.path, ".env", text);
+  }
+});
+
+Deno.test("a rare form in a long text is found wherever it stands", () => {
+  const scanner = scannerOf({ ".env": "API=Wq8Kz31Lm7tR42vB" });
+  const forms = [
+    fullWidth("Wq8Kz31Lm7tR42vB"),
+    [..."Wq8Kz31Lm7tR42vB"].map((letter) => `&#${letter.charCodeAt(0)};`).join("\n"),
+  ];
+  for (const form of forms) {
+    for (let at = 0; at < 1200; at += 37) {
+      assert.ok(scanner.scan("lorem é ".repeat(at / 8) + form + " dolor".repeat(300)) !== null, `${at}`);
+    }
+  }
+});
 
 Deno.test("every part of 12 characters of a long file is found, at any offset", () => {
   const content = Array.from({ length: 60 }, (_, index) => `${index}:${crypto.randomUUID().replaceAll("-", "")}`).join(

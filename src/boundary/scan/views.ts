@@ -2,10 +2,19 @@
  * A text as every form that the scan looks through. Each view is normalised bytes; decoding gives what a text would be
  * if all of it were in that form, and whatever comes of the rest harms nothing.
  */
-import { normaliseBytes, reversed } from "./normalise.ts";
+import { compatible, normaliseBytes, reversed } from "./normalise.ts";
 
 /** How a fragment stood in a text. */
-export type Form = "plain" | "escaped" | "percent" | "reversed" | "hex" | "base64";
+export type Form =
+  | "plain"
+  | "escaped"
+  | "separated"
+  | "percent"
+  | "quoted-printable"
+  | "reversed"
+  | "hex"
+  | "base64"
+  | "reversed base64";
 
 /** One form of a text. */
 export interface View {
@@ -16,6 +25,20 @@ export interface View {
 /** Shortest runs worth decoding: 12 bytes. */
 const SHORTEST_HEX = 24;
 const SHORTEST_BASE64 = 10;
+/** Shortest runs of letters with the same sign between each two, in letters. */
+const SHORTEST_SEPARATED = 8;
+/** Signs that stand between letters like a hyphen, and have a character of their own. */
+const SIGNS_BETWEEN = /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
+const ENTITY = /&(?:#|amp|lt|gt|quot|apos|nbsp)/gi;
+const QUOTED_PRINTABLE = /=[0-9a-f]{2}|=\r?\n/gi;
+/** Characters around a rare form that are looked at with it: what lies further off stands in the plain view. */
+const AROUND = 128;
+/** Parts that a text is cut into to find those that change. */
+const PART = 512;
+/** Stands between two parts: no text has it, and it says nothing. */
+const CUT = "\uffff";
+/** Shortest runs of base64 worth reading backwards, in characters. */
+const REVERSED_BASE64 = /[\w+/-]{16,}/g;
 /** An escape inside of an escape (JSON in JSON) is undone so often. */
 const ESCAPE_DEPTH = 3;
 
@@ -25,6 +48,20 @@ export function* viewsOf(text: string): Generator<View> {
   const raw = encoder.encode(text);
   const plain = normaliseBytes(raw);
   yield { form: "plain", bytes: plain };
+  yield { form: "separated", bytes: separatedRuns(plain) };
+  const alike = compatible(text) === null ? "" : alikeParts(text);
+  if (alike !== "") {
+    const bytes = normaliseBytes(encoder.encode(alike));
+    yield { form: "plain", bytes };
+    yield { form: "separated", bytes: separatedRuns(bytes) };
+  }
+  const signs = partsWith(text, SIGNS_BETWEEN);
+  if (signs !== "") {
+    yield {
+      form: "separated",
+      bytes: separatedRuns(normaliseBytes(encoder.encode(signs.replace(SIGNS_BETWEEN, "-")))),
+    };
+  }
   let unescaped = text;
   for (let depth = 0; depth < ESCAPE_DEPTH && unescaped.includes("\\"); depth++) {
     const next = unescape(unescaped);
@@ -32,10 +69,47 @@ export function* viewsOf(text: string): Generator<View> {
     unescaped = next;
     yield { form: "escaped", bytes: normaliseBytes(encoder.encode(unescaped)) };
   }
-  if (/%[0-9a-f]{2}/i.test(text)) yield { form: "percent", bytes: normaliseBytes(percentDecoded(raw)) };
+  const entities = partsWith(unescaped, ENTITY);
+  if (entities !== "") yield { form: "escaped", bytes: normaliseBytes(encoder.encode(withoutEntities(entities))) };
+  if (/%[0-9a-f]{2}/i.test(text)) yield { form: "percent", bytes: normaliseBytes(pairsDecoded(raw, PERCENT)) };
+  const printable = partsWith(text, QUOTED_PRINTABLE);
+  if (printable !== "") {
+    yield { form: "quoted-printable", bytes: normaliseBytes(pairsDecoded(encoder.encode(printable), EQUALS)) };
+  }
   yield { form: "reversed", bytes: reversed(plain) };
   for (const bytes of hexRuns(raw)) yield { form: "hex", bytes: normaliseBytes(bytes) };
   for (const bytes of base64Runs(raw)) yield { form: "base64", bytes: normaliseBytes(bytes) };
+  const backwards = encoder.encode((text.match(REVERSED_BASE64) ?? []).join(".")).reverse();
+  if (backwards.length > 0) {
+    for (const bytes of base64Runs(backwards)) {
+      yield { form: "reversed base64", bytes: normaliseBytes(bytes) };
+    }
+  }
+}
+
+/** The surroundings of everything that matches; the whole text where that is most of it. */
+function partsWith(text: string, pattern: RegExp): string {
+  const parts: string[] = [];
+  let [start, end] = [0, 0];
+  for (const { index } of text.matchAll(pattern)) {
+    if (index - AROUND > end) {
+      if (end > 0) parts.push(text.slice(start, end));
+      start = index - AROUND;
+    }
+    end = index + AROUND;
+  }
+  if (end > 0) parts.push(text.slice(start, end));
+  return parts.join(CUT);
+}
+
+/** The parts of a text that {@link compatible} changes, changed; they overlap, so that nothing is cut. */
+function alikeParts(text: string): string {
+  const parts: string[] = [];
+  for (let at = 0; at < text.length; at += PART) {
+    const part = compatible(text.slice(Math.max(0, at - AROUND), at + PART + AROUND));
+    if (part !== null) parts.push(part);
+  }
+  return parts.join(CUT);
 }
 
 /** Undoes the escapes of JSON and of C-like strings that stand for white space or for a character by number. */
@@ -50,6 +124,49 @@ function unescape(text: string): string {
   );
 }
 
+/** Entities of HTML that stand for ASCII, and all by number. */
+function withoutEntities(text: string): string {
+  return text.replace(
+    /&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(amp|lt|gt|quot|apos|nbsp));?/gi,
+    (whole, hex?: string, decimal?: string, name?: string) => {
+      if (name !== undefined) return NAMED[name.toLowerCase()] ?? whole;
+      const code = hex === undefined ? parseInt(decimal ?? "", 10) : parseInt(hex, 16);
+      return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
+    },
+  );
+}
+
+const NAMED: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " " };
+
+/** Whether an ASCII byte is neither a letter nor a digit: what people put between letters. */
+function isSign(byte: number): boolean {
+  const lower = byte | 0x20;
+  return byte > 0x20 && byte < 0x7f && !(byte >= 0x30 && byte <= 0x39) && !(lower >= 0x61 && lower <= 0x7a);
+}
+
+/** Runs with the same sign behind each letter (`s-e-c-r-e-t`), without it; parted by a byte that no text has. */
+function separatedRuns(bytes: Uint8Array): Uint8Array {
+  const out: number[] = [];
+  for (let at = 0; at + 3 < bytes.length;) {
+    const sign = bytes[at + 1] ?? 0;
+    if (bytes[at + 3] !== sign || !isSign(sign)) {
+      at += 1;
+      continue;
+    }
+    let end = at;
+    while (bytes[end + 1] === sign && end + 2 < bytes.length) end += 2;
+    const letters = (end - at) / 2 + 1;
+    if (letters < SHORTEST_SEPARATED) {
+      at += 1;
+      continue;
+    }
+    for (let from = at; from <= end; from += 2) out.push(bytes[from] ?? 0);
+    out.push(0xff);
+    at = end;
+  }
+  return Uint8Array.from(out);
+}
+
 /** The value of a hexadecimal digit; -1 for other bytes. */
 function hexDigit(byte: number): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30;
@@ -57,11 +174,19 @@ function hexDigit(byte: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-function percentDecoded(raw: Uint8Array): Uint8Array {
+const [PERCENT, EQUALS, LINE_FEED, CARRIAGE_RETURN] = [0x25, 0x3d, 0x0a, 0x0d];
+
+/** `%41` or `=41` as bytes; an equals sign at the end of a line joins it with the next. */
+function pairsDecoded(raw: Uint8Array, mark: number): Uint8Array {
   const out = new Uint8Array(raw.length);
   let length = 0;
   for (let at = 0; at < raw.length; at++) {
-    const high = raw[at] === 0x25 ? hexDigit(raw[at + 1] ?? 0) : -1;
+    const next = raw[at + 1];
+    if (mark === EQUALS && raw[at] === mark && (next === LINE_FEED || next === CARRIAGE_RETURN)) {
+      at += next === CARRIAGE_RETURN && raw[at + 2] === LINE_FEED ? 2 : 1;
+      continue;
+    }
+    const high = raw[at] === mark ? hexDigit(next ?? 0) : -1;
     const low = high < 0 ? -1 : hexDigit(raw[at + 2] ?? 0);
     out[length++] = low < 0 ? raw[at] ?? 0 : high << 4 | low;
     if (low >= 0) at += 2;
