@@ -1,5 +1,5 @@
 # Sourced by the other scripts (POSIX sh): finds Deno, or installs it from npm into a folder of its own.
-# Sets DENO to the program and puts it on PATH. Needs Deno 2.7.11 or later, or Node.js with npm.
+# Sets DENO to the program and puts it on PATH. Needs Deno 2.8 or later, or Node.js with npm.
 
 agentcli_deno_version=2.9.6
 agentcli_settings='DENO_NO_UPDATE_CHECK=1' # what a command line of the user needs, for messages
@@ -7,15 +7,15 @@ agentcli_home=${HOME:-}
 agentcli_caches=${XDG_CACHE_HOME:-$agentcli_home/.cache}
 agentcli_cache=$agentcli_caches/agentcli
 
-# Whether the Deno named by $1 runs and is 2.7.11 or later.
+# Whether the Deno named by $1 runs and is 2.8 or later.
 agentcli_deno_fits() {
   version=$("$1" --version 2>/dev/null | sed -n 's/^deno \([0-9.]*\).*/\1/p')
   [ -n "$version" ] || return 1
-  IFS=. read -r major minor patch <<END
+  IFS=. read -r major minor rest <<END
 $version
 END
-  [ "$major" -gt 2 ] && return 0
-  [ "$major" -eq 2 ] && { [ "$minor" -gt 7 ] || { [ "$minor" -eq 7 ] && [ "$patch" -ge 11 ]; }; }
+  # The sources import texts as 2.8 does without a flag; the bundle and the binaries run on 2.7.11 as well.
+  [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 8 ]; }
 }
 
 # Installs Deno below $1. The program is taken from the package of this platform, so no install script has to run:
@@ -35,7 +35,7 @@ agentcli_install_deno() {
   done
   if [ -z "$found" ]; then
     rm -rf "$unfinished"
-    echo "npm has no Deno for this system; install Deno 2.7.11 or later by hand: https://docs.deno.com" >&2
+    echo "npm has no Deno for this system; install Deno 2.8 or later by hand: https://docs.deno.com" >&2
     return 1
   fi
   chmod +x "$found"
@@ -54,7 +54,7 @@ agentcli_find_deno() {
   folder=$agentcli_cache/deno-$agentcli_deno_version
   if ! [ -x "$folder/bin/deno" ] && ! [ -x "$folder/bin/deno.exe" ]; then
     if ! command -v npm >/dev/null 2>&1; then
-      echo "agentcli needs Deno 2.7.11 or later, or Node.js with npm to fetch it" >&2
+      echo "agentcli needs Deno 2.8 or later, or Node.js with npm to fetch it" >&2
       return 1
     fi
     agentcli_need_directory "$agentcli_cache" || return 1
@@ -63,7 +63,7 @@ agentcli_find_deno() {
   fi
   DENO=$folder/bin/deno
   if ! agentcli_deno_fits "$DENO"; then
-    echo "$DENO does not run on this system; install Deno 2.7.11 or later by hand: https://docs.deno.com" >&2
+    echo "$DENO does not run on this system; install Deno 2.8 or later by hand: https://docs.deno.com" >&2
     return 1
   fi
   PATH=$folder/bin:$PATH

@@ -126,13 +126,13 @@ export class LiveSession {
     const { session, model, recorder } = await this.#ready(signal);
     const { io } = this.#context;
     const hooks = this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks();
-    const prompt = await this.#prompt(text, { session, hooks }, signal);
+    const item = await this.#prompt(text, { session, hooks }, signal);
     this.#filesAttached = true;
     // The permission was for one prompt.
     if (!this.#stored) this.#options = { ...this.#options, allowProtectedPrompt: false };
     const writer = this.#writer();
     const tell = (event: TurnEvent) => this.#tell(event, writer);
-    const result = await runTurn(session, prompt, {
+    const result = await runTurn(session, item, {
       io,
       model,
       signal,
@@ -152,25 +152,25 @@ export class LiveSession {
     signal: AbortSignal,
   ): Promise<UserItem> {
     const files = this.#filesAttached ? [] : this.#options.file;
-    const prompt = await userItem(text, files, {
+    const item = await userItem(text, files, {
       workspace: session.workspace,
       readDenied: readDenials(session.workspace, session.policy.deny),
     });
-    const holds = await this.#admit(session, prompt);
-    const told = holds === "open" && prompt.label === "open" ? text : null;
+    const holds = await this.#admit(session, item);
+    const told = holds === "open" && item.label === "open" ? text : null;
     const asked = await hooks?.submit(told, signal);
-    if (asked === undefined) return prompt;
+    if (asked === undefined) return item;
     if (asked.blocked !== null) {
       throw new AgentcliError("permission_denied", `a hook refused the prompt: ${asked.blocked}`);
     }
-    if (asked.context === "") return prompt;
-    const longer: UserItem = { ...prompt, text: `${prompt.text}\n\n${asked.context}` };
+    if (asked.context === "") return item;
+    const longer: UserItem = { ...item, text: `${item.text}\n\n${asked.context}` };
     await this.#admit(session, longer);
     return longer;
   }
 
-  async #admit(session: Session, prompt: UserItem): Promise<"open" | "protected"> {
-    const holds = await admitPrompt(session, prompt, { allowed: this.#options.allowProtectedPrompt });
+  async #admit(session: Session, item: UserItem): Promise<"open" | "protected"> {
+    const holds = await admitPrompt(session, item, { allowed: this.#options.allowProtectedPrompt });
     if (holds === "protected" && !session.model.local && this.#stored) {
       this.#stored = false;
       await this.#notice("the prompt held protected content: this session is not stored from here on");
