@@ -126,7 +126,7 @@ export class LiveSession {
     const { session, model, recorder } = await this.#ready(signal);
     const { io } = this.#context;
     const hooks = this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks();
-    const item = await this.#prompt(text, { session, hooks }, signal);
+    const item = await this.#userItem(text, { session, hooks }, signal);
     this.#filesAttached = true;
     // The permission was for one prompt.
     if (!this.#stored) this.#options = { ...this.#options, allowProtectedPrompt: false };
@@ -146,7 +146,7 @@ export class LiveSession {
   }
 
   /** The prompt with what hooks add to it. What may not leave the session is not told to them. */
-  async #prompt(
+  async #userItem(
     text: string,
     { session, hooks }: { session: Session; hooks: ClientHooks | null },
     signal: AbortSignal,
