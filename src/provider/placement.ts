@@ -3,7 +3,7 @@
  * gateways. Source: specification of the boundary §3, threats 87 and 88.
  */
 import { AgentcliError } from "../errors.ts";
-import { ask, fieldsOf } from "./ask.ts";
+import { ask, fieldsOf, membersOf } from "./ask.ts";
 import type { HttpDoor } from "./http.ts";
 import { askForModels } from "./models.ts";
 import { recognise } from "./recognise.ts";
@@ -14,11 +14,11 @@ const ASK_MS = 2_000;
 /** How long a verdict holds, in milliseconds: that a server was started anew cannot be seen from here. */
 const VERDICT_MS = 60_000;
 /** Bytes of a model's description; templates and licences are in it. */
-const SHOW_LIMIT = 4 * 1024 * 1024;
+const SHOW_LIMIT = 8 * 1024 * 1024;
 
 /** Headers that services on the net add, and no server of one's own: a gateway without a name of its own hands them on. */
 const SERVICE_HEADERS =
-  /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-)/;
+  /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-|(?:x-)?helicone-|x-vercel-|(?:x-)?mistral-|x-kong-|x-cloud-trace-context)/;
 
 /** Where a model runs, as far as can be seen. `doubt` is for people: something odd that decides nothing. */
 export type Placement =
@@ -46,9 +46,12 @@ export interface Placements {
   forget(baseUrl: string): void;
 }
 
-/** Whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, in any case. */
+/**
+ * Whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`, each also
+ * with a digest behind it, in any case.
+ */
 export function namesCloudModel(model: string): boolean {
-  return /[:-]cloud$/i.test(model.trim());
+  return /[:-]cloud(?::latest)?(?:@.*)?$/i.test(model.trim());
 }
 
 /** Opens the book of verdicts. */
@@ -75,10 +78,12 @@ export function openPlacements(door: HttpDoor, clock: { monotonic(): number }): 
 async function find(door: HttpDoor, placed: PlacedModel, signal: AbortSignal | undefined): Promise<Placement> {
   const limits = { timeoutMs: ASK_MS, ...(signal === undefined ? {} : { signal }) };
   const [shown, served] = await Promise.all([
-    asked(() => remoteOrigin(door, placed, limits), signal),
+    asked(() => remoteOrigin(door, placed, limits), signal).then((found) =>
+      found === "untold" || found === null ? asked(() => remoteTag(door, placed, limits), signal) : found
+    ),
     placed.trusted ? null : asked(() => gateway(door, placed, limits), signal),
   ]);
-  return shown ?? served ?? { kind: "here" };
+  return shown?.kind === "elsewhere" ? shown : served ?? { kind: "here" };
 }
 
 /** Null for every failure of a server; only the signal's reason is thrown. */
@@ -96,12 +101,15 @@ interface Limits {
   signal?: AbortSignal;
 }
 
-/** What Ollama says of a model that is a name for one elsewhere. Other servers do not know the question. */
+/**
+ * What Ollama says of a model that is a name for one elsewhere; `untold` for anything but a description. Other servers do
+ * not know the question.
+ */
 async function remoteOrigin(
   door: HttpDoor,
   { endpoint, model }: PlacedModel,
   limits: Limits,
-): Promise<Placement | null> {
+): Promise<Placement | "untold"> {
   const answer = await ask(door, endpoint, {
     path: "/api/show",
     atOrigin: true,
@@ -110,10 +118,33 @@ async function remoteOrigin(
     ...limits,
   });
   const fields = fieldsOf(answer.json);
-  const named = [fields["remote_host"], fields["remote_model"]].some((value) =>
-    typeof value === "string" && value !== ""
-  );
-  return named ? { kind: "elsewhere", reason: `${model} stands for a model that Ollama runs elsewhere` } : null;
+  if (namesRemote(fields)) return runElsewhere(model);
+  return "details" in fields || "model_info" in fields ? { kind: "here" } : "untold";
+}
+
+/** Ollama's list says it too: asked where the description failed, or was too long to be read. */
+async function remoteTag(door: HttpDoor, { endpoint, model }: PlacedModel, limits: Limits): Promise<Placement | null> {
+  const answer = await ask(door, endpoint, { path: "/api/tags", atOrigin: true, limitBytes: SHOW_LIMIT, ...limits });
+  const wanted = tagOf(model);
+  const entry = membersOf(fieldsOf(answer.json)["models"]).map(fieldsOf)
+    .find((fields) =>
+      [fields["name"], fields["model"]].some((name) => typeof name === "string" && tagOf(name) === wanted)
+    );
+  return entry !== undefined && namesRemote(entry) ? runElsewhere(model) : null;
+}
+
+/** The name as Ollama completes it. */
+function tagOf(model: string): string {
+  const name = model.trim().toLowerCase();
+  return /:[^/]*$/.test(name) ? name : `${name}:latest`;
+}
+
+function namesRemote(fields: Record<string, unknown>): boolean {
+  return [fields["remote_host"], fields["remote_model"]].some((value) => typeof value === "string" && value !== "");
+}
+
+function runElsewhere(model: string): Placement {
+  return { kind: "elsewhere", reason: `${model} stands for a model that Ollama runs elsewhere` };
 }
 
 async function gateway(door: HttpDoor, { endpoint }: PlacedModel, limits: Limits): Promise<Placement | null> {

@@ -5,6 +5,8 @@ import { namesCloudModel, openPlacements, type Placement, requireHere } from "./
 
 const BASE = "http://127.0.0.1:9/v1";
 const SHOW = "http://127.0.0.1:9/api/show";
+const TAGS = "http://127.0.0.1:9/api/tags";
+const REMOTE_TAG = { name: "M:latest", model: "m:latest", remote_host: "https://ollama.com:443", remote_model: "m" };
 const LIST = { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] };
 
 async function placementOf(answers: Record<string, StandInAnswer>, more: { model?: string; trusted?: boolean } = {}) {
@@ -14,7 +16,18 @@ async function placementOf(answers: Record<string, StandInAnswer>, more: { model
   return { verdict: await placements.of(placed), placements, placed, sent };
 }
 
-for (const model of ["gpt-oss:120b-cloud", "x:cloud", "Kimi-K2:1T-CLOUD", "deepseek-v3.1:671b-Cloud", "m-cloud"]) {
+for (
+  const model of [
+    "gpt-oss:120b-cloud",
+    "x:cloud",
+    "Kimi-K2:1T-CLOUD",
+    "deepseek-v3.1:671b-Cloud",
+    "m-cloud",
+    "x-cloud:latest",
+    "m-cloud@sha256:0a",
+    "x:cloud@sha256:0a",
+  ]
+) {
   Deno.test(`${model} is a cloud model, and nobody is asked`, async () => {
     const { verdict, sent } = await placementOf({}, { model });
     assert.equal(verdict.kind, "elsewhere");
@@ -23,7 +36,9 @@ for (const model of ["gpt-oss:120b-cloud", "x:cloud", "Kimi-K2:1T-CLOUD", "deeps
   });
 }
 
-for (const model of ["cloud", "cloudy:7b", "x-cloud:7b", "cloud-x:8b", "qwen3:8b"]) {
+for (
+  const model of ["cloud", "cloudy:7b", "x-cloud:7b", "cloud-x:8b", "qwen3:8b", "x-cloud:7b@sha256:0a", "qwen3:latest"]
+) {
   Deno.test(`${model} is no cloud model by its name`, () => assert.equal(namesCloudModel(model), false));
 }
 
@@ -41,6 +56,22 @@ const ELSEWHERE: Record<string, [Record<string, StandInAnswer>, RegExp]> = {
     { [`${BASE}/models`]: { status: 401, body: {}, headers: { "x-litellm-call-id": "1" } } },
     /LiteLLM/,
   ],
+  "a model whose description fails, and whose tag is remote": [
+    { [SHOW]: { status: 500, body: {} }, [TAGS]: { body: { models: [{ name: "o:latest" }, REMOTE_TAG] } } },
+    /Ollama runs elsewhere/,
+  ],
+  "a model whose description is too long, and whose tag is remote": [
+    { [SHOW]: { body: { license: "x".repeat(9_000_000) } }, [TAGS]: { body: { models: [REMOTE_TAG] } } },
+    /Ollama runs elsewhere/,
+  ],
+  ...Object.fromEntries(
+    ["helicone-id", "x-vercel-id", "mistral-correlation-id", "x-kong-upstream-latency", "x-cloud-trace-context"].map((
+      name,
+    ) => [`the header ${name}`, [
+      { [`${BASE}/models`]: { body: LIST, headers: { [name]: "1" } } },
+      /service on the net/,
+    ]]),
+  ),
   "headers of a service": [{ [`${BASE}/models`]: { body: LIST, headers: { "cf-ray": "8f1" } } }, /service on the net/],
 };
 
@@ -59,6 +90,12 @@ const HERE: Record<string, Record<string, StandInAnswer>> = {
   "a server that answers unknown paths with 200": {
     [SHOW]: { body: { error: "Unexpected endpoint or method. (POST /api/show)" } },
     [`${BASE}/models`]: { body: LIST },
+  },
+  "an Ollama whose description fails, and whose other models are remote": {
+    [SHOW]: { status: 500, body: {} },
+    [TAGS]: {
+      body: { models: [{ ...REMOTE_TAG, name: "other:latest", model: "other:latest" }, { name: "m:latest" }] },
+    },
   },
   "a server that refuses everything": {},
   "a server that answers with a page": { [SHOW]: { body: "<html>" }, [`${BASE}/models`]: { body: "<html>" } },

@@ -72,3 +72,40 @@ Deno.test("a gateway on loopback counts as remote unless the entry says that it 
   assert.equal(trusted.done.code, 0, trusted.done.stderr);
   assert.ok(trusted.sent.includes(CANARY));
 });
+
+Deno.test("a model that Ollama only lists as remote gets no protected content, whatever becomes of its description", async () => {
+  const tag = { name: "m:latest", model: "m:latest", remote_host: "https://ollama.com:443", remote_model: "gpt-oss" };
+  const answers: Record<string, Step> = {
+    "fails": { kind: "status", status: 500, body: "{}" },
+    "is too long": json({ details: {}, license: "x".repeat(9_000_000) }),
+  };
+  for (const [what, show] of Object.entries(answers)) {
+    const routes = { ...OLLAMA, "/api/show": show };
+    const { done, sent } = await played({ model: "m", routes: { ...routes, "/api/tags": json({ models: [tag] }) } });
+    assert.equal(done.code, 6, `${what}: ${done.stderr}`);
+    assert.ok(!sent.includes(CANARY));
+    const own = await played({
+      model: "m",
+      routes: { ...routes, "/api/tags": json({ models: [{ name: "m:latest" }] }) },
+    });
+    assert.equal(own.done.code, 0, own.done.stderr);
+    assert.ok(own.sent.includes(CANARY), "control: a model that is listed as here");
+  }
+});
+
+Deno.test("headers of a service on the net give a local address away", async () => {
+  const list = { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] };
+  for (
+    const name of [
+      "helicone-id",
+      "x-vercel-id",
+      "mistral-correlation-id",
+      "x-kong-proxy-latency",
+      "x-cloud-trace-context",
+    ]
+  ) {
+    const { done, sent } = await played({ model: "m", routes: { "/v1/models": json(list, { [name]: "1" }) } });
+    assert.equal(done.code, 6, `${name}: ${done.stderr}`);
+    assert.ok(!sent.includes(CANARY));
+  }
+});
