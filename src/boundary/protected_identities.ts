@@ -81,7 +81,8 @@ export class ProtectedIdentities {
     for (const { path, rule, elsewhere } of files) {
       // The number of names of a file changes without a trace in the directory.
       const status = elsewhere ? lstatQuietly(path) : look.status(path);
-      if (status?.kind !== "file") continue;
+      // Without a number every file would be the same one.
+      if (status?.kind !== "file" || status.inode === 0) continue;
       const identity = identityOf(status);
       present.set(identity, stricter(present.get(identity) ?? null, rule) ?? rule);
       const lastingIdentity = lastingIdentityOf(status);

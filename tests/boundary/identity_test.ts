@@ -5,6 +5,7 @@ import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
 import { ask, say, type Script, want } from "../helpers/fake_server.ts";
 import { reads, tryWays } from "./cases.ts";
 import { assertArrived, assertRefusedResult, assertSealed, openStage, type Played, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./mask_project.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const canMount = Deno.build.os === "linux" && Deno.uid() === 0 &&
@@ -219,6 +220,33 @@ Deno.test("of thousands of reads of such a file none gives protected bytes to a 
   }
   assert.ok(plain > 0);
 });
+
+Deno.test(
+  "commands see neither a hard link to what is protected elsewhere nor what was renamed in the session",
+  linux,
+  async () => {
+    await using stage = await openStage();
+    const { project } = stage;
+    const { root } = stage.home;
+    await stage.write(`${root}/.agentclisecret`, "no-cloud: outer\n");
+    await stage.plant(`${root}/outer/key.env`, "outer");
+    await link(stage, `${root}/outer/key.env`, "h.txt");
+    await stage.git("init", "--quiet");
+    for (const name of [".env~", "s2"]) stage.exempt(name);
+    const work = async () => {
+      await Deno.rename(`${project}/.env`, `${project}/.env~`);
+      await Deno.rename(`${project}/secrets`, `${project}/s2`);
+    };
+    const turned = (path: string) => `tr a-zA-Z n-za-mN-ZA-M < ${path}`;
+    const command = [turned("pub.txt"), turned("h.txt"), turned(".env~"), turned("s2/k.txt")].join("; ");
+    const script = [ask(want("read", { path: "pub.txt" })), ask(want("shell", { command })), say("Done.")];
+    const args = ["--permission-mode", "bypassPermissions"];
+    const remote = await stage.play("rem", { script, args, during: { index: 1, work } });
+    assertSealed(remote);
+    for (const name of ["outer", "env", "key"]) assert.ok(!remote.sent.includes(rot13(stage.canary(name))), name);
+    if (hasBubblewrap()) assert.ok(remote.results[1]?.includes(rot13("PUB_marker")), remote.results[1]);
+  },
+);
 
 Deno.test(
   "a bind mount of a protected file is that file, for the reader and for commands",
