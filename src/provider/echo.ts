@@ -1,4 +1,5 @@
 /** Finds pieces of a request in what a server says about it, however the server wrote them down again. */
+import { viewsOf } from "../boundary/scan/views.ts";
 
 /** Letters and digits in a row that make a piece of the request: shorter ones are words that anybody uses. */
 const PIECE = 10;
@@ -60,13 +61,15 @@ function haystackOf(texts: readonly string[]): string {
 
 /**
  * `message` without the pieces of `texts` in it, each replaced by `…`: whatever has ten letters or digits in a row in
- * common with them, in any spacing, quoting or escaping. JSON that held such a piece goes as a whole.
+ * common with them, in any spacing, quoting or escaping. JSON that held such a piece goes as a whole, and so does a message
+ * that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in.
  */
 export function withoutEcho(message: string, texts: readonly string[]): string {
   const haystack = haystackOf(texts);
   const hidden = new Uint8Array(message.length);
   for (const escapes of [false, true]) hidePieces(lettersOf(message, { escapes }), { haystack, hidden });
   const first = hidden.indexOf(1);
+  if (holdsEncoded(message, haystack)) return "…";
   if (first < 0) return message;
   const document = message.slice(0, first).search(/[[{]+\s*\\*["']/);
   if (document >= 0) hidden.fill(1, document);
@@ -89,4 +92,21 @@ function hidePieces({ text, places }: Letters, given: { haystack: string; hidden
     given.hidden.fill(1, places[start]?.[0], places[end - 1]?.[1]);
     start = end;
   }
+}
+
+/** Whether a message has a piece in common with the haystack in any form but the plain one. */
+function holdsEncoded(message: string, haystack: string): boolean {
+  const decoder = new TextDecoder();
+  const pieces = new Set<string>();
+  for (const { form, bytes } of viewsOf(message)) {
+    // Escapes are undone by the search for plain pieces, which leaves the rest of a message standing.
+    if (form === "plain" || (form === "escaped" && !message.includes("&#"))) continue;
+    const letters = folded(decoder.decode(bytes));
+    for (let at = 0; at + PIECE <= letters.length; at++) pieces.add(letters.slice(at, at + PIECE));
+  }
+  // One way through the haystack, which can be a whole conversation.
+  for (let at = 0; pieces.size > 0 && at + PIECE <= haystack.length; at++) {
+    if (pieces.has(haystack.slice(at, at + PIECE))) return true;
+  }
+  return false;
 }

@@ -28,6 +28,29 @@ Deno.test("a text that is echoed in any writing is not shown", () => {
   }
 });
 
+Deno.test("a message that holds the request reversed or encoded is not shown", () => {
+  const bytes = new TextEncoder().encode(PROMPT);
+  const base64 = btoa(String.fromCharCode(...bytes));
+  const hex = [...bytes].map((byte) => byte.toString(16).padStart(2, "0"));
+  const forms = {
+    reversed: [...PROMPT].reverse().join(""),
+    base64,
+    "base64 in the middle": base64.slice(9, 60),
+    "base64 for URLs": base64.replaceAll("+", "-").replaceAll("/", "_"),
+    "reversed base64": [...base64].reverse().join(""),
+    hex: hex.join(""),
+    "hex with spaces": hex.join(" "),
+    percent: hex.map((pair) => `%${pair}`).join(""),
+    spelled: [...PROMPT].join("-"),
+    "HTML by number": [...PROMPT].map((letter) => `&#${letter.codePointAt(0)};`).join(""),
+  };
+  for (const [name, form] of Object.entries(forms)) {
+    assert.equal(withoutEcho(`bad input: ${form}, sorry`, [PROMPT]), "…", name);
+  }
+  const foreign = btoa("something else altogether, of the server itself");
+  assert.equal(withoutEcho(`request id ${foreign}`, [PROMPT]), `request id ${foreign}`);
+});
+
 Deno.test("letters whose case changes with their place or length are found", () => {
   for (const text of ["ΟΔΥΣΣΕΥΣ ΠΡΟΣ ΙΘΑΚΗΣ", "İSTANBUL İZMİR İÇİN"]) {
     assert.equal(withoutEcho(`bad: ${text}.`, [text.toLowerCase()]), "bad: ….");

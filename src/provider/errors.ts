@@ -217,7 +217,8 @@ export interface Asked {
 export function serverFailure(error: ServerError, asked: Asked): ProviderFailure {
   const { status } = asked;
   const kind = classify(error, status);
-  const message = shownMessage(error, asked.texts);
+  const key = asked.endpoint.key?.trim() ?? "";
+  const message = shownMessage(error, key === "" ? asked.texts : [...asked.texts, key]);
   const shown: Shown = {
     endpoint: asked.endpoint,
     model: asked.model,

@@ -2,7 +2,10 @@
 import { withoutEcho } from "./echo.ts";
 import { countOf, isRecord, type JsonRecord, textOf } from "./record.ts";
 
-/** An error as the server gave it. `message` is bounded and one line; never shown without `shownMessage`. */
+/**
+ * An error as the server gave it. `message` is bounded and one line, with {@link CONTROL} for control characters; never
+ * shown without `shownMessage`.
+ */
 export interface ServerError {
   message: string;
   type: string | null;
@@ -17,6 +20,8 @@ export interface ServerError {
   wantsSignIn: boolean;
 }
 
+/** Stands for control characters: no server of one's own has them in its messages. */
+const CONTROL = "\0";
 /** Characters of a message that are looked at. */
 const MESSAGE_LIMIT = 2000;
 /** Characters of a message that are shown. */
@@ -50,9 +55,11 @@ export function serverErrorFromBody(text: string): ServerError {
 
 /**
  * The message for people: at most 300 characters, and no piece of what was asked in it — servers echo the request in
- * parts. `asked` are the texts of the request.
+ * parts. `asked` are the texts of the request, and the key. A message with control characters is not shown: what they cut
+ * in pieces cannot be recognised.
  */
 export function shownMessage(error: ServerError, asked: readonly string[]): string {
+  if (error.message.includes(CONTROL)) return "";
   const message = withoutEcho(error.message.replace(/(last read: )'.*/s, "$1…"), asked);
   return message.length > SHOWN_LIMIT ? message.slice(0, SHOWN_LIMIT).toWellFormed() + "…" : message;
 }
@@ -109,7 +116,8 @@ function fromDetail(detail: unknown): ServerError {
 
 function cleaned(text: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is taken out
-  return text.slice(0, MESSAGE_LIMIT).replace(/[\s\u0000-\u001f\u007f-\u009f]+/g, " ").trim();
+  const marked = text.slice(0, MESSAGE_LIMIT).replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f]+/g, CONTROL);
+  return marked.replace(/\s+/g, " ").trim();
 }
 
 function parsed(text: string): unknown {

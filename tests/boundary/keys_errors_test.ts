@@ -109,6 +109,43 @@ Deno.test("what a server says of the key is not repeated", async () => {
   }
 });
 
+Deno.test("a key or a prompt that a server writes down in another form is not shown", async () => {
+  await using stage = await openStage({ marker: null });
+  const [key, words] = [stage.canary("key"), stage.canary("env")];
+  const hexOf = (text: string) => [...text].map((letter) => letter.charCodeAt(0).toString(16)).join("");
+  const forms: Record<string, (text: string) => string> = {
+    "an escape inside": (text) => `${text.slice(0, 9)}\x1b[31m${text.slice(9)}`,
+    "a bare escape inside": (text) => `${text.slice(0, 9)}\x1b${text.slice(9)}`,
+    "control characters inside": (text) => [...text].join("\x01"),
+    "zero-width spaces inside": (text) => [...text].join("\u200b"),
+    reversed: (text) => [...text].reverse().join(""),
+    hex: hexOf,
+    base64: btoa,
+    "base64 at another place": (text) => btoa(`x${text}`),
+  };
+  for (const [name, formOf] of Object.entries(forms)) {
+    for (const text of [key, words]) {
+      for (const body of [formOf(text), JSON.stringify({ error: { message: `invalid: ${formOf(text)}` } })]) {
+        const played = await stage.play("loc", {
+          prompt: `explain ${words}`,
+          block: { apiKey: "$GIVEN" },
+          env: { GIVEN: key },
+          args: ["--verbose"],
+          script: [refuse(400, body)],
+        });
+        assert.notEqual(played.done.code, 0);
+        assert.match(played.done.stderr, /refused the request/);
+        assert.deepEqual(played.leaks.output, [], `${name}: ${played.done.stderr}`);
+        for (const half of [text.slice(0, 9), text.slice(9, 20), formOf(text).slice(-12)]) {
+          assert.ok(!played.done.stderr.includes(half), `${name}: ${played.done.stderr}`);
+        }
+      }
+    }
+  }
+  const plain = await stage.play("loc", { script: [refuse(400, "the field top_k is unknown")] });
+  assert.match(plain.done.stderr, /top_k is unknown/, "control: words of the server's own are shown");
+});
+
 Deno.test("a redirect gets neither the key nor the request, at whatever status", async () => {
   for (const status of [301, 302, 303, 307, 308]) {
     await using stage = await openStage({ marker: null });
