@@ -91,13 +91,13 @@ const KEPT: readonly Kept[] = [
   {
     where: "a bundle",
     make: `${INIT}; ${HELD}; git bundle create -q all.bundle --all; rm -rf .git; ${INIT}`,
-    show: "git clone -q all.bundle /tmp/c; git -C /tmp/c show HEAD~1:.env",
+    show: 'd=$(mktemp -d); git clone -q all.bundle "$d"; git -C "$d" show HEAD~1:.env; rm -rf "$d"',
   },
   {
     where: "a pack that stands alone",
     make: `${INIT}; ${HELD}; git repack -qad; cp .git/objects/pack/*.pack old.pack; rm -rf .git; ${INIT}`,
     show:
-      'git init -q /tmp/d; cd /tmp/d; git unpack-objects -q < "$OLDPWD/old.pack"; git cat-file --batch-all-objects --batch',
+      'd=$(mktemp -d); git init -q "$d"; cd "$d"; git unpack-objects -q < "$OLDPWD/old.pack"; git cat-file --batch-all-objects --batch',
   },
 ];
 

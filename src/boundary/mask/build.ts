@@ -1,7 +1,7 @@
 /** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
 import { isForbidden, lstat, realPath } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, normalise } from "../../platform/path.ts";
-import type { GitStoreSearch } from "./git_stores.ts";
+import type { GitStores, GitStoreSearch } from "./git_stores.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
 import type { MaskPlan, PlanStep } from "./plan.ts";
 import { findPolicyFiles, type PolicyFiles } from "./policy.ts";
@@ -49,14 +49,15 @@ export async function buildMask(request: MaskRequest, ground: MaskGround): Promi
     ...roots.map((path): PlanStep => ({ kind: access, path })),
     ...request.more ?? [],
   ]);
-  const git = hiddenGit(request, ground.stores.find(roots));
+  const found = ground.stores.find(roots);
+  const git = hiddenGit(request, found);
   const directories = await hiddenDirectories(request, { ground, visible, git });
   const covered = directories.find((directory) => roots.some((root) => isWithin(directory, root)));
   if (covered !== undefined || directories.some((directory) => isWithin(directory, request.cwd))) {
     return refuse("the whole project is protected, so commands have nothing to see");
   }
   const files = await hiddenFiles(request, { directories, visible, git, links: ground.links });
-  const policy = await findPolicyFiles(roots, ground);
+  const policy = await findPolicyFiles(roots, { userHome: ground.userHome, found });
   const inHidden = (path: string) => directories.some((directory) => isWithin(directory, path));
   const frozen = (await realPaths([...request.readOnly, ...policy.present]))
     .filter((path) => isVisible(path, visible) && !inHidden(path) && !files.includes(path));
@@ -96,10 +97,11 @@ function homeOf(request: MaskRequest, ground: MaskGround): { path: string; step:
   return { path, step: [{ kind: "scratch", path }] };
 }
 
-/** Objects without a repository cannot be judged: they are hidden wherever something is. */
-function hiddenGit(request: MaskRequest, found: ReturnType<GitStoreSearch["find"]>): string[] {
+/** Objects without a repository cannot be judged: they are hidden wherever there are rules. */
+function hiddenGit(request: MaskRequest, found: GitStores): string[] {
   if (request.git === "masked") return [...found.places, ...found.loose];
-  return request.hide.files.length + request.hide.directories.length > 0 ? found.loose : [];
+  const { readOnly, hide } = request;
+  return readOnly.length + hide.files.length + hide.directories.length > 0 ? found.loose : [];
 }
 
 async function hiddenDirectories(

@@ -1,7 +1,7 @@
 /** Making a session's mask: the first way that passes the canary, found once, used for every command. */
 import { lstat, realPath } from "../../platform/files.ts";
 import { findExecutable } from "../../platform/process.ts";
-import { isAbsolute, normalise } from "../../platform/path.ts";
+import { isAbsolute, isWithin, normalise } from "../../platform/path.ts";
 import { bindable } from "./bindable.ts";
 import { buildMask, type BuiltMask, type MaskGround } from "./build.ts";
 import { proveMask } from "./canary.ts";
@@ -31,7 +31,10 @@ export function openMask(options: SessionMaskOptions): SessionMask {
     settings: options.settings,
     async gitVisibility(roots, protection) {
       const hide = await protection.hidden();
-      const { stores: found } = stores.find(roots);
+      // What lies in a protected directory is hidden with it.
+      const found = stores.find(roots).stores.filter(({ directory }) =>
+        !hide.directories.some((hidden) => isWithin(hidden, directory))
+      );
       if (found.length === 0) return "open";
       const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
       if (git === null) return "masked";

@@ -27,11 +27,17 @@ export interface PolicyOptions {
   stores: GitStoreSearch;
 }
 
+/** What was found of git just before. */
+export interface FoundPolicy {
+  userHome: string | null;
+  found: GitStores;
+}
+
 /**
  * The policy files at the top of each root, in its dot directories, and in every repository below it with its submodules.
  * Other deeper ones are not looked for: it is done before every command. `roots` are real paths.
  */
-export async function findPolicyFiles(roots: readonly string[], options: PolicyOptions): Promise<PolicyFiles> {
+export async function findPolicyFiles(roots: readonly string[], options: FoundPolicy): Promise<PolicyFiles> {
   const present: string[] = [];
   const links: string[] = [];
   for (const root of roots) {
@@ -47,7 +53,7 @@ export async function findPolicyFiles(roots: readonly string[], options: PolicyO
       if (await kindOf(path) !== undefined) present.push(path);
     }
   }
-  const git = await gitPolicy(options.stores.find(roots));
+  const git = await gitPolicy(options.found);
   present.push(...git.present);
   links.push(...git.links);
   return { present: outermost(present), known: outermost([...present, ...links]), roots };
@@ -94,7 +100,10 @@ function outermost(paths: string[]): string[] {
  * tighten. What cannot be removed throws: the command has won then, and the turn must not go on as if nothing was.
  */
 export async function undoPolicyFiles(before: PolicyFiles, options: PolicyOptions): Promise<string[]> {
-  const now = await findPolicyFiles(before.roots, options);
+  const now = await findPolicyFiles(before.roots, {
+    userHome: options.userHome,
+    found: options.stores.find(before.roots),
+  });
   const made: string[] = [];
   for (const path of now.known) {
     if (before.known.some((known) => isWithin(known, path))) continue;
