@@ -59,6 +59,9 @@ export class ProtectedSet {
   readonly #read = new Set<string>();
   readonly #elsewhere: ElsewhereFiles;
   readonly #identities = new ProtectedIdentities();
+  /** Of protected files: ten thousand of them are looked at before each request. */
+  readonly #ruleOfPath = new Map<string, ProtectionRule>();
+  #rulesVersion = 0;
   /** The version that the identities were taken at; null when they are to be taken again. */
   #identified: number | null = null;
 
@@ -198,8 +201,11 @@ export class ProtectedSet {
   }
 
   *#protectedFiles(): Generator<ProtectedFile> {
+    if (this.#rulesVersion !== this.#version) this.#ruleOfPath.clear();
+    this.#rulesVersion = this.#version;
     for (const path of this.#tree.files()) {
-      const rule = this.rule(path);
+      const rule = this.#ruleOfPath.get(path) ?? this.rule(path);
+      if (rule !== null) this.#ruleOfPath.set(path, rule);
       if (rule !== null) yield { path, rule, elsewhere: false };
     }
     for (const { path, rule } of this.#elsewhere.files(this.#version, () => this.#sourcesElsewhere())) {

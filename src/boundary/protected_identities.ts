@@ -37,11 +37,18 @@ export function lastingIdentityOf(status: Pick<FileStatus, "device" | "inode" | 
   return `${status.device}:${status.inode}:${status.born}`;
 }
 
+interface Identified {
+  identity: string;
+  lasting: string;
+  /** Names of the file besides this one. */
+  names: number;
+}
+
 interface Known {
   modified: number;
   changed: number;
-  /** Name → what stands there. */
-  files: Map<string, FileStatus>;
+  /** Name → the file that stands there. */
+  files: Map<string, Identified>;
 }
 
 /** The identities of one session. */
@@ -75,23 +82,21 @@ export class ProtectedIdentities {
    */
   take(files: Iterable<ProtectedFile>): void {
     const present = new Map<string, ProtectionRule>();
-    const lasting = new Set<string>();
+    const seen = new Set<string>();
     const nameless: NamelessFile[] = [];
     const look = new DirectoryLook(this.#directories, this.#newest - RACY_MS);
     for (const { path, rule, elsewhere } of files) {
       // The number of names of a file changes without a trace in the directory.
-      const status = elsewhere ? lstatQuietly(path) : look.status(path);
-      // Without a number every file would be the same one.
-      if (status?.kind !== "file" || status.inode === 0) continue;
-      const identity = identityOf(status);
+      const found = elsewhere ? identify(path) : look.find(path);
+      if (found === null) continue;
+      const { identity, lasting, names } = found;
       present.set(identity, stricter(present.get(identity) ?? null, rule) ?? rule);
-      const lastingIdentity = lastingIdentityOf(status);
-      lasting.add(lastingIdentity);
-      this.#ever.set(lastingIdentity, stricter(this.#ever.get(lastingIdentity) ?? null, rule) ?? rule);
-      if (elsewhere) nameless.push({ identity, names: status.links - 1 });
+      seen.add(lasting);
+      this.#ever.set(lasting, stricter(this.#ever.get(lasting) ?? null, rule) ?? rule);
+      if (elsewhere) nameless.push({ identity, names });
     }
     for (const identity of this.#ever.keys()) {
-      if (!lasting.has(identity)) nameless.push({ identity, names: 1 });
+      if (!seen.has(identity)) nameless.push({ identity, names: 1 });
     }
     this.#present = present;
     this.#nameless = nameless;
@@ -112,12 +117,12 @@ class DirectoryLook {
     this.#racyFrom = racyFrom;
   }
 
-  status(path: string): FileStatus | null {
+  find(path: string): Identified | null {
     const end = path.lastIndexOf("/");
     const [directory, name] = [path.slice(0, end), path.slice(end + 1)];
     let known = this.seen.get(directory);
     if (known === undefined) this.seen.set(directory, known = this.#open(directory));
-    const found = known.files.get(name) ?? lstatQuietly(path);
+    const found = known.files.get(name) ?? identify(path);
     if (found !== null) known.files.set(name, found);
     return found;
   }
@@ -131,6 +136,13 @@ class DirectoryLook {
       Math.max(modified, changed) < this.#racyFrom;
     return { modified, changed, files: same ? before.files : new Map() };
   }
+}
+
+function identify(path: string): Identified | null {
+  const status = lstatQuietly(path);
+  // Without a number every file would be the same one.
+  if (status?.kind !== "file" || status.inode === 0) return null;
+  return { identity: identityOf(status), lasting: lastingIdentityOf(status), names: status.links - 1 };
 }
 
 function lstatQuietly(path: string): FileStatus | null {

@@ -1,5 +1,5 @@
 /** What of a tree is protected now. Looks at each directory's time alone where nothing has changed since the last look. */
-import type { DirectoryEntry } from "../platform/files.ts";
+import type { DirectoryEntry, FileKind } from "../platform/files.ts";
 import { listInPlace, lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
 import { normalise } from "../platform/path.ts";
 import { MARKER_NAME } from "./marker.ts";
@@ -37,12 +37,22 @@ interface Listed {
   hidden: readonly string[];
 }
 
+/** What lies in a covered directory, absolute paths. */
+interface Covered {
+  modified: number;
+  changed: number;
+  directories: readonly string[];
+  files: readonly string[];
+}
+
 /** The trees below the roots. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
   readonly #listed = new Map<string, Listed>();
   #newest = 0;
+  readonly #covered = new Map<string, Covered>();
+  #newestCovered = 0;
   #hidden: HiddenPaths | null = null;
 
   constructor(roots: readonly string[], rules: TreeRules) {
@@ -70,11 +80,11 @@ export class ProtectedTree {
     const { files, directories } = this.hidden();
     yield* files;
     const waiting = [...directories];
+    const racyFrom = this.#newestCovered - RACY_MS;
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      for (const { name, kind } of listQuietly(directory)) {
-        if (kind === "directory") waiting.push(`${directory}/${name}`);
-        else if (kind === "file") yield `${directory}/${name}`;
-      }
+      const listed = this.#lookCovered(directory, racyFrom);
+      for (const below of listed.directories) waiting.push(below);
+      yield* listed.files;
     }
   }
 
@@ -109,6 +119,22 @@ export class ProtectedTree {
     const listed = { modified, changed, ...this.#sort(directory, listQuietly(directory)) };
     this.#listed.set(directory, { ...listed, version: this.#rules.version });
     return { ...listed, version: this.#rules.version };
+  }
+
+  /** As {@link #look} for a directory that is covered as a whole: no rule is asked for. */
+  #lookCovered(directory: string, racyFrom: number): Covered {
+    const status = statusQuietly(directory);
+    const [modified, changed] = [status?.modified ?? 0, status?.changed ?? 0];
+    const known = this.#covered.get(directory);
+    const same = known !== undefined && known.modified === modified && known.changed === changed;
+    if (same && Math.max(modified, changed) < racyFrom) return known;
+    this.#newestCovered = Math.max(this.#newestCovered, modified, changed);
+    const entries = listQuietly(directory);
+    const of = (wanted: FileKind) =>
+      entries.filter(({ kind }) => kind === wanted).map(({ name }) => `${directory}/${name}`);
+    const listed = { modified, changed, directories: of("directory"), files: of("file") };
+    this.#covered.set(directory, listed);
+    return listed;
   }
 
   #sort(directory: string, entries: readonly DirectoryEntry[]): Omit<Listed, "modified" | "changed" | "version"> {
