@@ -23,6 +23,11 @@ export async function dispatch(line: Normalised, context: Context): Promise<numb
   }
   const options = readOptions(line, node.options);
   checkWords(line, node.arguments);
+  if (node.connects === true) {
+    const { leaveCopyingEnvironment } = await import("./start_environment.ts");
+    const again = await leaveCopyingEnvironment(context.io, [context.globals.cwd]);
+    if (again !== null) return again;
+  }
   const { run } = await node.load();
   return await run({ options, arguments: line.words, context }) ?? 0;
 }

@@ -51,6 +51,8 @@ export interface Verb<O extends Options = Options> {
   /** Command lines that work as they stand. */
   examples: readonly string[];
   hidden?: boolean;
+  /** Connects to providers: in projects with protected paths it runs in a process that copies nothing out. */
+  connects?: true;
   /** Paragraphs behind the help that are loaded only when it is asked for, from the options of the line. */
   moreHelp?(options: readonly string[]): Promise<string>;
   load(): Promise<{ run(invocation: Invocation<O>): Promise<number | void> }>;

@@ -28,6 +28,23 @@ for (const [name, valueOf] of Object.entries(COPYING)) {
   });
 }
 
+for (const verb of [["providers", "validate"], ["providers", "probe", "loc:fake"], ["init-providers", "--dry-run"]]) {
+  Deno.test(`${verb.join(" ")} connects to providers without such variables where paths are protected`, async () => {
+    const again = (lines: readonly string[]) => lines.filter((line) => /main\.ts|agentcli/.test(line)).length;
+    await using stage = await openStage();
+    const play = {
+      argv: verb,
+      script: () => say("Done."),
+      env: { SSLKEYLOGFILE: `/nonexistent/${stage.canary("env")}` },
+    };
+    const played = await stage.play("loc", play);
+    assert.equal(again(played.started), 1, played.done.stderr);
+    assertSealed(played);
+    await using plain = await openStage({ marker: null });
+    assert.equal(again((await plain.play("loc", play)).started), 0, "control: nothing is protected");
+  });
+}
+
 Deno.test("control: a variable that copies nothing reaches that process, and is seen there", async () => {
   await using stage = await openStage();
   const played = await stage.play("loc", {

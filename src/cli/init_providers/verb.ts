@@ -22,5 +22,6 @@ export const initProvidersVerb = verb({
     "agentcli init-providers --dry-run",
     "agentcli init-providers --host 192.168.1.20 --timeout 5000",
   ],
+  connects: true,
   load: () => import("./run.ts"),
 });

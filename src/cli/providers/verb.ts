@@ -134,6 +134,7 @@ export const providersVerb = group({
       arguments: [{ ...PROVIDER, optional: true, repeated: true }],
       options: {},
       examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],
+      connects: true,
       load: () => import("./validate.ts"),
     }),
     probe: probeVerb,

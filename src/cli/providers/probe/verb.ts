@@ -22,5 +22,6 @@ export const probeVerb = verb({
     "agentcli providers probe runtime_a:qwen3:8b --write",
     "agentcli providers probe runtime_b --max-prompt 8192 --timeout 120 --json",
   ],
+  connects: true,
   load: () => import("./run.ts"),
 });
