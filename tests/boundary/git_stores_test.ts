@@ -173,6 +173,23 @@ Deno.test(
   },
 );
 
+Deno.test("a command cannot make another repository that of the project", bubblewrap, async () => {
+  const command = 'ln -s "$OTHER" .git; mkdir a b; echo "gitdir: $OTHER/worktrees/x" > a/.git; ln -s "$OTHER" b/.git';
+  const places = [".git", "a/.git", "b/.git"];
+  for (const protection of [marker, null]) {
+    await using stage = await openStage({ marker: protection });
+    const other = `${stage.home.root}/other`;
+    await Deno.mkdir(`${other}/worktrees/x`, { recursive: true });
+    const script = [ask(want("shell", { command: command.replaceAll("$OTHER", other) })), say("Done.")];
+    assertSealed(await stage.play("rem", { script, args: allowed }));
+    const made = await Promise.all(
+      places.map((place) => Deno.lstat(`${stage.project}/${place}`).then(() => true, () => false)),
+    );
+    // The control: where nothing is protected, it may.
+    assert.deepEqual(made, places.map(() => protection === null));
+  }
+});
+
 Deno.test("a rule may name Git, whether or not the session has it", bubblewrap, async () => {
   for (const option of ["--allowed-tools", "--disallowed-tools"]) {
     for (const protection of [marker, null]) {

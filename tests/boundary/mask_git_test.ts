@@ -80,6 +80,10 @@ Deno.test(
       const name = "-c user.name=t -c user.email=t@example.com";
       const command = `echo x >> pub.txt; git add pub.txt; git ${name} commit -qm two && git log --oneline | wc -l`;
       assert.equal((await project.masked(command, { git })).text, "2\n");
+      const worktree = await project.masked("git worktree add -q wt && git -C wt log --oneline | wc -l", { git });
+      assert.deepEqual([worktree.text, worktree.aftermath.undone], ["2\n", []]);
+      assert.equal((await project.masked("git -C wt status --porcelain", { git })).text, "");
+      assert.equal(await project.mask.gitVisibility([project.root], protection), "open");
       // A commit that holds one changes the verdict.
       project.git("add", "-f", ".env");
       assert.equal(await project.mask.gitVisibility([project.root], protection), "masked");

@@ -21,7 +21,7 @@ export interface GitStores {
   places: string[];
   /** Objects without a repository: git cannot be asked about them. */
   loose: string[];
-  /** `.git` files and `.gitmodules`: they say where git looks. */
+  /** `.git` files and links, and `.gitmodules`: they say where git looks. */
   pointers: string[];
 }
 
@@ -113,7 +113,7 @@ class Found {
     const place = `${top}/.git`;
     this.#places.add(place);
     const directory = gitDirectory(top);
-    if (quietly(() => lstatInPlace(place))?.kind === "file") this.pointers.add(place);
+    if (quietly(() => lstatInPlace(place))?.kind !== "directory") this.pointers.add(place);
     // One that leads nowhere, or cannot be read, is asked about all the same: git fails, and it counts as holding.
     this.addStore(directory ?? place, top);
   }

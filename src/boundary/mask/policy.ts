@@ -75,14 +75,12 @@ async function dotDirectories(root: string): Promise<string[]> {
 
 /** A link there is followed by git as well; it cannot be mounted, only removed. */
 async function gitPolicy(found: GitStores): Promise<{ present: string[]; links: string[] }> {
-  const [present, links] = [[...found.pointers], [] as string[]];
-  for (const { directory } of found.stores) {
-    for (const name of GIT_POLICY) {
-      const path = join(directory, name);
-      const kind = await kindOf(path);
-      if (kind === "file" || kind === "directory") present.push(path);
-      else if (kind !== undefined) links.push(path);
-    }
+  const [present, links] = [[] as string[], [] as string[]];
+  const settings = found.stores.flatMap(({ directory }) => GIT_POLICY.map((name) => join(directory, name)));
+  for (const path of [...found.pointers, ...settings]) {
+    const kind = await kindOf(path);
+    if (kind === "file" || kind === "directory") present.push(path);
+    else if (kind !== undefined) links.push(path);
   }
   return { present, links };
 }
@@ -107,8 +105,7 @@ export async function undoPolicyFiles(before: PolicyFiles, options: PolicyOption
   const made: string[] = [];
   for (const path of now.known) {
     if (before.known.some((known) => isWithin(known, path))) continue;
-    // It leads into a repository whose own settings are watched; commands may make worktrees.
-    if (basename(path) === ".git" && /\/worktrees\/[^/]+$/.test(gitDirectory(dirname(path)) ?? "")) continue;
+    if (isWorktree(path, before.roots)) continue;
     // Never through a link to another place: what lies there is not the command's.
     const directory = await realPath(dirname(path));
     if (directory === null || !before.roots.some((root) => isWithin(root, directory))) continue;
@@ -116,6 +113,14 @@ export async function undoPolicyFiles(before: PolicyFiles, options: PolicyOption
     made.push(path);
   }
   return made;
+}
+
+/** Commands may make worktrees: such a `.git` leads into a repository of the roots, whose own settings are watched. */
+function isWorktree(path: string, roots: readonly string[]): boolean {
+  const top = dirname(path);
+  if (basename(path) !== ".git" || roots.includes(top)) return false;
+  const directory = gitDirectory(top) ?? "";
+  return /\/worktrees\/[^/]+$/.test(directory) && roots.some((root) => isWithin(root, directory));
 }
 
 async function removeAll(path: string): Promise<void> {
