@@ -51,3 +51,27 @@ Deno.test("auth status says for programs whether a session can be started, and n
   ]);
   assert.ok(!(done.stdout + done.stderr).includes(key));
 });
+
+Deno.test("a client's hook is told a prompt only where it may leave the session", async () => {
+  await using home = await temporaryHome();
+  const canary = "CNRY_7c1d9e2f4a6b8035";
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", `KEY=${canary}\n`);
+  await using server = startFakeServer({ script: [say("One."), say("Two."), say("Three.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [model] } });
+  await using client = startClient([], { home });
+  await client.request({ subtype: "initialize", hooks: { UserPromptSubmit: [{ hookCallbackIds: ["prompt"] }] } });
+  const told = [];
+  for (const words of ["hello", `use ${canary}`, "and now?"]) {
+    await client.say(words);
+    const added = { hookSpecificOutput: { hookEventName: "UserPromptSubmit", additionalContext: "It is Monday." } };
+    told.push((await client.answer("hook_callback", added)).input.prompt);
+    await client.result();
+  }
+  await client.end();
+  assert.equal(told[0], "hello");
+  assert.match(told[1], /^\[no-cloud/);
+  assert.match(told[2], /^\[no-cloud/);
+  const last = server.chats()[2]?.text ?? "";
+  assert.ok(last.includes(canary) && last.includes("It is Monday."), "control: the local model gets all of it");
+});
