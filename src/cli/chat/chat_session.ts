@@ -3,6 +3,7 @@ import { compactSession } from "../../agent/compact.ts";
 import type { AskPermission } from "../../agent/permission_question.ts";
 import { sessionLabel } from "../../agent/session.ts";
 import { runTurn } from "../../agent/turn.ts";
+import { highestLabel, type Label } from "../../boundary/label.ts";
 import type { Workspace } from "../../boundary/workspace.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -28,6 +29,8 @@ export interface ChatTurn {
   signal: AbortSignal;
   emit: TurnListener;
   ask: AskPermission;
+  /** Of the file that the text was read from; open for what was typed. */
+  label?: Label;
 }
 
 /** Takes up nothing that is stored. */
@@ -76,20 +79,21 @@ export class ChatSession {
   }
 
   /** One turn. Throws what keeps it from beginning; how it ended otherwise is in the result. */
-  async turn(text: string, { signal, emit, ask }: ChatTurn): Promise<TurnResult> {
+  async turn(text: string, { signal, emit, ask, label = "open" }: ChatTurn): Promise<TurnResult> {
     const { session, model, recorder } = await this.ready();
     signal.throwIfAborted();
-    const prompt = await userItem(text, this.#filesAttached ? [] : this.#options.file, {
+    const item = await userItem(text, this.#filesAttached ? [] : this.#options.file, {
       workspace: session.workspace,
       readDenied: readDenials(session.workspace, session.policy.deny),
     });
-    await this.#check(prompt);
+    item.label = highestLabel([item.label, label]);
+    await this.#check(item);
     this.#filesAttached = true;
     this.#turn = Math.max(this.#turn, ...this.#undo?.turns() ?? []) + 1;
     const { io } = this.#context;
     const deadline = this.#deadline();
     try {
-      const result = await runTurn(session, prompt, {
+      const result = await runTurn(session, item, {
         io,
         model,
         signal: AbortSignal.any([signal, deadline.late]),
@@ -98,7 +102,7 @@ export class ChatSession {
         maxTurns: this.#options.maxTurns,
       });
       // What is too long for the window by itself would make every later turn fail too.
-      if (result.errorCode === "context_overflow" && session.items.at(-1) === prompt) {
+      if (result.errorCode === "context_overflow" && session.items.at(-1) === item) {
         session.items.pop();
         this.#notice("the message was taken out of the session again");
       }

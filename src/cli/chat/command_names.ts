@@ -18,3 +18,8 @@ export const COMMAND_NAMES = [
 
 /** The name of a command. */
 export type CommandName = typeof COMMAND_NAMES[number]["name"];
+
+/** Whether a word is a command of the chat: no project can give it another meaning. */
+export function isTaken(word: string): boolean {
+  return word === "quit" || COMMAND_NAMES.some(({ name }) => name === word);
+}

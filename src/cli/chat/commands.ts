@@ -8,6 +8,7 @@ import { type Row, row, span } from "../../terminal/style.ts";
 import type { Context } from "../verb.ts";
 import type { ChatSession } from "./chat_session.ts";
 import { COMMAND_NAMES, type CommandName } from "./command_names.ts";
+import { commandSource } from "./command_source.ts";
 import type { ChatView } from "./view.ts";
 
 /** What commands work on. */
@@ -19,14 +20,20 @@ export interface CommandScene {
   emit: TurnListener;
 }
 
-/** The command of a line and what stands behind it; null for a line that is none. A word that is near one is `usage`. */
-export function readCommand(line: string): { name: CommandName; argument: string } | null {
-  const match = /^\/([a-z]+)(?:\s+([^\n]*))?$/.exec(line.trim());
+/**
+ * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
+ * with the nearest one, `others` among them.
+ */
+export function readCommand(
+  line: string,
+  others: readonly string[] = [],
+): { name: CommandName; argument: string } | null {
+  const match = /^\/([a-z][a-z0-9-]*)(?:\s+([^\n]*))?$/.exec(line.trim());
   if (match === null) return null;
   const word = match[1] ?? "";
   const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
   if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
-  const names = COMMAND_NAMES.map(({ name }) => name);
+  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others];
   throw new AgentcliError("usage", `there is no command /${word}`, {
     hint: didYouMean(word, names) ?? "see /help; a line that begins with a space is no command",
   });
@@ -40,7 +47,7 @@ export async function runCommand(
   const { chat, view, context } = scene;
   switch (name) {
     case "help":
-      return view.say(helpRows());
+      return view.say(helpRows(await customRows(chat)));
     case "exit":
       return view.leave();
     case "model": {
@@ -99,13 +106,25 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl-D", "leave"],
 ];
 
-function helpRows(): Row[] {
-  const line = (left: string, right: string, width: number): Row => [
-    span(`  ${left.padEnd(width)}`, "bold"),
-    span(`  ${right}`),
-  ];
+function line(left: string, right: string, width: number): Row {
+  return [span(`  ${left.padEnd(width)}`, "bold"), span(`  ${right}`)];
+}
+
+/** The commands of the project, under a line that says so. */
+async function customRows(chat: ChatSession): Promise<Row[]> {
+  const source = commandSource(chat.prepared);
+  if (source === null) return [];
+  const { briefOf, customCommands } = await import("./custom_commands.ts");
+  const commands = await customCommands(source);
+  const rows: Row[] = [];
+  for (const command of commands) rows.push(line(`/${command.name}`, await briefOf(command, source), 13));
+  return rows.length === 0 ? [] : [[], row("of this project; its text is sent as your words:", "dim"), ...rows];
+}
+
+function helpRows(customs: readonly Row[]): Row[] {
   return [
     ...COMMAND_NAMES.map(({ name, brief }) => line(`/${name}`, brief, 13)),
+    ...customs,
     [],
     ...KEYS.map(([key, does]) => line(key, does, 26)),
   ];

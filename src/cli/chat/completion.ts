@@ -2,19 +2,29 @@
 import type { Workspace } from "../../boundary/workspace.ts";
 import type { Candidate, CompletionQuery } from "../../terminal/editor_completion.ts";
 import { COMMAND_NAMES } from "./command_names.ts";
+import type { CommandSource } from "./command_source.ts";
 
 /** Offers that are listed. */
 const MOST_OFFERS = 50;
 
 /** The candidates for what was begun; none when there are none, or the directory cannot be listed. */
-export async function candidatesFor(query: CompletionQuery, workspace: Workspace | null): Promise<Candidate[]> {
+export async function candidatesFor(query: CompletionQuery, source: CommandSource | null): Promise<Candidate[]> {
   if (query.kind === "command") {
-    return COMMAND_NAMES.filter(({ name }) => name.startsWith(query.word)).map(({ name, brief }) => ({
-      text: `/${name}`,
-      note: brief,
-    }));
+    const known = COMMAND_NAMES.filter(({ name }) => name.startsWith(query.word));
+    const offers = known.map(({ name, brief }) => ({ text: `/${name}`, note: brief }));
+    return source === null ? offers : [...offers, ...await customs(query.word, source)];
   }
-  return workspace === null ? [] : await paths(query.word, workspace);
+  return source === null ? [] : await paths(query.word, source.workspace);
+}
+
+async function customs(word: string, source: CommandSource): Promise<Candidate[]> {
+  const { briefOf, customCommands } = await import("./custom_commands.ts");
+  const begun = (await customCommands(source)).filter(({ name }) => name.startsWith(word));
+  const offers: Candidate[] = [];
+  for (const command of begun.slice(0, MOST_OFFERS)) {
+    offers.push({ text: `/${command.name}`, note: await briefOf(command, source) });
+  }
+  return offers;
 }
 
 async function paths(word: string, workspace: Workspace): Promise<Candidate[]> {

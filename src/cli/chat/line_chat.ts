@@ -9,8 +9,9 @@ import { textOutput } from "../run/text_output.ts";
 import { showError } from "../show_error.ts";
 import type { Context } from "../verb.ts";
 import { type ChatOptions, ChatSession } from "./chat_session.ts";
-import { readCommand, runCommand } from "./commands.ts";
+import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
+import { readTyped } from "./typed_line.ts";
 import type { ChatView } from "./view.ts";
 
 /** Longest line, in characters. */
@@ -150,16 +151,16 @@ class LineChat implements ChatView {
   #take(text: string): Promise<number> {
     const { io, globals } = this.#context;
     return this.#attempt(async (signal) => {
-      const command = text.startsWith(" ") ? null : readCommand(text);
+      const typed = await readTyped(text, this.#chat);
       const output = textOutput(io, globals);
       const emit = (event: Parameters<typeof output.event>[0]) => output.event(event);
-      if (command !== null) {
-        await runCommand(command, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+      if (typed.kind === "command") {
+        await runCommand(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
         return this.#code;
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
-      const result = await this.#chat.turn(text, { signal, emit, ask });
+      const result = await this.#chat.turn(typed.text, { signal, emit, ask, label: typed.label });
       await output.result(result);
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

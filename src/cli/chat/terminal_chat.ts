@@ -15,13 +15,15 @@ import { createTurnQueue } from "../protocol/turn_queue.ts";
 import type { Context } from "../verb.ts";
 import { ChatInput } from "./chat_input.ts";
 import { type ChatOptions, ChatSession, selectorOf } from "./chat_session.ts";
-import { readCommand, runCommand } from "./commands.ts";
+import { commandSource } from "./command_source.ts";
+import { runCommand } from "./commands.ts";
 import { candidatesFor } from "./completion.ts";
 import { textRows } from "./event_rows.ts";
 import { addToHistory, readHistory } from "./history.ts";
 import { askInChat } from "./permission.ts";
 import { statusRow } from "./status.ts";
 import { TurnView } from "./turn_view.ts";
+import { readTyped } from "./typed_line.ts";
 import type { ChatView } from "./view.ts";
 
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
@@ -223,16 +225,17 @@ class TerminalChat implements ChatView {
       "dim",
     );
     this.say(isCut ? [...echoed.slice(0, ECHO_ROWS), rest] : echoed);
-    const command = text.startsWith(" ") ? null : readCommand(text);
-    if (command !== null) {
+    const typed = await readTyped(text, this.#chat);
+    if (typed.kind === "command") {
       const emit = (event: Parameters<TurnView["event"]>[0]) => this.#turnView.event(event);
-      await runCommand(command, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+      await runCommand(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
       if (!this.#leaving) this.#turnView.finish(null);
       return;
     }
-    this.say([[]]);
-    const result = await this.#chat.turn(text, {
+    this.say(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
+    const result = await this.#chat.turn(typed.text, {
       signal,
+      label: typed.label,
       emit: (event) => {
         this.#turnView.event(event);
         // A terminal that takes no more slows the turn.
@@ -319,8 +322,7 @@ class TerminalChat implements ChatView {
   }
 
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
-    const workspace = this.#chat.prepared?.session.workspace ?? null;
-    const items = await candidatesFor(query, workspace).catch(() => []);
+    const items = await candidatesFor(query, commandSource(this.#chat.prepared)).catch(() => []);
     this.#input.complete(query, items);
     this.#draw();
   }

@@ -1,0 +1,36 @@
+/** What a line that was typed is: words for the model, a command of the chat, or one of the project. */
+import type { Label } from "../../boundary/label.ts";
+import type { ChatSession } from "./chat_session.ts";
+import { type CommandName, isTaken } from "./command_names.ts";
+import { commandSource } from "./command_source.ts";
+import { readCommand } from "./commands.ts";
+
+/** A line that was understood. `from` names the file of the project that the words come from; null for typed ones. */
+export type TypedLine =
+  | { kind: "prompt"; text: string; label: Label; from: string | null }
+  | { kind: "command"; name: CommandName; argument: string };
+
+/**
+ * Reads a line; a command of the chat goes before one of the project. Throws `usage` for a command that is not known,
+ * and what {@link customPrompt} throws.
+ */
+export async function readTyped(line: string, chat: ChatSession): Promise<TypedLine> {
+  const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };
+  const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
+  if (line.startsWith(" ") || typed === null) return words;
+  const [, word = "", argument = ""] = typed;
+  if (isTaken(word)) {
+    const known = readCommand(line);
+    return known === null ? words : { kind: "command", ...known };
+  }
+  const source = commandSource(await chat.ready());
+  const { customCommands, customPrompt } = await import("./custom_commands.ts");
+  const customs = await customCommands(source);
+  const command = customs.find(({ name }) => name === word);
+  if (command === undefined) {
+    readCommand(line, customs.map(({ name }) => name));
+    return words;
+  }
+  const prompt = await customPrompt({ command, argument: argument.trim() }, source);
+  return { kind: "prompt", ...prompt, from: command.file.display };
+}
