@@ -11,6 +11,8 @@ export interface TestTerminal extends AsyncDisposable {
   /** Pastes in brackets, as terminals do. */
   paste(text: string): Promise<void>;
   resize(columns: number, rows: number): Promise<void>;
+  /** Takes the terminal away, as a closed window or a lost ssh does, and waits until what ran in it has ended. Linux. */
+  hangUp(): Promise<void>;
   /** What is on the screen; with `all` what has scrolled away too, with `styles` the colours as sequences. */
   screen(options?: { all?: boolean; styles?: boolean }): Promise<string>;
   /** The screen once it holds the pattern. Throws with the last screen when that takes too long. */
@@ -26,6 +28,21 @@ const LOOK_MS = 50;
 
 function quoted(words: readonly string[]): string {
   return words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(" ");
+}
+
+/** The processes below one, by their ids. */
+async function descendants(pid: string): Promise<string[]> {
+  const children = (await Deno.readTextFile(`/proc/${pid}/task/${pid}/children`)).split(" ").filter((id) => id !== "");
+  return [...children, ...(await Promise.all(children.map(descendants))).flat()];
+}
+
+/** Whether a process is there and has not ended; one that nobody has asked for its exit code has. */
+function isRunning(pid: string): boolean {
+  try {
+    return !/^State:\s+[ZX]/m.test(Deno.readTextFileSync(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
 }
 
 /** Starts the program in the project of the home. The exit code is shown behind `EXIT`. */
@@ -82,6 +99,16 @@ export async function openTerminal(
         if (pattern.test(shown)) return shown;
         if (performance.now() - start > LONGEST_WAIT_MS) throw new Error(`never shown: ${pattern}\n${shown}`);
         // Another process draws: there is nothing to wait on but its screen.
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      }
+    },
+    async hangUp() {
+      const left = await descendants((await tmux(["display-message", "-p", "-t", "t", "#{pane_pid}"])).trim());
+      await tmux(["kill-server"]);
+      const start = performance.now();
+      while (left.some(isRunning)) {
+        if (performance.now() - start > LONGEST_WAIT_MS) throw new Error("the program outlives its terminal");
+        // A process of somebody else tells nobody that it has ended.
         await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       }
     },
