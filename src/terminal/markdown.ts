@@ -36,6 +36,8 @@ export class MarkdownStream {
   #tail = "";
   /** A carriage return at the end of a piece may belong to a line end. */
   #held = "";
+  /** What is indented goes on with an item. */
+  #inList = false;
   /** No two empty rows in a row, and none at the start. */
   #blank = true;
 
@@ -47,8 +49,9 @@ export class MarkdownStream {
   push(piece: string): Row[] {
     const given = this.#held + piece;
     this.#held = given.endsWith("\r") ? "\r" : "";
-    const text = this.#tail + clean(this.#held === "" ? given : given.slice(0, -1), { multiline: true });
-    const lines = text.split("\n");
+    const cleaned = clean(this.#held === "" ? given : given.slice(0, -1), { multiline: true });
+    // How far a tab moves is the terminal's to say: a row with one would be of no known width.
+    const lines = (this.#tail + cleaned.replaceAll("\t", "    ")).split("\n");
     this.#tail = lines.pop() ?? "";
     const rows = lines.flatMap((line) => this.#line(line));
     while (this.#tail.length > BLOCK_LIMIT) rows.push(...this.#cutTail());
@@ -59,7 +62,7 @@ export class MarkdownStream {
   open(): Row[] {
     const block = this.#withTail();
     if (block !== null) return this.#rows(block);
-    return this.#tail === "" ? [] : [...this.#rows(this.#block), ...this.#rows(opened(this.#tail).block)];
+    return this.#tail === "" ? [] : [...this.#rows(this.#block), ...this.#rows(this.#opened(this.#tail).block)];
   }
 
   /** The text is over: the rest of the rows. */
@@ -100,10 +103,15 @@ export class MarkdownStream {
       return [];
     }
     const closed = this.#close();
-    const start = opened(line);
+    const start = this.#opened(line);
+    this.#inList = start.block.kind === "item" || (this.#inList && /^(?:\s|$)/.test(line));
     this.#block = start.block;
     if (line.trim() !== "" && start.rows === null) return closed;
     return [...closed, ...this.#settle(start.rows?.(this.#options) ?? [[]])];
+  }
+
+  #opened(line: string): ReturnType<typeof opened> {
+    return !this.#inList && INDENTED.test(line) && !startsBlock(line) ? indentedCode(line) : opened(line);
   }
 
   /** The rows of the open block, for good. */
@@ -146,7 +154,7 @@ export class MarkdownStream {
   #codeRows(line: string, language: string): Row[] {
     const width = this.#options.width();
     const indent = [span("  ")];
-    return wrap(highlight(line.replaceAll("\t", "    "), language), { width, first: indent, indent });
+    return wrap(highlight(line, language), { width, first: indent, indent });
   }
 }
 
@@ -180,6 +188,17 @@ const HEADING = /^(#{1,6})\s+(.*?)\s*#*$/;
 const ITEM = /^(\s*)([-*+]|\d{1,9}[.)])\s+(.*)$/;
 const RULE = /^\s*(?:(?:-\s*){3,}|(?:\*\s*){3,}|(?:_\s*){3,})$/;
 const QUOTE = /^\s*>\s?(.*)$/;
+
+/** Code without a fence. */
+const INDENTED = /^ {4}\s*\S/;
+
+function indentedCode(line: string): ReturnType<typeof opened> {
+  const indent = [span("    ")];
+  return {
+    block: NONE,
+    rows: ({ width }) => wrap(highlight(line.slice(4), ""), { width: width(), first: indent, indent }),
+  };
+}
 
 function startsBlock(line: string): boolean {
   return [FENCE, HEADING, ITEM, RULE, QUOTE].some((pattern) => pattern.test(line)) || line.trim().startsWith("|");
@@ -215,7 +234,7 @@ function opened(line: string): { block: Block; rows: ((options: MarkdownOptions)
   }
   const item = ITEM.exec(line);
   if (item !== null) {
-    const indent = (item[1] ?? "").replaceAll("\t", "    ").slice(0, 16);
+    const indent = (item[1] ?? "").slice(0, 16);
     return { block: { kind: "item", indent, marker: item[2] ?? "-", text: item[3] ?? "" }, rows: null };
   }
   if (line.trim().startsWith("|")) return { block: { kind: "table", lines: [line] }, rows: null };

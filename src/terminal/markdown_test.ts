@@ -31,6 +31,23 @@ Deno.test("headings, lists, rules and quotes lose their signs and keep their sha
   ]);
 });
 
+Deno.test("indented code keeps its lines, and what is indented below an item goes on with it", () => {
+  assert.deepEqual(shown("Found:\n\n    a.ts:1: x * y\n    b.ts:2:   z\n\nEnd"), [
+    "Found:",
+    "",
+    "    a.ts:1: x * y",
+    "    b.ts:2:   z",
+    "",
+    "End",
+  ]);
+  assert.deepEqual(shown("- one\n\n    more **words**\n"), ["- one", "", "more words"]);
+});
+
+Deno.test("no row holds a tab, whose width only the terminal knows", () => {
+  const rows = shown("1\tone\n\n\t2\ttwo\n\n- \tthree\n\n```\n\tfour\n```\n| a\tb |\n");
+  assert.ok(rows.length > 5 && rows.every((line) => !line.includes("\t")), JSON.stringify(rows));
+});
+
 Deno.test("without colour the signs that carry meaning stay", () => {
   const stream = new MarkdownStream({ width: () => 40, colour: false });
   const rows = [...stream.push("## Title\nuse `x`\n"), ...stream.end()];
