@@ -28,7 +28,10 @@ const SHORTEST_BASE64 = 10;
 /** Shortest runs of letters with the same sign between each two, in letters. */
 const SHORTEST_SEPARATED = 8;
 /** Signs that stand between letters like a hyphen, and have a character of their own. */
-const SIGNS_BETWEEN = /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
+const SIGNS = /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
+/** Two of them with one character between: dashes of prose are common, and no reason to look. */
+const SIGNS_BETWEEN =
+  /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]\s*\S\s*[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
 const ENTITY = /&(?:#|amp|lt|gt|quot|apos|nbsp)/gi;
 const QUOTED_PRINTABLE = /=[0-9a-f]{2}|=\r?\n/gi;
 /** Characters around a rare form that are looked at with it: what lies further off stands in the plain view. */
@@ -59,7 +62,7 @@ export function* viewsOf(text: string): Generator<View> {
   if (signs !== "") {
     yield {
       form: "separated",
-      bytes: separatedRuns(normaliseBytes(encoder.encode(signs.replace(SIGNS_BETWEEN, "-")))),
+      bytes: separatedRuns(normaliseBytes(encoder.encode(signs.replace(SIGNS, "-")))),
     };
   }
   let unescaped = text;
