@@ -61,17 +61,20 @@ Deno.test("commands of the chat win, hostile names and links to elsewhere are no
 Deno.test("a protected workflow goes to a local model only, and taints its session", async () => {
   await using home = await temporaryHome();
   await home.write(".ide/workflows/inner.md", "---\ndescription: canary-5d1e\n---\nSay canary-77aa01bc.\n");
-  await home.write(".agentclisecret", "no-cloud: .ide/workflows/inner.md\n");
+  await home.write(".env", "KEY=canary-9e8d7c6b\n");
+  await home.write(".agentclisecret", "no-cloud: .ide/workflows/inner.md\nno-cloud: .env\n");
+  await Deno.symlink("../../.env", `${home.project}/.ide/workflows/led.md`);
+  await Deno.link(`${home.project}/.env`, `${home.project}/.ide/workflows/twin.md`);
   await using far = startFakeServer({ host: "127.0.0.2", script: () => say("Hello.") });
   await using near = startFakeServer({ script: () => say("Hello.") });
   await configure(home, { near: { baseUrl: near.baseUrl }, far: { baseUrl: far.baseUrl } });
-  const remote = await runProgram(["chat", "--model", "far:fake"], { home, stdin: "/help\n/inner\n" });
+  const remote = await runProgram(["chat", "--model", "far:fake"], { home, stdin: "/help\n/led\n/twin\n/inner\n" });
   assert.equal(remote.code, 6, remote.stderr);
-  assert.match(remote.stderr, /\/inner +\[no-cloud\]/);
+  for (const name of ["inner", "led", "twin"]) assert.match(remote.stderr, new RegExp(`/${name} +\\[no-cloud\\]`));
   assert.doesNotMatch(remote.stderr, /canary/);
   assert.equal(far.chats().length, 0);
   const local = await runProgram(["chat", "--model", "near:fake"], { home, stdin: "/inner\n/model far:fake\nhi\n" });
-  assert.deepEqual(prompts(near)[0], "Say canary-77aa01bc.", local.stderr);
+  assert.equal(prompts(near)[0], "Say canary-77aa01bc.", local.stderr);
   assert.equal(far.chats().length, 0);
   assert.doesNotMatch(new TextDecoder().decode(await new Blob(far.received() as BlobPart[]).arrayBuffer()), /canary/);
 });
