@@ -17,7 +17,9 @@ if (first !== second) {
 const { denoDir } = JSON.parse(await deno(["info", "--json"]));
 const home = Deno.env.get("HOME");
 const places = [root, denoDir, home && home !== "/" ? `${home}/` : ""];
-const leak = firstLeak(first, [...places, "registry.npmjs.org", Deno.env.get("NPM_CONFIG_REGISTRY") ?? ""]);
+// The bundler writes paths of the cache relative to the sources, and the cache names the registry in them.
+const cached = `${denoDir.replace(/^\//, "")}/npm/`;
+const leak = firstLeak(first, [...places, cached, Deno.env.get("NPM_CONFIG_REGISTRY") ?? ""]);
 if (leak) {
   console.error(`the bundle names this machine or a registry (${leak.word}) in line ${leak.line}`);
   Deno.exit(1);
