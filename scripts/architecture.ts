@@ -78,6 +78,9 @@ const READERS: Readonly<Record<string, string>> = {
   "src/config/endpoint.ts": "`ca_file`: a certificate that the user's own configuration names; no model sees it",
 };
 
+/** Makes connections: the provider room's own tool. */
+const CLIENTS = "src/platform/http_client.ts";
+
 /** Why `from` may not use `to`; null when it may. */
 function arrowProblem(from: string, to: string): string | null {
   if (from === to) return null;
@@ -90,11 +93,19 @@ function arrowProblem(from: string, to: string): string | null {
 
 function checkArrows(source: Source, imports: readonly Import[]): Finding[] {
   const from = roomOf(source.path);
-  return imports.flatMap(({ specifier, line }) => {
+  return imports.flatMap(({ specifier, line }): Finding[] => {
     if (!specifier.startsWith(".")) return [];
     const target = targetOf(source.path, specifier);
     const found = (message: string): Finding[] => [{ path: source.path, line, rule: "arrow", message }];
     if (source.path.startsWith("src/") && !target.startsWith("src/")) return found(`${target} lies outside src/`);
+    if (target === CLIENTS && from !== "provider" && from !== "platform") {
+      return [{
+        path: source.path,
+        line,
+        rule: "network",
+        message: "connections are made through src/provider/http alone",
+      }];
+    }
     const to = roomOf(target);
     if (to === null) return [];
     if (from === null) {

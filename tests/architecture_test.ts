@@ -29,6 +29,7 @@ const BAD: [string, string, Rule, ...Source[]][] = [
   ["main.ts", `import { x } from "./src/agent/x.ts";`, "arrow"],
   ["src/errors.ts", `import { x } from "./platform/path.ts";`, "arrow"],
   ["src/agent/a.ts", `await fetch("http://localhost");`, "network"],
+  ["src/engine/a.ts", `import { takesConnections } from "../platform/http_client.ts";`, "network"],
   ["src/agent/a.ts", `const get = fetch;`, "network"],
   ["src/agent/a.ts", `new WebSocket(url);`, "network"],
   ["src/agent/a.ts", `await globalThis.fetch(url);`, "platform"],

@@ -1,6 +1,6 @@
 /** What an engine answers over HTTP: whether it is ready, who else is on its port, what it serves. */
 import { AgentcliError } from "../errors.ts";
-import { takesConnections } from "../platform/http_client.ts";
+import { takesConnections } from "../provider/http.ts";
 import type { Clock } from "../platform/io.ts";
 import { ask } from "../provider/ask.ts";
 import { discover } from "../provider/discovery.ts";

@@ -23,6 +23,8 @@ import type { Endpoint, WireMessage } from "./types.ts";
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
 
+export { takesConnections };
+
 /** One request. */
 export interface DoorRequest {
   method: "GET" | "POST";
