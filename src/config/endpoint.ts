@@ -10,18 +10,24 @@ import type { ProviderEntry } from "./types.ts";
 export { effectiveBaseUrl, keySource };
 export type { KeySource };
 
-/** An endpoint as the provider room takes it (the same fields as its `Endpoint`, which this room cannot import). */
-export interface ResolvedConnection {
+/** Where requests of one provider go, after configuration, environment and keys are resolved. */
+export interface Endpoint {
+  /** Name in providers.yaml, for messages. */
   provider: string;
+  /** With its path prefix, without a trailing slash: `http://localhost:11434/v1`. */
   baseUrl: string;
+  /** The key to send; absent for keyless servers. Never printed. */
   key?: string;
+  /** Where the key came from, for messages: `env:NAME`, `literal`, `local`, … */
   keySource: string;
-  /** Absolute path of the providers.yaml that it stands in. */
+  /** Absolute path of the providers.yaml that configures it, for messages; absent where none does. */
   configFile?: string | undefined;
   headers: Record<string, string>;
+  /** Own certificate authorities (PEM texts), for https in the LAN. */
   caCerts: string[];
   /** Seconds. */
   timeout: { connect: number; firstByte: number; idle: number };
+  /** As the boundary sees it: decides how the connection is made. */
   local: boolean;
 }
 
@@ -95,7 +101,7 @@ async function connectionWith(
   provider: ProviderEntry,
   key: ResolvedKey,
   options: EndpointOptions,
-): Promise<ResolvedConnection> {
+): Promise<Endpoint> {
   return {
     provider: provider.name,
     baseUrl: effectiveBaseUrl(provider, options.env),
@@ -114,7 +120,7 @@ async function connectionWith(
  * request goes without a key instead, and its own authentication error is what the user sees (seed §7). A `ca_file`
  * that cannot be read is `config_invalid`.
  */
-export async function resolveEndpoint(provider: ProviderEntry, options: EndpointOptions): Promise<ResolvedConnection> {
+export async function resolveEndpoint(provider: ProviderEntry, options: EndpointOptions): Promise<Endpoint> {
   const key = await findKey(provider, options);
   const studioWithoutKey = provider.name === STUDIO.id && key.missing === true;
   if (key.problem !== undefined && !studioWithoutKey) throw keyMissing(provider, key);
@@ -125,6 +131,6 @@ export async function resolveEndpoint(provider: ProviderEntry, options: Endpoint
 export async function endpointForCheck(
   provider: ProviderEntry,
   options: EndpointOptions & { key?: ResolvedKey },
-): Promise<ResolvedConnection> {
+): Promise<Endpoint> {
   return await connectionWith(provider, options.key ?? await findKey(provider, options), options);
 }

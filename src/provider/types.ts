@@ -1,25 +1,6 @@
 /** The shapes between the engine and a server: what is asked, and what a reply came to. */
 
-/** Where requests of one provider go, after configuration, environment and keys are resolved. */
-export interface Endpoint {
-  /** Name in providers.yaml, for messages. */
-  provider: string;
-  /** With its path prefix, without a trailing slash: `http://localhost:11434/v1`. */
-  baseUrl: string;
-  /** The key to send; absent for keyless servers. Never printed. */
-  key?: string;
-  /** Where the key came from, for messages: `env:NAME`, `literal`, `local`, … */
-  keySource: string;
-  /** Absolute path of the providers.yaml that configures it, for messages; absent where none does. */
-  configFile?: string | undefined;
-  headers: Record<string, string>;
-  /** Own certificate authorities (PEM texts), for https in the LAN. */
-  caCerts: string[];
-  /** Seconds. */
-  timeout: { connect: number; firstByte: number; idle: number };
-  /** As the boundary sees it: decides how the connection is made. */
-  local: boolean;
-}
+export type { Endpoint } from "../config/endpoint.ts";
 
 /** A function as the server is told of it. */
 export interface ToolSchema {
