@@ -19,6 +19,20 @@ export interface TurnCount {
   droppedCalls: number;
 }
 
+/** The counts of a turn that begins now. */
+export function startCount(clock: Clock): TurnCount {
+  return {
+    started: clock.monotonic(),
+    apiMs: 0,
+    turns: 0,
+    usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+    answer: "",
+    denials: [],
+    stopReason: null,
+    droppedCalls: 0,
+  };
+}
+
 /** The result of a turn that came to its end. Exit code 6 when the last call of some tool was denied unasked. */
 export function turnResult(session: Session, count: TurnCount, clock: Clock): TurnResult {
   const result = figures(session, count, clock);

@@ -5,7 +5,7 @@ import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem, UserItem } from "../session/item.ts";
 import { admitPrompt } from "./admit_prompt.ts";
 import { nextReply } from "./reply.ts";
-import { failure, type TurnCount, turnResult } from "./result.ts";
+import { failure, startCount, turnResult } from "./result.ts";
 import { closeOpenCalls, runCalls } from "./round.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
@@ -31,16 +31,7 @@ const GO_ON_LIMIT = 10;
  * The session is valid for a next turn afterwards, whatever happened; a prompt that is refused is no part of it.
  */
 export async function runTurn(session: Session, prompt: UserItem, options: TurnOptions): Promise<TurnResult> {
-  const count: TurnCount = {
-    started: options.io.clock.monotonic(),
-    apiMs: 0,
-    turns: 0,
-    usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
-    answer: "",
-    denials: [],
-    stopReason: null,
-    droppedCalls: 0,
-  };
+  const count = startCount(options.io.clock);
   const emit: TurnListener = (event) => {
     if (event.kind === "permission_denied") count.denials.push(event.denial);
     return options.emit(event);

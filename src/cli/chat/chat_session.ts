@@ -1,7 +1,9 @@
 /** The session of a chat: prepared with the first turn, carried over to other models, left for another session. */
+import { admitPrompt } from "../../agent/admit_prompt.ts";
 import { compactSession } from "../../agent/compact.ts";
 import type { AskPermission } from "../../agent/permission_question.ts";
-import { sessionLabel } from "../../agent/session.ts";
+import { startCount } from "../../agent/result.ts";
+import { type Session, sessionLabel } from "../../agent/session.ts";
 import { runTurn } from "../../agent/turn.ts";
 import { highestLabel, type Label } from "../../boundary/label.ts";
 import type { Workspace } from "../../boundary/workspace.ts";
@@ -87,7 +89,7 @@ export class ChatSession {
       readDenied: readDenials(session.workspace, session.policy.deny),
     });
     item.label = highestLabel([item.label, label]);
-    await this.#check(item);
+    await this.#admit(session, item);
     this.#filesAttached = true;
     this.#turn = Math.max(this.#turn, ...this.#undo?.turns() ?? []) + 1;
     const { io } = this.#context;
@@ -123,16 +125,7 @@ export class ChatSession {
       model,
       trigger: "manual",
       io: { clock },
-      count: {
-        started: clock.monotonic(),
-        apiMs: 0,
-        turns: 0,
-        usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
-        answer: "",
-        denials: [],
-        stopReason: null,
-        droppedCalls: 0,
-      },
+      count: startCount(clock),
     });
     if (this.#stored) await recorder.settle();
     return done;
@@ -258,19 +251,13 @@ export class ChatSession {
     });
   }
 
-  /** What was typed or attached can hold protected content: then it is protected, or refused for a model elsewhere. */
-  async #check(item: UserItem): Promise<void> {
-    const { session } = await this.ready();
-    const { provider, local } = session.model;
-    const allowed = this.#options.allowProtectedPrompt;
-    const found = await session.net?.checkPrompt(item.text, { provider, local, allowed });
-    if (found !== "protected") return;
-    if (local) item.label = "no-cloud";
-    else {
-      this.#stored = false;
-      this.#options = { ...this.#options, allowProtectedPrompt: false };
-      this.#notice("the prompt held protected content: this session is not stored from here on");
-    }
+  /** The permission to let a protected prompt through was for one prompt, and nothing is stored from there on. */
+  async #admit(session: Session, item: UserItem): Promise<void> {
+    const found = await admitPrompt(session, item, { allowed: this.#options.allowProtectedPrompt });
+    if (found === "open" || session.model.local) return;
+    this.#stored = false;
+    this.#options = { ...this.#options, allowProtectedPrompt: false };
+    this.#notice("the prompt held protected content: this session is not stored from here on");
   }
 }
 
