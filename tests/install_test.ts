@@ -1,3 +1,4 @@
+import { outputOf } from "../src/platform/program_output.ts";
 import assert from "node:assert/strict";
 import { serveFolder } from "../scripts/release_server.ts";
 import { writeSums } from "../scripts/release_sums.ts";
@@ -111,7 +112,7 @@ Deno.test(
     await using at = await place();
     const shells = [["zsh", ".zshrc"], ["fish", ".config/fish/conf.d/agentcli.fish"], ["sh", ".profile"]] as const;
     for (const [shell, file] of shells) {
-      const started = await new Deno.Command(shell, { args: ["-c", "true"] }).output().catch(() => null);
+      const started = await outputOf(new Deno.Command(shell, { args: ["-c", "true"] }));
       if (started === null) continue;
       await test.step(shell, async () => {
         assert.equal((await install(["--from", at.release], at, { SHELL: `/bin/${shell}` })).code, 0);
@@ -262,7 +263,7 @@ Deno.test({ name: "install.sh says that the disk is full", ignore }, async () =>
     args: ["-t", "tmpfs", "-o", "size=128k", "tmpfs", at.home],
     stderr: "null",
   });
-  const mounted = await mount.output().catch(() => null);
+  const mounted = await outputOf(mount);
   if (!mounted?.success) return;
   try {
     await assertRefused(await install(["--from", at.release], at), /no space left in .* MB free/, at);

@@ -1,4 +1,5 @@
 /** Which process listens on a port of loopback: where the system tells, and only what this user may see. */
+import { outputOf } from "./program_output.ts";
 
 /** A process that listens. */
 export interface Listener {
@@ -81,9 +82,7 @@ async function programOf(pid: number): Promise<string | null> {
 /** By `lsof`, which prints a field a line. Not run on macOS yet. */
 async function macosListener(port: number): Promise<Listener | null> {
   const args = ["-nP", `-iTCP:${port}`, "-sTCP:LISTEN", "-Fpcu"];
-  const done = await new Deno.Command("/usr/sbin/lsof", { args, stdin: "null", stderr: "null" }).output().catch(() =>
-    null
-  );
+  const done = await outputOf(new Deno.Command("/usr/sbin/lsof", { args, stdin: "null", stderr: "null" }));
   const fields = new Map(new TextDecoder().decode(done?.stdout).split("\n").map((line) => [line[0], line.slice(1)]));
   const pid = Number(fields.get("p"));
   if (!Number.isInteger(pid) || pid === 0) return null;

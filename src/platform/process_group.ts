@@ -2,6 +2,7 @@
  * Ending a process with everything it started. `setsid` makes the group, because no option of the runtime does: with
  * `detached` the child keeps the group of its parent (measured with Deno 2.9.6).
  */
+import { outputOf } from "./program_output.ts";
 import { stat } from "./files.ts";
 
 /** A started process. `grouped`: it leads a process group of its own. */
@@ -83,8 +84,9 @@ async function onlyZombies(group: ProcessGroup): Promise<boolean> {
  * already exited is missed. Not measured on macOS yet.
  */
 async function descendants(root: number): Promise<number[]> {
-  const listing = await new Deno.Command("/bin/ps", { args: ["-A", "-o", "pid=,ppid="], stdin: "null", stderr: "null" })
-    .output().catch(() => null);
+  const listing = await outputOf(
+    new Deno.Command("/bin/ps", { args: ["-A", "-o", "pid=,ppid="], stdin: "null", stderr: "null" }),
+  );
   const pairs = new TextDecoder().decode(listing?.stdout).split("\n").map((line) =>
     line.trim().split(/ +/).map(Number)
   );

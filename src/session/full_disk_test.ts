@@ -1,3 +1,4 @@
+import { outputOf } from "../platform/program_output.ts";
 import assert from "node:assert/strict";
 import { answer, placeOf, transcriptHome, transcriptOptions, userItem } from "../../tests/helpers/transcripts.ts";
 import { openHome } from "../platform/home.ts";
@@ -8,11 +9,13 @@ import { openTranscript, resumeTranscript } from "./transcript.ts";
 async function mountSmallDisk(path: string, options: string): Promise<boolean> {
   if (Deno.build.os !== "linux" || Deno.uid() !== 0) return false;
   await Deno.mkdir(path, { recursive: true, mode: 0o700 });
-  const mounted = await new Deno.Command("mount", {
-    args: ["-t", "tmpfs", "-o", `${options},mode=0700`, "tmpfs", path],
-    stdout: "null",
-    stderr: "null",
-  }).output().catch(() => null);
+  const mounted = await outputOf(
+    new Deno.Command("mount", {
+      args: ["-t", "tmpfs", "-o", `${options},mode=0700`, "tmpfs", path],
+      stdout: "null",
+      stderr: "null",
+    }),
+  );
   return mounted?.success === true;
 }
 

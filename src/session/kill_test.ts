@@ -7,7 +7,7 @@ const KILLS = Number(Deno.env.get("AGENTCLI_TEST_KILLS") ?? 15);
 
 /** Lets a writer run until it has acknowledged `count` items more, kills it, and gives the last acknowledged one. */
 async function writeAndKill(home: string, count: number): Promise<number> {
-  const script = new URL("../../tests/helpers/transcript_writer.ts", import.meta.url).pathname;
+  const script = new URL("../../tests/helpers/transcript_writer.ts", import.meta.url).href;
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-config", "--no-check", "--quiet", script, home],
     env: { DENO_NO_UPDATE_CHECK: "1" },

@@ -1,3 +1,4 @@
+import { outputOf } from "../platform/program_output.ts";
 import assert from "node:assert/strict";
 import { array, assert as check, constantFrom, property, string } from "../../tests/property.ts";
 import { parseIgnoreRules } from "./ignore_rules.ts";
@@ -95,5 +96,5 @@ async function git(root: string, args: string[]): Promise<number> {
 }
 
 async function hasGit(): Promise<boolean> {
-  return await new Deno.Command("git", { args: ["--version"], stdout: "null" }).output().then(() => true, () => false);
+  return await outputOf(new Deno.Command("git", { args: ["--version"], stdout: "null" })) !== null;
 }

@@ -1,4 +1,5 @@
 /** A protected file is known by what it is: whatever it is called, wherever the rule stands, and after it moved. */
+import { outputOf } from "../../src/platform/program_output.ts";
 import assert from "node:assert/strict";
 import { findMarkers } from "../../src/boundary/marker.ts";
 import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
@@ -9,10 +10,7 @@ import { hasBubblewrap } from "./mask_project.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const canMount = Deno.build.os === "linux" && Deno.uid() === 0 &&
-  await new Deno.Command("unshare", { args: ["--mount", "true"], stderr: "null" }).output().then(
-    ({ success }) => success,
-    () => false,
-  );
+  (await outputOf(new Deno.Command("unshare", { args: ["--mount", "true"], stderr: "null" })))?.success === true;
 
 async function link(stage: Stage, target: string, name: string): Promise<void> {
   await Deno.link(target, `${stage.project}/${name}`);

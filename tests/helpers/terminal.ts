@@ -1,4 +1,5 @@
 /** The program in a terminal of tmux, and what a person sees there. */
+import { outputOf } from "../../src/platform/program_output.ts";
 import { join } from "../../src/platform/path.ts";
 import { programCommand, type TemporaryHome } from "./program.ts";
 
@@ -20,8 +21,9 @@ export interface TestTerminal extends AsyncDisposable {
 }
 
 /** Whether tmux is there; tests of the terminal are left out where it is not. */
-export const HAS_TMUX: boolean = await new Deno.Command("tmux", { args: ["-V"], stdout: "null", stderr: "null" })
-  .output().then(({ success }) => success, () => false);
+export const HAS_TMUX: boolean = (await outputOf(
+  new Deno.Command("tmux", { args: ["-V"], stdout: "null", stderr: "null" }),
+))?.success === true;
 
 const LONGEST_WAIT_MS = 20_000;
 const LOOK_MS = 50;

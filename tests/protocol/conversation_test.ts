@@ -220,7 +220,7 @@ Deno.test("a client that has gone ends the program", async () => {
   assert.ok(server.chats().length <= 1, "what waits is not begun for nobody");
 
   function programArguments(): string[] {
-    return [Deno.execPath(), "run", "--no-config", "--quiet", "-A", new URL("../../main.ts", import.meta.url).pathname]
+    return [Deno.execPath(), "run", "--no-config", "--quiet", "-A", new URL("../../main.ts", import.meta.url).href]
       .concat(STREAM, "--include-partial-messages");
   }
 });
