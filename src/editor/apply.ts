@@ -1,55 +1,94 @@
 /** Does what a plan says: all of it or nothing, with the ledger and the first originals kept. */
 import { AgentcliError } from "../errors.ts";
-import { lstat, makeDirectory, removeFile, writeAtomically } from "../platform/files.ts";
+import { lstat, removeFile, removeLeftovers } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { dirname, isWithin } from "../platform/path.ts";
-import { linkOnTheWay, readFound, sha256 } from "./disk.ts";
-import { dropOriginal, type FileRecord, keepOriginal, LEDGER, type Ledger, readLedger, writeLedger } from "./ledger.ts";
-import { type Change, makePlan, type Plan, type Wanted } from "./plan.ts";
+import { readFound, sha256 } from "./disk.ts";
+import {
+  dropOriginal,
+  type FileRecord,
+  interruptedPaths,
+  keepOriginal,
+  LEDGER,
+  type Ledger,
+  ownStates,
+  readLedger,
+  writeLedger,
+} from "./ledger.ts";
+import { DISK, type Operations, perform, takeBack } from "./perform.ts";
+import { type Change, makePlan, type Plan } from "./plan.ts";
+import type { Wanted } from "./steps.ts";
+import { betweenLedgers } from "./transition.ts";
 
 /** Reads the ledger and works out what has to be done. Nothing is written. */
 export async function planChanges(home: Home, wanted: Wanted): Promise<Plan> {
   return await makePlan(await readLedger(home), wanted, { home });
 }
 
+/** How a plan is carried out. */
+export interface ApplyOptions {
+  /** The plan that was shown: when the disk has changed since, nothing is done. */
+  expected?: Plan;
+  /** Told the plan before anything is written, while nobody else of us can write. */
+  announce?(plan: Plan): Promise<void>;
+  operations?: Operations;
+}
+
 /**
- * Works the plan out again and does it, while no other agentcli does. When `expected` is given and the disk has changed
- * since, nothing is done: `usage`. When one write fails, the others are undone and the failure is thrown.
+ * Works the plan out again and does it, while no other agentcli does. Throws `usage` when it is not the expected one. When
+ * one write fails, the others are undone and the failure is thrown. A kill at any moment leaves a ledger from which the
+ * next run goes on.
  */
-export async function applyChanges(home: Home, wanted: Wanted, options: { expected?: Plan } = {}): Promise<Plan> {
+export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOptions = {}): Promise<Plan> {
   return await home.locked(LEDGER, async () => {
     const ledger = await readLedger(home);
+    const interrupted = interruptedPaths(ledger);
+    for (const path of interrupted) await removeLeftovers(path);
+    if (interrupted.length > 0) await removeLeftovers(home.file(LEDGER));
     const plan = await makePlan(ledger, wanted, { home });
     if (options.expected !== undefined && await fingerprint(plan) !== await fingerprint(options.expected)) {
       throw new AgentcliError("usage", "the files have changed since the plan was shown; nothing was written", {
         hint: "run it again",
       });
     }
-    const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files }, directories: [] };
-    next.directories = await directoriesAfter(ledger, plan);
-    for (const change of plan.changes) await noteFile(next, change, home);
-    const dropped = Object.keys(next.files).filter((path) => !isUsed(next, path));
-    for (const path of dropped) delete next.files[path];
-    if (JSON.stringify(next) === JSON.stringify(ledger)) return plan;
-    // The ledger first: what is written and not noted would be foreign for ever.
-    await writeLedger(home, next);
-    const done: Change[] = [];
-    try {
-      for (const change of plan.changes) {
-        await perform(change);
-        done.push(change);
-      }
-    } catch (error) {
-      await undo(done);
-      await removeDirectories(next.directories.filter((directory) => !ledger.directories.includes(directory)));
-      await writeLedger(home, ledger);
-      throw failed(error);
+    await options.announce?.(plan);
+    const { next, records, dropped } = await ledgerAfter(ledger, plan, home);
+    if (plan.changes.length > 0) {
+      // The ledger first: what is written and not noted would be foreign for ever.
+      await writeLedger(home, betweenLedgers(ledger, next, { records }));
+      await performAll({ home, ledger, next, plan, operations: options.operations ?? DISK });
     }
-    const emptied = plan.changes.filter(({ after }) => after === null).map(({ path }) => path);
-    await removeDirectories(next.directories.filter((directory) => emptied.some((path) => isWithin(directory, path))));
+    await removeDirectories(next.directories.filter((directory) => !holdsOurs(next, directory)));
+    next.directories = await standing(next.directories);
+    if (JSON.stringify(next) !== JSON.stringify(ledger)) await writeLedger(home, next);
     for (const path of dropped) await dropOriginal(home, path);
     return plan;
   });
+}
+
+interface Work {
+  home: Home;
+  ledger: Ledger;
+  next: Ledger;
+  plan: Plan;
+  operations: Operations;
+}
+
+async function performAll({ home, ledger, next, plan, operations }: Work): Promise<void> {
+  const done: Change[] = [];
+  try {
+    for (const change of plan.changes) {
+      await perform(change, operations);
+      done.push(change);
+    }
+  } catch (error) {
+    const stay = await takeBack(done, operations);
+    const made = next.directories.filter((directory) => !ledger.directories.includes(directory));
+    await removeDirectories(made);
+    // With something left of it, the ledger stays as it is in between: the next run ends what was begun.
+    if (stay.length === 0) await writeLedger(home, ledger);
+    throw failed(error, stay);
+  }
 }
 
 async function fingerprint({ changes }: Plan): Promise<string> {
@@ -59,22 +98,57 @@ async function fingerprint({ changes }: Plan): Promise<string> {
   return (await Promise.all(parts)).join("\n");
 }
 
+/** The ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it forgets. */
+async function ledgerAfter(
+  ledger: Ledger,
+  plan: Plan,
+  home: Home,
+): Promise<{ next: Ledger; records: Record<string, FileRecord>; dropped: string[] }> {
+  const directories = await directoriesAfter(ledger, plan);
+  const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files }, directories };
+  const records: Record<string, FileRecord> = {};
+  for (const change of plan.changes) {
+    const record = await recordAfter(ledger, change, home);
+    next.files[change.path] = record;
+    records[change.path] = { ...record, also: [change.before === null ? null : await sha256(change.before.bytes)] };
+  }
+  const waiting = interruptedPaths({ ...next, files: {} });
+  for (const [path, record] of Object.entries(next.files)) {
+    if (record.also !== undefined && !waiting.includes(path)) next.files[path] = await settled(path, record);
+  }
+  const dropped = Object.keys(next.files).filter((path) => !isUsed(next, path));
+  for (const path of dropped) delete next.files[path];
+  return { next, records, dropped };
+}
+
+/** The record of a file of which the change was begun, and of which nothing is left to do. */
+async function settled(path: string, record: FileRecord): Promise<FileRecord> {
+  const { created, untouched } = record;
+  const found = readFound(path);
+  const written = found === null ? null : await sha256(found.bytes);
+  return { created, written, untouched: untouched && ownStates(record).includes(written) };
+}
+
 function isUsed(ledger: Ledger, path: string): boolean {
   return ledger.artifacts.some(({ pieces }) => pieces.some(({ piece }) => piece.path === path));
 }
 
-async function noteFile(ledger: Ledger, change: Change, home: Home): Promise<void> {
-  const { path, before, after } = change;
+/** Whether something that is installed lies below a directory. */
+function holdsOurs({ artifacts }: Ledger, directory: string): boolean {
+  return artifacts.some(({ pieces }) => pieces.some(({ piece }) => isWithin(directory, piece.path)));
+}
+
+/** The record of a file after a change; keeps the first original when it is our first. */
+async function recordAfter(ledger: Ledger, { path, before, after }: Change, home: Home): Promise<FileRecord> {
   const known = ledger.files[path];
-  const written = after === null ? null : await sha256(after);
   if (known === undefined && before !== null) await keepOriginal(home, path, { found: before });
-  const asWeLeftIt = known === undefined || known.written === (before === null ? null : await sha256(before.bytes));
-  const record: FileRecord = {
+  const asWeLeftIt = known === undefined ||
+    ownStates(known).includes(before === null ? null : await sha256(before.bytes));
+  return {
     created: known?.created ?? before === null,
-    written,
+    written: after === null ? null : await sha256(after),
     untouched: (known?.untouched ?? true) && asWeLeftIt,
   };
-  ledger.files[path] = record;
 }
 
 /** The directories that have to be made for a file, the innermost first; none above `base`. */
@@ -87,48 +161,31 @@ async function missingAbove(path: string, base: string): Promise<string[]> {
   return missing;
 }
 
-async function perform({ path, base, before, after, mode }: Change): Promise<void> {
-  const link = await linkOnTheWay(base, path);
-  if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
-  const now = readFound(path);
-  const changed = (now === null) !== (before === null) ||
-    (now !== null && before !== null && await sha256(now.bytes) !== await sha256(before.bytes));
-  if (changed) {
-    throw new AgentcliError("usage", `${path} was changed by something else just now`, { hint: "run it again" });
-  }
-  if (before?.mode !== null && before !== null && (before.mode & 0o200) === 0) {
-    throw new AgentcliError("usage", `${path} is read-only`, { hint: "make it writable, or leave it as it is" });
-  }
-  if (after === null) return await removeFile(path);
-  await makeDirectory(dirname(path));
-  await writeAtomically(path, after, { mode });
-}
-
-async function undo(done: readonly Change[]): Promise<void> {
-  for (const { path, before } of done.toReversed()) {
-    if (before === null) await removeFile(path);
-    else await writeAtomically(path, before.bytes, { mode: before.mode ?? 0o644 });
-  }
-}
-
-function failed(error: unknown): AgentcliError {
-  if (error instanceof AgentcliError) {
-    return new AgentcliError(error.code, `${error.message}; nothing was changed`, { hint: error.hint, cause: error });
-  }
-  return new AgentcliError("config_write_failed", "a file of the editor cannot be written; nothing was changed", {
-    hint: "check owner, permissions and free space",
+function failed(error: unknown, stay: readonly Change[]): AgentcliError {
+  const { code, message, hint } = error instanceof AgentcliError
+    ? error
+    : { code: "config_write_failed" as const, message: "the files cannot be written", hint: undefined };
+  if (stay.length === 0) return new AgentcliError(code, `${message}; nothing was changed`, { hint, cause: error });
+  const paths = stay.map(({ path }) => path).join(", ");
+  return new AgentcliError(code, `${message}; what was written before it could not be taken back: ${paths}`, {
+    hint: "agentcli editor apply ends what was begun, agentcli editor remove takes it away",
     cause: error,
   });
 }
 
 /** Those of the ledger that still stand, and those that will be made. */
 async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
-  const found = new Set<string>();
-  for (const directory of ledger.directories) if (await lstat(directory) !== null) found.add(directory);
+  const found = new Set(await standing(ledger.directories));
   for (const { path, base, after } of plan.changes) {
     if (after !== null) { for (const directory of await missingAbove(path, base)) found.add(directory); }
   }
   return [...found].sort();
+}
+
+async function standing(directories: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const directory of directories) if (await lstat(directory) !== null) found.push(directory);
+  return found;
 }
 
 async function removeDirectories(directories: readonly string[]): Promise<void> {

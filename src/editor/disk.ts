@@ -39,6 +39,12 @@ export function lookAt(path: string): string | null {
   return "refused" in read || read.more ? null : textOf(read.bytes);
 }
 
+/** Whether two files have the same bytes; null: there is none. */
+export function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
 /** SHA-256 in hexadecimal. */
 export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;

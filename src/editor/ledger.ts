@@ -11,12 +11,28 @@ import { type FoundFile, sha256 } from "./disk.ts";
 /** Name of the ledger in the home. */
 export const LEDGER = "editor/ledger.json";
 
+/** A hash of what stands in a place; null: nothing. */
+const State = z.string().nullable();
+
+const InstalledPieceSchema = z.object({
+  piece: PieceSchema,
+  /** Hash of what we put there; null when it stood there already and is not ours. */
+  written: State,
+  /** What of others stood in the place before: it comes back when ours goes. */
+  instead: PieceSchema.optional(),
+  /** Taken over, not written from here: `instead` is what stood there then. */
+  taken: z.literal(true).optional(),
+  /** A change was begun and not ended: until then the place may also be in one of these states. */
+  also: z.array(State).optional(),
+  /** With it, of an item of a list: how it may still be written there, since it is found by what it is. */
+  earlier: z.array(PieceSchema).optional(),
+  /** Its removal was begun and not ended. */
+  leaving: z.literal(true).optional(),
+});
+
 const LedgerSchema = z.object({
   version: z.literal(1),
-  artifacts: z.array(ArtifactHead.extend({
-    /** `written`: hash of what we put there; null when it stood there already and is not ours. */
-    pieces: z.array(z.object({ piece: PieceSchema, written: z.string().nullable() })),
-  })),
+  artifacts: z.array(ArtifactHead.extend({ pieces: z.array(InstalledPieceSchema) })),
   /** By absolute path. */
   files: z.record(
     z.string(),
@@ -24,9 +40,11 @@ const LedgerSchema = z.object({
       /** Nothing was there before us. */
       created: z.boolean(),
       /** Hash of the whole file as we left it. */
-      written: z.string().nullable(),
+      written: State,
       /** Nobody else has changed the file between two writes of ours. */
       untouched: z.boolean(),
+      /** As with the pieces. */
+      also: z.array(State).optional(),
     }),
   ),
   /** Directories that were made for our files, and that are ours to remove when they are empty. */
@@ -38,6 +56,9 @@ export type Ledger = z.infer<typeof LedgerSchema>;
 
 /** An artifact with what was written of it. */
 export type Installed = Ledger["artifacts"][number];
+
+/** One piece of it. */
+export type InstalledPiece = Installed["pieces"][number];
 
 /** What is known of a file. */
 export type FileRecord = Ledger["files"][string];
@@ -51,7 +72,7 @@ export async function readLedger(home: Home): Promise<Ledger> {
   } catch (cause) {
     throw new AgentcliError("home_unusable", `${home.file(LEDGER)} is damaged; nothing was changed`, {
       hint:
-        "move it away; what is installed then counts as foreign until it is taken over with `agentcli editor import --take`",
+        "move it away; what is installed then counts as foreign until it is taken over with `agentcli editor import --all`",
       cause,
     });
   }
@@ -60,6 +81,18 @@ export async function readLedger(home: Home): Promise<Ledger> {
 /** Writes the ledger. Call it inside of the ledger's lock. */
 export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
   await home.write(LEDGER, JSON.stringify(ledger, null, 1) + "\n");
+}
+
+/** The states that count as ours: what was written, and what stood there when a change was begun and not ended. */
+export function ownStates({ written, also }: Pick<FileRecord, "written" | "also">): (string | null)[] {
+  return [written, ...(also ?? [])];
+}
+
+/** Paths of changes that were begun and not ended: the process was killed, or the machine went down. */
+export function interruptedPaths({ artifacts, files }: Ledger): string[] {
+  const pieces = artifacts.flatMap((one) => one.pieces).filter(({ also, leaving }) => also ?? leaving);
+  const records = Object.entries(files).filter(([, { also }]) => also !== undefined);
+  return [...new Set([...pieces.map(({ piece }) => piece.path), ...records.map(([path]) => path)])].sort();
 }
 
 async function originalName(path: string): Promise<string> {

@@ -8,12 +8,17 @@ import { sha256, textOf } from "./disk.ts";
 /** A piece of a file that is text to us. */
 export type TextPiece = Exclude<Piece, { kind: "file" }>;
 
-/** Hash of what stands in a piece's place; null when nothing does. */
+/** What stands in a piece's place. */
 export interface PlaceState {
+  /** Null when nothing does. */
   hash: string | null;
   /** Of an item: its place in the list. */
   index: number;
+  /** The piece as it stands there. */
+  found: Piece | null;
 }
+
+const NOTHING: PlaceState = { hash: null, index: -1, found: null };
 
 function commandsOf(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return [];
@@ -34,20 +39,27 @@ function indexOf(list: JsonNode | null, versions: readonly unknown[]): number {
 }
 
 /**
- * What stands in the place of a piece; `old` is the piece as it was written before. Throws `JsonProblem` and
+ * What stands in the place of a piece; `versions`: the piece as it was written before. Throws `JsonProblem` and
  * `SectionProblem` for a text that cannot be read.
  */
-export async function stateIn(text: string, piece: TextPiece, { old }: { old: Piece | null }): Promise<PlaceState> {
+export async function stateIn(
+  text: string,
+  piece: TextPiece,
+  { versions }: { versions: readonly Piece[] },
+): Promise<PlaceState> {
   if (piece.kind === "section") {
     const content = readSection(text, piece.name);
-    return { hash: content === null ? null : await sha256(content), index: 0 };
+    return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...piece, content } };
   }
-  if (text.replace(/^\ufeff/, "").trim() === "") return { hash: null, index: -1 };
-  const node = nodeAt(parseJsonTree(text), piece.at);
-  if (piece.kind === "member") return { hash: node === null ? null : await sha256(canonical(dataOf(node))), index: 0 };
-  const index = indexOf(node, [piece.value, ...(old?.kind === "item" ? [old.value] : [])]);
-  const item = node?.kind === "array" ? node.items[index] : undefined;
-  return { hash: item === undefined ? null : await sha256(canonical(dataOf(item))), index };
+  if (text.replace(/^\ufeff/, "").trim() === "") return NOTHING;
+  const place = nodeAt(parseJsonTree(text), piece.at);
+  const index = piece.kind === "member"
+    ? 0
+    : indexOf(place, [piece, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []));
+  const node = piece.kind === "member" ? place : place?.kind === "array" ? place.items[index] : undefined;
+  if (node === undefined || node === null) return NOTHING;
+  const value = dataOf(node);
+  return { hash: await sha256(canonical(value)), index, found: { ...piece, value } };
 }
 
 /** The text with the piece in it. `index`: the item that it replaces, or -1. */

@@ -1,13 +1,14 @@
 /** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { type Artifact, artifactId, type Piece, pieceHash, pieceKey, sameArtifact } from "./artifact.ts";
-import { type FoundFile, linkOnTheWay, readFound, sha256 } from "./disk.ts";
+import { artifactId, encodeBase64, type Piece, pieceHash } from "./artifact.ts";
+import { type FoundFile, linkOnTheWay, readFound, sameBytes, sha256 } from "./disk.ts";
 import { JsonProblem } from "./json_tree.ts";
-import { type Installed, type Ledger, readOriginal } from "./ledger.ts";
+import { type Installed, type InstalledPiece, type Ledger, ownStates, readOriginal } from "./ledger.ts";
 import { lengthProblem } from "./limits.ts";
-import { bytesOf, isBare, stateIn, textOfFile, withoutPiece, withPiece } from "./piece.ts";
+import { bytesOf, isBare, type PlaceState, stateIn, textOfFile, withoutPiece, withPiece } from "./piece.ts";
 import { SectionProblem } from "./section.ts";
+import { discards, type Step, stepsOf, type Wanted } from "./steps.ts";
 
 /** A file before and after; null: not there. */
 export interface Change {
@@ -30,71 +31,9 @@ export interface Problem {
 export interface Plan {
   changes: Change[];
   problems: Problem[];
+  /** Words of artifacts that were taken over and are given back: they stay, and are not ours any more. */
+  givenBack: string[];
   artifacts: Installed[];
-}
-
-/** What is wanted. */
-export interface Wanted {
-  /** Installed anew or in a new version. */
-  add: readonly Artifact[];
-  /** Taken away. */
-  remove: readonly Omit<Artifact, "pieces">[];
-  /** Put in order again: of all that is installed, those that this says yes to. */
-  keep(installed: Installed): boolean;
-  /** Overwrites what is foreign or was changed by hand. */
-  force: boolean;
-  /** Takes what stands there as wanted for ours. */
-  take?: boolean;
-}
-
-interface Step {
-  artifact: Installed;
-  /** As it should be; null: it goes away. */
-  next: Piece | null;
-  /** As it was written; null: it is new. */
-  old: { piece: Piece; written: string | null } | null;
-}
-
-function stepsOf(ledger: Ledger, wanted: Wanted): { steps: Step[]; artifacts: Installed[] } {
-  const steps: Step[] = [];
-  const artifacts: Installed[] = [];
-  for (const known of ledger.artifacts) {
-    const next = wanted.add.find((one) => sameArtifact(one, known));
-    if (wanted.remove.some((one) => sameArtifact(one, known))) {
-      const left: Installed = { ...known, pieces: [] };
-      artifacts.push(left);
-      for (const old of known.pieces) steps.push({ artifact: left, next: null, old });
-    } else if (next === undefined) {
-      if (!wanted.keep(known)) artifacts.push(known);
-      else {
-        const kept: Installed = { ...known, pieces: [] };
-        artifacts.push(kept);
-        for (const old of known.pieces) steps.push({ artifact: kept, next: old.piece, old });
-      }
-    } else {
-      const renewed: Installed = { ...headOf(next), pieces: [] };
-      artifacts.push(renewed);
-      const keys = next.pieces.map(pieceKey);
-      for (const old of known.pieces) {
-        if (!keys.includes(pieceKey(old.piece))) steps.push({ artifact: renewed, next: null, old });
-      }
-      for (const piece of next.pieces) {
-        const old = known.pieces.find((one) => pieceKey(one.piece) === pieceKey(piece)) ?? null;
-        steps.push({ artifact: renewed, next: piece, old });
-      }
-    }
-  }
-  for (const next of wanted.add) {
-    if (ledger.artifacts.some((known) => sameArtifact(known, next))) continue;
-    const added: Installed = { ...headOf(next), pieces: [] };
-    artifacts.push(added);
-    for (const piece of next.pieces) steps.push({ artifact: added, next: piece, old: null });
-  }
-  return { steps, artifacts };
-}
-
-function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, "pieces"> {
-  return { kind, name, scope, dialect, base };
 }
 
 /** One file while it is worked on. */
@@ -105,8 +44,10 @@ interface Draft {
   now: Uint8Array<ArrayBuffer> | null;
   executable: boolean;
   original: string | null;
-  /** It was ours to take something out of. */
+  /** Something of ours goes out of it. */
   removed: boolean;
+  /** What was taken over goes too: the first original must not come back. */
+  discarded: boolean;
 }
 
 /** Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its pieces. */
@@ -114,6 +55,7 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
   const { steps, artifacts } = stepsOf(ledger, wanted);
   const drafts = new Map<string, Draft>();
   const problems: Problem[] = [];
+  const givenBack = new Set<string>();
   for (const step of steps) {
     const piece = step.next ?? step.old?.piece;
     if (piece === undefined) continue;
@@ -126,9 +68,10 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     try {
       const draft = drafts.get(path) ?? await openDraft(path, step.artifact.base, { ledger, home });
       drafts.set(path, draft);
-      const written = await take(step, draft, wanted);
-      if (typeof written === "object" && written !== null) report(written.reason, written.message);
-      else if (step.next !== null) step.artifact.pieces.push({ piece: step.next, written });
+      const outcome = await take(step, draft, wanted);
+      if ("reason" in outcome) report(outcome.reason, outcome.message);
+      else if (step.stays) step.artifact.pieces.push(outcome);
+      else if (step.old?.taken && step.next !== null) givenBack.add(artifactId(step.artifact));
     } catch (error) {
       if (error instanceof JsonProblem || error instanceof SectionProblem) report("unusable", error.message);
       else if (error instanceof AgentcliError) report("unusable", error.message);
@@ -141,7 +84,7 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     const change = await finish(draft, { ledger, left, home });
     if (change !== null) changes.push(change);
   }
-  return { changes, problems, artifacts: left };
+  return { changes, problems, givenBack: [...givenBack], artifacts: left };
 }
 
 async function openDraft(
@@ -154,48 +97,103 @@ async function openDraft(
   const before = readFound(path);
   const kept = ledger.files[path] === undefined ? before : await readOriginal(home, path);
   const original = kept === null ? null : textOfFile(kept.bytes);
-  return { path, base, before, now: before?.bytes ?? null, executable: false, original, removed: false };
+  return {
+    path,
+    base,
+    before,
+    now: before?.bytes ?? null,
+    executable: false,
+    original,
+    removed: false,
+    discarded: false,
+  };
 }
 
 type Refused = { reason: Problem["reason"]; message: string };
 
-/** Does one step in the draft: gives the hash of what is ours there now (null: it is not ours), or why it was not done. */
-async function take({ next, old }: Step, draft: Draft, wanted: Wanted): Promise<string | null | Refused> {
-  const piece = next ?? old?.piece;
-  if (piece === undefined) return null;
-  if (next === null && old?.written === null) return null;
-  const text = piece.kind === "file" ? null : textOfFile(draft.now);
-  if (piece.kind !== "file" && text === null) return { reason: "unusable", message: "it is not UTF-8 text" };
-  const state = piece.kind === "file"
-    ? { hash: draft.now === null ? null : await sha256(draft.now), index: 0 }
-    : await stateIn(text ?? "", piece, { old: old?.piece ?? null });
-  const goal = next === null ? null : await pieceHash(next);
-  if (state.hash === goal) {
-    if (goal === null) return null;
-    if (piece.kind === "file" && piece.executable) draft.executable = true;
-    return (old !== null && old.written !== null) || wanted.take === true || wanted.force ? goal : null;
-  }
-  const ours = old !== null && old.written !== null && state.hash === old.written;
-  if (state.hash !== null && !ours && !wanted.force) {
-    return old === null || old.written === null
-      ? { reason: "foreign", message: "something else stands there that was not installed from here" }
-      : { reason: "changed", message: "it was changed by hand since it was installed" };
-  }
-  if (next === null) draft.removed = true;
+/** The state of the place of a piece in the draft. */
+async function stateOf(
+  piece: Piece,
+  draft: Draft,
+  { old }: { old: InstalledPiece | null },
+): Promise<PlaceState | Refused> {
   if (piece.kind === "file") {
+    if (draft.now === null) return { hash: null, index: 0, found: null };
+    const found = { ...piece, content: encodeBase64(draft.now), executable: isExecutable(draft.before) };
+    return { hash: await sha256(draft.now), index: 0, found };
+  }
+  const text = textOfFile(draft.now);
+  if (text === null) return { reason: "unusable", message: "it is not UTF-8 text" };
+  return await stateIn(text, piece, { versions: old === null ? [] : [old.piece, ...(old.earlier ?? [])] });
+}
+
+function isExecutable(file: FoundFile | null): boolean {
+  return file !== null && file.mode !== null && (file.mode & RUN_BITS) !== 0;
+}
+
+/** Does one step in the draft: gives the piece as it is noted then, or why it was not done. */
+async function take(step: Step, draft: Draft, wanted: Wanted): Promise<InstalledPiece | Refused> {
+  const { next, old, stays } = step;
+  const piece = next ?? old?.piece;
+  if (piece === undefined) throw new AgentcliError("internal", "a step without a piece");
+  const owned = old !== null && old.written !== null;
+  const noted: InstalledPiece = { piece, written: null, ...notesOf(old) };
+  // What was never ours is not ours to take away.
+  if (!stays && !owned) return noted;
+  const state = await stateOf(piece, draft, { old });
+  if ("reason" in state) return state;
+  const goal = next === null ? null : await pieceHash(next);
+  if (!stays) {
+    draft.removed = true;
+    draft.discarded ||= old !== null && discards(old, wanted);
+  }
+  if (state.hash === goal) {
+    if (piece.kind === "file" && piece.executable && goal !== null) draft.executable = true;
+    if (owned) return { ...noted, written: goal };
+    if (wanted.take === true) return { ...noted, written: goal, taken: true, instead: state.found ?? piece };
+    return wanted.force ? { ...noted, written: goal } : noted;
+  }
+  // What somebody has taken away is not brought back only to leave it there.
+  if (!stays && state.hash === null) return noted;
+  const ours = owned && ownStates(old).includes(state.hash);
+  if (state.hash !== null && !ours && !wanted.force) {
+    return owned
+      ? { reason: "changed", message: "it was changed by hand since it was installed" }
+      : { reason: "foreign", message: "something else stands there that was not installed from here" };
+  }
+  const replaced = owned || state.found === null ? {} : { instead: state.found };
+  return edit(step, draft, { state, noted: { ...noted, written: goal, ...replaced } });
+}
+
+/** What is known of a piece beside what was written. */
+function notesOf(old: InstalledPiece | null): Pick<InstalledPiece, "instead" | "taken"> {
+  return {
+    ...(old?.instead === undefined ? {} : { instead: old.instead }),
+    ...(old?.taken === undefined ? {} : { taken: old.taken }),
+  };
+}
+
+function edit(
+  { next, old }: Step,
+  draft: Draft,
+  { state, noted }: { state: PlaceState; noted: InstalledPiece },
+): InstalledPiece | Refused {
+  const piece = next ?? old?.piece;
+  if (piece === undefined || piece.kind === "file") {
     draft.now = next?.kind === "file" ? bytesOf(next) : null;
     draft.executable = next?.kind === "file" && next.executable;
-    return goal;
+    return noted;
   }
+  const text = textOfFile(draft.now) ?? "";
   const changed = next === null
-    ? withoutPiece(text ?? "", piece, { index: state.index, original: draft.original })
-    : withPiece(text ?? "", piece, { index: state.index });
+    ? withoutPiece(text, piece, { index: state.index, original: draft.original })
+    : withPiece(text, piece, { index: state.index });
   if (next?.kind === "section" && next.limit !== null) {
     const problem = lengthProblem(changed, next.limit);
     if (problem !== null) return { reason: "unusable", message: problem };
   }
   draft.now = new TextEncoder().encode(changed);
-  return goal;
+  return noted;
 }
 
 const PLAIN_MODE = 0o644;
@@ -212,19 +210,14 @@ async function finish(
   const used = left.some(({ pieces }) => pieces.some(({ piece, written }) => piece.path === path && written !== null));
   if (draft.removed && !used) {
     const untouched = record !== undefined && record.untouched && before !== null &&
-      await sha256(before.bytes) === record.written;
+      ownStates(record).includes(await sha256(before.bytes));
     const original = record?.created === false ? await readOriginal(home, path) : null;
-    if (untouched && (record.created || original !== null)) {
+    if (untouched && !draft.discarded && (record.created || original !== null)) {
       after = original?.bytes ?? null;
       mode = original?.mode ?? mode;
     } else if (record?.created && after !== null && isBare(textOfFile(after) ?? "x")) after = null;
   }
   const sameMode = before?.mode === null || before?.mode === mode;
-  if (same(before?.bytes ?? null, after) && (after === null || sameMode)) return null;
+  if (sameBytes(before?.bytes ?? null, after) && (after === null || sameMode)) return null;
   return { path, base, before, after, mode };
-}
-
-function same(one: Uint8Array | null, other: Uint8Array | null): boolean {
-  if (one === null || other === null) return one === other;
-  return one.length === other.length && one.every((byte, at) => byte === other[at]);
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { openHome } from "../platform/home.ts";
 import { applyChanges, planChanges } from "./apply.ts";
 import { type Artifact, fileContent, type Piece } from "./artifact.ts";
-import type { Wanted } from "./plan.ts";
+import type { Wanted } from "./steps.ts";
 
 async function place() {
   const root = await Deno.realPath(await Deno.makeTempDir());
@@ -95,7 +95,7 @@ Deno.test("a foreign entry and a change by hand are reported, and written over o
   assert.equal(await at.read("style.md"), "by hand");
 });
 
-Deno.test("what stood there already is not ours, until it is taken over", async () => {
+Deno.test("what stood there already is not ours; taken over it is watched, and removed only when forced", async () => {
   await using at = await place();
   const rule = at.artifact("style", [at.file("style.md", "same")]);
   await at.write("style.md", "same");
@@ -103,8 +103,34 @@ Deno.test("what stood there already is not ours, until it is taken over", async 
   await applyChanges(at.home, wanted({ remove: [rule] }));
   assert.equal(await at.read("style.md"), "same");
   await applyChanges(at.home, wanted({ add: [rule], take: true }));
-  assert.deepEqual((await planChanges(at.home, wanted({ remove: [rule] }))).changes.map(({ after }) => after), [null]);
+  const removal = await planChanges(at.home, wanted({ remove: [rule] }));
+  assert.deepEqual([removal.changes, removal.givenBack, removal.artifacts], [[], ["hook:style"], []]);
+  const forced = await planChanges(at.home, wanted({ remove: [rule], force: true }));
+  assert.deepEqual(forced.changes.map(({ after }) => after), [null]);
 });
+
+Deno.test("what of others was written over or taken over comes back when ours goes, also beside later changes", async () => {
+  await using at = await place();
+  const theirs = '{"hooks": {"pre_read_code": [{"command": "ours", "show_output": true}]}}\n';
+  for (const way of [{ force: true }, { take: true }]) {
+    await at.write("hooks.json", theirs);
+    const head = (text: string) => at.artifact("guard", [{ ...at.item("pre_read_code", "ours"), ...valueOf(text) }]);
+    await applyChanges(at.home, wanted({ add: [head("force" in way ? "x" : "theirs")], ...way }));
+    await applyChanges(at.home, wanted({ add: [head("newer")] }));
+    assert.match(await at.read("hooks.json"), /newer/);
+    await at.write("hooks.json", (await at.read("hooks.json")).replace('{"hooks"', '{"later": 1, "hooks"'));
+    const plan = await applyChanges(at.home, wanted({ remove: [head("")] }));
+    assert.deepEqual(plan.problems, []);
+    const left = JSON.parse(await at.read("hooks.json"));
+    assert.deepEqual(left, { later: 1, ...JSON.parse(theirs) });
+    assert.deepEqual((await planChanges(at.home, wanted({}))).artifacts, []);
+  }
+});
+
+/** Of an item: the entry of the others, or one with the same command line and another word in it. */
+function valueOf(text: string): { value: unknown } {
+  return { value: { command: "ours", ...(text === "theirs" ? { show_output: true } : { powershell: text }) } };
+}
 
 Deno.test("when one write fails, the others are undone and the ledger is as before", async () => {
   await using at = await place();

@@ -153,12 +153,13 @@ export async function makeDirectory(path: string): Promise<void> {
 
 /**
  * Replaces `path` by `content` so that a kill at any moment leaves the old file or the new one: a temporary file in the
- * same directory, fsync, rename. `mode` are the permission bits of the new file.
+ * same directory, fsync, rename. `mode` are the permission bits of the new file. `lastLook` is called when all that is
+ * left is the rename; what it throws leaves the old file.
  */
 export async function writeAtomically(
   path: string,
   content: string | Uint8Array,
-  { mode }: { mode: number },
+  { mode, lastLook }: { mode: number; lastLook?: () => void },
 ): Promise<void> {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
   const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
@@ -173,10 +174,29 @@ export async function writeAtomically(
     }
     // Only now the final bits: a write-protected mode must not stop the write itself, and no looser moment exists.
     if (Deno.build.os !== "windows") await Deno.chmod(temporary, mode);
-    await Deno.rename(temporary, path);
+    if (lastLook === undefined) await Deno.rename(temporary, path);
+    else {
+      lastLook();
+      // In place: nothing else of this process comes between the look and the rename.
+      Deno.renameSync(temporary, path);
+    }
   } catch (error) {
     await Deno.remove(temporary).catch(() => {});
     throw error;
+  }
+}
+
+const IDENTIFIER = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+
+/**
+ * Removes the temporary files that a killed {@link writeAtomically} of `path` has left. Call it only where nobody else
+ * can be writing that file: their temporary file looks the same.
+ */
+export async function removeLeftovers(path: string): Promise<void> {
+  const name = basename(path).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+  const leftover = new RegExp(`^\\.${name}\\.${IDENTIFIER}\\.tmp$`);
+  for (const entry of await listDirectory(dirname(path)) ?? []) {
+    if (entry.kind === "file" && leftover.test(entry.name)) await removeFile(join(dirname(path), entry.name));
   }
 }
 

@@ -1,7 +1,8 @@
 /** The one way from a wish to the disk: plan, show, ask, do. */
 import { applyChanges, planChanges } from "../../editor/apply.ts";
 import { textOf } from "../../editor/disk.ts";
-import type { Plan, Wanted } from "../../editor/plan.ts";
+import type { Plan } from "../../editor/plan.ts";
+import type { Wanted } from "../../editor/steps.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { unifiedDiff } from "../../terminal/diff.ts";
@@ -41,6 +42,7 @@ export function planJson(plan: Plan, scene: Scene): Record<string, unknown> {
       diff: planText({ ...plan, changes: [change] }, scene),
     })),
     problems: plan.problems,
+    given_back: plan.givenBack,
   };
 }
 
@@ -49,21 +51,40 @@ export function planJson(plan: Plan, scene: Scene): Record<string, unknown> {
  */
 export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: boolean }): Promise<number> {
   const { io, globals } = scene.context;
-  const plan = await planChanges(scene.home, wanted);
-  if (!globals.json && !globals.quiet) await io.stdout.write(planText(plan, scene));
-  const problems = problemLines(plan, scene);
+  const show = async (plan: Plan) => {
+    if (!globals.json && !globals.quiet) await io.stdout.write(planText(plan, scene));
+  };
+  const plan = globals.yes && !options.dryRun
+    // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
+    ? await applyChanges(scene.home, wanted, { announce: show })
+    : await planChanges(scene.home, wanted);
   const isEmpty = plan.changes.length === 0;
-  if (!options.dryRun) {
-    if (!isEmpty && !globals.yes) await confirm(io, `Write ${countOf(plan.changes.length, "file")}?`).then(refuse);
+  if (!globals.yes || options.dryRun) await show(plan);
+  if (!globals.yes && !options.dryRun) {
+    if (!isEmpty) await confirm(io, `Write ${countOf(plan.changes.length, "file")}?`).then(refuse);
     // Also when no file changes: what is wanted is noted all the same.
     await applyChanges(scene.home, wanted, { expected: plan });
   }
   if (globals.json) await io.stdout.write(jsonText({ ...planJson(plan, scene), applied: !options.dryRun }));
-  else if (isEmpty) await notice(scene.context, "nothing to change");
-  else if (!options.dryRun) await notice(scene.context, `${countOf(plan.changes.length, "file")} written`);
-  for (const problem of problems) await io.stderr.write(`not done: ${clean(problem)}\n`);
-  if (problems.length > 0) await notice(scene.context, "--force writes over what stands there");
-  return problems.length > 0 ? 1 : 0;
+  return await tellOutcome(plan, scene, { isDone: !options.dryRun });
+}
+
+async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boolean }): Promise<number> {
+  const { io, globals } = scene.context;
+  const count = plan.changes.length;
+  if (!globals.json) {
+    for (const word of plan.givenBack) {
+      await notice(scene.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
+    }
+    if (count === 0 && plan.givenBack.length === 0) await notice(scene.context, "nothing to change");
+    else if (count > 0 && isDone) await notice(scene.context, `${countOf(count, "file")} written`);
+    else if (count > 0) await notice(scene.context, `${countOf(count, "file")} would be written`);
+  }
+  for (const problem of problemLines(plan, scene)) await io.stderr.write(`not done: ${clean(problem)}\n`);
+  if (plan.problems.some(({ reason }) => reason !== "unusable")) {
+    await notice(scene.context, "--force does it all the same: it writes over what stands there, or removes it");
+  }
+  return plan.problems.length > 0 ? 1 : 0;
 }
 
 function countOf(count: number, noun: string): string {

@@ -1,7 +1,7 @@
 /** Says what differs from what should be, and what would not load. For people and for CI. */
 import { planChanges } from "../../editor/apply.ts";
 import { inspect } from "../../editor/inspect.ts";
-import { readLedger } from "../../editor/ledger.ts";
+import { interruptedPaths, readLedger } from "../../editor/ledger.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice } from "../say.ts";
@@ -15,7 +15,13 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   const ledger = await readLedger(scene.home);
   const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
   const { found, problems } = inspect(scene.dialect, scene.around, ledger);
+  const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(scene.isHere), files: {} });
   const findings = [
+    ...interrupted.map((path) => ({
+      kind: "interrupted",
+      path,
+      message: "a change of it was begun and not ended: agentcli editor apply ends it",
+    })),
     ...plan.changes.map(({ path }) => ({ kind: "differs", path, message: "it is not as it was installed" })),
     ...plan.problems.map(({ path, reason, message }) => ({ kind: reason, path, message })),
     ...found.flatMap((one) =>

@@ -1,0 +1,89 @@
+/** What is wanted, as steps: one for each piece that has to be there, or has to go. */
+import { type Artifact, type Piece, pieceKey, sameArtifact } from "./artifact.ts";
+import type { Installed, InstalledPiece, Ledger } from "./ledger.ts";
+
+/** What is wanted. */
+export interface Wanted {
+  /** Installed anew or in a new version. */
+  add: readonly Artifact[];
+  /** Taken away. */
+  remove: readonly Omit<Artifact, "pieces">[];
+  /** Put in order again: of all that is installed, those that this says yes to. */
+  keep(installed: Installed): boolean;
+  /** Overwrites what is foreign or was changed by hand. */
+  force: boolean;
+  /** Takes what stands there as wanted for ours. */
+  take?: boolean;
+}
+
+/** What has to happen to one piece. */
+export interface Step {
+  /** Where the outcome is noted. */
+  artifact: Installed;
+  /** As it should be; null: nothing. */
+  next: Piece | null;
+  /** Whether it is ours from then on; otherwise it is given back, or goes. */
+  stays: boolean;
+  /** As it was; null: it is new. */
+  old: InstalledPiece | null;
+}
+
+/** The steps, and the artifacts as they will be once their pieces are noted. */
+export function stepsOf(ledger: Ledger, wanted: Wanted): { steps: Step[]; artifacts: Installed[] } {
+  const steps: Step[] = [];
+  const artifacts: Installed[] = [];
+  for (const known of ledger.artifacts) {
+    const next = wanted.add.find((one) => sameArtifact(one, known));
+    if (wanted.remove.some((one) => sameArtifact(one, known))) {
+      const left: Installed = { ...known, pieces: [] };
+      artifacts.push(left);
+      for (const old of known.pieces) steps.push(leave(left, old, wanted));
+    } else if (next !== undefined) {
+      const renewed: Installed = { ...headOf(next), pieces: [] };
+      artifacts.push(renewed);
+      steps.push(...renew(renewed, known, { next, wanted }));
+    } else if (wanted.keep(known)) {
+      const kept: Installed = { ...known, pieces: [] };
+      artifacts.push(kept);
+      for (const old of known.pieces) {
+        // What was begun is brought to its end, a removal too.
+        const isLeaving = old.leaving === true;
+        steps.push(isLeaving ? leave(kept, old, wanted) : { artifact: kept, next: old.piece, stays: true, old });
+      }
+    } else artifacts.push(known);
+  }
+  for (const next of wanted.add) {
+    if (ledger.artifacts.some((known) => sameArtifact(known, next))) continue;
+    const added: Installed = { ...headOf(next), pieces: [] };
+    artifacts.push(added);
+    for (const piece of next.pieces) steps.push({ artifact: added, next: piece, stays: true, old: null });
+  }
+  return { steps, artifacts };
+}
+
+function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, "pieces"> {
+  return { kind, name, scope, dialect, base };
+}
+
+/** Whether what was taken over goes for good: only when forced, since it was not written from here. */
+export function discards({ taken }: Pick<InstalledPiece, "taken">, { force }: Wanted): boolean {
+  return taken === true && force;
+}
+
+function leave(artifact: Installed, old: InstalledPiece, wanted: Wanted): Step {
+  return { artifact, next: discards(old, wanted) ? null : old.instead ?? null, stays: false, old };
+}
+
+function renew(
+  artifact: Installed,
+  known: Installed,
+  { next, wanted }: { next: Artifact; wanted: Wanted },
+): Step[] {
+  const keys = next.pieces.map(pieceKey);
+  const gone = known.pieces.filter(({ piece }) => !keys.includes(pieceKey(piece)));
+  const wantedPieces = next.pieces.map((piece): Step => {
+    const old = known.pieces.find((one) => pieceKey(one.piece) === pieceKey(piece)) ?? null;
+    return { artifact, next: piece, stays: true, old };
+  });
+  return [...gone.map((old) => leave(artifact, old, wanted)), ...wantedPieces];
+}
