@@ -1,9 +1,10 @@
 /**
  * `deno task compile`: standalone binaries of the bundle, their sums, and the list of what is inside.
  *
- * Usage: deno task compile [--target TARGET]... [--all] [--output FOLDER] [--bundle FILE] [--once]
- * Without a target it is that of this machine. --bundle takes a bundle that is there already. Each binary is made twice
- * and compared, but with --once. SOURCE_DATE_EPOCH gives the time that is written into them, else the commit does.
+ * Usage: deno task compile [--target TARGET]... [--all] [--output FOLDER] [--bundle FILE] [--bases FOLDER] [--once]
+ * Without a target it is that of this machine. --bundle takes a bundle that is there already. --bases is a folder with
+ * Deno's base binaries, unpacked, each as denort-TARGET: nothing is fetched then. Each binary is made twice and
+ * compared, but with --once. SOURCE_DATE_EPOCH gives the time that is written into them, else the commit does.
  */
 import { buildBundle, eagerFunctions } from "./bundle_build.ts";
 import { binaryName, compileBinary, CompileError, type Target, TARGETS } from "./compile_binary.ts";
@@ -17,11 +18,12 @@ interface Wanted {
   targets: Target[];
   folder: string;
   bundle: string | null;
+  bases: string | null;
   once: boolean;
 }
 
 function parseArguments(args: readonly string[]): Wanted {
-  const wanted: Wanted = { targets: [], folder: `${root}dist/release`, bundle: null, once: false };
+  const wanted: Wanted = { targets: [], folder: `${root}dist/release`, bundle: null, bases: null, once: false };
   for (let at = 0; at < args.length; at++) {
     const word = args[at] ?? "";
     const value = () => {
@@ -33,6 +35,7 @@ function parseArguments(args: readonly string[]): Wanted {
     else if (word === "--once") wanted.once = true;
     else if (word === "--output") wanted.folder = value();
     else if (word === "--bundle") wanted.bundle = value();
+    else if (word === "--bases") wanted.bases = value();
     else if (word === "--target") wanted.targets.push(targetOf(value()));
     else throw new CompileError(`unknown option ${word}`);
   }
@@ -48,9 +51,11 @@ function targetOf(word: string): Target {
 
 /** Makes everything and prints a line for each file. */
 export async function compile(args: readonly string[]): Promise<void> {
-  const { targets, folder, bundle: given, once } = parseArguments(args);
-  if (targets.length > 1 && Deno.env.has("DENORT_BIN")) {
-    throw new CompileError("DENORT_BIN names the base binary of one target; unset it, or name one --target");
+  const { targets, folder, bundle: given, bases, once } = parseArguments(args);
+  if (bases === null && targets.length > 1 && Deno.env.has("DENORT_BIN")) {
+    throw new CompileError(
+      "DENORT_BIN names the base binary of one target; name one --target, or a folder with --bases",
+    );
   }
   const commit = await checkedOutCommit();
   const seconds = Number(Deno.env.get("SOURCE_DATE_EPOCH") ?? commit?.seconds ?? 0);
@@ -64,7 +69,7 @@ export async function compile(args: readonly string[]): Promise<void> {
   const failed: CompileError[] = [];
   for (const target of targets) {
     try {
-      await compileTwice({ bundle, target, folder, seconds }, once);
+      await compileTwice({ bundle, target, folder, seconds, base: await baseIn(bases, target) }, once);
     } catch (error) {
       if (!(error instanceof CompileError)) throw error;
       failed.push(error);
@@ -73,6 +78,14 @@ export async function compile(args: readonly string[]): Promise<void> {
   await writeComponents({ bundle, folder, seconds });
   await Deno.stdout.write(new TextEncoder().encode(await writeSums(folder)));
   if (failed.length > 0) throw new CompileError(failed.map(({ message }) => message).join("\n"));
+}
+
+async function baseIn(folder: string | null, target: Target): Promise<string | null> {
+  if (folder === null) return null;
+  const path = `${folder}/denort-${target}`;
+  const real = await Deno.realPath(path).catch(() => null);
+  if (real === null) throw new CompileError(`${target}: there is no base binary ${path}`);
+  return real;
 }
 
 async function compileTwice(binary: Parameters<typeof compileBinary>[0], once: boolean): Promise<void> {

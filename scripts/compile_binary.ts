@@ -1,4 +1,5 @@
 /** One standalone binary out of the bundle. */
+import { systemOf } from "./compile_formats.ts";
 import { modulesOf } from "./compile_modules.ts";
 
 /** The systems that binaries are made for. */
@@ -23,6 +24,8 @@ export interface Binary {
   folder: string;
   /** Time of the modules inside, in seconds of 1970: Deno writes it into the binary. */
   seconds: number;
+  /** Path of Deno's base binary for the target; null: Deno finds it. */
+  base: string | null;
 }
 
 /** Name of the file. */
@@ -36,7 +39,7 @@ export class CompileError extends Error {
 }
 
 /** Writes the binary and gives its path. Throws {@link CompileError}, mostly for want of Deno's base binary. */
-export async function compileBinary({ bundle, target, folder, seconds }: Binary): Promise<string> {
+export async function compileBinary({ bundle, target, folder, seconds, base }: Binary): Promise<string> {
   const output = `${folder}/${binaryName(target)}`;
   const work = await Deno.makeTempDir();
   try {
@@ -53,31 +56,34 @@ export async function compileBinary({ bundle, target, folder, seconds }: Binary)
       ),
       cwd: sources,
       clearEnv: true,
-      env: compileEnvironment(seconds),
+      env: { ...compileEnvironment(seconds), ...base === null ? {} : { DENORT_BIN: base } },
     }).output();
     if (!success) throw new CompileError(reasonOf(new TextDecoder().decode(stderr), target));
   } finally {
     await Deno.remove(work, { recursive: true });
   }
-  if (!await isFor(target, output)) {
+  const found = await builtFor(output);
+  if (!isFor(target, found)) {
     await Deno.remove(output);
-    throw new CompileError(`${target}: the base binary (DENORT_BIN or the cache of Deno) is one for another system`);
+    const other = found === null ? "no program" : `one for ${found.system} on ${found.processor}`;
+    throw new CompileError(`${target}: the base binary (--bases, DENORT_BIN or the cache of Deno) is ${other}`);
   }
   return output;
 }
 
-/** How a program of the system begins: ELF, Mach-O, PE. */
-function magicOf(target: Target): string {
-  if (target.includes("linux")) return "7f454c46";
-  return target.includes("apple") ? "cffaedfe" : "4d5a";
+/** Enough of a file to tell what it is for. */
+const START_BYTES = 4096;
+
+async function builtFor(path: string): Promise<ReturnType<typeof systemOf>> {
+  using file = await Deno.open(path);
+  const start = new Uint8Array(START_BYTES);
+  const read = await file.read(start);
+  return systemOf(start.subarray(0, read ?? 0));
 }
 
-/** Deno takes what `DENORT_BIN` names for any target without a look at it. */
-async function isFor(target: Target, path: string): Promise<boolean> {
-  using file = await Deno.open(path);
-  const start = new Uint8Array(4);
-  await file.read(start);
-  return start.toHex().startsWith(magicOf(target));
+/** Deno takes what it is given as the base binary of any target without a look at it. */
+function isFor(target: Target, found: ReturnType<typeof systemOf>): boolean {
+  return found !== null && target.includes(found.system) && target.startsWith(found.processor);
 }
 
 /** What the compiler is told of the environment. It writes settings such as `OTEL_DENO` into what it makes. */
@@ -98,7 +104,7 @@ export function reasonOf(stderr: string, target: Target): string {
     const version = Deno.version.deno;
     return `${target}: Deno's base binary cannot be had\n` +
       `  put denort-${target}.zip of Deno ${version} into $DENO_DIR/dl/release/v${version}/, or name the unpacked ` +
-      `file with DENORT_BIN (one target only); it comes from https://dl.deno.land/release/v${version}/`;
+      `file with DENORT_BIN (one target), or its folder with --bases; it comes from https://dl.deno.land/release/v${version}/`;
   }
   return `${target}: deno compile failed: ${first}`;
 }

