@@ -11,6 +11,7 @@ import { Patterns, plainStart, Scope } from "./patterns.ts";
 import { compilePathGlob, globOfName } from "./protected_pattern.ts";
 import { ElsewhereFiles, type ElsewhereSource } from "./protected_elsewhere.ts";
 import { type NamelessFile, type ProtectedFile, ProtectedIdentities } from "./protected_identities.ts";
+import { type TreeMemory, unchanging } from "./protected_memory.ts";
 import { type HiddenPaths, MOST_WALKS, ProtectedTree } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { systemReason } from "./system_error.ts";
@@ -198,6 +199,50 @@ export class ProtectedSet {
   /** Notes that a link at a covered place leads to `real`: that is covered too. */
   follow(real: string, rule: ProtectionRule): void {
     this.#move({ directory: dirname(real), glob: globOfName(basename(real)) }, { rule, key: `link ${basename(real)}` });
+  }
+
+  /**
+   * What another process need not list again: directories that had not changed for a while at the time `now`
+   * (milliseconds since 1970, before this set was made). Null where a marker cannot be used. Walks the roots.
+   */
+  memory(now: number): TreeMemory | null {
+    this.#tree.hidden();
+    if (this.#damaged !== null) return null;
+    const directories = new Map(
+      [...this.#tree.listed].filter(([, listed]) => listed.version === this.#version && unchanging(listed, now)),
+    );
+    return { rules: this.#rulesAsText(directories), markers: this.markers, directories };
+  }
+
+  /**
+   * Spares listing the directories that are as they were, as long as the same rules hold: every marker is read again, and
+   * every covered link looked at. Before anything else is asked.
+   */
+  recall({ rules, markers, directories }: TreeMemory): void {
+    this.start();
+    for (const marker of markers) this.rule(marker);
+    for (const [directory, { links }] of directories) {
+      for (const name of links) this.#tree.followLink(join(directory, name));
+    }
+    if (this.#damaged !== null || this.#rulesAsText(directories) !== rules) return;
+    for (const [directory, listed] of directories) {
+      this.#tree.preset(directory, { ...listed, version: this.#version, settled: true });
+    }
+  }
+
+  /** All rules that hold somewhere in the roots, to be compared. */
+  #rulesAsText(directories: TreeMemory["directories"]): string {
+    const linesOf = (known: ReadonlyMap<string, { lines: Set<string> }>) =>
+      [...known].map(([place, { lines }]) => [place, [...lines].sort()] as const).filter(([, lines]) =>
+        lines.length > 0
+      )
+        .sort(([one], [other]) => one < other ? -1 : 1);
+    const worktrees = [
+      ...this.#roots,
+      ...[...directories].filter(([, { worktree }]) => worktree).map(([path]) => path),
+    ];
+    const mains = worktrees.map((directory) => [directory, this.#placeOf(directory).worktree?.main ?? null]);
+    return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
   }
 
   *#protectedFiles(): Generator<ProtectedFile> {

@@ -1,7 +1,7 @@
 /** What of a tree is protected now. Looks at each directory's time alone where nothing has changed since the last look. */
 import type { DirectoryEntry, FileKind } from "../platform/files.ts";
 import { listInPlace, lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
-import { normalise } from "../platform/path.ts";
+import { join, normalise } from "../platform/path.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { isOfSystem } from "./system_directories.ts";
 import { systemReason } from "./system_error.ts";
@@ -27,14 +27,22 @@ const RACY_MS = 2_000;
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
 export const MOST_WALKS = 20;
 
-interface Listed {
+/** One directory as it was listed: the open ones below it, and what is covered. Names. */
+export interface Listed {
   modified: number;
   changed: number;
+  device: number;
+  inode: number;
   version: number;
-  /** Open ones, names. */
   directories: readonly string[];
   files: readonly string[];
   hidden: readonly string[];
+  /** Covered links: where they lead is covered too, and may change without a trace here. */
+  links: readonly string[];
+  /** Its `.git` is a file: another tree's rules may hold here. */
+  worktree: boolean;
+  /** It was listed long after its last change: its time shows the next one. */
+  settled: boolean;
 }
 
 /** What lies in a covered directory, absolute paths. */
@@ -58,6 +66,16 @@ export class ProtectedTree {
   constructor(roots: readonly string[], rules: TreeRules) {
     this.#roots = roots;
     this.#rules = rules;
+  }
+
+  /** The open directories that were listed, by path. */
+  get listed(): ReadonlyMap<string, Listed> {
+    return this.#listed;
+  }
+
+  /** Takes a directory as listed before. It is listed again when it is another one now. */
+  preset(directory: string, listed: Listed): void {
+    this.#listed.set(directory, listed);
   }
 
   /** What was found is looked at again when it is next asked for. */
@@ -108,17 +126,21 @@ export class ProtectedTree {
   }
 
   #look(directory: string, racyFrom: number): Listed {
-    const status = statusQuietly(directory);
-    const [modified, changed] = [status?.modified ?? 0, status?.changed ?? 0];
+    const { modified = 0, changed = 0, device = 0, inode = 0 } = statusQuietly(directory) ?? {};
     const known = this.#listed.get(directory);
     if (
-      known !== undefined && known.modified === modified && known.changed === changed &&
-      known.version === this.#rules.version && Math.max(modified, changed) < racyFrom
-    ) return known;
+      known !== undefined && known.modified === modified && known.changed === changed && known.device === device &&
+      known.inode === inode && known.version === this.#rules.version &&
+      (known.settled || Math.max(modified, changed) < racyFrom)
+    ) {
+      for (const name of known.links) this.followLink(join(directory, name));
+      return known;
+    }
     this.#newest = Math.max(this.#newest, modified, changed);
-    const listed = { modified, changed, ...this.#sort(directory, listQuietly(directory)) };
-    this.#listed.set(directory, { ...listed, version: this.#rules.version });
-    return { ...listed, version: this.#rules.version };
+    const sorted = this.#sort(directory, listQuietly(directory));
+    const listed = { modified, changed, device, inode, settled: false, ...sorted, version: this.#rules.version };
+    this.#listed.set(directory, listed);
+    return listed;
   }
 
   /** As {@link #look} for a directory that is covered as a whole: no rule is asked for. */
@@ -137,25 +159,36 @@ export class ProtectedTree {
     return listed;
   }
 
-  #sort(directory: string, entries: readonly DirectoryEntry[]): Omit<Listed, "modified" | "changed" | "version"> {
+  #sort(
+    directory: string,
+    entries: readonly DirectoryEntry[],
+  ): Pick<Listed, "directories" | "files" | "hidden" | "links" | "worktree"> {
     const directories: string[] = [];
     const files: string[] = [];
     const hidden: string[] = [];
+    const links: string[] = [];
+    let worktree = false;
     for (const { name, kind } of entries) {
       const path = `${directory === "/" ? "" : directory}/${name}`;
       // Asked for the marker too: that is how one below the roots is met.
       const rule = this.#rules.rule(path);
+      if (name === ".git" && kind !== "directory") worktree = true;
       if (rule === null || name === MARKER_NAME) {
         // What git keeps is not the user's tree; it is masked as a whole where it matters.
         if (kind === "directory" && name !== ".git" && !isOfSystem(path)) directories.push(name);
       } else if (kind === "directory") hidden.push(name);
-      else if (kind === "symlink") this.#follow(path, rule);
-      else files.push(name);
+      else if (kind === "symlink") {
+        links.push(name);
+        this.followLink(path);
+      } else files.push(name);
     }
-    return { directories, files, hidden };
+    return { directories, files, hidden, links, worktree };
   }
 
-  #follow(link: string, rule: ProtectionRule): void {
+  /** Notes where a link leads, if a rule covers it. */
+  followLink(link: string): void {
+    const rule = this.#rules.rule(link);
+    if (rule === null) return;
     try {
       const real = realPathInPlace(link);
       if (real !== null) this.#rules.follow(normalise(real), rule);

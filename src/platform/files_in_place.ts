@@ -38,15 +38,29 @@ export function listInPlace(path: string): DirectoryEntry[] | null {
   );
 }
 
-/** Where something is mounted, absolute paths; none where the system has no list of it (Linux has: proc(5), "mountinfo"). */
-export function mountPoints(): string[] {
+/** A file system that is mounted somewhere. */
+export interface Mount {
+  /** Absolute path. */
+  point: string;
+  /** `ext4`, `tmpfs`, `fuse.sshfs`, …; empty where the line has none. */
+  type: string;
+}
+
+/** What is mounted, in the order of mounting; nothing where the system has no list of it (Linux has: proc(5), "mountinfo"). */
+export function mounts(): Mount[] {
   const text = presentOnly(() => new TextDecoder().decode(Deno.readFileSync("/proc/self/mountinfo"))) ?? "";
   return text.split("\n").flatMap((line) => {
     const point = line.split(" ")[4];
+    const type = / - (\S+)/.exec(line)?.[1] ?? "";
     return point === undefined
       ? []
-      : [point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8)))];
+      : [{ point: point.replace(/\\([0-7]{3})/g, (_, octal) => String.fromCharCode(parseInt(octal, 8))), type }];
   });
+}
+
+/** Where something is mounted, absolute paths; none where the system has no list of it. */
+export function mountPoints(): string[] {
+  return mounts().map(({ point }) => point);
 }
 
 /** An open file, read from its handle. */

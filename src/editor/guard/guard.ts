@@ -5,6 +5,7 @@
 import { findProjectRoot } from "../../boundary/project.ts";
 import { writeProtection } from "../../boundary/write_protected.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
+import type { Io } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
 import { ProtectedView, realOrNamed } from "./view.ts";
@@ -13,6 +14,7 @@ import { ProtectedView, realOrNamed } from "./view.ts";
 export interface GuardPlace {
   cwd: string;
   userHome: string | undefined;
+  io: Pick<Io, "env" | "os" | "clock">;
 }
 
 /**
@@ -27,9 +29,9 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<string
   const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
   if (other !== null && !roots.includes(other)) roots.push(other);
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
-  const view = new ProtectedView({ roots, cwd, userHome });
-  view.set.start();
+  const { view, keep } = await ProtectedView.open({ roots, cwd, userHome }, place.io);
   const reason = await judgeEvent(input, view, userHome);
+  await keep();
   const { damaged } = view.set;
   return damaged === null
     ? reason

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { denoIo } from "../../platform/deno_io.ts";
 import { findMention, type TextKind } from "./mentions.ts";
 import { ProtectedView } from "./view.ts";
 
@@ -22,8 +23,8 @@ async function project() {
   ) {
     await Deno.writeTextFile(`${root}/${name}`, "x");
   }
-  const view = new ProtectedView({ roots: [root], cwd: root, userHome: null });
-  view.set.start();
+  const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
+  const { view } = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
   return { root, view, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 

@@ -1,8 +1,10 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
 import { ProtectedSet } from "../../boundary/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import type { Io } from "../../platform/io.ts";
 import { listInPlace, lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
 import { basename, dirname, isAbsolute, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
+import { walkTree } from "./tree_cache.ts";
 
 /** Where a hook runs. */
 export interface Surroundings {
@@ -18,9 +20,22 @@ export class ProtectedView {
   readonly set: ProtectedSet;
   readonly #around: Surroundings;
 
-  constructor(around: Surroundings) {
+  private constructor(around: Surroundings) {
     this.set = new ProtectedSet(around.roots);
     this.#around = around;
+  }
+
+  /**
+   * Looks at the whole project: a marker or a link anywhere in it can cover any path. `keep` is to be called at the end, so
+   * that the next call need not list all directories again.
+   */
+  static async open(
+    around: Surroundings,
+    io: Pick<Io, "env" | "os" | "clock">,
+  ): Promise<{ view: ProtectedView; keep: () => Promise<void> }> {
+    const view = new ProtectedView(around);
+    const keep = await walkTree(view.set, { roots: around.roots, io });
+    return { view, keep };
   }
 
   get root(): string {

@@ -32,15 +32,15 @@ interface Scene {
 /** Does it, and gives what is for standard output. */
 export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
   const root = await findProjectRoot(hook.cwd, hook.userHome);
-  const view = new ProtectedView({ roots: [root], cwd: hook.cwd, userHome: null });
-  view.set.start();
+  const { view, keep } = await ProtectedView.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
+  await keep();
   const scene = { root, view, io };
   switch (hook.scaffold) {
     case "audit-log":
       await audit(hook, scene);
       return "";
     case "setup-worktree":
-      return await setUp(hook);
+      return await setUp(hook, io);
     case "format-on-write":
       return fileToFormat(hook, scene);
     default:
@@ -105,11 +105,10 @@ async function redacted(name: string, value: string, scene: Scene): Promise<stri
   return hideKeys(value).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
 }
 
-async function setUp({ input, parameters, userHome }: PostHook): Promise<string> {
+async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise<string> {
   const [from, to] = [textField(input, "root_workspace_path"), textField(input, "worktree_path")];
   const root = realOrNamed(from);
-  const view = new ProtectedView({ roots: [root], cwd: root, userHome: userHome ?? null });
-  view.set.start();
+  const { view } = await ProtectedView.open({ roots: [root], cwd: root, userHome: userHome ?? null }, io);
   const names = (parameters.get("copy") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
   const copied = await copyInto(realOrNamed(to), { root, names, view });
   return copied.map((line) => `${line}\n`).join("");

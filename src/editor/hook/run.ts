@@ -35,7 +35,7 @@ export async function runHook(
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   if (scaffold === "no-cloud-guard") {
     const { judge } = await import("../guard/guard.ts");
-    const reason = await judge(input, { cwd, userHome });
+    const reason = await judge(input, { cwd, userHome, io });
     return reason === null ? { kind: "pass", output: "" } : { kind: "blocked", reason };
   }
   const { runPostHook } = await import("./post.ts");
