@@ -287,3 +287,13 @@ Deno.test("ten megabytes are indexed and one is scanned without a find, also whe
     assert.equal(scanner.scan(text as string), null);
   }
 });
+
+Deno.test("one run of base64 of seven megabytes, as an image is, is looked through to its end", () => {
+  const secret = "the sentence that stands in the protected file";
+  const bytes = new Uint8Array(5 * 1024 * 1024);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = (at * 2654435761 >>> 13) & 0xff;
+  const scanner = scannerOf({ a: secret });
+  assert.equal(scanner.scan(bytes.toBase64()), null);
+  bytes.set(bytesOf(secret), bytes.length - 100);
+  assert.equal(scanner.scan(bytes.toBase64())?.form, "base64");
+});

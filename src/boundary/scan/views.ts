@@ -41,7 +41,7 @@ const PART = 512;
 /** Stands between two parts: no text has it, and it says nothing. */
 const CUT = "\uffff";
 /** Shortest runs of base64 worth reading backwards, in characters. */
-const REVERSED_BASE64 = /[\w+/-]{16,}/g;
+const SHORTEST_REVERSED = 16;
 /** An escape inside of an escape (JSON in JSON) is undone so often. */
 const ESCAPE_DEPTH = 3;
 
@@ -82,7 +82,7 @@ export function* viewsOf(text: string): Generator<View> {
   yield { form: "reversed", bytes: reversed(plain) };
   for (const bytes of hexRuns(raw)) yield { form: "hex", bytes: normaliseBytes(bytes) };
   for (const bytes of base64Runs(raw)) yield { form: "base64", bytes: normaliseBytes(bytes) };
-  const backwards = encoder.encode((text.match(REVERSED_BASE64) ?? []).join(".")).reverse();
+  const backwards = longRuns(raw).reverse();
   if (backwards.length > 0) {
     for (const bytes of base64Runs(backwards)) {
       yield { form: "reversed base64", bytes: normaliseBytes(bytes) };
@@ -177,7 +177,7 @@ function hexDigit(byte: number): number {
   return lower >= 0x61 && lower <= 0x66 ? lower - 0x57 : -1;
 }
 
-const [PERCENT, EQUALS, LINE_FEED, CARRIAGE_RETURN] = [0x25, 0x3d, 0x0a, 0x0d];
+const [PERCENT, EQUALS, LINE_FEED, CARRIAGE_RETURN, FULL_STOP] = [0x25, 0x3d, 0x0a, 0x0d, 0x2e];
 
 /** `%41` or `=41` as bytes; an equals sign at the end of a line joins it with the next. */
 function pairsDecoded(raw: Uint8Array, mark: number): Uint8Array {
@@ -226,6 +226,25 @@ function paired(digits: Uint8Array): Uint8Array {
     { length: digits.length >> 1 },
     (_, index) => (digits[index * 2] ?? 0) << 4 | (digits[index * 2 + 1] ?? 0),
   );
+}
+
+/**
+ * Runs of the signs of base64, parted by a sign that is none. Byte by byte: a pattern that matches a run of megabytes, as
+ * an image is one, runs out of stack.
+ */
+function longRuns(raw: Uint8Array): Uint8Array {
+  const out = new Uint8Array(raw.length + 1);
+  let [length, start] = [0, 0];
+  for (let at = 0; at <= raw.length; at++) {
+    if ((SIX_BITS[raw[at] ?? 0] ?? 65) < 64) {
+      out[length++] = raw[at] ?? 0;
+      continue;
+    }
+    if (length - start < SHORTEST_REVERSED) length = start;
+    else out[length++] = FULL_STOP;
+    start = length;
+  }
+  return out.subarray(0, length);
 }
 
 /** Byte → its six bits in base64, plain or for URLs; 64 for white space and quoting in between, 65 for the rest. */
