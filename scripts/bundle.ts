@@ -9,7 +9,7 @@ const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
 const output = `${root}dist/agentcli.js`;
 
 const eager = await eagerFunctions();
-const [first, second] = [await buildBundle(eager), await buildBundle(eager)];
+const [first, second] = [(await buildBundle(eager)).text, (await buildBundle(eager)).text];
 if (first !== second) {
   console.error("two bundles of the same sources differ");
   Deno.exit(1);

@@ -1,5 +1,5 @@
 /** Builds the text of the one file from the sources. */
-import { oneFile } from "./bundle_parts.ts";
+import { type OneFile, oneFile } from "./bundle_parts.ts";
 import { asciiOnly, withoutCachePaths } from "./bundle_text.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
@@ -22,15 +22,15 @@ export async function eagerFunctions(): Promise<Set<string>> {
 }
 
 /** The one file, with these functions compiled ahead. */
-export async function buildBundle(eager: ReadonlySet<string>): Promise<string> {
+export async function buildBundle(eager: ReadonlySet<string>): Promise<OneFile> {
   const folder = await Deno.makeTempDir();
   try {
     await deno(["bundle", "--quiet", "--platform", "browser", "--code-splitting", "--outdir", folder, "main.ts"]);
     const files = new Map<string, string>();
     for (const { name } of Deno.readDirSync(folder)) {
-      files.set(name, withoutCachePaths(await Deno.readTextFile(`${folder}/${name}`)));
+      files.set(name, asciiOnly(withoutCachePaths(await Deno.readTextFile(`${folder}/${name}`))));
     }
-    return asciiOnly(oneFile(files, { entry: "main.js", turn: "src/cli/run/run.ts", eager }));
+    return oneFile(files, { entry: "main.js", turn: "src/cli/run/run.ts", eager });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

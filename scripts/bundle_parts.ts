@@ -7,13 +7,15 @@
  * cache, every other one anew in each process when it is first called. Measured in docs/performance.md.
  */
 
+import { compiledAhead, functionsOf, titlesOf } from "./bundle_functions.ts";
+
 /** How the one file is cut. */
 export interface Layout {
   /** Name of the file that starts the program. */
   entry: string;
   /** Module that a turn starts with (`src/cli/run/run.ts`): what it imports is compiled ahead as a whole. */
   turn: string;
-  /** Functions that every turn calls, as `src/cli/run/run.ts turn`. Names that do not exist any more do no harm. */
+  /** Functions that every turn calls, as {@link functionsOf} names them. Names that do not exist any more do no harm. */
   eager: ReadonlySet<string>;
 }
 
@@ -31,18 +33,9 @@ interface Part {
   exports: string[];
 }
 
-/** One module in a part: its title line, which names it, and its code. */
-interface Section {
-  title: string;
-  code: string;
-}
-
 const IMPORT = /^import (?:\{([^}]*)\} from )?"\.\/([^"]+)";\n/;
 const EXPORT = /(?:^|\n)export \{([^}]*)\};\s*$/;
 const LATER_IMPORT = /\bimport\("\.\/([^"]+)"\)/g;
-const TITLE = /^\/\/ \S+$/m;
-// A function at the margin ends with the first brace at the margin: so the bundler writes them.
-const FUNCTION = /^(?:async )?function\*? ([\w$]+)\([^]*?\n\}\n/gm;
 
 const PRELUDE = `// Every part below is a function that runs once, when it is first imported.
 function definePart(make) {
@@ -54,42 +47,48 @@ function importPart(part) {
 }
 `;
 
-/** The text of the one file. Throws when the files are not written the way this module expects. */
-export function oneFile(files: ReadonlyMap<string, string>, layout: Layout): string {
+/** The one file. */
+export interface OneFile {
+  text: string;
+  /** Where the code of each part begins in it. */
+  parts: { start: number; code: string }[];
+}
+
+/** Puts the one file together. Throws when the files are not written the way this module expects. */
+export function oneFile(files: ReadonlyMap<string, string>, layout: Layout): OneFile {
   const parts = new Map([...files].map(([file, text]) => [file, readPart(file, text)]));
   const order = orderOf(parts, layout.entry);
   const names = nameAll(order, layout.entry);
   const turn = order.find((part) => part.body.includes(`// ${layout.turn}\n`));
   if (turn === undefined) throw new Error(`no part holds ${layout.turn}`);
   const ahead = new Set([...neededBy(layout.entry, parts), ...neededBy(turn.file, parts)]);
-  const texts = order.map((part) => {
-    const code = headOf(part, names) + bodyOf(part, { names, eager: ahead.has(part.file) ? layout.eager : new Set() });
-    if (part.file === layout.entry) return code;
-    const made = `function () {\n${code}\nreturn { ${part.exports.map(exported).join(", ")} };\n}`;
-    return `const ${names.get(part.file)} = definePart(${ahead.has(part.file) ? `(${made})` : made});\n`;
-  });
-  return PRELUDE + texts.join("\n");
-}
-
-/** The functions at the margin whose parameters begin at these offsets of the one file, as {@link Layout.eager} has them. */
-export function functionsAt(text: string, offsets: readonly number[]): string[] {
-  const names: string[] = [];
-  let start = 0;
-  for (const { title, code } of sectionsOf(text)) {
-    start += title === "" ? 0 : title.length + 1;
-    for (const { 0: whole, 1: name = "", index } of code.matchAll(FUNCTION)) {
-      // The engine counts a function from its parameters on.
-      const parameters = start + index + whole.indexOf("(");
-      if (title !== "" && offsets.includes(parameters)) names.push(`${title.slice(3)} ${plainName(name)}`);
-    }
-    start += code.length;
+  const eagerTitles = new Set([...layout.eager].map((key) => key.slice(0, key.indexOf(" "))));
+  const result: OneFile = { text: PRELUDE, parts: [] };
+  for (const part of order) {
+    const plain = part.body.replace(LATER_IMPORT, (_, file) => `importPart(${names.get(file)})`);
+    const hot = titlesOf(plain).some(({ title }) => eagerTitles.has(title));
+    const code = hot ? compiledAhead(plain, layout.eager) : plain;
+    const open = ahead.has(part.file) || hot ? "(" : "";
+    const wrapped = part.file !== layout.entry;
+    if (wrapped) result.text += `const ${names.get(part.file)} = definePart(${open}function () {\n`;
+    result.text += headOf(part, names);
+    result.parts.push({ start: result.text.length, code });
+    result.text += code;
+    if (wrapped) result.text += `\nreturn { ${part.exports.map(exported).join(", ")} };\n}${open && ")"});\n\n`;
   }
-  return names;
+  return result;
 }
 
-/** The bundler numbers names that occur in several modules; which number it is changes with other modules. */
-function plainName(name: string): string {
-  return name.replace(/\d+$/, "");
+/** The functions at these places of the one file, told by their end and some place of their head, as in {@link Layout.eager}. */
+export function functionsAt({ parts }: OneFile, places: readonly { at: number; end: number }[]): string[] {
+  return parts.flatMap(({ start, code }) => {
+    const here = places.map((place) => ({ at: place.at - start, end: place.end - start }))
+      .filter(({ at, end }) => at >= 0 && end <= code.length);
+    if (here.length === 0) return [];
+    return functionsOf(code)
+      .filter((found) => here.some(({ at, end }) => end === found.end && at >= found.start && at <= found.body))
+      .map(({ key }) => key);
+  });
 }
 
 function readPart(file: string, text: string): Part {
@@ -145,8 +144,7 @@ function nameAll(order: readonly Part[], entry: string): Map<string, string> {
   const taken = new Set<string>();
   for (const { file, body } of order) {
     if (file === entry) continue;
-    const last = sectionsOf(body).findLast(({ title }) => title !== "")?.title.slice(3) ??
-      file.replace(/-\w+\.js$/, "");
+    const last = titlesOf(body).at(-1)?.title ?? file.replace(/-\w+\.js$/, "");
     const name = `part_${last.replace(/^src\//, "").replace(/\.[jt]s$/, "").replace(/\W+/g, "_")}`;
     let free = name;
     for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;
@@ -176,28 +174,4 @@ function headOf(part: Part, names: ReadonlyMap<string, string>): string {
 function exported(name: string): string {
   const [inner = "", outer] = name.split(" as ");
   return outer === undefined ? inner : `${outer}: ${inner}`;
-}
-
-function bodyOf(part: Part, how: { names: ReadonlyMap<string, string>; eager: ReadonlySet<string> }): string {
-  const body = part.body.replace(LATER_IMPORT, (_, file) => `importPart(${how.names.get(file)})`);
-  return sectionsOf(body).map((section) => compiledAhead(section, how.eager)).join("");
-}
-
-function sectionsOf(body: string): Section[] {
-  return body.split(/^(?=\/\/ \S+$)/m).map((text) => {
-    const title = TITLE.exec(text);
-    if (title?.index !== 0) return { title: "", code: text };
-    return { title: title[0], code: text.slice(title[0].length + 1) };
-  });
-}
-
-/** The functions that are compiled ahead go first: like all functions, they are there before the module runs. */
-function compiledAhead({ title, code }: Section, eager: ReadonlySet<string>): string {
-  const first: string[] = [];
-  const rest = code.replace(FUNCTION, (text, name) => {
-    if (!eager.has(`${title.slice(3)} ${plainName(name)}`)) return text;
-    first.push(`var ${name} = (${text.trimEnd()});\n`);
-    return "";
-  });
-  return (title === "" ? "" : `${title}\n`) + first.join("") + rest;
 }

@@ -42,31 +42,37 @@ async function notesOf(text: string): Promise<unknown> {
 }
 
 Deno.test("one file runs its parts when they are imported, each once", async () => {
-  assert.deepEqual(await notesOf(oneFile(FILES, layout())), ["start", "run loaded", "table made"]);
+  assert.deepEqual(await notesOf(oneFile(FILES, layout()).text), ["start", "run loaded", "table made"]);
 });
 
 Deno.test("functions compiled ahead are there before their module runs, as all functions are", async () => {
-  const text = oneFile(FILES, layout("src/run.ts made", "src/note.ts note"));
+  const { text } = oneFile(FILES, layout("src/run.ts made", "src/run.ts run", "src/note.ts note"));
   assert.match(text, /\/\/ src\/run\.ts\nvar made = \(function made\(name\) \{/);
   assert.match(text, /var note2 = \(function note2/);
+  assert.match(text, /var run = \(\(\) => table\);/);
   assert.deepEqual(await notesOf(text), ["start", "run loaded", "table made"]);
 });
 
-Deno.test("what a turn imports is compiled ahead, what it may import later is not", () => {
-  const text = oneFile(FILES, layout("src/rare.ts rare"));
+Deno.test("what a turn imports is compiled ahead; what it may import later only when every turn calls it", () => {
+  const { text } = oneFile(FILES, layout());
   assert.match(text, /const part_run = definePart\(\(function \(\) \{/);
   assert.match(text, /const part_rare = definePart\(function \(\) \{/);
-  assert.doesNotMatch(text, /var rare = /);
+  const called = oneFile(FILES, layout("src/rare.ts rare")).text;
+  assert.match(called, /const part_rare = definePart\(\(function \(\) \{/);
+  assert.match(called, /var rare = \(function rare/);
 });
 
 Deno.test("the names the bundler gave its files do not show", () => {
-  assert.doesNotMatch(oneFile(FILES, layout()), /[A-Z]{4}\d{4}/);
+  assert.doesNotMatch(oneFile(FILES, layout()).text, /[A-Z]{4}\d{4}/);
 });
 
-Deno.test("the function at an offset is named by its module and without the bundler's number", () => {
-  const text = oneFile(FILES, layout());
-  const offsets = ["(text) {", "(name) {"].map((parameters) => text.indexOf(parameters));
-  assert.deepEqual(functionsAt(text, offsets), ["src/note.ts note", "src/run.ts made"]);
+Deno.test("the functions at some places are named by their modules and without the bundler's numbers", () => {
+  const file = oneFile(FILES, layout());
+  const places = ["(text) {", "(name) {", "() => table"].map((head) => {
+    const at = file.text.indexOf(head);
+    return { at, end: head.endsWith("{") ? file.text.indexOf("\n}\n", at) + 2 : at + head.length };
+  });
+  assert.deepEqual(functionsAt(file, places), ["src/note.ts note", "src/run.ts made", "src/run.ts run"]);
 });
 
 Deno.test("a file that is written in an unknown way is refused", () => {

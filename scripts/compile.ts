@@ -60,7 +60,7 @@ export async function compile(args: readonly string[]): Promise<void> {
   const commit = await checkedOutCommit();
   const seconds = Number(Deno.env.get("SOURCE_DATE_EPOCH") ?? commit?.seconds ?? 0);
   if (!Number.isSafeInteger(seconds)) throw new CompileError("SOURCE_DATE_EPOCH is no whole number of seconds");
-  const plain = given === null ? await buildBundle(await eagerFunctions()) : await Deno.readTextFile(given);
+  const plain = given === null ? (await buildBundle(await eagerFunctions())).text : await Deno.readTextFile(given);
   const bundle = given !== null || commit === null ? plain : withCommit(plain, commit.name);
   await Deno.mkdir(folder, { recursive: true });
   // Binaries of an earlier run must not get a sum beside the new ones.

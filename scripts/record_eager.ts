@@ -7,12 +7,12 @@ import { openStage } from "./bench/stage.ts";
 import { buildBundle } from "./bundle_build.ts";
 import { functionsAt } from "./bundle_parts.ts";
 
-/** Where V8 says which functions it compiled when they were first called, as offsets of the script. */
-export function compiledOffsets(log: string, program: string): number[] {
+/** Where V8 says which functions it compiled when they were first called, as places of the script. */
+export function compiledPlaces(log: string, program: string): { at: number; end: number }[] {
   const lines = log.split("\n").map((line) => line.split(","));
   const script = lines.find(([kind, , name]) => kind === "script-details" && name?.endsWith(program))?.[1];
-  return lines.flatMap(([kind, event, id, start]) =>
-    kind === "function" && event === "interpreter" && id === script ? [Number(start)] : []
+  return lines.flatMap(([kind, event, id, start, end]) =>
+    kind === "function" && event === "interpreter" && id === script ? [{ at: Number(start), end: Number(end) }] : []
   );
 }
 
@@ -21,8 +21,8 @@ async function record(): Promise<void> {
   try {
     const program = `${folder}/agentcli.js`;
     // Without any compiled ahead: only what is compiled late is told of.
-    const text = await buildBundle(new Set());
-    await Deno.writeTextFile(program, text);
+    const bundle = await buildBundle(new Set());
+    await Deno.writeTextFile(program, bundle.text);
     await using stage = await openStage(program);
     const turn = stage.ours("run", "Hello", "--model", "bench:short");
     // The first turn fills the caches; the functions that do so are not those of every turn.
@@ -30,8 +30,8 @@ async function record(): Promise<void> {
     const log = `${folder}/v8.log`;
     const flags = `--v8-flags=--log-function-events,--logfile=${log},--no-logfile-per-isolate`;
     await stage.run({ ...turn, argv: turn.argv.toSpliced(2, 0, flags) });
-    const offsets = compiledOffsets(await Deno.readTextFile(log), program);
-    const names = [...new Set(functionsAt(text, offsets))].sort();
+    const places = compiledPlaces(await Deno.readTextFile(log), program);
+    const names = [...new Set(functionsAt(bundle, places))].sort();
     await Deno.writeTextFile(new URL("eager_functions.txt", import.meta.url), `${names.join("\n")}\n`);
     console.log(`${names.length} functions`);
   } finally {
