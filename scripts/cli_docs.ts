@@ -39,12 +39,12 @@ function verbText(verb: Verb, words: readonly string[]): string[] {
   return [
     `### ${name}`,
     `${prose(verb.brief)}.`,
-    fenced([`${name}${verb.arguments.map((argument) => ` ${usageOf(argument)}`).join("")}${options}`]),
+    fenced("text", [`${name}${verb.arguments.map((argument) => ` ${usageOf(argument)}`).join("")}${options}`]),
     prose(verb.detail ?? ""),
     table(["Argument", "Meaning"], verb.arguments.map((argument) => [`\`${argument.name}\``, prose(argument.brief)])),
     optionTable(verb.options),
     verb.examples.length === 0 ? "" : "Examples:",
-    verb.examples.length === 0 ? "" : fenced(verb.examples),
+    verb.examples.length === 0 ? "" : fenced("sh", verb.examples),
   ];
 }
 
@@ -63,12 +63,16 @@ function optionTable(options: Options): string {
 
 function sectionText(section: Section): string {
   if (section.kind === "text") return prose(section.text);
-  if (section.kind === "lines") return `${section.heading}\n\n${fenced(section.lines)}`;
+  if (section.kind === "lines") {
+    const language = section.lines.some((line) => /\bagentcli\b/.test(line)) ? "sh" : "text";
+    return `${section.heading}\n\n${fenced(language, section.lines)}`;
+  }
   return `${section.heading}\n\n${table(["", ""], section.rows.map(([name, brief]) => [`\`${name}\``, prose(brief)]))}`;
 }
 
-function fenced(lines: readonly string[]): string {
-  return ["```sh", ...lines, "```"].join("\n");
+/** Blocks in `sh` are commands that can be run as they stand; `tests/docs_test.ts` does. */
+function fenced(language: "sh" | "text", lines: readonly string[]): string {
+  return ["```" + language, ...lines, "```"].join("\n");
 }
 
 /** Angle brackets would be taken for HTML, outside of code. */

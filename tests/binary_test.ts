@@ -1,7 +1,7 @@
 /** What holds for the standalone binary alone. `AGENTCLI_BIN` names it; without one these tests say that they are skipped. */
 import assert from "node:assert/strict";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
-import { configure, programCommand, REPOSITORY, runProgram, startCommand, temporaryHome } from "./helpers/program.ts";
+import { configure, programCommand, runProgram, startCommand, temporaryHome } from "./helpers/program.ts";
 
 const [program = ""] = programCommand();
 const ignore = program === Deno.execPath();
@@ -9,13 +9,17 @@ const ignore = program === Deno.execPath();
 /** A collector of measurements; it answers, since Deno waits for one that is silent. */
 function startCollector() {
   let requests = 0;
+  const { promise: asked, resolve } = Promise.withResolvers<void>();
   const answer = () => {
     requests += 1;
+    resolve();
     return new Response();
   };
   const server = Deno.serve({ hostname: "127.0.0.2", port: 0, onListen() {} }, answer);
   return {
     requestCount: () => requests,
+    /** Resolves with the first request. */
+    asked,
     /** What makes Deno measure itself and send the figures here, while it runs and at its end. */
     environment: {
       OTEL_DENO: "true",
@@ -43,9 +47,10 @@ Deno.test({ name: "the binary sends nothing for what OTEL_ variables say", ignor
 Deno.test({ name: "control: with `deno run` those variables make Deno send", ignore }, async () => {
   await using home = await temporaryHome();
   await using collector = startCollector();
-  const command = [Deno.execPath(), "run", "--no-config", "-A", `${REPOSITORY}/main.ts`, "--version"];
+  const forever = await home.write("forever.js", "setInterval(() => {}, 1000);\n");
+  const command = [Deno.execPath(), "run", "--no-config", forever];
   await using child = startCommand(command, { home, env: collector.environment });
-  await child.finished;
+  await Promise.race([collector.asked, child.finished]);
   assert.ok(collector.requestCount() > 0);
 });
 
