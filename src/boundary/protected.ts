@@ -12,7 +12,7 @@ import { compilePathGlob, globOfName } from "./protected_pattern.ts";
 import { ElsewhereFiles, type ElsewhereSource } from "./protected_elsewhere.ts";
 import { type NamelessFile, type ProtectedFile, ProtectedIdentities } from "./protected_identities.ts";
 import { type TreeMemory, unchanging } from "./protected_memory.ts";
-import { type HiddenPaths, MOST_WALKS, ProtectedTree } from "./protected_tree.ts";
+import { type HiddenPaths, MOST_WALKS, namesIn, ProtectedTree } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { systemReason } from "./system_error.ts";
 
@@ -203,11 +203,12 @@ export class ProtectedSet {
 
   /**
    * What another process need not list again: directories that had not changed for a while at the time `now`
-   * (milliseconds since 1970, before this set was made). Null where a marker cannot be used. Walks the roots.
+   * (milliseconds since 1970, before this set was made). Walks the roots. Null where a marker cannot be used, and where
+   * fewer than `least` directories had to be listed: what was recalled is good enough then.
    */
-  memory(now: number): TreeMemory | null {
+  memory(now: number, { least }: { least: number } = { least: 0 }): TreeMemory | null {
     this.#tree.hidden();
-    if (this.#damaged !== null) return null;
+    if (this.#damaged !== null || this.#tree.listings < least) return null;
     const directories = new Map(
       [...this.#tree.listed].filter(([, listed]) => listed.version === this.#version && unchanging(listed, now)),
     );
@@ -222,12 +223,10 @@ export class ProtectedSet {
     this.start();
     for (const marker of markers) this.rule(marker);
     for (const [directory, { links }] of directories) {
-      for (const name of links) this.#tree.followLink(join(directory, name));
+      for (const name of namesIn(links)) this.#tree.followLink(join(directory, name));
     }
     if (this.#damaged !== null || this.#rulesAsText(directories) !== rules) return;
-    for (const [directory, listed] of directories) {
-      this.#tree.preset(directory, { ...listed, version: this.#version, settled: true });
-    }
+    for (const [directory, listed] of directories) this.#tree.preset(directory, listed);
   }
 
   /** All rules that hold somewhere in the roots, to be compared. */

@@ -27,27 +27,27 @@ export function unchanging({ settled, modified, changed, inode }: Listed, now: n
   return settled || Math.max(modified, changed) < now - SETTLED_AFTER_MS;
 }
 
-/** One line of JSON. */
+/** Text that {@link readMemory} reads: a line of JSON. */
 export function memoryText({ rules, markers, directories }: TreeMemory): string {
-  const rows = [...directories].map(([path, listed]) => {
-    const { modified, changed, device, inode, worktree, directories, files, hidden, links } = listed;
-    return [path, modified, changed, device, inode, worktree, directories, files, hidden, links];
+  return JSON.stringify({
+    format: FORMAT,
+    rules,
+    markers,
+    paths: [...directories.keys()],
+    listed: [...directories.values()].map((listed) => ({ ...listed, settled: true })),
   });
-  return JSON.stringify({ format: FORMAT, rules, markers, directories: rows });
 }
 
 /** Reads {@link memoryText}; null for anything that is not whole: then everything is looked at. */
 export function readMemory(text: string): TreeMemory | null {
   try {
-    const { format, rules, markers, directories } = JSON.parse(text);
-    if (format !== FORMAT || typeof rules !== "string" || !isTexts(markers) || !Array.isArray(directories)) return null;
-    const found = new Map<string, Listed>();
-    for (const row of directories) {
-      const listed = readRow(row);
-      if (listed === null) return null;
-      found.set(row[0], listed);
-    }
-    return { rules, markers, directories: found };
+    const { format, rules, markers, paths, listed } = JSON.parse(text);
+    if (format !== FORMAT || typeof rules !== "string" || !isTexts(markers) || !isTexts(paths)) return null;
+    if (!Array.isArray(listed) || listed.length !== paths.length || !listed.every(isListed)) return null;
+    const directories = new Map<string, Listed>();
+    // The objects of the text as they are: a copy of thousands would take as long as the walk that they spare.
+    for (const [index, one] of listed.entries()) directories.set(paths[index] ?? "", one);
+    return { rules, markers, directories };
   } catch {
     return null;
   }
@@ -57,16 +57,18 @@ function isTexts(value: unknown): value is string[] {
   return Array.isArray(value) && value.every((one) => typeof one === "string");
 }
 
-/** Names of one directory: none of them leads out of it. */
-function isNames(value: unknown): value is string[] {
-  return isTexts(value) && value.every((name) => name !== "" && name !== "." && name !== ".." && !name.includes("/"));
+/** A name that leads out of its directory, or none. */
+const NO_NAME = /(?:^|\/)\.{0,2}(?:\/|$)/;
+
+function areNames(joined: unknown): boolean {
+  return joined === "" || (typeof joined === "string" && !NO_NAME.test(joined));
 }
 
-function readRow(row: unknown): Listed | null {
-  if (!Array.isArray(row)) return null;
-  const [path, modified, changed, device, inode, worktree, directories, files, hidden, links] = row;
-  if (typeof path !== "string" || typeof worktree !== "boolean") return null;
-  if (![modified, changed, device, inode].every((fact) => typeof fact === "number")) return null;
-  if (![directories, files, hidden, links].every(isNames)) return null;
-  return { modified, changed, device, inode, worktree, directories, files, hidden, links, version: 0, settled: true };
+function isListed(value: unknown): value is Listed {
+  if (typeof value !== "object" || value === null) return false;
+  const { modified, changed, device, inode, version, directories, files, hidden, links, worktree, settled } =
+    value as Partial<Record<keyof Listed, unknown>>;
+  return typeof modified === "number" && typeof changed === "number" && typeof device === "number" &&
+    typeof inode === "number" && typeof version === "number" && typeof worktree === "boolean" && settled === true &&
+    areNames(directories) && areNames(files) && areNames(hidden) && areNames(links);
 }

@@ -27,18 +27,18 @@ const RACY_MS = 2_000;
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
 export const MOST_WALKS = 20;
 
-/** One directory as it was listed: the open ones below it, and what is covered. Names. */
+/** One directory as it was listed: the open ones below it, and what is covered. Names joined by slashes, which none holds. */
 export interface Listed {
   modified: number;
   changed: number;
   device: number;
   inode: number;
   version: number;
-  directories: readonly string[];
-  files: readonly string[];
-  hidden: readonly string[];
+  directories: string;
+  files: string;
+  hidden: string;
   /** Covered links: where they lead is covered too, and may change without a trace here. */
-  links: readonly string[];
+  links: string;
   /** Its `.git` is a file: another tree's rules may hold here. */
   worktree: boolean;
   /** It was listed long after its last change: its time shows the next one. */
@@ -58,6 +58,7 @@ export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
   readonly #listed = new Map<string, Listed>();
+  #listings = 0;
   #newest = 0;
   readonly #covered = new Map<string, Covered>();
   #newestCovered = 0;
@@ -68,6 +69,11 @@ export class ProtectedTree {
     this.#rules = rules;
   }
 
+  /** How many times an open directory was listed. */
+  get listings(): number {
+    return this.#listings;
+  }
+
   /** The open directories that were listed, by path. */
   get listed(): ReadonlyMap<string, Listed> {
     return this.#listed;
@@ -75,6 +81,7 @@ export class ProtectedTree {
 
   /** Takes a directory as listed before. It is listed again when it is another one now. */
   preset(directory: string, listed: Listed): void {
+    listed.version = this.#rules.version;
     this.#listed.set(directory, listed);
   }
 
@@ -118,9 +125,9 @@ export class ProtectedTree {
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
       const listed = this.#look(directory, racyFrom);
       const below = directory === "/" ? "" : directory;
-      for (const name of listed.directories) waiting.push(`${below}/${name}`);
-      for (const name of listed.files) found.files.push(`${below}/${name}`);
-      for (const name of listed.hidden) found.directories.push(`${below}/${name}`);
+      for (const name of namesIn(listed.directories)) waiting.push(`${below}/${name}`);
+      for (const name of namesIn(listed.files)) found.files.push(`${below}/${name}`);
+      for (const name of namesIn(listed.hidden)) found.directories.push(`${below}/${name}`);
     }
     return found;
   }
@@ -133,10 +140,11 @@ export class ProtectedTree {
       known.inode === inode && known.version === this.#rules.version &&
       (known.settled || Math.max(modified, changed) < racyFrom)
     ) {
-      for (const name of known.links) this.followLink(join(directory, name));
+      for (const name of namesIn(known.links)) this.followLink(join(directory, name));
       return known;
     }
     this.#newest = Math.max(this.#newest, modified, changed);
+    this.#listings += 1;
     const sorted = this.#sort(directory, listQuietly(directory));
     const listed = { modified, changed, device, inode, settled: false, ...sorted, version: this.#rules.version };
     this.#listed.set(directory, listed);
@@ -182,7 +190,13 @@ export class ProtectedTree {
         this.followLink(path);
       } else files.push(name);
     }
-    return { directories, files, hidden, links, worktree };
+    return {
+      directories: directories.join("/"),
+      files: files.join("/"),
+      hidden: hidden.join("/"),
+      links: links.join("/"),
+      worktree,
+    };
   }
 
   /** Notes where a link leads, if a rule covers it. */
@@ -197,6 +211,13 @@ export class ProtectedTree {
     }
   }
 }
+
+/** The names that are joined in a {@link Listed}. */
+export function namesIn(joined: string): readonly string[] {
+  return joined === "" ? NONE : joined.split("/");
+}
+
+const NONE: readonly string[] = [];
 
 function listQuietly(directory: string): DirectoryEntry[] {
   try {

@@ -3,7 +3,7 @@
  * and listing twenty thousand files would take longer than all the rest. Only names and times of directories and names of
  * covered entries are kept; a directory that is not as it was is listed again.
  */
-import { memoryText, readMemory } from "../../boundary/protected_memory.ts";
+import { memoryText, readMemory, type TreeMemory } from "../../boundary/protected_memory.ts";
 import type { ProtectedSet } from "../../boundary/protected.ts";
 import { listInPlace, lstatInPlace, mounts } from "../../platform/files_in_place.ts";
 import { type Home, openHome } from "../../platform/home.ts";
@@ -13,7 +13,7 @@ import { sha256 } from "../disk.ts";
 
 const PLACE = "cache/trees";
 /** Fewer directories are listed faster than the file is written. */
-const WORTH_KEEPING = 32;
+const WORTH_KEEPING = 8;
 const KEPT_FOR_MS = 30 * 24 * 60 * 60 * 1000;
 
 /** File systems of Linux that note every change of a directory; others may keep no time of it, or let it be set. */
@@ -29,13 +29,19 @@ export async function walkTree(
   const name = `${PLACE}/${(await sha256(roots.join("\0"))).slice(0, 32)}.json`;
   const known = home === null ? null : readMemory(await home.read(name).catch(() => null) ?? "");
   if (known !== null) set.recall(known);
-  const seen = set.memory(now);
-  const fresh = [...seen?.directories.values() ?? []].filter(({ settled }) => !settled).length;
+  const seen = set.memory(now, { least: WORTH_KEEPING });
   return async () => {
-    if (home === null || seen === null || fresh < WORTH_KEEPING) return;
+    if (home === null || seen === null || !hasNew(seen)) return;
     await home.write(name, memoryText(seen)).catch(() => {});
     await removeOld(home, now).catch(() => {});
   };
+}
+
+/** Whether enough of it was listed just now. Directories that change all the time are listed anew each time. */
+function hasNew({ directories }: TreeMemory): boolean {
+  let listed = 0;
+  for (const { settled } of directories.values()) if (!settled) listed += 1;
+  return listed >= WORTH_KEEPING;
 }
 
 /** The home, where it can be used and the times of the roots' directories can be relied on; else null. */

@@ -2,8 +2,8 @@
 import { ProtectedSet } from "../../boundary/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
-import { listInPlace, lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
-import { basename, dirname, isAbsolute, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
+import { listInPlace, lstatInPlace, mountPoints, realPathInPlace } from "../../platform/files_in_place.ts";
+import { basename, dirname, isAbsolute, isWithin, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
 import { walkTree } from "./tree_cache.ts";
 
 /** Where a hook runs. */
@@ -62,33 +62,63 @@ export class ProtectedView {
     return found ?? this.set.rule(path);
   }
 
-  /** The first protected thing inside of a directory, with its rule; null when there is none. Walks the directory. */
+  /** The first protected thing inside of a directory, with its rule; null when there is none. */
   async insideOf(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
-    const below = new ProtectedSet([realOrNamed(directory)]);
-    below.start();
-    const { files, directories } = await below.hidden();
-    for (const path of [...files, ...directories]) {
-      const rule = below.rule(path);
-      if (rule !== null) return { path, rule };
-    }
-    return this.#linkedInside(realOrNamed(directory));
+    const real = realOrNamed(directory);
+    // The project was walked already, but not what git keeps.
+    const walked = this.#around.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
+    const set = walked ? this.set : new ProtectedSet([real]);
+    const { files, directories } = await set.hidden();
+    const hidden = [...files, ...directories];
+    const within = (place: string) => {
+      const path = hidden.find((one) => one.startsWith(`${place}/`));
+      const rule = path === undefined ? null : set.rule(path);
+      return path === undefined || rule === null ? null : { path, rule };
+    };
+    return within(real) ?? this.#otherNameInside(real, within);
   }
 
-  /** A file below a directory that is a protected file under another name. */
-  #linkedInside(directory: string): { path: string; rule: ProtectionRule } | null {
+  /** What is protected below a directory under another name: by a link, a hard link, or a mount. */
+  #otherNameInside(
+    directory: string,
+    within: (place: string) => { path: string; rule: ProtectionRule } | null,
+  ): { path: string; rule: ProtectionRule } | null {
+    const { roots } = this.#around;
+    const mounted = mountPoints().some((point) =>
+      !roots.includes(point) && (isWithin(directory, point) || roots.some((root) => isWithin(root, point)))
+    );
+    const anyFile = mounted || !this.#allNamesKnown();
     const waiting = [directory];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       const place = at;
       for (const { name, kind } of quietly(() => listInPlace(place)) ?? []) {
-        const path = join(place, name);
+        const path = `${place}/${name}`;
         if (kind === "directory" && name !== ".git") waiting.push(path);
-        const status = kind === "file" ? quietly(() => lstatInPlace(path)) : null;
-        if (status === null || status.links < 2) continue;
+        if (kind === "symlink") {
+          const real = realOrNamed(path);
+          const rule = this.set.rule(real);
+          const found = rule === null ? within(real) : { path, rule };
+          if (found !== null) return found;
+        }
+        const status = anyFile && kind === "file" ? quietly(() => lstatInPlace(path)) : null;
+        if (status === null || (status.links < 2 && !mounted)) continue;
         const rule = this.set.ruleOfFile(status, path);
         if (rule !== null) return { path, rule };
       }
     }
     return null;
+  }
+
+  /** Whether every name of every protected file is one that was met: then no file elsewhere can be one of them. */
+  #allNamesKnown(): boolean {
+    const left = new Map<string, number>();
+    for (const path of new Set(this.set.files())) {
+      const status = quietly(() => lstatInPlace(path));
+      if (status === null) continue;
+      const identity = `${status.device}:${status.inode}`;
+      left.set(identity, (left.get(identity) ?? status.links) - 1);
+    }
+    return [...left.values()].every((names) => names <= 0);
   }
 
   /** `secrets/keys.md is protected (.agentclisecret:3 no-cloud: secrets)`. */
