@@ -112,18 +112,6 @@ Deno.test("the live hooks file is written, and no newer one that would switch it
   assert.match(await home.read(".windsurf/hooks.json"), /no-cloud-guard/);
 });
 
-Deno.test("what others wrote is shown, and taken over only when asked", async () => {
-  await using home = await temporaryHome();
-  await foreignProject(home);
-  const before = snapshot(home.root);
-  assert.match((await done(home, "import")).stdout, /theirs/);
-  assert.equal((await editor(home, "remove", "rule:theirs", "--yes")).code, 2);
-  await done(home, "import", "rule:theirs", "--take");
-  assert.deepEqual(snapshot(home.root), before);
-  await home.write(".ide/rules/theirs.md", "changed");
-  assert.equal((await editor(home, "check")).code, 1);
-});
-
 Deno.test("a persona becomes a skill that passes the specification", async () => {
   await using home = await temporaryHome();
   await home.write(

@@ -86,7 +86,10 @@ async function performAll({ home, ledger, next, plan, operations }: Work): Promi
     const made = next.directories.filter((directory) => !ledger.directories.includes(directory));
     await removeDirectories(made);
     // With something left of it, the ledger stays as it is in between: the next run ends what was begun.
-    if (stay.length === 0) await writeLedger(home, ledger);
+    if (stay.length === 0) {
+      await writeLedger(home, ledger);
+      for (const { path } of plan.changes) if (ledger.files[path] === undefined) await dropOriginal(home, path);
+    }
     throw failed(error, stay);
   }
 }

@@ -32,6 +32,8 @@ const SectionPiece = z.object({
   kind: z.literal("section"),
   path: z.string(),
   name: z.string(),
+  /** The lines around it, of a section that another installer has made; else they are those of ours. */
+  marks: z.object({ begin: z.string(), end: z.string() }).optional(),
   content: z.string(),
   limit: z.number().nullable(),
 });

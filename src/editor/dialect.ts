@@ -19,6 +19,11 @@ export interface Dialect {
   projectDirectory: string;
   /** Files that hold the hooks of a project; the first that is there and not empty is the one that the editor reads. */
   projectHooks: readonly string[];
+  /**
+   * Hooks of the editor's other agent in a project, with events of its own: read and reported, never written. It stands
+   * beside the hooks file and neither switches the other off.
+   */
+  otherHooks: string | null;
   /** The old single file of rules: read and reported. */
   legacyRules: string | null;
   /** Global rules, workflows, skills and hooks of the user. */
@@ -29,6 +34,8 @@ export interface Dialect {
   projectMcp: string | null;
   /** A place that is named for MCP servers too, and that is only reported. */
   otherMcp: string | null;
+  /** Global rules of the editor's other agent, in the home: read and reported. */
+  otherInstructions: string | null;
   /** Further directories where skills are found, in the project and in the home alike. */
   skillDirectories: readonly string[];
   /** Null: the name is not known, `--system-dir` must give it. `%ProgramData%` stands for that directory. */
@@ -43,11 +50,13 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     id: "ide",
     projectDirectory: ".ide",
     projectHooks: [".ide/hooks.json"],
+    otherHooks: null,
     legacyRules: ".ide-rules",
     userDirectory: ".vendor/ide",
     userMcp: ".vendor/ide/mcp_config.json",
     projectMcp: null,
     otherMcp: ".vendor/mcp_config.json",
+    otherInstructions: null,
     skillDirectories: [".assistant-a/skills", ".agents/skills"],
     systemDirectories: { linux: null, darwin: null, windows: null },
     precedence: "override",
@@ -57,11 +66,13 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     projectDirectory: ".windsurf",
     // The newer file switches the older one off: what is live decides, never what we would like.
     projectHooks: [".devin/hooks.json", ".windsurf/hooks.json"],
+    otherHooks: ".devin/hooks.v1.json",
     legacyRules: ".windsurfrules",
     userDirectory: ".codeium/windsurf",
     userMcp: ".codeium/windsurf/mcp_config.json",
     projectMcp: null,
     otherMcp: ".codeium/mcp_config.json",
+    otherInstructions: null,
     skillDirectories: [".claude/skills", ".agents/skills"],
     systemDirectories: {
       linux: "/etc/windsurf",
@@ -74,11 +85,13 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     id: "devin",
     projectDirectory: ".devin",
     projectHooks: [".devin/hooks.json", ".windsurf/hooks.json"],
+    otherHooks: ".devin/hooks.v1.json",
     legacyRules: null,
     userDirectory: ".codeium/windsurf",
     userMcp: ".config/devin/mcp_config.json",
     projectMcp: null,
     otherMcp: ".codeium/windsurf/mcp_config.json",
+    otherInstructions: ".config/devin/AGENTS.md",
     skillDirectories: [".claude/skills", ".agents/skills"],
     systemDirectories: {
       linux: "/etc/devin",

@@ -1,42 +1,53 @@
 /** What an editor finds on the disk, ours and everybody else's, and what is wrong with it. Looks only. */
 import { listInPlace, lstatInPlace } from "../platform/files_in_place.ts";
 import { join } from "../platform/path.ts";
-import type { ArtifactKind } from "./artifact.ts";
 import { type Dialect, type Scope, SCOPES } from "./dialect.ts";
 import { lookAt } from "./disk.ts";
-import { isEvent } from "./events.ts";
+import { type FoundArtifact, type Inspection, nameInLedger } from "./found.ts";
+import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./inspect_hooks.ts";
+import { serverProblems } from "./inspect_servers.ts";
 import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 import type { Ledger } from "./ledger.ts";
 import { lengthProblem, LIMITS } from "./limits.ts";
 import { ruleProblems, skillProblems, workflowProblems } from "./markdown_rules.ts";
 import { type Places, placesOf, shadowedHooks, type Surroundings } from "./places.ts";
-import { sectionNames } from "./section.ts";
+import { tellPrecedence } from "./precedence.ts";
+import { hasOwnText, sectionsIn } from "./section.ts";
+import { artifactsInWorktree, missingHere, type Worktrees, worktreesAround } from "./worktrees.ts";
 
-/** Something that an editor finds. */
-export interface FoundArtifact {
-  kind: ArtifactKind;
-  name: string;
-  scope: Scope;
-  path: string;
-  /** Whether the ledger knows it. */
-  ours: boolean;
-  problems: readonly string[];
-  /** Which one wins, and why, where several levels have one of that name. */
-  precedence?: string;
-  /** Of a hook: the entry as it stands there. */
-  entry?: unknown;
+export type { FoundArtifact, Inspection } from "./found.ts";
+
+interface Scene {
+  dialect: Dialect;
+  around: Surroundings;
+  inspection: Inspection;
 }
 
-/** What was found, and what is wrong with places rather than with artifacts. */
-export interface Inspection {
-  found: FoundArtifact[];
-  problems: string[];
+/** Looks at all scopes; the system scope is left out where its place is not known. */
+export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger): Inspection {
+  const inspection: Inspection = { found: [], problems: [], notes: [] };
+  const scene = { dialect, around, inspection };
+  const worktrees = worktreesAround(around.root);
+  for (const scope of SCOPES) {
+    if (scope === "system" && !knowsSystem(dialect, around)) continue;
+    inspectScope(placesOf(dialect, scope, around), scene);
+  }
+  inspectOtherPlaces(scene);
+  inspectNested(scene);
+  const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, around.root, worktrees)];
+  for (const one of inspection.found) {
+    const name = nameInLedger(one, { artifacts });
+    one.ours = name !== null;
+    one.name = name ?? one.name;
+  }
+  inspectWorktrees(scene, { worktrees, ledger });
+  tellPrecedence(inspection.found, dialect);
+  return inspection;
 }
 
-function markdownFiles(directory: string | null): { name: string; path: string }[] {
-  if (directory === null) return [];
-  return entries(directory).filter((name) => name.endsWith(".md"))
-    .map((name) => ({ name: name.slice(0, -3), path: join(directory, name) }));
+function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: Surroundings): boolean {
+  if (systemDirectory !== undefined) return true;
+  return dialect.systemDirectories[os] !== null && (os !== "windows" || programData !== undefined);
 }
 
 function entries(directory: string): string[] {
@@ -47,89 +58,143 @@ function entries(directory: string): string[] {
   }
 }
 
-/** Looks at all scopes; the system scope is left out where its place is not known. */
-export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger): Inspection {
-  const inspection: Inspection = { found: [], problems: [] };
-  for (const scope of SCOPES) {
-    if (scope === "system" && around.systemDirectory === undefined && dialect.systemDirectories[around.os] === null) {
-      continue;
-    }
-    if (scope === "system" && around.os === "windows" && around.programData === undefined) continue;
-    inspectScope(placesOf(dialect, scope, around), { dialect, around, inspection });
-  }
-  inspectNested({ dialect, around, inspection });
-  for (const path of shadowedHooks(dialect, around.root)) {
-    inspection.problems.push(`${path} is not read: another hooks file of the project goes before it`);
-  }
-  if (dialect.otherMcp !== null && lookAt(join(around.userHome, dialect.otherMcp)) !== null) {
-    inspection.problems.push(
-      `${join(around.userHome, dialect.otherMcp)} exists too; the editor's servers are in ${
-        join(around.userHome, dialect.userMcp)
-      }`,
-    );
-  }
-  for (const one of inspection.found) one.ours = isOurs(one, ledger);
-  tellPrecedence(inspection.found, dialect);
-  return inspection;
+const UNREADABLE = "it cannot be read, is larger than 4 MiB, or is no UTF-8 text";
+
+function addFile(
+  one: Pick<FoundArtifact, "kind" | "name" | "scope" | "path">,
+  { inspection }: Scene,
+  judge: (text: string) => string[],
+): void {
+  const text = lookAt(one.path);
+  inspection.found.push({ ...one, ours: false, problems: text === null ? [UNREADABLE] : judge(text) });
 }
 
-interface Scene {
-  dialect: Dialect;
-  around: Surroundings;
-  inspection: Inspection;
+function addMarkdown(
+  kind: "rule" | "workflow",
+  directory: string | null,
+  { scene, scope }: { scene: Scene; scope: Scope },
+): void {
+  if (directory === null) return;
+  const judge = kind === "rule" ? ruleProblems : workflowProblems;
+  for (const file of entries(directory)) {
+    if (!file.endsWith(".md")) continue;
+    addFile({ kind, name: file.slice(0, -3), scope, path: join(directory, file) }, scene, judge);
+  }
 }
 
 function inspectScope(places: Places, scene: Scene): void {
-  const { found } = scene.inspection;
-  const add = (kind: ArtifactKind, name: string, path: string, problems: readonly string[], entry?: unknown) =>
-    found.push({
-      kind,
-      name,
-      scope: places.scope,
-      path,
-      ours: false,
-      problems,
-      ...(entry === undefined ? {} : { entry }),
-    });
-  const judged = (path: string, judge: (text: string) => string[]) => {
-    const text = lookAt(path);
-    return text === null ? ["it cannot be read, or is no text"] : judge(text);
-  };
-  for (const { name, path } of markdownFiles(places.rules)) add("rule", name, path, judged(path, ruleProblems));
-  for (const { name, path } of markdownFiles(places.workflows)) {
-    add("workflow", name, path, judged(path, workflowProblems));
-  }
-  const extra = places.scope === "system"
-    ? []
-    : scene.dialect.skillDirectories.map((directory) => join(places.base, directory));
+  const { scope, base } = places;
+  addMarkdown("rule", places.rules, { scene, scope });
+  addMarkdown("workflow", places.workflows, { scene, scope });
+  const extra = scope === "system" ? [] : scene.dialect.skillDirectories.map((directory) => join(base, directory));
   for (const directory of [places.skills, ...extra]) {
     for (const name of entries(directory)) {
       const path = join(directory, name, "SKILL.md");
-      if (lstatInPlace(path) !== null) add("skill", name, path, judged(path, (text) => skillProblems(text, name)));
+      if (lstatInPlace(path) === null) continue;
+      addFile({ kind: "skill", name, scope, path }, scene, (text) => skillProblems(text, name));
     }
   }
-  inspectJson({ path: places.hooks, member: "hooks", inspection: scene.inspection }, (event, value) => {
-    if (!Array.isArray(value)) return scene.inspection.problems.push(`${places.hooks}: ${event} is no list`);
-    const unknown = isEvent(event) ? [] : [`the editor knows no event "${event}"`];
-    for (const entry of value) add("hook", event, places.hooks, [...unknown, ...hookProblems(entry)], entry);
-  });
+  for (const { name, value } of membersOf(places.hooks, { member: "hooks", scene })) {
+    addHooks({ path: places.hooks, event: name, hooks: hooksOfEvent(name, value) }, scene, scope);
+  }
   if (places.mcp !== null) {
-    const { mcp } = places;
-    inspectJson(
-      { path: mcp, member: "mcpServers", inspection: scene.inspection },
-      (name, value) => add("mcp", name, mcp, serverProblems(value), value),
+    for (const { name, value } of membersOf(places.mcp, { member: "mcpServers", scene })) {
+      const problems = serverProblems(value);
+      scene.inspection.found.push({ kind: "mcp", name, scope, path: places.mcp, ours: false, problems, entry: value });
+    }
+  }
+  if (places.instructions !== null) {
+    addInstructions(places.instructions, scene, { scope, limit: scope === "user" ? LIMITS.globalRules : null });
+  }
+  const legacy = scope === "project" ? scene.dialect.legacyRules : null;
+  if (legacy !== null && lstatInPlace(join(base, legacy)) !== null) {
+    addFile({ kind: "rule", name: legacy, scope, path: join(base, legacy) }, scene, () => []);
+  }
+}
+
+function addHooks(
+  { path, event, hooks }: { path: string; event: string; hooks: HookInFile[] | null },
+  { inspection }: Scene,
+  scope: Scope,
+): void {
+  if (hooks === null) return void inspection.problems.push(`${path}: ${event} is no list`);
+  for (const hook of hooks) inspection.found.push({ ...hook, kind: "hook", scope, path, ours: false });
+}
+
+/** The sections of a file of instructions, and what stands beside them. */
+function addInstructions(
+  path: string,
+  { inspection }: Scene,
+  { scope, limit }: { scope: Scope; limit: number | null },
+): void {
+  if (lstatInPlace(path) === null) return;
+  const text = lookAt(path);
+  const problem = text === null ? UNREADABLE : limit === null ? null : lengthProblem(text, limit);
+  const add = (name: string, more: Pick<FoundArtifact, "marks"> = {}) =>
+    inspection.found.push({
+      kind: "instructions",
+      name,
+      scope,
+      path,
+      ours: false,
+      problems: problem === null ? [] : [problem],
+      ...more,
+    });
+  if (text === null || hasOwnText(text)) add("(text)");
+  for (const marks of text === null ? [] : sectionsIn(text)) add(marks.name, { marks });
+}
+
+/** The members of an object of a JSON file; what is wrong with the file is noted. */
+function membersOf(
+  path: string,
+  { member, scene: { inspection } }: { member: string | null; scene: Scene },
+): { name: string; value: unknown }[] {
+  const text = lookAt(path);
+  if (text === null) {
+    if (lstatInPlace(path) !== null) inspection.problems.push(`${path}: ${UNREADABLE}`);
+    return [];
+  }
+  if (text.replace(/^\ufeff/, "").trim() === "") return [];
+  try {
+    const root = parseJsonTree(text);
+    const node = member === null ? nodeAt(root, ["hooks"]) ?? root : nodeAt(root, [member]);
+    if (node?.kind !== "object") {
+      inspection.problems.push(`${path} has no object${member === null ? "" : ` "${member}"`}`);
+      return [];
+    }
+    // A name that stands twice counts once for the editor, and for nobody certainly which.
+    for (const { key } of node.members) nodeAt(node, [key]);
+    return node.members.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    inspection.problems.push(`${path} cannot be read: ${error.message}`);
+    return [];
+  }
+}
+
+/** Places of the editor's other agent, places that are named for what lies elsewhere, and files that are not read. */
+function inspectOtherPlaces(scene: Scene): void {
+  const { dialect, around, inspection } = scene;
+  const other = dialect.otherHooks === null ? null : join(around.root, dialect.otherHooks);
+  if (other !== null && lstatInPlace(other) !== null) {
+    const before = inspection.found.length;
+    for (const { name, value } of membersOf(other, { member: null, scene })) {
+      addHooks({ path: other, event: name, hooks: hooksOfOtherAgent(name, value) }, scene, "project");
+    }
+    for (const one of inspection.found.slice(before)) one.otherAgent = true;
+    inspection.notes.push(
+      `${other} is run by the editor's other agent, which runs nothing of hooks.json: a guard there does not hold for it`,
     );
   }
-  const text = places.instructions === null ? null : lookAt(places.instructions);
-  if (text !== null && places.instructions !== null) {
-    const limit = places.scope === "user" ? lengthProblem(text, LIMITS.globalRules) : null;
-    const names = sectionNames(text);
-    for (const name of names) add("instructions", name, places.instructions, limit === null ? [] : [limit]);
-    if (names.length === 0) add("instructions", "(all)", places.instructions, limit === null ? [] : [limit]);
+  if (dialect.otherInstructions !== null) {
+    addInstructions(join(around.userHome, dialect.otherInstructions), scene, { scope: "user", limit: null });
   }
-  if (places.scope === "project" && scene.dialect.legacyRules !== null) {
-    const path = join(places.base, scene.dialect.legacyRules);
-    if (lookAt(path) !== null) add("rule", scene.dialect.legacyRules, path, []);
+  for (const path of shadowedHooks(dialect, around.root)) {
+    inspection.problems.push(`${path} is not read: another hooks file of the project goes before it`);
+  }
+  const [named, read] = [dialect.otherMcp, dialect.userMcp].map((name) => name && join(around.userHome, name));
+  if (named && lstatInPlace(named) !== null) {
+    inspection.notes.push(`${named} exists too; the editor's servers are in ${read}`);
   }
 }
 
@@ -137,7 +202,8 @@ function inspectScope(places: Places, scene: Scene): void {
 const NESTED_LIMIT = 5_000;
 
 /** Rules and `AGENTS.md` of subdirectories: they hold below their directory. */
-function inspectNested({ dialect, around, inspection }: Scene): void {
+function inspectNested(scene: Scene): void {
+  const { dialect, around } = scene;
   const waiting = [around.root];
   for (let left = NESTED_LIMIT; left > 0 && waiting.length > 0; left--) {
     const directory = waiting.shift() ?? around.root;
@@ -147,84 +213,31 @@ function inspectNested({ dialect, around, inspection }: Scene): void {
       if (lstatInPlace(path)?.kind === "directory") waiting.push(path);
     }
     if (directory === around.root) continue;
-    const head = { scope: "project", ours: false } as const;
-    for (const { name, path } of markdownFiles(join(directory, dialect.projectDirectory, "rules"))) {
-      const text = lookAt(path);
-      const problems = text === null ? ["it cannot be read, or is no text"] : ruleProblems(text);
-      inspection.found.push({ ...head, kind: "rule", name, path, problems });
-    }
-    const path = join(directory, "AGENTS.md");
-    const text = lookAt(path);
-    if (text === null) continue;
-    const names = sectionNames(text);
-    for (const name of names.length === 0 ? ["(all)"] : names) {
-      inspection.found.push({ ...head, kind: "instructions", name, path, problems: [] });
-    }
+    addMarkdown("rule", join(directory, dialect.projectDirectory, "rules"), { scene, scope: "project" });
+    addInstructions(join(directory, "AGENTS.md"), scene, { scope: "project", limit: null });
   }
 }
 
-function inspectJson(
-  { path, member, inspection }: { path: string; member: string; inspection: Inspection },
-  visit: (name: string, value: unknown) => void,
+function inspectWorktrees(
+  { around, inspection }: Scene,
+  { worktrees, ledger }: { worktrees: Worktrees; ledger: Ledger },
 ): void {
-  const text = lookAt(path);
-  if (text === null || text.replace(/^\ufeff/, "").trim() === "") return;
-  try {
-    const node = nodeAt(parseJsonTree(text), [member]);
-    if (node?.kind !== "object") return void inspection.problems.push(`${path} has no object "${member}"`);
-    for (const { key, value } of node.members) visit(key, dataOf(value));
-  } catch (error) {
-    if (!(error instanceof JsonProblem)) throw error;
-    inspection.problems.push(`${path} cannot be read: ${error.message}`);
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-function hookProblems(entry: unknown): string[] {
-  if (!isRecord(entry)) return ["the entry is no object"];
-  const { command, powershell, working_directory } = entry;
-  const problems: string[] = [];
-  if (typeof command !== "string" && typeof powershell !== "string") problems.push("it has no command line");
-  if (typeof working_directory === "string" && working_directory.startsWith("~")) {
-    problems.push("its working_directory starts with ~, which the editor does not know");
-  }
-  return problems;
-}
-
-function serverProblems(value: unknown): string[] {
-  if (!isRecord(value)) return ["the server is no object"];
-  const ways = ["command", "serverUrl", "url"].filter((key) => typeof value[key] === "string");
-  return ways.length === 1 ? [] : ["a server has either a command or an address"];
-}
-
-function isOurs({ kind, name, path, entry }: FoundArtifact, { artifacts }: Ledger): boolean {
-  return artifacts.some((one) =>
-    one.pieces.some(({ piece, written }) => {
-      if (written === null || piece.path !== path) return false;
-      if (piece.kind === "item") return kind === "hook" && JSON.stringify(piece.value) === JSON.stringify(entry);
-      return piece.kind === "member" ? piece.at.at(-1) === name : piece.kind === "file" || piece.name === name;
-    })
-  );
-}
-
-const LEVEL: Readonly<Record<Scope, number>> = { system: 0, project: 1, user: 2 };
-
-function tellPrecedence(found: readonly FoundArtifact[], { precedence }: Dialect): void {
-  for (const one of found) {
-    if (one.kind === "hook") {
-      one.precedence = "all hooks of all levels run";
-      continue;
-    }
-    if (precedence === "merge" && one.kind !== "workflow") continue;
-    const others = found.filter((other) =>
-      other.kind === one.kind && other.name === one.name && other.scope !== one.scope
+  const { main, linked } = worktrees;
+  const missing = missingHere(artifactsInWorktree(ledger, around.root, worktrees), ledger.artifacts);
+  if (missing.length > 0) {
+    inspection.problems.push(
+      `in this worktree ${
+        missing.join(", ")
+      } of ${main} is missing: commit it, add it here, or let setup-worktree copy it`,
     );
-    const above = others.filter((other) => LEVEL[other.scope] < LEVEL[one.scope]);
-    const [winner] = above.sort((left, right) => LEVEL[left.scope] - LEVEL[right.scope]);
-    if (winner !== undefined) one.precedence = `not used: the one of the ${winner.scope} wins`;
-    else if (others.length > 0) one.precedence = "wins over the others of that name";
+  }
+  if (linked.length > LIMITS.parallelSessions) {
+    inspection.notes.push(
+      `the repository has ${linked.length} linked worktrees; the editor runs at most ${LIMITS.parallelSessions} sessions side by side`,
+    );
+  }
+  const prepared = inspection.found.some(({ event }) => event === "post_setup_worktree");
+  if (linked.length > 0 && !prepared) {
+    inspection.notes.push("no hook prepares new worktrees: agentcli editor add hook setup-worktree");
   }
 }

@@ -1,5 +1,4 @@
 /** Artifacts from what a person gives: checked here, before anything is planned. */
-import { isSecretVariable } from "../boundary/hygiene.ts";
 import { AgentcliError } from "../errors.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";
 import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Piece } from "./artifact.ts";
@@ -11,6 +10,8 @@ import { globsProblem, ruleProblems, skillProblems, type Trigger, workflowProble
 import { checkName } from "./names.ts";
 import type { Places } from "./places.ts";
 import { bashQuoted, powershellQuoted, type Scripts } from "./scaffold.ts";
+import { ownMarks } from "./section.ts";
+import { holdsKey, isLiteralKey } from "./server_keys.ts";
 
 /** Where an artifact goes. */
 export interface Destination {
@@ -174,9 +175,6 @@ function powershellLine(path: string, event: string, { guard }: { guard: boolean
     `if ($LASTEXITCODE -ne 0) { exit ${code} }`;
 }
 
-const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;
-const REFERENCE = /\$\{env:[A-Za-z_]\w*\}/;
-
 /** A value with `$NAME` and `${NAME}` written as the editors read it. */
 function withReferences(value: string): string {
   return value.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (_, braced, plain) => `\${env:${braced ?? plain}}`);
@@ -186,9 +184,7 @@ function keyed(values: Readonly<Record<string, string>>, { name, inHeader }: { n
   return Object.fromEntries(
     Object.entries(values).map(([key, value]) => {
       const written = withReferences(value);
-      const secret = isSecretVariable(key.replaceAll("-", "_")) ||
-        (inHeader && /^(?:authorization|cookie)$/i.test(key));
-      if (KEY_SHAPE.test(written) || (secret && written !== "" && !REFERENCE.test(written))) {
+      if (isLiteralKey(key, written, { inHeader })) {
         throw new AgentcliError("usage", `server ${name}: ${key} holds a literal key`, {
           hint: `write a reference, such as ${key}='\${env:NAME}', and set the variable where the editor starts`,
         });
@@ -215,7 +211,7 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
   }
   const { disabled, disabledTools } = server;
   const open = "command" in server ? [server.command, ...server.args] : [server.serverUrl];
-  if (open.some((text) => KEY_SHAPE.test(text) || /:\/\/[^/\s@]*:[^/\s@]*@/.test(text))) {
+  if (open.some(holdsKey)) {
     throw new AgentcliError("usage", `server ${name}: its command line or address holds a literal key`, {
       hint: "give the key through --env or --header as ${env:NAME}",
     });
@@ -254,5 +250,11 @@ function makeSection(
   const limit = to.places.scope === "user" ? LIMITS.globalRules : null;
   if (limit !== null) refuse([lengthProblem(content, limit)], `${kind} ${name}`);
   const text = content.replaceAll("\r\n", "\n").trim();
+  const { begin, end } = ownMarks(name);
+  if (text.includes(begin) || text.includes(end)) {
+    throw new AgentcliError("usage", `${kind} ${name}: its text holds the marks of its own section`, {
+      hint: "give the text without them",
+    });
+  }
   return artifact(kind, name, { to, pieces: [{ kind: "section", path, name, content: text, limit }] });
 }

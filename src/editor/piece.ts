@@ -1,9 +1,10 @@
 /** A piece and a text: what stands there now, the text with the piece, the text without it. */
-import { canonical, dataOf, type JsonNode, nodeAt, parseJsonTree } from "./json_tree.ts";
+import { lstatInPlace } from "../platform/files_in_place.ts";
+import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 import { decodeBase64, type Piece } from "./artifact.ts";
 import { addItem, removeItem, removeMember, replaceItem, setMember } from "./json_edit.ts";
-import { readSection, removeSection, writeSection } from "./section.ts";
-import { sha256, textOf } from "./disk.ts";
+import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
+import { lookAt, sha256, textOf } from "./disk.ts";
 
 /** A piece of a file that is text to us. */
 export type TextPiece = Exclude<Piece, { kind: "file" }>;
@@ -20,10 +21,21 @@ export interface PlaceState {
 
 const NOTHING: PlaceState = { hash: null, index: -1, found: null };
 
+function marksOf({ name, marks }: Extract<Piece, { kind: "section" }>): SectionMarks {
+  return marks === undefined ? ownMarks(name) : { name, ...marks };
+}
+
 function commandsOf(value: unknown): unknown[] {
   if (typeof value !== "object" || value === null) return [];
   return [(value as { command?: unknown }).command, (value as { powershell?: unknown }).powershell]
     .filter((command) => typeof command === "string");
+}
+
+/** Whether two entries are one hook: equal, or with a command line in common. */
+export function sameHook(one: unknown, other: unknown): boolean {
+  if (canonical(one) === canonical(other)) return true;
+  const commands = commandsOf(one);
+  return commandsOf(other).some((command) => commands.includes(command));
 }
 
 /** The item of a list that is this one: equal, else as it was written, else one with the same command line. */
@@ -48,7 +60,7 @@ export async function stateIn(
   { versions }: { versions: readonly Piece[] },
 ): Promise<PlaceState> {
   if (piece.kind === "section") {
-    const content = readSection(text, piece.name);
+    const content = readSection(text, marksOf(piece));
     return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...piece, content } };
   }
   if (text.replace(/^\ufeff/, "").trim() === "") return NOTHING;
@@ -62,9 +74,24 @@ export async function stateIn(
   return { hash: await sha256(canonical(value)), index, found: { ...piece, value } };
 }
 
+/** Whether anything stands in the place of a piece, whatever it is; what cannot be read counts as something. */
+export function isInPlace(piece: Piece): boolean {
+  const text = lookAt(piece.path);
+  if (piece.kind === "file") return lstatInPlace(piece.path) !== null;
+  if (text === null) return lstatInPlace(piece.path) !== null;
+  try {
+    if (piece.kind === "section") return readSection(text, marksOf(piece)) !== null;
+    const node = text.trim() === "" ? null : nodeAt(parseJsonTree(text), piece.at);
+    return piece.kind === "member" ? node !== null : indexOf(node, [piece.value]) >= 0;
+  } catch (error) {
+    if (error instanceof JsonProblem || error instanceof SectionProblem) return true;
+    throw error;
+  }
+}
+
 /** The text with the piece in it. `index`: the item that it replaces, or -1. */
 export function withPiece(text: string, piece: TextPiece, { index }: { index: number }): string {
-  if (piece.kind === "section") return writeSection(text, piece.name, { content: piece.content });
+  if (piece.kind === "section") return writeSection(text, marksOf(piece), { content: piece.content });
   if (piece.kind === "member") return setMember(text, piece.at, piece.value);
   return index < 0 ? addItem(text, piece.at, piece.value) : replaceItem(text, piece.at, { index, value: piece.value });
 }
@@ -75,7 +102,7 @@ export function withoutPiece(
   piece: TextPiece,
   { index, original }: { index: number; original: string | null },
 ): string {
-  if (piece.kind === "section") return removeSection(text, piece.name);
+  if (piece.kind === "section") return removeSection(text, marksOf(piece));
   let result = piece.kind === "member" ? removeMember(text, piece.at) : removeItem(text, piece.at, { index });
   const first = original === null || original.replace(/^\ufeff/, "").trim() === "" ? null : parseJsonTree(original);
   for (

@@ -46,6 +46,8 @@ interface Draft {
   original: string | null;
   /** Something of ours goes out of it. */
   removed: boolean;
+  /** Something of others comes back into it. */
+  returned: boolean;
   /** What was taken over goes too: the first original must not come back. */
   discarded: boolean;
 }
@@ -105,6 +107,7 @@ async function openDraft(
     executable: false,
     original,
     removed: false,
+    returned: false,
     discarded: false,
   };
 }
@@ -145,6 +148,7 @@ async function take(step: Step, draft: Draft, wanted: Wanted): Promise<Installed
   const goal = next === null ? null : await pieceHash(next);
   if (!stays) {
     draft.removed = true;
+    draft.returned ||= next !== null;
     draft.discarded ||= old !== null && discards(old, wanted);
   }
   if (state.hash === goal) {
@@ -212,10 +216,11 @@ async function finish(
     const untouched = record !== undefined && record.untouched && before !== null &&
       ownStates(record).includes(await sha256(before.bytes));
     const original = record?.created === false ? await readOriginal(home, path) : null;
-    if (untouched && !draft.discarded && (record.created || original !== null)) {
+    const isOurs = record?.created === true && !draft.returned;
+    if (untouched && !draft.discarded && (isOurs || original !== null)) {
       after = original?.bytes ?? null;
       mode = original?.mode ?? mode;
-    } else if (record?.created && after !== null && isBare(textOfFile(after) ?? "x")) after = null;
+    } else if (isOurs && after !== null && isBare(textOfFile(after) ?? "x")) after = null;
   }
   const sameMode = before?.mode === null || before?.mode === mode;
   if (sameBytes(before?.bytes ?? null, after) && (after === null || sameMode)) return null;

@@ -1,8 +1,15 @@
 /** A marked section of a markdown file that others write too: what stands between the marks is ours, the rest is not. */
 
-/** The first and the last line of a section. */
-function marks(name: string): { begin: string; end: string } {
-  return { begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
+/** The first and the last line of a section, and what it is called. */
+export interface SectionMarks {
+  name: string;
+  begin: string;
+  end: string;
+}
+
+/** The marks of a section of ours. */
+export function ownMarks(name: string): SectionMarks {
+  return { name, begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
 }
 
 /** What is wrong with the marks of a section: one is missing, doubled, or out of order. */
@@ -15,8 +22,7 @@ interface Place {
   end: number;
 }
 
-function placeOf(text: string, name: string): Place | null {
-  const { begin, end } = marks(name);
+function placeOf(text: string, { name, begin, end }: SectionMarks): Place | null {
   const [first, last] = [text.indexOf(begin), text.indexOf(end)];
   if (first < 0 && last < 0) return null;
   if (first < 0 || last < first || text.includes(begin, first + 1) || text.includes(end, last + 1)) {
@@ -26,20 +32,20 @@ function placeOf(text: string, name: string): Place | null {
 }
 
 /** The content of a section with plain line ends; null when the file has none. Throws {@link SectionProblem}. */
-export function readSection(text: string, name: string): string | null {
-  const place = placeOf(text, name);
+export function readSection(text: string, marks: SectionMarks): string | null {
+  const place = placeOf(text, marks);
   if (place === null) return null;
-  const { begin, end } = marks(name);
+  const { begin, end } = marks;
   const inner = text.slice(place.start + begin.length, place.end - end.length);
   return inner.replaceAll("\r\n", "\n").replace(/^\n/, "").replace(/\n$/, "");
 }
 
 /** The text with the section set: in its place, or behind everything with an empty line between. */
-export function writeSection(text: string, name: string, { content }: { content: string }): string {
-  const { begin, end } = marks(name);
+export function writeSection(text: string, marks: SectionMarks, { content }: { content: string }): string {
+  const { begin, end } = marks;
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
   const section = [begin, ...content.split("\n"), end].join(newline);
-  const place = placeOf(text, name);
+  const place = placeOf(text, marks);
   if (place !== null) return text.slice(0, place.start) + section + text.slice(place.end);
   if (text.replace(/^\ufeff/, "") === "") return `${text}${section}${newline}`;
   return text + gapBefore(text, newline) + section + newline;
@@ -50,14 +56,57 @@ function gapBefore(text: string, newline: string): string {
 }
 
 /** The text without the section and the empty line before it. */
-export function removeSection(text: string, name: string): string {
-  const place = placeOf(text, name);
+export function removeSection(text: string, marks: SectionMarks): string {
+  const place = placeOf(text, marks);
   if (place === null) return text;
   const before = text.slice(0, place.start).replace(/(\r?\n)\r?\n$/, "$1");
   return before + text.slice(place.end).replace(/^\r?\n/, "");
 }
 
-/** The names of all sections of ours in a text. */
-export function sectionNames(text: string): string[] {
-  return [...text.matchAll(/<!-- agentcli:begin ([^\s>]+) -->/g)].map(([, name]) => name ?? "");
+/** The words of a comment of one line, lower case; null for a line that is none. */
+function commentWords(line: string): string[] | null {
+  const inner = /^\s*<!--\s*(.*?)\s*-->\s*$/.exec(line)?.[1];
+  return inner === undefined ? null : inner.toLowerCase().split(/[\s:_/-]+/).filter((word) => word !== "");
+}
+
+const BEGIN = /^(?:begin|start)$/;
+const END = /^(?:end|stop)$/;
+
+/**
+ * The sections that a text is divided into by comments, those of other installers too: a line that says "begin" or
+ * "start", and a later one that says "end" or "stop" and names nothing that the first does not name.
+ */
+export function sectionsIn(text: string): SectionMarks[] {
+  const lines = text.split(/\r?\n/);
+  const found: SectionMarks[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const words = commentWords(lines[at] ?? "");
+    if (!words?.some((word) => BEGIN.test(word))) continue;
+    const names = words.filter((word) => !BEGIN.test(word));
+    const end = lines.findIndex((line, index) => index > at && closes(line, names));
+    if (end < 0) continue;
+    const last = (commentWords(lines[end] ?? "") ?? []).filter((word) => !END.test(word));
+    const own = /^<!-- agentcli:begin ([^\s>]+) -->$/.exec((lines[at] ?? "").trim())?.[1];
+    const name = own ?? (last.join("-").replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") || "section");
+    found.push({ name, begin: (lines[at] ?? "").trim(), end: (lines[end] ?? "").trim() });
+    at = end;
+  }
+  return found;
+}
+
+function closes(line: string, names: readonly string[]): boolean {
+  const words = commentWords(line);
+  return words !== null && words.some((word) => END.test(word)) &&
+    words.filter((word) => !END.test(word)).every((word) => names.includes(word));
+}
+
+/** Whether a text has anything beside its sections. */
+export function hasOwnText(text: string): boolean {
+  let rest = text;
+  try {
+    for (const marks of sectionsIn(text)) rest = removeSection(rest, marks);
+  } catch (error) {
+    if (!(error instanceof SectionProblem)) throw error;
+  }
+  return rest.replace(/^\ufeff/, "").trim() !== "";
 }

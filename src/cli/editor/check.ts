@@ -14,7 +14,7 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   const scene = await openScene(options, context);
   const ledger = await readLedger(scene.home);
   const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
-  const { found, problems } = inspect(scene.dialect, scene.around, ledger);
+  const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
   const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(scene.isHere), files: {} });
   const findings = [
     ...interrupted.map((path) => ({
@@ -30,11 +30,12 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
     ...problems.map((message) => ({ kind: "place", path: scene.around.root, message })),
   ];
   if (context.globals.json) {
-    await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: scene.dialect.id, findings }));
+    await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: scene.dialect.id, findings, notes }));
   } else if (findings.length === 0) await notice(context, "everything is as it should be");
   else {
     const lines = findings.map(({ path, message }) => `${clean(scene.shown(path))}: ${clean(message)}\n`);
     await context.io.stdout.write(lines.join(""));
   }
+  if (!context.globals.json) { for (const note of notes) await notice(context, `note: ${note}`); }
   return findings.length === 0 ? 0 : 1;
 }

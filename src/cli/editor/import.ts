@@ -1,44 +1,123 @@
 /** Shows what others or a person wrote, and takes it over when asked. */
 import { applyChanges } from "../../editor/apply.ts";
-import { adopt } from "../../editor/adopt.ts";
+import { artifactId } from "../../editor/artifact.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
+import type { Problem } from "../../editor/plan.ts";
+import { type Candidate, candidatesOf } from "../../editor/take_over.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice } from "../say.ts";
-import type { Invocation } from "../verb.ts";
-import { openScene } from "./scene.ts";
+import type { Context, Invocation } from "../verb.ts";
+import { openScene, type Scene } from "./scene.ts";
 import type { IMPORT_OPTIONS } from "./verb.ts";
 
-/** Changes no file: taking over is a note in the ledger. */
-export async function run({ options, arguments: words, context }: Invocation<typeof IMPORT_OPTIONS>): Promise<void> {
+/** Changes no file: taking over is a note in the ledger. Exit 1 when something that was asked for cannot be taken. */
+export async function run(
+  { options, arguments: words, context }: Invocation<typeof IMPORT_OPTIONS>,
+): Promise<number> {
+  if (options.take && words.length === 0 && !options.all) {
+    throw new AgentcliError("usage", "name what to take over, or give --all", { hint: "see: agentcli editor import" });
+  }
+  if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to take over, or give --all");
   const scene = await openScene(options, context);
-  const foreign = inspect(scene.dialect, scene.around, await readLedger(scene.home)).found.filter(({ ours }) => !ours);
-  const chosen = words.length === 0
-    ? foreign
-    : foreign.filter(({ kind, name }) => words.includes(name) || words.includes(`${kind}:${name}`));
-  if (words.length > 0 && chosen.length === 0) throw new AgentcliError("usage", "nothing of others has that name here");
+  const ledger = await readLedger(scene.home);
+  const { found, problems } = inspect(scene.dialect, scene.around, ledger);
+  const { dialect, places } = scene;
+  const candidates = chosen(candidatesOf(found, { dialect, ledger, places }), words);
+  const taken = options.take || options.all ? await takeOver(candidates, scene) : null;
+  const refused = words.length === 0 ? [] : candidates.filter(({ artifact }) => artifact === null);
   const { io, globals } = context;
-  let taken = 0;
-  if (options.take) {
-    const add = adopt(chosen, { dialect: scene.dialect, places: scene.places });
-    await applyChanges(scene.home, { add, remove: [], keep: () => false, force: false, take: true });
-    taken = add.length;
-  }
   if (globals.json) {
-    return await io.stdout.write(jsonText({ artifacts: chosen.map(({ entry: _, ...one }) => one), taken }));
+    const artifacts = candidates.map((one) => jsonOf(one));
+    await io.stdout.write(
+      jsonText({ artifacts, problems, taken: taken?.count ?? 0, not_taken: taken?.problems ?? [] }),
+    );
+  } else {
+    await show(candidates, scene);
+    for (const problem of problems) await notice(context, `warning: ${problem}`);
+    await tell(taken?.count ?? null, candidates, context);
+    for (const { artifact, path, message } of taken?.problems ?? []) {
+      await io.stderr.write(`not taken over: ${clean(`${artifact}: ${scene.shown(path)}: ${message}`)}\n`);
+    }
   }
-  if (chosen.length === 0) return await notice(context, "nothing of others is here");
-  const rows = chosen.map(({ kind, name, scope, path, problems }) => [
-    kind,
-    clean(name),
-    scope,
-    clean(scene.shown(path)),
-    clean(problems[0] ?? ""),
-  ]);
-  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-  await io.stdout.write(table([["KIND", "NAME", "SCOPE", "PATH", "PROBLEM"], ...rows], { width }));
-  await notice(context, options.take ? `${taken} taken over` : "take them over with --take, all or by name");
+  return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
+}
+
+/** The word by which a candidate is named: that of the artifact that it would be. */
+function wordsOf({ found, artifact }: Candidate): string[] {
+  const names = [artifact, ...found].flatMap((one) => one === null ? [] : [artifactId(one), one.name]);
+  return [...names, ...found.flatMap(({ event }) => event ?? [])];
+}
+
+function chosen(candidates: readonly Candidate[], words: readonly string[]): readonly Candidate[] {
+  const unknown = words.find((word) => !candidates.some((one) => wordsOf(one).includes(word)));
+  if (unknown !== undefined) {
+    throw new AgentcliError("usage", `nothing of others has the name "${unknown}" here`, {
+      hint: "see: agentcli editor import",
+    });
+  }
+  return words.length === 0
+    ? candidates
+    : candidates.filter((one) => wordsOf(one).some((word) => words.includes(word)));
+}
+
+async function takeOver(
+  candidates: readonly Candidate[],
+  { home }: Scene,
+): Promise<{ count: number; problems: Problem[] }> {
+  const add = candidates.flatMap(({ artifact }) => artifact ?? []);
+  const plan = await applyChanges(home, { add, remove: [], keep: () => false, force: false, take: true });
+  const failed = new Set(plan.problems.map(({ artifact }) => artifact));
+  return { count: add.filter((one) => !failed.has(artifactId(one))).length, problems: plan.problems };
+}
+
+function jsonOf({ found, artifact, reason }: Candidate) {
+  const [first] = found;
+  const problems = [...new Set(found.flatMap((one) => one.problems))];
+  return {
+    kind: first?.kind,
+    name: artifact?.name ?? first?.name,
+    scope: first?.scope,
+    path: first?.path,
+    files: [...new Set((artifact?.pieces ?? []).map(({ path }) => path))],
+    events: found.flatMap(({ event }) => event ?? []),
+    valid: problems.length === 0,
+    problems,
+    can_be_taken: artifact !== null,
+    ...(reason === undefined ? {} : { reason }),
+  };
+}
+
+async function show(candidates: readonly Candidate[], { context, shown }: Scene): Promise<void> {
+  if (candidates.length === 0) return;
+  const rows = candidates.map((one) => {
+    const { kind, name, scope, path, events, problems, reason } = jsonOf(one);
+    const notes = [...problems, ...(reason === undefined ? [] : [`not to be taken over: ${reason}`])];
+    const on = events.join(", ");
+    return [
+      kind ?? "",
+      clean(name ?? ""),
+      scope ?? "",
+      clean(shown(path ?? "")),
+      clean(notes.length > 0 ? notes.join("; ") : on === "" ? "valid" : `valid: ${on}`),
+    ];
+  });
+  const width = context.io.stdout.isTerminal ? context.io.stdout.columns() : Infinity;
+  await context.io.stdout.write(table([["KIND", "NAME", "SCOPE", "PATH", "STATE"], ...rows], { width }));
+}
+
+async function tell(taken: number | null, candidates: readonly Candidate[], context: Context): Promise<void> {
+  if (candidates.length === 0) return await notice(context, "nothing of others is here");
+  const possible = candidates.filter(({ artifact }) => artifact !== null).length;
+  await notice(
+    context,
+    taken !== null
+      ? `${taken} taken over; no file was changed, and agentcli editor remove gives them back`
+      : possible === 0
+      ? "nothing of it can be taken over"
+      : "take it over with --take and names (kind:name), or with --all",
+  );
 }

@@ -51,7 +51,8 @@ export const REMOVE_OPTIONS = {
 
 export const IMPORT_OPTIONS = {
   ...PLACE,
-  take: flag("Take it over: it is ours from then on"),
+  take: flag("Take over what is named: it is watched and renewed from then on, and given back by remove"),
+  all: flag("Take over everything that can be"),
 } as const satisfies Options;
 
 export const PERSONA_OPTIONS = {
@@ -148,7 +149,11 @@ export const editorVerb = group({
       brief: "Show what others or a person wrote; take it over only with --take",
       arguments: [{ ...ARTIFACT, optional: true, repeated: true }],
       options: IMPORT_OPTIONS,
-      examples: ["agentcli editor import", "agentcli editor import rule:style --take"],
+      examples: [
+        "agentcli editor import",
+        "agentcli editor import --take rule:style hook:format",
+        "agentcli editor import --all --dialect windsurf",
+      ],
       load: () => import("./import.ts"),
     }),
     persona: verb({

@@ -33,7 +33,8 @@ export async function tryHooks(hooks: readonly FoundArtifact[], root: string, io
     const place = preparePlace(directory);
     const findings: Finding[] = [];
     for (const hook of hooks) {
-      if (isEvent(hook.name)) findings.push(...await tryHook(hook, hook.name, { root, place, io }));
+      const event = hook.event ?? "";
+      if (isEvent(event)) findings.push(...await tryHook(hook, event, { root, place, io }));
     }
     return findings;
   });
