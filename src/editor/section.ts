@@ -51,8 +51,9 @@ export function writeSection(text: string, marks: SectionMarks, { content }: { c
   return text + gapBefore(text, newline) + section + newline;
 }
 
+/** One empty line, also where there are some already: so it is known how much goes when the section goes. */
 function gapBefore(text: string, newline: string): string {
-  return /\n[ \t]*\r?\n$/.test(text) ? "" : text.endsWith("\n") ? newline : newline + newline;
+  return text.endsWith("\n") ? newline : newline + newline;
 }
 
 /** The text without the section and the empty line before it. */
