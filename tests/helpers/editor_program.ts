@@ -25,19 +25,50 @@ export async function done(home: TemporaryHome, ...args: string[]) {
   return finished;
 }
 
+/** How a line is run. */
+export interface LineOptions {
+  input: string | Uint8Array;
+  /** Added to the environment; null removes a variable. */
+  env?: Readonly<Record<string, string | null>>;
+  cwd?: string;
+}
+
 /** Runs a command line as the editor does: in bash, at the root of the project. */
-export async function runLine(home: TemporaryHome, line: string, { input }: { input: string }) {
+export async function runLine(home: TemporaryHome, line: string, { input, env = {}, cwd }: LineOptions) {
+  const variables: Record<string, string | null> = {
+    PATH: Deno.env.get("PATH") ?? null,
+    HOME: home.home,
+    AGENTCLI_HOME: home.agentcliHome,
+    TMPDIR: home.tmp,
+    DENO_NO_UPDATE_CHECK: "1",
+    DENO_DIR,
+    ...env,
+  };
   const child = new Deno.Command("bash", {
     args: ["-c", line],
-    cwd: home.project,
-    env: { HOME: home.home, AGENTCLI_HOME: home.agentcliHome, DENO_NO_UPDATE_CHECK: "1", DENO_DIR },
+    cwd: cwd ?? home.project,
+    clearEnv: true,
+    env: Object.fromEntries(
+      Object.entries(variables).flatMap(([name, value]) => value === null ? [] : [[name, value]]),
+    ),
     stdin: "piped",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
+  // Whoever does not read its input ends before it is written.
   const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(input)).catch(() => {});
-  await writer.close().catch(() => {});
+  const written = writer.write(typeof input === "string" ? new TextEncoder().encode(input) : input)
+    .then(() => writer.close()).catch(() => {});
   const { code, stdout, stderr } = await child.output();
+  await written;
   return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+}
+
+/** Does `work` for each of `items`, as many at a time as there are processors. */
+export async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const next = async () => {
+    for (const item of waiting) await work(item);
+  };
+  await Promise.all(Array.from({ length: Math.max(2, navigator.hardwareConcurrency) }, next));
 }

@@ -5,8 +5,10 @@
 import { findProjectRoot } from "../../boundary/project.ts";
 import { writeProtection } from "../../boundary/write_protected.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
+import { AgentcliError } from "../../errors.ts";
+import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { resolve } from "../../platform/path.ts";
+import { isWithin, resolve } from "../../platform/path.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
 import { ProtectedView, realOrNamed } from "./view.ts";
 
@@ -30,7 +32,7 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<string
   if (other !== null && !roots.includes(other)) roots.push(other);
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
   const { view, keep } = await ProtectedView.open({ roots, cwd, userHome }, place.io);
-  const reason = await judgeEvent(input, view, userHome);
+  const reason = await judgeEvent(input, view, { userHome, agentcliHome: agentcliHome(place.io) });
   await keep();
   const { damaged } = view.set;
   return damaged === null
@@ -38,14 +40,30 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<string
     : `${damaged.marker} cannot be used (${damaged.damaged}), so everything is protected`;
 }
 
-async function judgeEvent(input: HookInput, view: ProtectedView, userHome: string | null): Promise<string | null> {
+function agentcliHome(io: Pick<Io, "env" | "os">): string | null {
+  try {
+    return realOrNamed(homePath(io));
+  } catch (error) {
+    // Without a home there is nothing in it either.
+    if (error instanceof AgentcliError) return null;
+    throw error;
+  }
+}
+
+/** Real paths; null where they are not known. */
+interface Homes {
+  userHome: string | null;
+  agentcliHome: string | null;
+}
+
+async function judgeEvent(input: HookInput, view: ProtectedView, homes: Homes): Promise<string | null> {
   switch (input.event) {
     case "pre_read_code":
     case "post_read_code":
       return await judgeRead(textField(input, "file_path"), view);
     case "pre_write_code":
     case "post_write_code":
-      return judgeWrite(textField(input, "file_path"), view, { userHome }) ??
+      return judgeWrite(textField(input, "file_path"), view, homes) ??
         await judgeTexts(stringsIn(input.info.edits), { view, named: null });
     case "pre_run_command":
     case "post_run_command":
@@ -60,8 +78,15 @@ async function judgeEvent(input: HookInput, view: ProtectedView, userHome: strin
   }
 }
 
+/** What a path may mean. Throws `usage` for what is none: the editor may still read something by it. */
+function meaningsOf(word: string, view: ProtectedView): string[] {
+  const found = view.meanings(word);
+  if (found.length === 0) throw new AgentcliError("usage", "the path is empty or holds a NUL byte");
+  return found;
+}
+
 async function judgeRead(word: string, view: ProtectedView): Promise<string | null> {
-  for (const path of view.meanings(word)) {
+  for (const path of meaningsOf(word, view)) {
     const rule = view.ruleAt(path);
     if (rule !== null) return view.describe(path, rule);
     const real = realOrNamed(path);
@@ -76,10 +101,13 @@ async function judgeRead(word: string, view: ProtectedView): Promise<string | nu
   return null;
 }
 
-function judgeWrite(word: string, view: ProtectedView, { userHome }: { userHome: string | null }): string | null {
-  for (const path of view.meanings(word)) {
+function judgeWrite(word: string, view: ProtectedView, { userHome, agentcliHome }: Homes): string | null {
+  for (const path of meaningsOf(word, view)) {
     const rule = view.ruleAt(path);
     if (rule !== null) return view.describe(path, rule);
+    if (agentcliHome !== null && isWithin(agentcliHome, realOrNamed(path))) {
+      return `${word} may not be written: it belongs to agentcli itself; only the user changes it`;
+    }
     const protection = writeProtection(path, userHome) ?? writeProtection(realOrNamed(path), userHome);
     if (protection !== null) return `${word} may not be written: ${protection}; only the user changes it`;
   }

@@ -46,12 +46,21 @@ export class ProtectedView {
     return this.#around.cwd;
   }
 
-  /** The absolute paths that a word may mean: from the working directory, and from each root. */
+  /**
+   * The absolute paths that a word may mean: from the working directory, and from each root; as a `file:` address, and as
+   * other systems part names. None for what cannot be a path.
+   */
   meanings(word: string): string[] {
+    if (word === "" || word.includes("\0")) return [];
     const { cwd, roots, userHome } = this.#around;
-    const path = /^~[/\\]/.test(word) && userHome !== null ? join(userHome, word.slice(2)) : word;
-    if (path === "" || path.includes("\0")) return [];
-    return isAbsolute(path) ? [normalise(path)] : [...new Set([cwd, ...roots].map((base) => resolve(base, path)))];
+    const words = [word];
+    if (/^file:\/\//i.test(word)) words.push(pathOfAddress(word));
+    for (const one of [...words]) if (one.includes("\\")) words.push(one.replaceAll("\\", "/"));
+    const found = words.flatMap((one) => {
+      const path = /^~(?:[/\\]|$)/.test(one) && userHome !== null ? join(userHome, one.slice(2)) : one;
+      return isAbsolute(path) ? [normalise(path)] : [cwd, ...roots].map((base) => resolve(base, path));
+    });
+    return [...new Set(found)];
   }
 
   /** The rule that covers a path by any of its names: as written, with links resolved, or as another name of the file. */
@@ -124,6 +133,15 @@ export class ProtectedView {
   /** `secrets/keys.md is protected (.agentclisecret:3 no-cloud: secrets)`. */
   describe(path: string, rule: ProtectionRule): string {
     return `${relativeTo(this.root, path)} is protected (${describeRule(rule, this.root)})`;
+  }
+}
+
+/** `file:///a%20b` as `/a b`; an address of another kind stays what it is. */
+function pathOfAddress(address: string): string {
+  try {
+    return decodeURIComponent(new URL(address).pathname);
+  } catch {
+    return address;
   }
 }
 

@@ -4,4 +4,4 @@ agentcli='agentcli'
 # home: below the home of agentcli. project: beside the hooks of the project.
 log='home'
 
-"$agentcli" editor hook audit-log "${1-}" --set "log=$log"
+"$agentcli" editor hook audit-log "${1-}" --set "log=$log" || exit 1

@@ -7,4 +7,4 @@ formatter='deno fmt --quiet'
 file=$("$agentcli" editor hook format-on-write "${1-}") || exit 1
 [ -n "$file" ] || exit 0
 read -r -a words <<<"$formatter"
-"${words[@]}" "$file"
+"${words[@]}" "$file" || exit 1

@@ -4,4 +4,4 @@ agentcli='agentcli'
 # A file of the project.
 file='session-notes.md'
 
-"$agentcli" editor hook session-note "${1-}" --set "file=$file"
+"$agentcli" editor hook session-note "${1-}" --set "file=$file" || exit 1

@@ -4,4 +4,4 @@ agentcli='agentcli'
 # Files and directories of the project, joined by commas.
 copy=''
 
-"$agentcli" editor hook setup-worktree "${1-}" --set "copy=$copy"
+"$agentcli" editor hook setup-worktree "${1-}" --set "copy=$copy" || exit 1

@@ -1,0 +1,390 @@
+/** Every installed command line of the scaffolded hooks, in a real bash, with every input. */
+import assert from "node:assert/strict";
+import { EVENTS, type HookEvent } from "../src/editor/events.ts";
+import { SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../src/editor/scaffold_ids.ts";
+import { done, each, installProgram, runLine } from "./helpers/editor_program.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+const SECRET = "correct-horse-battery-staple-42";
+const PAYLOADS = new URL("fixtures/editor/payloads/", import.meta.url);
+const SCOPES = { project: ".ide/hooks.json", user: "../home/.vendor/ide/hooks.json" } as const;
+
+interface Line {
+  scope: keyof typeof SCOPES;
+  scaffold: ScaffoldId;
+  event: HookEvent;
+  command: string;
+}
+
+async function project(home: TemporaryHome): Promise<string> {
+  await home.write(".agentclisecret", "no-cloud: secrets\nno-cloud: .env\nno-cloud: odd\n");
+  await home.write("secrets/keys.md", `key ${SECRET}\n`);
+  await home.write(".env", `TOKEN=${SECRET}\n`);
+  await home.write("src/a.ts", "let a = 1;\n");
+  await home.write("src/$(touch made) 'b' \"c\".ts", "let b = 1;\n");
+  await home.write("odd/new\nline", `x ${SECRET}\n`);
+  await home.write("local/settings.json", "{}\n");
+  await Deno.mkdir(`${home.root}/worktree`);
+  return await installProgram(home);
+}
+
+/** Installs all five in a scope; `program` is what they call. */
+async function install(home: TemporaryHome, scope: Line["scope"], program: string): Promise<Line[]> {
+  const settings: Readonly<Record<ScaffoldId, readonly string[]>> = {
+    "no-cloud-guard": [],
+    "audit-log": ["log=project"],
+    "setup-worktree": ["copy=local"],
+    "format-on-write": ["formatter=true"],
+    "session-note": ["file=notes.md"],
+  };
+  for (const scaffold of SCAFFOLD_IDS) {
+    const given = [`agentcli=${program}`, ...settings[scaffold]].flatMap((setting) => ["--set", setting]);
+    await done(home, "add", "hook", scaffold, "--scope", scope, ...given, "--yes");
+  }
+  const { hooks } = JSON.parse(await home.read(SCOPES[scope]));
+  return SCAFFOLD_IDS.flatMap((scaffold) =>
+    SCAFFOLDS[scaffold].events.map((event) => {
+      const entry = hooks[event].find(({ command }: { command: string }) => command.includes(`/${scaffold}.sh`));
+      return { scope, scaffold, event, command: entry.command };
+    })
+  );
+}
+
+async function recorded(home: TemporaryHome, event: HookEvent): Promise<string> {
+  const text = await Deno.readTextFile(new URL(`${event}.json`, PAYLOADS));
+  return text.replaceAll("/home/u/.windsurf/worktrees/proj/ab-proj-c1", `${home.root}/worktree`)
+    .replaceAll("/home/u/proj", home.project);
+}
+
+function payload(event: HookEvent, info: unknown): string {
+  return JSON.stringify({ agent_action_name: event, trajectory_id: "t", tool_info: info });
+}
+
+/** What touches nothing that is protected, and what does. */
+function infos(home: TemporaryHome): Record<HookEvent, { open: unknown; secret: unknown }> {
+  const read = { open: { file_path: "src/a.ts" }, secret: { file_path: `${home.project}/secrets/keys.md` } };
+  const write = {
+    open: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: "b" }] },
+    secret: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: SECRET }] },
+  };
+  const command = {
+    open: { command_line: "deno test", cwd: home.project },
+    secret: { command_line: "cat secrets/keys.md", cwd: home.project },
+  };
+  const server = { mcp_server_name: "s", mcp_tool_name: "t" };
+  const tool = {
+    open: { ...server, mcp_tool_arguments: { path: "src/a.ts" }, mcp_result: "[]" },
+    secret: { ...server, mcp_tool_arguments: { path: ".env" }, mcp_result: SECRET },
+  };
+  return {
+    pre_read_code: read,
+    post_read_code: read,
+    pre_write_code: write,
+    post_write_code: write,
+    pre_run_command: command,
+    post_run_command: command,
+    pre_mcp_tool_use: tool,
+    post_mcp_tool_use: tool,
+    pre_user_prompt: { open: { user_prompt: "explain src/a.ts" }, secret: { user_prompt: `what is ${SECRET}?` } },
+    post_cascade_response: { open: { response: "Done." }, secret: { response: `It is ${SECRET}.` } },
+    post_cascade_response_with_transcript: {
+      open: { transcript_path: "src/a.ts" },
+      secret: { transcript_path: "secrets/keys.md" },
+    },
+    post_setup_worktree: {
+      open: { worktree_path: `${home.root}/worktree`, root_workspace_path: home.project },
+      secret: { worktree_path: `${home.root}/worktree`, root_workspace_path: home.project },
+    },
+  };
+}
+
+/** Everything in the project but what the hooks add to it, to be compared. */
+async function contentOf(home: TemporaryHome): Promise<string> {
+  const found: string[] = [];
+  const waiting = [home.project];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for await (const { name, isDirectory } of Deno.readDir(at)) {
+      const path = `${at}/${name}`;
+      if (isDirectory) waiting.push(path);
+      else if (!/\.agentcli-audit\.jsonl$|\/notes\.md$/.test(path)) {
+        found.push(`${path} ${await Deno.readTextFile(path)}`);
+      }
+    }
+  }
+  return found.sort().join("\n");
+}
+
+for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
+  Deno.test(`every installed line of the scope ${scope} does its work with the input of its event`, async () => {
+    await using home = await temporaryHome();
+    const lines = await install(home, scope, await project(home));
+    assert.equal(lines.length, 14);
+    const before = await contentOf(home);
+    const given = infos(home);
+    await each(
+      lines.flatMap((line) => (["recorded", "open", "secret"] as const).map((kind) => ({ line, kind }))),
+      async (
+        { line: { scaffold, event, command }, kind },
+      ) => {
+        const input = kind === "recorded" ? await recorded(home, event) : payload(event, given[event][kind]);
+        const { code, stdout, stderr } = await runLine(home, command, { input });
+        const names = kind === "recorded" && /secrets/.test(input);
+        const blocked = SCAFFOLDS[scaffold].guard && (kind === "secret" || names);
+        assert.equal(code, blocked ? 2 : 0, `${scaffold} ${event} ${kind}: ${stderr}`);
+        assert.equal((stdout + stderr).includes(SECRET), false, `${scaffold} ${event} ${kind}`);
+        if (blocked) assert.match(stderr, /blocked: /);
+      },
+    );
+    // What the hooks add to the project holds nothing of what is protected, and what was there is as it was.
+    assert.equal(await contentOf(home), before);
+    const log = await home.read(".agentcli-audit.jsonl");
+    assert.equal(log.trim().split("\n").length, 18);
+    const notes = await home.read("notes.md");
+    assert.match(notes, /Done\./);
+    for (const text of [log, notes]) assert.equal(text.includes(SECRET), false);
+    assert.equal(await Deno.readTextFile(`${home.root}/worktree/local/settings.json`), "{}\n");
+    assert.equal(await Deno.stat(`${home.root}/made`).catch(() => null), null);
+  });
+}
+
+Deno.test("an input of another event is blocked by the guard, and never by the others", async () => {
+  await using home = await temporaryHome();
+  const lines = await install(home, "project", await project(home));
+  const before = await contentOf(home);
+  // One line of each hook: which event it is for is all that differs.
+  const chosen = SCAFFOLD_IDS.flatMap((id) => lines.find(({ scaffold }) => scaffold === id) ?? []);
+  await each(chosen.flatMap((line) => EVENTS.map((event) => ({ line, event }))), async ({ line, event }) => {
+    if (event === line.event) return;
+    const { code, stderr } = await runLine(home, line.command, { input: await recorded(home, event) });
+    assert.equal(code, SCAFFOLDS[line.scaffold].guard ? 2 : 1, `${line.scaffold} ${event}: ${stderr}`);
+  });
+  assert.equal(await contentOf(home), before);
+});
+
+/** Inputs that nobody records, for the event `pre_read_code` or `post_read_code`; whether the guard lets them pass. */
+const HOSTILE: readonly [string, (event: HookEvent, project: string) => string | Uint8Array, boolean][] = [
+  ["nothing", () => "", false],
+  ["broken JSON", () => '{"tool_info": {', false],
+  ["an input that is cut", (event) => payload(event, { file_path: "src/a.ts" }).slice(0, -3), false],
+  ["two inputs", (event) => payload(event, { file_path: "src/a.ts" }).repeat(2), false],
+  ["bytes that are no text", () => new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x00, 0x7d]), false],
+  ["zeros", () => new Uint8Array(4096), false],
+  ["null", () => "null", false],
+  ["a list", () => "[1, 2]", false],
+  ["a number", () => "7", false],
+  ["deep lists", () => "[".repeat(200_000), false],
+  ["no tool_info", (event) => JSON.stringify({ agent_action_name: event }), false],
+  ["tool_info null", (event) => payload(event, null), false],
+  ["tool_info a list", (event) => payload(event, ["src/a.ts"]), false],
+  ["tool_info without the path", (event) => payload(event, {}), false],
+  ["a path that is a number", (event) => payload(event, { file_path: 7 }), false],
+  ["a path that is null", (event) => payload(event, { file_path: null }), false],
+  ["a path that is a list", (event) => payload(event, { file_path: ["src/a.ts"] }), false],
+  ["an unknown event", () => payload("pre_everything" as HookEvent, { file_path: "src/a.ts" }), false],
+  ["an event that is no text", () => JSON.stringify({ agent_action_name: 1, tool_info: { file_path: "a" } }), false],
+  ["an empty path", (event) => payload(event, { file_path: "" }), false],
+  ["a path with a NUL", (event) => payload(event, { file_path: "secrets/keys.md\0.ts" }), false],
+  ["a protected path with a line break", (event) => payload(event, { file_path: "odd/new\nline" }), false],
+  [
+    "a protected path as an address",
+    (event, project) => payload(event, { file_path: `file://${encodeURI(project)}/secrets/keys%2emd` }),
+    false,
+  ],
+  ["a protected path from elsewhere", (event) => payload(event, { file_path: "src/../././secrets//keys.md" }), false],
+  ["a protected path in capitals", (event) => payload(event, { file_path: "SECRETS/KEYS.MD" }), false],
+  ["a protected path, parted as on Windows", (event) => payload(event, { file_path: "secrets\\keys.md" }), false],
+  ["the directory of the project", (event) => payload(event, { file_path: "." }), false],
+  ["a directory with a protected file", (event) => payload(event, { file_path: "odd" }), false],
+  ["the whole disk's root by way of the project", (event) => payload(event, { file_path: "src/.." }), false],
+  ["a byte order mark", (event) => `\ufeff${payload(event, { file_path: "src/a.ts" })}`, true],
+  ["more fields", (event) => payload(event, { file_path: "src/a.ts", more: { deep: [null] } }), true],
+  [
+    "a path with quotes and a command",
+    (event) => payload(event, { file_path: "src/$(touch made) 'b' \"c\".ts" }),
+    true,
+  ],
+  ["a path that is not there", (event) => payload(event, { file_path: "$(touch made)`touch made`;'\"\n" }), true],
+  ["an open directory", (event) => payload(event, { file_path: "src" }), true],
+  ["a path of the home", (event) => payload(event, { file_path: "~/notes.txt" }), true],
+  ["5 MB", (event) => payload(event, { file_path: "src/a.ts", more: "a b ".repeat(1_310_720) }), true],
+];
+
+Deno.test("no input makes the guard fail open, none that is whole and open is blocked, and no other hook blocks", async () => {
+  await using home = await temporaryHome();
+  const lines = await install(home, "project", await project(home));
+  const before = await contentOf(home);
+  const line = (scaffold: ScaffoldId) => lines.find((one) => one.scaffold === scaffold) ?? assert.fail(scaffold);
+  const [guard, log, format] = [line("no-cloud-guard"), line("audit-log"), line("format-on-write")];
+  let turn = 0;
+  await each(HOSTILE, async ([what, make, passes]) => {
+    const judged = await runLine(home, guard.command, { input: make(guard.event, home.project) });
+    assert.equal(judged.code, passes ? 0 : 2, `${what}: ${judged.stderr}`);
+    assert.equal(judged.stderr === "", passes, what);
+    const { command, event } = turn++ % 2 === 0 ? log : format;
+    const { code, stderr } = await runLine(home, command, { input: make(event, home.project) });
+    assert.ok(code === 0 || code === 1, `${what}, ${event}: exit ${code}: ${stderr}`);
+  });
+  assert.equal(await contentOf(home), before);
+  assert.equal(await Deno.stat(`${home.project}/made`).catch(() => null), null);
+});
+
+/** What stands where the program was: the text of a script, or nothing. */
+const FAILURES: readonly [string, string | null, number?][] = [
+  ["is not there", null],
+  ["is not executable", "exit 0", 0o644],
+  ["ends with 1", "exit 1"],
+  ["ends with 3", "exit 3"],
+  ["ends with 126", "exit 126"],
+  ["ends with 127", "exec no-such-program"],
+  ["ends with 255 after output", "echo '{}'; exit 255"],
+  ["is killed", "kill -KILL $$"],
+  ["crashes", "kill -SEGV $$"],
+  ["is interrupted", "kill -INT $$"],
+  ["closes its input at once and fails", "exec <&-; exit 1"],
+];
+
+Deno.test("every line ends well whatever becomes of the program: the guard's with 2, the others' never so", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  const program = `${home.root}/program`;
+  const lines = [...await install(home, "project", program), ...await install(home, "user", program)];
+  const before = await contentOf(home);
+  const tried = async (what: string) => {
+    await each(lines, async ({ scope, scaffold, event, command }) => {
+      const { code } = await runLine(home, command, { input: payload(event, {}) });
+      const well = SCAFFOLDS[scaffold].guard ? code === 2 : code !== 0 && code !== 2;
+      assert.ok(well, `${scope} ${scaffold} ${event}: exit ${code} when the program ${what}`);
+    });
+  };
+  for (const [what, script, mode] of FAILURES) {
+    await Deno.remove(program).catch(() => {});
+    if (script !== null) await Deno.writeTextFile(program, `#!/bin/sh\n${script}\n`, { mode: mode ?? 0o755 });
+    await tried(what);
+  }
+  await Deno.remove(program);
+  await Deno.mkdir(program);
+  await tried("is a directory");
+  assert.equal(await contentOf(home), before);
+});
+
+Deno.test("without agentcli on PATH, without its scripts and without a project the guard's lines end with 2", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  await Deno.mkdir(`${home.root}/bin`);
+  for (const name of ["bash", "sleep"]) {
+    const found = ["/usr/bin", "/bin"].map((at) => `${at}/${name}`).find((path) => Deno.statSync(path).isFile);
+    await Deno.symlink(found ?? assert.fail(name), `${home.root}/bin/${name}`);
+  }
+  await done(home, "add", "hook", "no-cloud-guard", "--yes");
+  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
+  const tried = async (env: Record<string, string>, options: { cwd?: string } = {}) => {
+    for (const event of SCAFFOLDS["no-cloud-guard"].events) {
+      const { code } = await runLine(home, hooks[event][0].command, { input: payload(event, {}), env, ...options });
+      assert.equal(code, 2, event);
+    }
+  };
+  const env = { PATH: `${home.root}/bin` };
+  await tried(env);
+  // An empty program of that name shows that the line was run as it should be: nothing else said no.
+  await Deno.writeTextFile(`${home.root}/bin/agentcli`, "#!/bin/sh\nexit 0\n", { mode: 0o755 });
+  const control = await runLine(home, hooks.pre_read_code[0].command, { input: "{}", env });
+  assert.equal(control.code, 0, control.stderr);
+  await tried(env, { cwd: home.root });
+  await Deno.remove(`${home.project}/.ide/hooks`, { recursive: true });
+  await tried(env);
+});
+
+Deno.test("a program that hangs ends after the limit: with 2, and with all that it started", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  const program = `${home.root}/program`;
+  await Deno.writeTextFile(
+    program,
+    `#!/bin/sh\ntrap '' TERM INT\necho $$ >>'${home.root}/pids'\nsleep 600 & wait; wait\n`,
+    {
+      mode: 0o755,
+    },
+  );
+  await done(
+    home,
+    "add",
+    "hook",
+    "no-cloud-guard",
+    "--set",
+    `agentcli=${program}`,
+    "--set",
+    "limit_seconds=1",
+    "--yes",
+  );
+  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
+  await each(SCAFFOLDS["no-cloud-guard"].events, async (event) => {
+    const started = performance.now();
+    const { code, stderr } = await runLine(home, hooks[event][0].command, { input: "{}" });
+    assert.equal(code, 2);
+    assert.match(stderr, /gave no answer/);
+    assert.ok(performance.now() - started < 15_000);
+  });
+  const pids = (await Deno.readTextFile(`${home.root}/pids`)).trim().split("\n");
+  assert.equal(pids.length, 5);
+  for (const pid of pids) assert.throws(() => Deno.kill(Number(pid), 0 as unknown as Deno.Signal), `${pid} still runs`);
+});
+
+/** One event of every kind of question and of every hook. */
+const CHOSEN: readonly HookEvent[] = ["pre_read_code", "pre_user_prompt", "post_write_code", "post_cascade_response"];
+
+/** Environments in which there is no home, or none that can be written. */
+const HOMES: readonly [string, (home: TemporaryHome) => Record<string, string | null>][] = [
+  ["HOME unset", () => ({ HOME: null, AGENTCLI_HOME: null })],
+  ["HOME relative", () => ({ HOME: "home", AGENTCLI_HOME: null })],
+  ["HOME that is not there", (home) => ({ HOME: `${home.root}/absent`, AGENTCLI_HOME: null })],
+  ["a home that cannot be written", () => ({ HOME: "/proc/self", AGENTCLI_HOME: "/proc/self/agentcli" })],
+  ["a home of agentcli that is no path", () => ({ AGENTCLI_HOME: "nowhere" })],
+];
+
+Deno.test("without a home the guard still judges, and the others lose nothing of the user's", async () => {
+  await using home = await temporaryHome();
+  const lines = await install(home, "project", await project(home));
+  const before = await contentOf(home);
+  const given = infos(home);
+  const chosen = lines.filter(({ event }) => CHOSEN.includes(event));
+  await each(HOMES.flatMap(([what, env]) => chosen.map((line) => ({ what, env: env(home), line }))), async (
+    { what, env, line: { scaffold, event, command } },
+  ) => {
+    const run = (kind: "open" | "secret") => runLine(home, command, { input: payload(event, given[event][kind]), env });
+    const open = await run("open");
+    if (!SCAFFOLDS[scaffold].guard) assert.ok(open.code === 0 || open.code === 1, `${scaffold} ${event}, ${what}`);
+    else {
+      assert.equal(open.code, 0, `${event}, ${what}: ${open.stderr}`);
+      assert.equal((await run("secret")).code, 2, `${event}, ${what}`);
+    }
+  });
+  assert.equal(await contentOf(home), before);
+});
+
+Deno.test("own hooks, servers and rules of a project are the same before, while and after the guard is there", async () => {
+  await using home = await temporaryHome();
+  const own = {
+    ".ide/hooks.json":
+      '{\n  // ours\n  "hooks": {\n    "pre_read_code": [{"command": "true"}],\n    "post_run_command": [],\n  }\n}\n',
+    ".ide/rules/own.md": "---\ntrigger: always_on\n---\nOurs.\n",
+    "../home/.vendor/ide/mcp_config.json": '{"mcpServers":{"own":{"command":"true","args":[]}}}',
+  };
+  for (const [name, text] of Object.entries(own)) await home.write(name, text);
+  const program = await project(home);
+  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
+  const during = await home.read(".ide/hooks.json");
+  assert.match(during, /\/\/ ours/);
+  const { hooks } = JSON.parse(during.replace("// ours", "").replace(/,(\s*[}\]])/g, "$1"));
+  assert.deepEqual(hooks.pre_read_code[0], { command: "true" });
+  const input = payload("pre_read_code", { file_path: ".env" });
+  assert.deepEqual(
+    await Promise.all(
+      hooks.pre_read_code.map(async ({ command }: { command: string }) =>
+        (await runLine(home, command, { input })).code
+      ),
+    ),
+    [0, 2],
+  );
+  await done(home, "remove", "--all", "--yes");
+  for (const [name, text] of Object.entries(own)) assert.equal(await home.read(name), text, name);
+});
