@@ -1,7 +1,7 @@
 /** The real outside: what `main.ts` passes in. */
-import { sleep } from "./sleep.ts";
+import { createSleep } from "./sleep.ts";
 import { AgentcliError } from "../errors.ts";
-import { type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
+import { type Clock, type Input, type Io, type Output, OutputClosed, type StopSignal } from "./io.ts";
 
 const encoder = new TextEncoder();
 
@@ -97,6 +97,12 @@ function env(name: string): string | undefined {
   }
 }
 
+function clock(): Clock {
+  const monotonic = () => performance.now();
+  const sleep = createSleep({ now: monotonic, timer: (milliseconds) => AbortSignal.timeout(milliseconds) });
+  return { now: () => Date.now(), monotonic, sleep };
+}
+
 /** Arguments of the process, streams, environment, clock and signals. */
 export function denoIo(): Io {
   return {
@@ -106,7 +112,7 @@ export function denoIo(): Io {
     env,
     environment: () => Deno.env.toObject(),
     cwd: () => Deno.cwd(),
-    clock: { now: () => Date.now(), monotonic: () => performance.now(), sleep },
+    clock: clock(),
     os: Deno.build.os === "windows" ? "windows" : Deno.build.os === "darwin" ? "darwin" : "linux",
     onSignal,
     onResize,
