@@ -4,7 +4,7 @@ import type { ChatRequest } from "../provider/types.ts";
 import { fittingReply } from "./limits.ts";
 import { buildMessages } from "./request.ts";
 import type { Session } from "./session.ts";
-import { byteLength, estimateTokens } from "./tokens.ts";
+import { estimateTokens } from "./tokens.ts";
 
 /**
  * The request for the next reply. Tools are offered as such, or described in the system message for servers that know
@@ -32,18 +32,13 @@ function systemText(session: Session): string {
 
 /** Bytes of what stands before the first item: the system message and the tools. */
 export function baseBytes(session: Session): number {
-  const tools = session.context.toolProtocol === "native" ? JSON.stringify(session.schemas) : "";
-  return byteLength(JSON.stringify(systemText(session)) + tools);
+  const { context, schemas } = session;
+  return context.sizeOfBase(systemText(session), context.toolProtocol === "native" ? schemas : null);
 }
 
 /** Bytes of the items up to `end` and of what stands before them. */
 export function bytesUpTo(session: Session, end: number): number {
-  let bytes = baseBytes(session);
-  for (let at = 0; at < end; at++) {
-    const item = session.items[at];
-    if (item !== undefined) bytes += session.context.sizeOf(item);
-  }
-  return bytes;
+  return baseBytes(session) + session.context.sizeOfFirst(end, session.items);
 }
 
 /** Bytes of the next request, as the ratio is calibrated on them. */

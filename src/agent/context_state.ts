@@ -1,5 +1,5 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
-import type { WireMessage } from "../provider/types.ts";
+import type { ToolSchema, WireMessage } from "../provider/types.ts";
 import type { SessionItem } from "../session/item.ts";
 import { type HistoryOptions, messageOf } from "./request.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
@@ -30,12 +30,22 @@ export interface ContextState {
   readonly history: HistoryOptions;
   /** Bytes of an item in a request. */
   sizeOf(item: SessionItem): number;
+  /** Bytes of the first `count` of the items together. Costs nothing to speak of for items that were counted before. */
+  sizeOfFirst(count: number, items: readonly SessionItem[]): number;
+  /** Bytes of the system message and the tools in a request; without tools in it, `schemas` is null. */
+  sizeOfBase(system: string, schemas: readonly ToolSchema[] | null): number;
 }
 
 /** The state of a session without items. */
 export function createContextState(toolProtocol: ToolProtocol, history: HistoryOptions): ContextState {
-  const sizes = new WeakMap<SessionItem, number>();
+  const sizes = new WeakMap<SessionItem | ToolSchema, number>();
+  // The items that were counted last, and the bytes up to and with each: histories of thousands are asked about several
+  // times a round, and only grow.
+  const counted: { items: SessionItem[]; sums: number[] } = { items: [], sums: [] };
+  // What stands first is asked for several times a round and hardly ever changes.
+  let measured = { system: "", bytes: jsonBytes("") };
   const remembering = { ...history, made: new WeakMap<SessionItem, WireMessage>() };
+  const sizeOf = (item: SessionItem) => remembered(sizes, item, () => jsonBytes(messageOf(item, remembering)) + 1);
   return {
     toolProtocol,
     bytesPerToken: USUAL_RATIO,
@@ -45,12 +55,35 @@ export function createContextState(toolProtocol: ToolProtocol, history: HistoryO
     compactions: { count: 0, fruitless: 0, repliesSince: 0 },
     said: new Set(),
     history: remembering,
-    sizeOf(item) {
-      const known = sizes.get(item);
-      if (known !== undefined) return known;
-      const size = byteLength(JSON.stringify(messageOf(item, remembering))) + 1;
-      sizes.set(item, size);
-      return size;
+    sizeOf,
+    sizeOfFirst(count, items) {
+      let same = 0;
+      while (same < count && same < counted.items.length && counted.items[same] === items[same]) same++;
+      if (same < Math.min(count, counted.items.length)) counted.items.length = counted.sums.length = same;
+      for (const item of items.slice(counted.items.length, count)) {
+        counted.sums.push((counted.sums.at(-1) ?? 0) + sizeOf(item));
+        counted.items.push(item);
+      }
+      return count === 0 ? 0 : counted.sums[count - 1] ?? 0;
+    },
+    sizeOfBase(system, schemas) {
+      if (system !== measured.system) measured = { system, bytes: jsonBytes(system) };
+      if (schemas === null) return measured.bytes;
+      const each = schemas.map((schema) => remembered(sizes, schema, () => jsonBytes(schema)));
+      const commas = Math.max(schemas.length - 1, 0);
+      return each.reduce((sum, bytes) => sum + bytes, measured.bytes + commas + "[]".length);
     },
   };
+}
+
+function remembered<K extends WeakKey>(known: WeakMap<K, number>, key: K, measure: () => number): number {
+  const before = known.get(key);
+  if (before !== undefined) return before;
+  const size = measure();
+  known.set(key, size);
+  return size;
+}
+
+function jsonBytes(value: unknown): number {
+  return byteLength(JSON.stringify(value));
 }

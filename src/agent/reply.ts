@@ -79,7 +79,8 @@ async function ask(
   const { clock } = turn.io;
   const { messageId } = asked;
   const destination = { kind: "provider", name: session.model.provider, local: session.model.local } as const;
-  admit(destination, [session.system, ...session.items]);
+  admit(destination, [session.system]);
+  admit(destination, session.items);
   const request = requestOf(session);
   if (!destination.local) await session.net?.checkRequest(request, { provider: destination.name });
   await turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });

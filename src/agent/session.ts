@@ -1,6 +1,5 @@
 /** The state of one session: what was said, what may be used, and what was counted. */
-import type { Label } from "../boundary/label.ts";
-import { highestLabel } from "../boundary/label.ts";
+import { type Label, labelOf } from "../boundary/label.ts";
 import type { SessionMask } from "../boundary/mask/session_mask.ts";
 import type { Workspace } from "../boundary/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
@@ -106,7 +105,9 @@ export function historyOptions(entry: ModelEntry): { keepReasoning: boolean } {
 
 /** The highest label of anything the session holds. */
 export function sessionLabel(session: Session): Label {
-  return highestLabel([session.system.label, ...session.items.map((item) => item.label)]);
+  // Asked several times a round, over histories of thousands: without a list of its own.
+  const open = labelOf(session.system) === "open" && session.items.every((item) => labelOf(item) === "open");
+  return open ? "open" : "no-cloud";
 }
 
 /** The place of the next item, counted over the whole session: it never repeats, also after a compaction or a resume. */
