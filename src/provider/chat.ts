@@ -8,7 +8,8 @@ import { ReplyDecoder, type Verdict } from "./reply.ts";
 import { fittingMaxTokens, refusedField, requestBody, requestTexts } from "./request.ts";
 import { nextRetry, retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice, WireMessage } from "./types.ts";
+import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "./types.ts";
+import { WrittenHistory } from "./written.ts";
 
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
@@ -58,7 +59,7 @@ class Attempts {
   readonly #options: ChatOptions;
   readonly #started: number;
   readonly #refused: Set<string>;
-  readonly #texts: WeakMap<WireMessage, string>;
+  readonly #written: WrittenHistory;
   readonly #retries = new Map<FailureKind, number>();
   #request: ChatRequest;
   /** Of the last attempt. */
@@ -75,17 +76,17 @@ class Attempts {
     const name = `${asked.endpoint.provider} ${asked.request.model}`;
     this.#refused = door.refusedFields?.get(name) ?? new Set();
     door.refusedFields?.set(name, this.#refused);
-    this.#texts = door.messageTexts ?? new WeakMap();
+    this.#written = door.writtenHistory ?? new WrittenHistory();
   }
 
   async once(): Promise<ChatReply> {
     this.#serverError = null;
-    const { text, optional } = requestBody(this.#request, { refused: this.#refused, texts: this.#texts });
+    const { pieces, optional } = requestBody(this.#request, { refused: this.#refused, written: this.#written });
     this.#optional = optional;
     const response = await this.#door.send(this.#endpoint, {
       method: "POST",
       path: "/chat/completions",
-      body: text,
+      body: pieces,
       signal: this.#options.signal,
     });
     if (response.status < 200 || response.status > 299) throw await this.#refusal(response);

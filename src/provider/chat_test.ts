@@ -4,7 +4,7 @@ import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { chat } from "./chat.ts";
 import { ProviderFailure } from "./failure.ts";
 import { openDoor } from "./http.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "./types.ts";
+import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice, WireMessage } from "./types.ts";
 
 type Answer = (reply: Reply, body: Record<string, unknown>) => Promise<void>;
 
@@ -92,6 +92,25 @@ Deno.test("a reply is read, its deltas are handed on, and the connection is used
   assert.deepEqual(reply, { text: "Hello", reasoning: "", calls: [], finish: "stop", usage: null, model: "real" });
   assert.deepEqual(talk.deltas, [{ kind: "text", text: "Hello" }]);
   assert.equal((await talk.ask()).text, "Hello");
+});
+
+Deno.test("a history that grows, is retried, shortened and replaced arrives each time as it was given", async () => {
+  await using talk = conversation(refuses(503, {}), answers);
+  const turn = (at: number): WireMessage[] => [
+    { role: "user", content: `${at} \u20ac `.repeat(3000) },
+    { role: "assistant", content: `answer ${at}` },
+  ];
+  const last: WireMessage = { role: "user", content: "and now?" };
+  const long = Array.from({ length: 12 }, (_, at) => turn(at)).flat();
+  const shortened = long.with(6, { role: "user", content: "shorter" });
+  const summary: WireMessage[] = [{ role: "system", content: "s" }, { role: "user", content: "Summary" }];
+  const histories = [long.slice(0, 4), long.slice(0, 8), long, shortened, summary, [...summary, ...turn(99)], long];
+  for (const history of histories) {
+    const messages: WireMessage[] = [...history, last];
+    await talk.ask({ messages });
+    assert.deepEqual(talk.bodies.at(-1)?.["messages"], messages);
+  }
+  assert.equal(talk.notices.length, 1);
 });
 
 Deno.test("a request streams, asks for token counts, and sends the fields of the model", async () => {

@@ -5,7 +5,7 @@ import type { Endpoint } from "./types.ts";
 
 /** What of a request decides its headers. */
 export interface HeaderNeeds {
-  body?: string;
+  body?: unknown;
   withoutKey?: boolean;
 }
 

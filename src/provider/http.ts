@@ -3,6 +3,7 @@
  * say; remote ones through the proxy the user set. Source: specification of the no-cloud boundary, "Local".
  */
 import { AgentcliError } from "../errors.ts";
+import { bodyMaker } from "../platform/http_body.ts";
 import {
   type Connection,
   ConnectionForbidden,
@@ -18,10 +19,13 @@ import { requestHeaders } from "./headers.ts";
 import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
 import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
 import { type Attempt, noConnection, redirectFailure, silence, transportFailure } from "./transport_error.ts";
-import type { Endpoint, WireMessage } from "./types.ts";
+import type { Endpoint } from "./types.ts";
+import { WrittenHistory } from "./written.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
+/** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every request. */
+const OVER = "over";
 
 export { takesConnections };
 
@@ -32,8 +36,8 @@ export interface DoorRequest {
   path: string;
   /** The path counts from the origin instead: `/api/ps`. */
   atOrigin?: boolean;
-  /** JSON text. */
-  body?: string;
+  /** JSON: a text, or its bytes in pieces that stay as they are until the headers of the answer came. */
+  body?: string | readonly Uint8Array<ArrayBuffer>[];
   signal?: AbortSignal;
   /** Default: `endpoint.timeout.connect`. */
   connectMs?: number;
@@ -65,8 +69,8 @@ export interface HttpDoor {
   send(endpoint: Endpoint, request: DoorRequest): Promise<DoorResponse>;
   /** Request fields that a provider and model refused, by `provider model`; `chat` keeps and reads it. */
   readonly refusedFields?: Map<string, Set<string>>;
-  /** Messages as they are written in requests; `chat` keeps and reads it. */
-  readonly messageTexts?: WeakMap<WireMessage, string>;
+  /** What the last request for a reply began with, as bytes; `chat` keeps and reads it. */
+  readonly writtenHistory?: WrittenHistory;
   /** Closes idle connections; the door cannot be used after it. */
   close(): void;
 }
@@ -84,10 +88,11 @@ export function openDoor(io: Pick<Io, "env" | "clock">): HttpDoor {
 
 class Door implements HttpDoor {
   readonly refusedFields = new Map<string, Set<string>>();
-  readonly messageTexts = new WeakMap<WireMessage, string>();
+  readonly writtenHistory = new WrittenHistory();
   readonly #clock: Io["clock"];
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, HttpClient>();
+  readonly #bodyOf = bodyMaker();
   /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
   readonly #answering = new Map<string, number>();
 
@@ -139,7 +144,8 @@ class Door implements HttpDoor {
         client,
         method: request.method,
         headers,
-        body: request.body ?? null,
+        // A body of its own for each connection that is tried: it can be read once.
+        body: typeof request.body === "object" ? this.#bodyOf(request.body) : request.body ?? null,
         redirect: "manual",
         signal,
       });
@@ -154,7 +160,7 @@ class Door implements HttpDoor {
       if (error instanceof AgentcliError) throw error;
       throw transportFailure(error, attemptOf(sent));
     } finally {
-      watch.abort();
+      watch.abort(OVER);
     }
   }
 
@@ -203,7 +209,7 @@ class Door implements HttpDoor {
           if (stop.signal.aborted) throw stop.signal.reason;
           throw transportFailure(error, attemptOf(sent));
         } finally {
-          watch.abort();
+          watch.abort(OVER);
         }
         throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${sizeText(limitBytes)}`, {
           kind: "invalid",

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { listenHttp } from "../../tests/helpers/fake_http.ts";
+import { joinBytes, listenHttp } from "../../tests/helpers/fake_http.ts";
 import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../errors.ts";
 import { type DoorRequest, type HttpDoor, openDoor } from "./http.ts";
@@ -215,6 +215,28 @@ Deno.test("a body is sent as JSON with its length", async () => {
   await (await door.send(endpointAt(`http://127.0.0.1:${server.port}/v1`), request)).text(10);
   assert.equal(server.seen[0]?.headers.get("content-type"), "application/json");
   assert.equal(server.seen[0]?.headers.get("content-length"), "10");
+});
+
+Deno.test("a body in pieces arrives byte for byte, unchunked and with its length, as often as it is sent", async () => {
+  const seen: { headers: Headers; body: Uint8Array }[] = [];
+  const server = listenHttp("127.0.0.1", async ({ headers, body }, reply) => {
+    seen.push({ headers, body });
+    await reply.whole(200, {}, "x");
+  });
+  await using _ = { [Symbol.asyncDispose]: () => server.close() };
+  using door = doorWith();
+  const piece = (size: number) => crypto.getRandomValues(new Uint8Array(size));
+  const endpoint = endpointAt(`http://127.0.0.1:${server.port}/v1`);
+  for (const body of [[piece(10), piece(20)], [piece(40_000), piece(65_536), piece(7), piece(60_000)]]) {
+    for (let time = 0; time < 2; time++) {
+      await (await door.send(endpoint, { method: "POST", path: "/chat", body })).text(10);
+      const { headers, body: arrived } = seen.at(-1) ?? assert.fail("nothing arrived");
+      assert.equal(headers.get("content-type"), "application/json");
+      assert.equal(headers.get("content-length"), String(body.reduce((sum, { length }) => sum + length, 0)));
+      assert.equal(headers.get("transfer-encoding"), null);
+      assert(joinBytes(body).every((byte, at) => byte === arrived[at]));
+    }
+  }
 });
 
 /** A server that takes requests and never answers. */

@@ -9,6 +9,8 @@ const BUFFER_SIZE = 64 * 1024;
 const AFTER_FINISH = 10_000;
 /** How long the server may take to end the response after `[DONE]`, so that the connection can be used again. */
 const AFTER_DONE = 100;
+/** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
+const OVER = "over";
 
 /** How a body is read. */
 export interface ReadingOptions {
@@ -163,7 +165,7 @@ class SilenceWatch {
   }
 
   stop(): void {
-    this.#timer.abort();
+    this.#timer.abort(OVER);
   }
 
   async #watch(milliseconds: number, signal: AbortSignal): Promise<void> {

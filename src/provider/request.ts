@@ -2,13 +2,15 @@
 import type { ProviderFailure } from "./failure.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatRequest, WireMessage } from "./types.ts";
+import type { WrittenHistory } from "./written.ts";
 
 /** Fields without which a request is none: never dropped, whatever a server says of them. */
 const REQUIRED: ReadonlySet<string> = new Set(["model", "messages", "stream", "tools"]);
 
 /** A body, and the fields in it that could be left out. */
 export interface RequestBody {
-  text: string;
+  /** The bytes, one piece behind the other. */
+  pieces: Uint8Array<ArrayBuffer>[];
   optional: string[];
 }
 
@@ -16,16 +18,16 @@ export interface RequestBody {
 export interface RequestMemory {
   /** Fields that it does not take. */
   refused: ReadonlySet<string>;
-  /** The JSON texts of messages that were sent before. */
-  texts: WeakMap<WireMessage, string>;
+  /** What the last one began with, as bytes. */
+  written: WrittenHistory;
 }
 
 /**
  * Serialises a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
  * newer name, until that is refused too. Messages keep their bytes from request to request: each is serialised once,
- * since a session of a thousand rounds sends its history a thousand times.
+ * since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
  */
-export function requestBody(request: ChatRequest, { refused, texts }: RequestMemory): RequestBody {
+export function requestBody(request: ChatRequest, { refused, written }: RequestMemory): RequestBody {
   const optional: Record<string, unknown> = { ...request.params };
   if (request.temperature !== undefined) optional["temperature"] = request.temperature;
   if (request.maxTokens !== undefined) optional["max_tokens"] = request.maxTokens;
@@ -38,19 +40,13 @@ export function requestBody(request: ChatRequest, { refused, texts }: RequestMem
   }
   const head = JSON.stringify({ model: request.model, ...(request.tools.length > 0 ? { tools: request.tools } : {}) });
   const tail = JSON.stringify({ stream: true, ...optional });
-  const parts = request.messages.map((message) => textOf(message, texts));
-  // One join makes the whole: joined first and framed then, a long history would be copied twice.
-  parts[0] = `${head.slice(0, -1)},"messages":[${parts[0] ?? ""}`;
-  parts.push(`${parts.pop()}],${tail.slice(1)}`);
-  return { text: parts.join(","), optional: Object.keys(optional) };
+  const pieces = written.write({ head: `${head.slice(0, -1)},"messages":[`, messages: request.messages, textOf });
+  pieces.push(new TextEncoder().encode(`],${tail.slice(1)}`));
+  return { pieces, optional: Object.keys(optional) };
 }
 
-function textOf(message: WireMessage, texts: WeakMap<WireMessage, string>): string {
-  const known = texts.get(message);
-  if (known !== undefined) return known;
-  const text = JSON.stringify(wellFormed(message));
-  texts.set(message, text);
-  return text;
+function textOf(message: WireMessage): string {
+  return JSON.stringify(wellFormed(message));
 }
 
 /** Half a surrogate pair becomes an escape that JSON readers refuse (llama.cpp: 500). */

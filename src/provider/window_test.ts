@@ -149,7 +149,7 @@ Deno.test("preloading asks Ollama for the model without a prompt", async () => {
   const { door, sent } = standInDoor({ [`${ORIGIN}/api/generate`]: { body: { done: true, done_reason: "load" } } });
   const endpoint = endpointAt(`${ORIGIN}/v1`);
   assert.equal(await preloadOllama(door, { endpoint, model: "m" }, LIMITS), true);
-  assert.deepEqual([sent[0]?.method, JSON.parse(sent[0]?.body ?? "")], ["POST", { model: "m", stream: false }]);
+  assert.deepEqual([sent[0]?.method, JSON.parse(String(sent[0]?.body))], ["POST", { model: "m", stream: false }]);
   const { door: absent } = standInDoor({});
   assert.equal(await preloadOllama(absent, { endpoint, model: "m" }, LIMITS), false);
 });

@@ -1,0 +1,62 @@
+import assert from "node:assert/strict";
+import { testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
+import { ask, startFakeServer } from "../../tests/helpers/fake_server.ts";
+import { manualClock } from "../../tests/helpers/manual_clock.ts";
+import { AgentcliError } from "../errors.ts";
+import { chat } from "../provider/chat.ts";
+import { openDoor } from "../provider/http.ts";
+import type { Endpoint } from "../provider/types.ts";
+import type { ContentNet } from "./content_net.ts";
+import { runTurn } from "./turn.ts";
+
+/** A net that notes the messages of each request it is asked about, and refuses the request of this number. */
+function notingNet(refused: number): ContentNet & { messages: string[] } {
+  const messages: string[] = [];
+  return {
+    messages,
+    checkRequest(body) {
+      assert(typeof body === "object" && body !== null && "messages" in body);
+      messages.push(JSON.stringify(body.messages));
+      return messages.length === refused
+        ? Promise.reject(new AgentcliError("policy_refused", "no"))
+        : Promise.resolve();
+    },
+    checkPrompt: () => Promise.resolve("open"),
+    checkSystem: () => Promise.resolve("open"),
+    checkWrite: () => Promise.resolve(null),
+  };
+}
+
+Deno.test("a remote server gets the very bytes that were checked, of a long history too, and nothing after a refusal", async () => {
+  const rounds = 8;
+  await using server = startFakeServer({
+    host: "127.0.0.2",
+    script: Array.from({ length: rounds + 1 }, (_, at) => ask({ name: "Look", input: { path: `file ${at}` } })),
+  });
+  const clock = manualClock();
+  const door = openDoor({ env: () => undefined, clock });
+  const endpoint: Endpoint = {
+    provider: "rem",
+    baseUrl: server.baseUrl,
+    keySource: "none",
+    headers: {},
+    caCerts: [],
+    timeout: { connect: 10, firstByte: 600, idle: 300 },
+    local: false,
+  };
+  const net = notingNet(rounds);
+  const session = testSession(1_000_000, {
+    net,
+    model: { provider: "rem", local: false },
+    tools: [testTool("Look", ({ path }) => `${path}: "\u20ac" \u{1f600} \\ \n`.repeat(1500))],
+  });
+  const options = turnOptions((request, asked) => chat(door, { endpoint, request }, { ...asked, clock }));
+  const result = await runTurn(session, words("look"), options);
+  door.close();
+  assert.equal(result.errorCode, "policy_refused");
+  const sent = server.chats().map((request) => request.text);
+  assert.equal(sent.length, rounds - 1);
+  assert.equal(net.messages.length, rounds);
+  assert((sent.at(-1)?.length ?? 0) > 100_000);
+  sent.forEach((text, at) => assert(text.includes(`"messages":${net.messages[at]},"stream":true`), `request ${at}`));
+});
