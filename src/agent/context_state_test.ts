@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
+import { testSession } from "../../tests/helpers/agent_session.ts";
 import * as fc from "../../tests/property.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import type { SessionItem } from "../session/item.ts";
-import { createContextState } from "./context_state.ts";
 import { messageOf } from "./request.ts";
 
 function bytes(value: unknown): number {
@@ -10,7 +10,7 @@ function bytes(value: unknown): number {
 }
 
 Deno.test("the bytes of a history are those of its items, however it grew, was cut or changed before", () => {
-  const state = createContextState("native", { keepReasoning: false });
+  const state = testSession(10_000).context;
   const step = fc.record({ kept: fc.nat(9), added: fc.array(fc.string({ unit: "grapheme" }), { maxLength: 4 }) });
   fc.assert(fc.property(fc.array(step, { maxLength: 9 }), fc.nat(30), (steps, asked) => {
     let items: SessionItem[] = [];
@@ -28,7 +28,7 @@ Deno.test("the bytes of a history are those of its items, however it grew, was c
 });
 
 Deno.test("the bytes of the system message and the tools follow both of them", () => {
-  const state = createContextState("native", { keepReasoning: false });
+  const state = testSession(10_000).context;
   const tool = (name: string): ToolSchema => ({
     type: "function",
     function: { name, description: "\u20ac", parameters: {} },
