@@ -13,6 +13,7 @@ export const EXIT_CODE_OF = {
   check_failed: 1,
   output_failed: 1,
   internal: 1,
+  runtime_too_old: 1,
   usage: 2,
   config_invalid: 3,
   config_write_failed: 3,

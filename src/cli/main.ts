@@ -2,6 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { type Io, OutputClosed } from "../platform/io.ts";
 import { resolve } from "../platform/path.ts";
+import { neededRuntime, runtimeFacts } from "../platform/runtime.ts";
 import { dispatch } from "./dispatch.ts";
 import { normalise, type Normalised } from "./normalise.ts";
 import { TREE } from "./tree.ts";
@@ -65,7 +66,18 @@ async function perform(line: Normalised, io: Io): Promise<number> {
     // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.
     return globals.help !== undefined || line.path.length === 0 ? 0 : 2;
   }
+  refuseOldRuntime();
   return await dispatch(line, contextOf(line, io));
+}
+
+/** An old Deno lacks functions here and there, and what it says then names everything but that. */
+function refuseOldRuntime(): void {
+  const facts = runtimeFacts();
+  const needed = neededRuntime(facts);
+  if (needed === null) return;
+  throw new AgentcliError("runtime_too_old", `this needs Deno ${needed} or later, and runs on ${facts.version}`, {
+    hint: "deno upgrade, or take the standalone binary, which needs no Deno",
+  });
 }
 
 function contextOf({ globals }: Normalised, io: Io): Context {

@@ -15,3 +15,14 @@ export function runtimeFacts(): RuntimeFacts {
   const form = Deno.build.standalone ? "binary" : Deno.mainModule.endsWith(".js") ? "bundle" : "source";
   return { version: Deno.version.deno, form, system: `${Deno.build.os} ${Deno.build.arch}` };
 }
+
+/** The oldest Deno that each form runs on. Sources import texts in a way that 2.8 is the first to know. */
+const OLDEST = { binary: "2.7.11", bundle: "2.7.11", source: "2.8.0" } as const;
+
+/** The version of Deno that is needed; null when this one is not older. */
+export function neededRuntime({ version, form }: RuntimeFacts): string | null {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/).map(Number);
+  const [oldMajor = 0, oldMinor = 0, oldPatch = 0] = OLDEST[form].split(".").map(Number);
+  const difference = major - oldMajor || minor - oldMinor || patch - oldPatch;
+  return difference < 0 ? OLDEST[form] : null;
+}
