@@ -6,7 +6,6 @@
  * Deno's base binaries, unpacked, each as denort-TARGET: nothing is fetched then. Each binary is made twice and
  * compared, but with --once. SOURCE_DATE_EPOCH gives the time that is written into them, else the commit does.
  */
-import { buildBundle, eagerFunctions } from "./bundle_build.ts";
 import { binaryName, compileBinary, CompileError, type Target, TARGETS } from "./compile_binary.ts";
 import { componentList } from "./compile_components.ts";
 import { checkedOutCommit, withCommit } from "./release_commit.ts";
@@ -60,7 +59,7 @@ export async function compile(args: readonly string[]): Promise<void> {
   const commit = await checkedOutCommit();
   const seconds = Number(Deno.env.get("SOURCE_DATE_EPOCH") ?? commit?.seconds ?? 0);
   if (!Number.isSafeInteger(seconds)) throw new CompileError("SOURCE_DATE_EPOCH is no whole number of seconds");
-  const plain = given === null ? (await buildBundle(await eagerFunctions())).text : await Deno.readTextFile(given);
+  const plain = given === null ? await builtBundle() : await Deno.readTextFile(given);
   const bundle = given !== null || commit === null ? plain : withCommit(plain, commit.name);
   await Deno.mkdir(folder, { recursive: true });
   // Binaries of an earlier run must not get a sum beside the new ones.
@@ -78,6 +77,12 @@ export async function compile(args: readonly string[]): Promise<void> {
   await writeComponents({ bundle, folder, seconds });
   await Deno.stdout.write(new TextEncoder().encode(await writeSums(folder)));
   if (failed.length > 0) throw new CompileError(failed.map(({ message }) => message).join("\n"));
+}
+
+/** Loaded for this alone: it needs a package, which a bundle that is there already does not. */
+async function builtBundle(): Promise<string> {
+  const { buildBundle, eagerFunctions } = await import("./bundle_build.ts");
+  return (await buildBundle(await eagerFunctions())).text;
 }
 
 async function baseIn(folder: string | null, target: Target): Promise<string | null> {
@@ -106,8 +111,9 @@ if (import.meta.main) {
   try {
     await compile(Deno.args);
   } catch (error) {
-    if (!(error instanceof CompileError)) throw error;
-    console.error(error.message);
+    const full = error instanceof Error && "code" in error && error.code === "ENOSPC";
+    if (!full && !(error instanceof CompileError)) throw error;
+    console.error(full ? "no space left on the disk" : error.message);
     Deno.exit(1);
   }
 }

@@ -67,7 +67,7 @@ if [ "$all" = yes ]; then
   base x86_64-pc-windows-msvc win32-x64
 fi
 # shellcheck disable=SC2086 # words
-"$deno" run --no-config --no-lock -A "$root/scripts/compile.ts" $targets --bases "$work/bases" \
+"$deno" run --no-config --no-lock --no-npm -A "$root/scripts/compile.ts" $targets --bases "$work/bases" \
   --bundle "$root/dist/agentcli.js" --output "$result"
 echo "each built twice: the same, byte for byte"
 "$deno" run --no-config --no-lock -R "$root/scripts/compile_inspect.ts" "$result"
