@@ -3,8 +3,10 @@
  * Compare ratios, not milliseconds: the machine's mood is in both. Takes about two minutes.
  *
  * Options: `--rows a,b` (default: all that are not slow; `--list` names them), `--runs n`, `--json`,
- * `--program <file>` (default `dist/agentcli.js`; a bundle or a binary).
+ * `--program <file>` (default `dist/agentcli.js`; a bundle or a binary). `--peers` compares with the other agent CLIs on
+ * PATH that it knows how to start (opencode, codex, qwen, pi, cn) in place of the rows; it needs bubblewrap.
  */
+import { runBeside } from "./bench/beside.ts";
 import { type Pair, type Row, ROWS } from "./bench/rows.ts";
 import { openStage, type Stage } from "./bench/stage.ts";
 
@@ -90,6 +92,9 @@ async function main(): Promise<void> {
   const names = option("rows")?.split(",");
   const rows = ROWS.filter(({ name, slow }) => names ? names.includes(name) : !slow);
   const program = option("program") ?? decodeURIComponent(new URL("../dist/agentcli.js", import.meta.url).pathname);
+  if (Deno.args.includes("--peers")) {
+    return await runBeside({ program: await Deno.realPath(program), runs: Number(option("runs") ?? 5) });
+  }
   const json = Deno.args.includes("--json");
   await using stage = await openStage(await Deno.realPath(program));
   const all: Result[] = [];

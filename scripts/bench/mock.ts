@@ -1,12 +1,16 @@
 /**
  * The server of the bench, a process of its own: what it costs must not show in what is measured. The model id is the
- * scenario. Prints its port as the first line and ends when standard input does.
+ * scenario. Prints its port as the first line and ends when standard input does. Its argument is the project's folder.
  *
  * - `short`: a short text · `stream-<n>`: n tokens, one an event, as fast as they are taken
- * - `rounds-<n>`: n calls of Read one after another (`note-<i>.txt`), then a text · `grep`: one call of Grep, then a text
+ * - `rounds-<n>`: n calls that read `note-<i>.txt` one after another, then a text · `grep`: one call of Grep, then a text
  *
+ * A request without tools is answered shortly, whatever the model: some clients ask for a title like that.
  * `GET /log` gives what was recorded since the last `POST /clear`.
  */
+
+import { type Answer, eventsOf, wholeAnswer } from "./mock_events.ts";
+import { type Asked, askedIn, callThatReads, type Interface } from "./mock_request.ts";
 
 /** A chat request as the mock recorded it; times are milliseconds since 1970, with a fraction. */
 export interface MockRecord {
@@ -14,6 +18,8 @@ export interface MockRecord {
   /** When the last byte of the answer was handed over; 0 before. */
   answered: number;
   body: string;
+  /** Whether it offered tools: a turn does, requests beside it do not. */
+  tools: boolean;
 }
 
 /** The text every final answer ends in. */
@@ -21,6 +27,7 @@ export const END_MARK = "END-OF-ANSWER";
 
 const encoder = new TextEncoder();
 const BLOCK = 64 * 1024;
+const SHORT = 8;
 const WORDS = "the of code file run turn stream token reads writes path model local host test value line name".split(
   " ",
 );
@@ -29,25 +36,19 @@ function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-function event(delta: Record<string, unknown>, finish: string | null = null): string {
-  const choices = [{ index: 0, delta, finish_reason: finish }];
-  const chunk = { id: "chatcmpl-1", object: "chat.completion.chunk", created: 1700000000, model: "bench", choices };
-  return `data: ${JSON.stringify(chunk)}\n\n`;
-}
-
-/** What a server counts: a usual four bytes a token of the request, so that nothing looks cut off. */
-function tail(finish: string, count: { prompt: number; tokens: number }): string {
-  const { prompt, tokens } = count;
-  const usage = { prompt_tokens: prompt, completion_tokens: tokens, total_tokens: prompt + tokens };
-  return `${event({}, finish)}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`;
-}
-
-function textBlocks(count: number): Uint8Array<ArrayBuffer>[] {
-  const blocks: Uint8Array<ArrayBuffer>[] = [];
-  let pending = event({ role: "assistant", content: "" });
-  for (let at = 0; at < count; at++) {
+function piecesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, at) => {
     const word = at === count - 1 ? END_MARK : WORDS[(at * 7 + (at >> 4)) % WORDS.length];
-    pending += event({ content: at % 16 === 15 ? `${word}.\n` : `${word} ` });
+    return at % 16 === 15 ? `${word}.\n` : `${word} `;
+  });
+}
+
+/** Events in pieces of {@link BLOCK} bytes and more. */
+function blocksOf(events: Iterable<string>): Uint8Array<ArrayBuffer>[] {
+  const blocks: Uint8Array<ArrayBuffer>[] = [];
+  let pending = "";
+  for (const event of events) {
+    pending += event;
     if (pending.length < BLOCK) continue;
     blocks.push(encoder.encode(pending));
     pending = "";
@@ -55,38 +56,19 @@ function textBlocks(count: number): Uint8Array<ArrayBuffer>[] {
   return [...blocks, encoder.encode(pending)];
 }
 
-function callBlocks(name: string, input: Record<string, unknown>, round: number): Uint8Array<ArrayBuffer> {
-  const text = JSON.stringify(input);
-  const half = text.length >> 1;
-  const piece = (more: Record<string, unknown>) => event({ tool_calls: [{ index: 0, ...more }] });
-  return encoder.encode(
-    piece({ id: `call_${round}`, type: "function", function: { name, arguments: "" } }) +
-      piece({ function: { arguments: text.slice(0, half) } }) +
-      piece({ function: { arguments: text.slice(half) } }),
-  );
-}
-
-interface Body {
-  model: string;
-  messages: { role: string }[];
-}
-
-function blocksFor(text: string, prepared: Map<string, Uint8Array<ArrayBuffer>[]>): Uint8Array<ArrayBuffer>[] {
-  const { model, messages }: Body = JSON.parse(text);
-  const prompt = Math.ceil(text.length / 4);
-  const done = messages.filter(({ role }) => role === "tool").length;
+function answerTo(asked: Asked, { project, bytes }: { project: string; bytes: number }): Answer {
+  const { model, tools, results } = asked;
+  // A usual four bytes a token of the request, so that nothing looks cut off.
+  const prompt = Math.ceil(bytes / 4);
   const rounds = Number(model.match(/^rounds-(\d+)$/)?.[1] ?? 0);
-  const call = done < rounds
-    ? callBlocks("Read", { file_path: `note-${done + 1}.txt` }, done)
-    : model === "grep" && done === 0
-    ? callBlocks("Grep", { pattern: "needle[0-9]+" }, done)
+  const call = tools.length > 0 && results < rounds
+    ? callThatReads(`${project}/note-${results + 1}.txt`, tools)
+    : model === "grep" && results === 0
+    ? { name: "Grep", input: { pattern: "needle[0-9]+" } }
     : null;
-  if (call !== null) return [call, encoder.encode(tail("tool_calls", { prompt, tokens: 20 }))];
-  const count = Number(model.match(/^stream-(\d+)$/)?.[1] ?? 8);
-  const key = String(count);
-  const known = prepared.get(key) ?? textBlocks(count);
-  prepared.set(key, known);
-  return [...known, encoder.encode(tail("stop", { prompt, tokens: count }))];
+  if (call !== null) return { said: { call }, round: results, prompt, tokens: 20 };
+  const count = tools.length === 0 ? SHORT : Number(model.match(/^stream-(\d+)$/)?.[1] ?? SHORT);
+  return { said: { pieces: piecesOf(count) }, round: results, prompt, tokens: count };
 }
 
 function streamed(blocks: readonly Uint8Array<ArrayBuffer>[], ended: () => void): Response {
@@ -103,9 +85,18 @@ function streamed(blocks: readonly Uint8Array<ArrayBuffer>[], ended: () => void)
   return new Response(body, { headers: { "content-type": "text/event-stream" } });
 }
 
-function serve(): void {
+function serve(project: string): void {
+  // Long answers are made once: they take longer to make than to send.
   const prepared = new Map<string, Uint8Array<ArrayBuffer>[]>();
   const log: MockRecord[] = [];
+  const blocksFor = (answer: Answer, spoken: Interface) => {
+    const { begin, end } = eventsOf(answer, spoken);
+    if ("call" in answer.said) return blocksOf([...begin, end]);
+    const key = `${spoken} ${answer.tokens}`;
+    const known = prepared.get(key) ?? blocksOf(begin);
+    prepared.set(key, known);
+    return [...known, encoder.encode(end)];
+  };
   const answer = async (request: Request): Promise<Response> => {
     const arrived = now();
     const { pathname } = new URL(request.url);
@@ -114,18 +105,23 @@ function serve(): void {
     if (request.method === "GET" && pathname === "/v1/models") {
       return Response.json({ object: "list", data: [{ id: "short", object: "model" }] });
     }
-    if (pathname !== "/v1/chat/completions") return new Response("no such path", { status: 404 });
+    const spoken = pathname === "/v1/chat/completions" ? "chat" : pathname === "/v1/responses" ? "responses" : null;
+    if (spoken === null || request.method !== "POST") return new Response("no such path", { status: 404 });
     const body = await request.text();
-    const record: MockRecord = { arrived, answered: 0, body };
+    const asked = askedIn(body);
+    const record: MockRecord = { arrived, answered: 0, body, tools: asked.tools.length > 0 };
     log.push(record);
-    return streamed(blocksFor(body, prepared), () => record.answered = now());
+    const said = answerTo(asked, { project, bytes: body.length });
+    if (asked.stream) return streamed(blocksFor(said, spoken), () => record.answered = now());
+    record.answered = now();
+    return Response.json(wholeAnswer(said));
   };
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, answer);
   console.log(server.addr.port);
 }
 
 if (import.meta.main) {
-  serve();
+  serve(Deno.args[0] ?? Deno.cwd());
   for await (const _ of Deno.stdin.readable) { /* Only its end matters. */ }
   Deno.exit(0);
 }

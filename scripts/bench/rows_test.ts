@@ -15,6 +15,11 @@ Deno.test("a changed earlier message counts from its first changed byte", () => 
 });
 
 Deno.test("a round lasts from the end of an answer to the next request", () => {
-  const log = [[0, 10], [14, 20], [22, 30], [39, 40]].map(([arrived, answered]) => ({ arrived, answered, body: "" }));
+  const log = [[0, 10], [14, 20], [22, 30], [39, 40]].map(([arrived, answered]) => ({
+    arrived,
+    answered,
+    body: "",
+    tools: true,
+  }));
   assert.equal(roundTime(log as Parameters<typeof roundTime>[0]), 4);
 });

@@ -2,10 +2,12 @@
 import { measure, type Measured, openChildClock } from "./child.ts";
 import type { MockRecord } from "./mock.ts";
 
-/** One of the two programs, doing the same. */
+/** One of the programs, doing the same. */
 export interface Subject {
-  name: "ours" | "floor";
+  name: string;
   argv: string[];
+  /** Variables of its own. */
+  env?: Record<string, string>;
 }
 
 /** A run with what the server saw of it. */
@@ -23,7 +25,12 @@ export interface Stage extends AsyncDisposable {
   hello: Subject;
   /** Where the children run. */
   project: string;
-  run(subject: Subject): Promise<Run>;
+  /** Of the server, with `/v1`. */
+  baseUrl: string;
+  /** A folder of the stage's own. */
+  root: string;
+  /** Throws with the child's errors when it fails, unless it `mayFail`. */
+  run(subject: Subject, options?: { mayFail?: boolean; tree?: boolean; deadlineMs?: number }): Promise<Run>;
 }
 
 const HERE = new URL(".", import.meta.url);
@@ -38,9 +45,9 @@ async function denoDirectory(): Promise<string> {
   return JSON.parse(new TextDecoder().decode(stdout)).denoDir;
 }
 
-async function startMock(): Promise<{ port: number; stop(): Promise<void> }> {
+async function startMock(project: string): Promise<{ port: number; stop(): Promise<void> }> {
   const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "--quiet", "-A", "--no-config", pathOf("mock.ts")],
+    args: ["run", "--quiet", "-A", "--no-config", pathOf("mock.ts"), project],
     stdin: "piped",
     stdout: "piped",
   }).spawn();
@@ -69,10 +76,12 @@ async function makeProject(root: string): Promise<string> {
 async function writeConfiguration(home: string, port: number): Promise<void> {
   const models = MODELS.map((id) => ({ id, context_window: 10_000_000, tool_calls: "native" }));
   const bench = { type: "openai_compat", base_url: `http://127.0.0.1:${port}/v1`, api_key: "local", models };
+  // Nothing listens at its port.
+  const nobody = { ...bench, base_url: "http://127.0.0.1:9/v1" };
   await Deno.mkdir(`${home}/.agentcli`, { recursive: true, mode: 0o700 });
   await Deno.writeTextFile(
     `${home}/.agentcli/providers.yaml`,
-    JSON.stringify({ version: 1, providers: { bench } }),
+    JSON.stringify({ version: 1, providers: { bench, nobody } }),
     { mode: 0o600 },
   );
 }
@@ -80,14 +89,15 @@ async function writeConfiguration(home: string, port: number): Promise<void> {
 /** Sets the stage for the program in the file `program` (a bundle or a binary). */
 export async function openStage(program: string): Promise<Stage> {
   const root = await Deno.makeTempDir({ prefix: "agentcli-bench-" });
-  const mock = await startMock();
+  await Deno.mkdir(`${root}/tmp`);
   const project = await makeProject(root);
+  const mock = await startMock(project);
   await writeConfiguration(root, mock.port);
   const env = {
     HOME: root,
     AGENTCLI_HOME: `${root}/.agentcli`,
     PATH: Deno.env.get("PATH") ?? "",
-    TMPDIR: root,
+    TMPDIR: `${root}/tmp`,
     DENO_DIR: await denoDirectory(),
     DENO_NO_UPDATE_CHECK: "1",
   };
@@ -100,9 +110,19 @@ export async function openStage(program: string): Promise<Stage> {
     floor: (model) => ({ name: "floor", argv: [...deno, pathOf("floor_client.js"), `${server}/v1`, model, "Hello"] }),
     hello: { name: "floor", argv: [...deno, pathOf("floor_hello.js")] },
     project,
-    async run(subject) {
+    root,
+    baseUrl: `${server}/v1`,
+    async run(subject, options) {
       await (await fetch(`${server}/clear`)).body?.cancel();
-      const measured = await measure(subject.argv, { cwd: project, env, clock });
+      const measured = await measure(subject.argv, {
+        cwd: project,
+        env: { ...env, ...subject.env },
+        clock,
+        ...options,
+      });
+      if (measured.code !== 0 && options?.mayFail !== true) {
+        throw new Error(`${subject.argv.join(" ")} ended with ${measured.code}:\n${measured.stderr.slice(-2000)}`);
+      }
       return { ...measured, log: await (await fetch(`${server}/log`)).json() };
     },
     async [Symbol.asyncDispose]() {
