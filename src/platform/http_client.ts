@@ -1,20 +1,16 @@
-/** HTTP clients that connect where they are told, whatever the environment says, and a probe for a silent address. */
+/** Connections that go where they are told, whatever the environment says, and a probe for a silent address. */
 
 /** A client for `fetch`'s `client` option; its owner closes it. */
 export type HttpClient = Deno.HttpClient;
 
 /**
  * How a connection is made.
- * - `pinned`: to this address and port, in clear; the URL names the same address. Never for https: the pin would send it
- *   in clear.
  * - `direct`: to the URL's host, never through a proxy; `localAddress` binds the near end (a loopback one reaches
  *   nothing but loopback).
  * - `proxy`: through this proxy.
  * - `plain`: as the runtime does it by itself.
  */
 export type Connection =
-  /** `hostname` is an address; a v6 one stands in brackets. */
-  | { kind: "pinned"; hostname: string; port: number; localAddress: string }
   /** `host` as in a URL. */
   | { kind: "direct"; host: string; localAddress?: string }
   | { kind: "proxy"; url: string }
@@ -36,15 +32,6 @@ export class ConnectionForbidden extends Error {
 export function openClient(connection: Connection, caCerts: readonly string[]): HttpClient {
   const options: Deno.CreateHttpClientOptions = caCerts.length > 0 ? { caCerts: [...caCerts] } : {};
   switch (connection.kind) {
-    case "pinned":
-      options.localAddress = connection.localAddress;
-      // Both go nowhere else; but a pin by `proxy` puts the whole URL on the request line (measured with Deno 2.9.6), and
-      // small servers (Python's http.server, uvicorn on h11) answer 404 to that.
-      if (mayLeaveProxies()) return withoutProxy(connection.hostname, () => Deno.createHttpClient(options));
-      return Deno.createHttpClient({
-        ...options,
-        proxy: { transport: "tcp", hostname: connection.hostname, port: connection.port },
-      });
     case "direct":
       if (connection.localAddress !== undefined) options.localAddress = connection.localAddress;
       return withoutProxy(connection.host, () => Deno.createHttpClient(options));
@@ -92,12 +79,46 @@ export function isMissingPermission(error: unknown): boolean {
   return error instanceof Deno.errors.NotCapable;
 }
 
+/** A TCP connection in clear. */
+export interface Socket {
+  /** Fills the front of `buffer`; how many bytes that are, null at the end. One at a time. */
+  read(buffer: Uint8Array): Promise<number | null>;
+  /** Resolves when the system took all of it. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** What waits for it fails then. May be called again. */
+  close(): void;
+}
+
+/** Where a socket leads: an address (v6 without brackets), or a name that the system resolves. */
+export interface SocketAddress {
+  hostname: string;
+  port: number;
+}
+
+/** Connects. Proxies have no part in it. Rejects with the runtime's errors. */
+export async function openSocket(address: SocketAddress): Promise<Socket> {
+  const connection = await Deno.connect({ ...address, transport: "tcp" });
+  // The last piece of a large request would wait until the one before it is confirmed.
+  connection.setNoDelay();
+  let open = true;
+  return {
+    read: (buffer) => connection.read(buffer),
+    async write(bytes) {
+      for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
+    },
+    close() {
+      if (open) connection.close();
+      open = false;
+    },
+  };
+}
+
 /**
  * Whether something takes connections there, found with a connection that is closed at once. Rejects with the signal's
  * reason; every other failure is `false`.
  */
 export async function takesConnections(
-  address: { hostname: string; port: number },
+  address: SocketAddress,
   signal: AbortSignal,
 ): Promise<boolean> {
   try {

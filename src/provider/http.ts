@@ -1,21 +1,24 @@
 /**
  * The one door to the network. Local endpoints are reached directly, whatever proxy variables, hosts files and redirects
- * say; remote ones through the proxy the user set. Source: specification of the no-cloud boundary, "Local".
+ * say, those on this machine over a connection of our own; remote ones through the proxy the user set. Source:
+ * specification of the no-cloud boundary, "Local".
  */
 import { AgentcliError } from "../errors.ts";
-import { bodyMaker } from "../platform/http_body.ts";
 import {
   type Connection,
   ConnectionForbidden,
   type HttpClient,
   mayConnect,
   openClient,
+  type SocketAddress,
   takesConnections,
 } from "../platform/http_client.ts";
 import type { Io } from "../platform/io.ts";
 import { readBounded } from "./body.ts";
+import { type ByteSource, joined, streamSource } from "./byte_source.ts";
 import { ProviderFailure } from "./failure.ts";
 import { requestHeaders } from "./headers.ts";
+import { exchange } from "./http_loopback.ts";
 import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
 import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
 import { type Attempt, noConnection, redirectFailure, silence, transportFailure } from "./transport_error.ts";
@@ -51,7 +54,7 @@ export interface DoorRequest {
 export interface DoorResponse {
   status: number;
   headers: Headers;
-  body: ReadableStream<Uint8Array<ArrayBuffer>> | null;
+  body: ByteSource | null;
   /** The whole body as text; longer than `limitBytes` is `invalid_reply`, slower than 30 s `provider_timeout`. */
   text(limitBytes: number): Promise<string>;
   /** Lets go of the body; the server sees the connection close. */
@@ -75,6 +78,9 @@ export interface HttpDoor {
   close(): void;
 }
 
+/** A response as it came, over either kind of connection. */
+type Answer = Pick<DoorResponse, "status" | "headers" | "body">;
+
 interface Sent {
   endpoint: Endpoint;
   request: DoorRequest;
@@ -92,7 +98,6 @@ class Door implements HttpDoor {
   readonly #clock: Io["clock"];
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, HttpClient>();
-  readonly #bodyOf = bodyMaker();
   /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
   readonly #answering = new Map<string, number>();
 
@@ -135,25 +140,15 @@ class Door implements HttpDoor {
     const { endpoint, request } = sent;
     request.signal?.throwIfAborted();
     const headers = requestHeaders(endpoint, request);
-    const client = this.#client(route.connection, endpoint);
     const stop = new AbortController();
-    const signal = request.signal ? AbortSignal.any([request.signal, stop.signal]) : stop.signal;
     const watch = this.#watchHeaders(route, sent, stop);
     try {
-      const response = await fetch(route.url, {
-        client,
-        method: request.method,
-        headers,
-        // A body of its own for each connection that is tried: it can be read once.
-        body: typeof request.body === "object" ? this.#bodyOf(request.body) : request.body ?? null,
-        redirect: "manual",
-        signal,
-      });
-      if (isRedirect(response)) {
-        await response.body?.cancel();
-        throw redirectFailure(endpoint.provider, response);
+      const answer = await this.#ask(route, { headers, sent, stop });
+      if (isRedirect(answer.status)) {
+        await answer.body?.cancel();
+        throw redirectFailure(endpoint.provider, { ...answer, url: route.url });
       }
-      return this.#response(response, sent, stop);
+      return this.#response(answer, sent, stop);
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (stop.signal.aborted) throw stop.signal.reason;
@@ -162,6 +157,29 @@ class Door implements HttpDoor {
     } finally {
       watch.abort(OVER);
     }
+  }
+
+  async #ask(
+    { url, connection }: Route,
+    { headers, sent, stop }: { headers: Record<string, string>; sent: Sent; stop: AbortController },
+  ): Promise<Answer> {
+    const { method, signal } = sent.request;
+    const body = bytesOf(sent.request.body);
+    const signals = signal === undefined ? [stop.signal] : [signal, stop.signal];
+    if (connection.kind === "loopback") {
+      return await exchange(connection.address, { method, url, headers, body }, signals);
+    }
+    const client = this.#client(connection, sent.endpoint);
+    const response = await fetch(url, {
+      client,
+      method,
+      headers,
+      body: body === null ? null : joined(body),
+      redirect: "manual",
+      signal: AbortSignal.any(signals),
+    });
+    const { status, body: stream } = response;
+    return { status, headers: response.headers, body: stream === null ? null : streamSource(stream) };
   }
 
   /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */
@@ -191,18 +209,16 @@ class Door implements HttpDoor {
     }, () => {});
   }
 
-  #response(response: Response, sent: Sent, stop: AbortController): DoorResponse {
+  #response(answer: Answer, sent: Sent, stop: AbortController): DoorResponse {
     const { endpoint } = sent;
     const milliseconds = sent.request.firstByteMs ?? TEXT_TIME;
     return {
-      status: response.status,
-      headers: response.headers,
-      body: response.body,
+      ...answer,
       text: async (limitBytes) => {
         const watch = new AbortController();
         this.#after(milliseconds, watch.signal, () => stop.abort(silence(attemptOf(sent), milliseconds)));
         try {
-          const { text, complete } = await readBounded(response.body, limitBytes);
+          const { text, complete } = await readBounded(answer.body, limitBytes);
           if (complete) return text;
         } catch (error) {
           if (sent.request.signal?.aborted) throw sent.request.signal.reason;
@@ -213,13 +229,13 @@ class Door implements HttpDoor {
         }
         throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${sizeText(limitBytes)}`, {
           kind: "invalid",
-          status: response.status,
+          status: answer.status,
           hint: `is ${shownUrl(sent.url)} the address of a model server?`,
         });
       },
       cancel: async () => {
         stop.abort();
-        if (response.body?.locked === false) await response.body.cancel().catch(() => {});
+        await answer.body?.cancel();
       },
     };
   }
@@ -252,19 +268,23 @@ function openOrExplain(connection: Connection, endpoint: Endpoint): HttpClient {
 }
 
 /** The address to probe when it stays silent; null on loopback, where a connect is immediate or refused. */
-function probedAddress(route: Route): { hostname: string; port: number } | null {
-  const { connection } = route;
-  if (connection.kind === "pinned" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
+function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
+  if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
     return null;
   }
-  const url = connection.kind === "proxy" ? new URL(connection.url) : route.url;
+  const url = connection.kind === "proxy" ? new URL(connection.url) : asked;
   const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
   const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
   return mayConnect(url.hostname, port) ? { hostname, port } : null;
 }
 
-function isRedirect(response: Response): boolean {
-  return [301, 302, 303, 307, 308].includes(response.status);
+/** The bytes of a body, in pieces. */
+function bytesOf(body: DoorRequest["body"]): readonly Uint8Array<ArrayBuffer>[] | null {
+  return typeof body === "string" ? [new TextEncoder().encode(body)] : body ?? null;
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status);
 }
 
 function attemptOf(sent: Sent): Attempt {

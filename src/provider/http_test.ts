@@ -176,10 +176,12 @@ Deno.test("a refused connection names provider and address and says what to try"
   assert.equal(failure.hint, `is the server running? try: curl http://localhost:${port}/v1/models`);
 });
 
-Deno.test("a port that web clients never use is named as such", async () => {
+Deno.test("a port that web clients never use is named as such, but for this machine's own", async () => {
   using door = doorWith();
-  const failure = await failureOf(door.send(endpointAt("http://localhost:6000/v1"), models));
-  assert.match(failure.message, /does not connect to that port/);
+  const elsewhere = await failureOf(door.send(endpointAt("http://127.0.0.2:6000/v1", { local: false }), models));
+  assert.match(elsewhere.message, /does not connect to that port/);
+  const here = await failureOf(door.send(endpointAt("http://localhost:6000/v1"), models));
+  assert.match(here.message, /connection refused/);
 });
 
 Deno.test("a key that no header can carry is an error that does not print it", async () => {
@@ -217,27 +219,29 @@ Deno.test("a body is sent as JSON with its length", async () => {
   assert.equal(server.seen[0]?.headers.get("content-length"), "10");
 });
 
-Deno.test("a body in pieces arrives byte for byte, unchunked and with its length, as often as it is sent", async () => {
-  const seen: { headers: Headers; body: Uint8Array }[] = [];
-  const server = listenHttp("127.0.0.1", async ({ headers, body }, reply) => {
-    seen.push({ headers, body });
-    await reply.whole(200, {}, "x");
-  });
-  await using _ = { [Symbol.asyncDispose]: () => server.close() };
-  using door = doorWith();
-  const piece = (size: number) => crypto.getRandomValues(new Uint8Array(size));
-  const endpoint = endpointAt(`http://127.0.0.1:${server.port}/v1`);
-  for (const body of [[piece(10), piece(20)], [piece(40_000), piece(65_536), piece(7), piece(60_000)]]) {
-    for (let time = 0; time < 2; time++) {
-      await (await door.send(endpoint, { method: "POST", path: "/chat", body })).text(10);
-      const { headers, body: arrived } = seen.at(-1) ?? assert.fail("nothing arrived");
-      assert.equal(headers.get("content-type"), "application/json");
-      assert.equal(headers.get("content-length"), String(body.reduce((sum, { length }) => sum + length, 0)));
-      assert.equal(headers.get("transfer-encoding"), null);
-      assert(joinBytes(body).every((byte, at) => byte === arrived[at]));
+for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "127.0.0.2"]] as const) {
+  Deno.test(`a body in pieces arrives ${where} byte for byte, unchunked and with its length, as often as it is sent`, async () => {
+    const seen: { headers: Headers; body: Uint8Array }[] = [];
+    const server = listenHttp(host, async ({ headers, body }, reply) => {
+      seen.push({ headers, body });
+      await reply.whole(200, {}, "x");
+    });
+    await using _ = { [Symbol.asyncDispose]: () => server.close() };
+    using door = doorWith();
+    const piece = (size: number) => crypto.getRandomValues(new Uint8Array(size));
+    const endpoint = endpointAt(`http://${host}:${server.port}/v1`, { local: host === "127.0.0.1" });
+    for (const body of [[piece(10), piece(20)], [piece(40_000), piece(65_536), piece(7), piece(60_000)]]) {
+      for (let time = 0; time < 2; time++) {
+        await (await door.send(endpoint, { method: "POST", path: "/chat", body })).text(10);
+        const { headers, body: arrived } = seen.at(-1) ?? assert.fail("nothing arrived");
+        assert.equal(headers.get("content-type"), "application/json");
+        assert.equal(headers.get("content-length"), String(body.reduce((sum, { length }) => sum + length, 0)));
+        assert.equal(headers.get("transfer-encoding"), null);
+        assert(joinBytes(body).every((byte, at) => byte === arrived[at]));
+      }
     }
-  }
-});
+  });
+}
 
 /** A server that takes requests and never answers. */
 function silent(host: string) {

@@ -1,10 +1,9 @@
 /** Reads the body of a reply into its decoder, and keeps an eye on silence. Source: wire reference, §6.9. */
 import type { Clock } from "../platform/io.ts";
+import type { ByteSource } from "./byte_source.ts";
 import type { ReplyDecoder } from "./reply.ts";
 import type { ChatDelta } from "./types.ts";
 
-/** Bytes of the one buffer that every read uses. Measured: the default reader takes a new one for each piece. */
-const BUFFER_SIZE = 64 * 1024;
 /** Longest silence after the server gave its reason to end, in milliseconds: only the token counts may follow. */
 const AFTER_FINISH = 10_000;
 /** How long the server may take to end the response after `[DONE]`, so that the connection can be used again. */
@@ -33,10 +32,9 @@ export type ReadingEnd = { kind: "end" } | { kind: "silence"; milliseconds: numb
  */
 export async function readInto(
   decoder: ReplyDecoder,
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
+  source: ByteSource,
   options: ReadingOptions,
 ): Promise<ReadingEnd> {
-  const source = openBody(body);
   const watch = new SilenceWatch(options.clock, () => source.cancel());
   watch.allow(options.firstByteMs);
   const stop = () => void source.cancel();
@@ -45,7 +43,7 @@ export async function readInto(
   let ending = false;
   try {
     for (;;) {
-      const bytes = await source.read();
+      const bytes = await readOrBreak(source);
       if (watch.expired !== null) return { kind: "silence", milliseconds: watch.expired };
       if (bytes === null) return { kind: "end" };
       watch.alive();
@@ -85,42 +83,15 @@ class BrokenBody extends Error {
   override readonly name = "BrokenBody";
 }
 
-interface Source {
-  /** Null at the end. The bytes are valid until the next read. */
-  read(): Promise<Uint8Array | null>;
-  cancel(): Promise<void>;
-}
-
-function openBody(body: ReadableStream<Uint8Array<ArrayBuffer>>): Source {
-  const reader = byteReader(body) ?? body.getReader();
-  let buffer = new Uint8Array(BUFFER_SIZE);
-  return {
-    async read() {
-      try {
-        if (!(reader instanceof ReadableStreamBYOBReader)) return (await reader.read()).value ?? null;
-        const { value, done } = await reader.read(buffer);
-        if (value !== undefined) buffer = new Uint8Array(value.buffer);
-        return done ? null : value;
-      } catch {
-        throw new BrokenBody();
-      }
-    },
-    async cancel() {
-      await reader.cancel().catch(() => {});
-    },
-  };
-}
-
-/** A reader that fills our buffer; null for a stream of another kind (no response of the runtime is one). */
-function byteReader(body: ReadableStream<Uint8Array<ArrayBuffer>>): ReadableStreamBYOBReader | null {
+async function readOrBreak(source: ByteSource): Promise<Uint8Array | null> {
   try {
-    return body.getReader({ mode: "byob" });
+    return await source.read();
   } catch {
-    return null;
+    throw new BrokenBody();
   }
 }
 
-async function drained(source: Source): Promise<void> {
+async function drained(source: ByteSource): Promise<void> {
   try {
     while (await source.read() !== null);
   } catch {

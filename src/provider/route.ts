@@ -1,13 +1,16 @@
 /** Where a request goes and over which kind of connection. Source: specification of the no-cloud boundary, "Local". */
 import { AgentcliError } from "../errors.ts";
-import type { Connection } from "../platform/http_client.ts";
+import type { Connection, SocketAddress } from "../platform/http_client.ts";
 import { effectivePort, proxyFor, type ProxySettings } from "./proxy.ts";
 import type { Endpoint } from "./types.ts";
 
-/** One way to reach a server: the URL as it is fetched, and the connection for it. */
+/**
+ * One way to reach a server: the URL as it is asked for, and the connection for it. `loopback` is a connection of our
+ * own to an address of this machine, in clear.
+ */
 export interface Route {
   url: URL;
-  connection: Connection;
+  connection: Connection | { kind: "loopback"; address: SocketAddress };
 }
 
 /** What of a request decides where it goes. */
@@ -35,8 +38,8 @@ export function shownUrl(url: URL): string {
 
 /**
  * The ways to `url`, in the order they are tried: the next one only when the one before was refused.
- * - http on loopback: the name is replaced by the address in the URL itself, and the connection is pinned to it.
- * - https on loopback: bound to loopback, so that a hosts file cannot lead it away; never pinned.
+ * - http on loopback: the name is replaced by the address, and the connection goes to it and nowhere else.
+ * - https on loopback: bound to loopback, so that a hosts file cannot lead it away.
  * - another local host: direct.
  * - remote: through the user's proxy, else direct.
  */
@@ -49,10 +52,7 @@ export function routesTo(url: URL, endpoint: { local: boolean }, proxies: ProxyS
       const literal = new URL(url);
       literal.hostname = address;
       const port = Number(effectivePort(url));
-      return {
-        url: literal,
-        connection: { kind: "pinned", hostname: address, port, localAddress: bare(address) },
-      };
+      return { url: literal, connection: { kind: "loopback", address: { hostname: bare(address), port } } };
     });
   }
   if (endpoint.local) return [{ url, connection: { kind: "direct", host } }];

@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
     hint: () => "does the server speak https? if not, write base_url with http://",
   },
   {
-    when: /invalid HTTP (?:version|header|status)/i,
+    when: /invalid HTTP (?:version|header|status|body)/i,
     kind: "unreachable",
     says: "what answers there does not speak HTTP",
     hint: () => "check host and port of base_url; if the server speaks TLS, write base_url with https://",
@@ -129,7 +129,10 @@ function seconds(milliseconds: number): string {
  * The failure of a redirect: following one would carry the prompt to a host that nobody configured. The target is named
  * without its query.
  */
-export function redirectFailure(provider: string, response: Response): ProviderFailure {
+export function redirectFailure(
+  provider: string,
+  response: { status: number; headers: Headers; url: URL },
+): ProviderFailure {
   const location = response.headers.get("location");
   const target = location !== null && URL.canParse(location, response.url) ? new URL(location, response.url) : null;
   const to = target !== null && /^https?:$/.test(target.protocol) ? ` to ${target.origin}${target.pathname}` : "";
