@@ -1,8 +1,8 @@
 /**
- * Writes the commit into `dist/agentcli.js`, so that `agentcli version` can tell it.
- * Usage: deno run -A scripts/release_commit.ts        Outside of a git checkout the file is left as it is.
+ * Writes the commit into `dist/agentcli.js`, so that `agentcli version` can tell it, and the sums that `install.sh` asks
+ * for. Usage: deno run -A scripts/release_commit.ts        Outside of a git checkout the file has no commit.
  */
-import { sha256 } from "./release_sums.ts";
+import { sha256, writeSums } from "./release_sums.ts";
 
 const COMMIT_LINE = /^(\s*var COMMIT\d* = )"[^"\n]*";$/m;
 
@@ -39,4 +39,5 @@ if (import.meta.main) {
     await Deno.writeTextFile(file, withCommit(await Deno.readTextFile(file), commit.name));
     console.log(`dist/agentcli.js  commit ${commit.name}  sha256 ${await sha256(await Deno.readFile(file))}`);
   }
+  await writeSums(decodeURIComponent(new URL("../dist", import.meta.url).pathname));
 }
