@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { startFakeServer } from "./helpers/fake_server.ts";
-import { runProgram, temporaryHome } from "./helpers/program.ts";
+import { programCommand, runProgram, temporaryHome } from "./helpers/program.ts";
 
 Deno.test("init-providers ends well and leaves a usable file, whatever listens on this machine", async () => {
   await using home = await temporaryHome();
@@ -52,4 +52,14 @@ Deno.test("what a hostile server lists steers no terminal and no file", async ()
   assert.doesNotMatch(sent, /authorization|POST/i);
   const again = await runProgram(["init-providers", "--host", `127.0.0.1:${server.port}`], { home });
   assert.match(again.stdout, /nothing to change/);
+});
+
+// A binary has all permissions built in.
+const compiled = programCommand()[0] !== Deno.execPath();
+Deno.test({ name: "what Deno does not let it ask is no server that was wrong", ignore: compiled }, async () => {
+  await using home = await temporaryHome();
+  const permissions = ["--allow-read", "--allow-env", "--no-prompt"];
+  const { code, stdout, stderr } = await runProgram(["init-providers", "--dry-run"], { home, permissions });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /localhost:11434 +no answer \(this process may not connect to localhost:11434\)/);
 });

@@ -142,6 +142,8 @@ function absence(error: AgentcliError): { state: DiscoveryState; detail: string 
       return { state: "not a model server", detail: error.message };
     case "provider_timeout":
       return { state: "no answer", detail: error.message.replace(/^no answer /, "") };
+    case "permission_denied":
+      return { state: "no answer", detail: error.message };
     case "connection_lost":
       return { state: "no answer", detail: "it closed the connection" };
     case "provider_unreachable":
