@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
+import { done, installProgram, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const SECRET = "correct-horse-battery-staple-42";
@@ -105,50 +105,4 @@ Deno.test("every recorded input is read by the guard or by the log, and a wrong 
     assert.equal(finished.code, names && event !== "pre_read_code" ? 2 : 0, `${event}: ${finished.stderr}`);
     assert.equal((await run("pre_everything")).code, 2);
   }
-});
-
-Deno.test("doctor runs every installed line, proves that the guard blocks, and finds one that fails open", async () => {
-  await using home = await temporaryHome();
-  const program = await project(home);
-  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
-  await done(home, "add", "hook", "audit-log", "--set", `agentcli=${program}`, "--yes");
-  const healthy = await done(home, "doctor", "--json");
-  const { findings } = JSON.parse(healthy.stdout) as { findings: { level: string; message: string }[] };
-  assert.equal(findings.filter(({ message }) => message.startsWith("blocks a protected file")).length, 5);
-  assert.equal(findings.filter(({ message }) => message.startsWith("lets a harmless")).length, 11);
-  await done(
-    home,
-    "add",
-    "hook",
-    "broken",
-    "--event",
-    "pre_read_code",
-    "--command",
-    "no-such-program",
-    "--powershell",
-    "x",
-    "--yes",
-  );
-  const broken = await editor(home, "doctor");
-  assert.equal(broken.code, 1);
-  assert.match(broken.stdout, /exit 127, and the editor then lets everything pass/);
-  await Deno.remove(program);
-  assert.match((await editor(home, "doctor")).stdout, /it blocks a harmless action/);
-});
-
-Deno.test("doctor starts servers, counts their tools, and finds one that does not answer", async () => {
-  await using home = await temporaryHome();
-  const server = await home.write(
-    "server.sh",
-    `read -r a; read -r b; read -r c\necho '{"jsonrpc":"2.0","id":2,"result":{"tools":[${
-      Array(101).fill('{"name":"t"}').join(",")
-    }]}}'\n`,
-  );
-  await done(home, "add", "mcp", "many", "--command", "sh", "--arg", server, "--yes");
-  await done(home, "add", "mcp", "dead", "--command", "no-such-program", "--yes");
-  const { code, stdout } = await editor(home, "doctor");
-  assert.equal(code, 1);
-  assert.match(stdout, /server many: answers, with 101 tools/);
-  assert.match(stdout, /101 tools are active; the editor takes at most 100/);
-  assert.match(stdout, /server dead: its program "no-such-program" is not on PATH/);
 });

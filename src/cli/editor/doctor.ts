@@ -1,52 +1,142 @@
 /** Runs the installed hooks with recorded input, starts the servers, and says what does not load. */
-import { type Finding, tryHooks } from "../../editor/doctor/try_hook.ts";
-import { tryServer } from "../../editor/doctor/try_server.ts";
+import type { Finding } from "../../editor/doctor/finding.ts";
+import { type Origin, originOf } from "../../editor/doctor/own.ts";
+import { isGuard, subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
+import { startsProgram, tryServer } from "../../editor/doctor/try_server.ts";
+import type { FoundArtifact } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
+import { confirm } from "../../terminal/prompt.ts";
 import { notice } from "../say.ts";
-import type { Invocation } from "../verb.ts";
-import { openScene } from "./scene.ts";
-import type { PLACE_OPTIONS } from "./verb.ts";
+import type { Context, Invocation } from "../verb.ts";
+import { openScene, type Scene } from "./scene.ts";
+import type { DOCTOR_OPTIONS } from "./verb.ts";
 
 /** Exit 1 when a hook does not do its work, or something does not load. */
-export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
+export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS>): Promise<number> {
   const { io, globals } = context;
   const scene = await openScene(options, context);
-  const { found, problems } = inspect(scene.dialect, scene.around, await readLedger(scene.home));
-  const findings: Finding[] = problems.map((message) => ({ level: "failure", subject: "place", message }));
-  for (const one of found) {
-    for (const message of one.problems) {
-      findings.push({ level: "failure", subject: `${one.kind} ${one.name}`, message });
-    }
-  }
-  const hooks = found.filter(({ kind, entry }) => kind === "hook" && typeof entry === "object" && entry !== null);
-  findings.push(...await tryHooks(hooks, scene.around.root, io));
-  if (!hooks.some(({ entry }) => JSON.stringify(entry).includes("no-cloud-guard"))) {
-    findings.push({
-      level: "warning",
-      subject: "guard",
-      message: "no no-cloud-guard is installed: run agentcli editor add hook no-cloud-guard",
-    });
-  }
+  const ledger = await readLedger(scene.home);
+  const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
+  const findings: Finding[] = [
+    ...problems.map((message): Finding => ({ level: "failure", subject: "place", message })),
+    ...notes.map((message): Finding => ({ level: "note", subject: "place", message })),
+    ...found.flatMap((one) => problemsOf(one, scene)),
+  ];
+  const tried = await chooseTried(found, {
+    origin: (one) => originOf(one, { ledger, root: scene.around.root }),
+    mayRunOthers: async (count) => options.foreign || await askForOthers(count, context),
+  });
+  findings.push(...tried.skipped);
+  const progress = async (text: string) => {
+    if (io.stderr.isTerminal && !globals.json) await notice(context, text);
+  };
+  findings.push(...await tryHooks(tried.hooks, { root: scene.around.root, io, progress }));
+  if (!found.some(({ kind, entry }) => kind === "hook" && isGuard(entry))) findings.push(NO_GUARD);
   let tools = 0;
-  for (const server of found.filter(({ kind, problems }) => kind === "mcp" && problems.length === 0)) {
+  for (const [index, server] of tried.servers.entries()) {
+    await progress(`server ${index + 1} of ${tried.servers.length}: ${server.name}`);
     const trial = await tryServer(server, scene.around.root, io);
-    tools += trial.tools ?? 0;
+    tools += trial.tools;
     findings.push(trial.finding);
   }
-  if (tools > LIMITS.activeTools) {
-    const message = `${tools} tools are active; the editor takes at most ${LIMITS.activeTools}`;
-    findings.push({ level: "failure", subject: "servers", message });
+  if (tools > LIMITS.activeTools) findings.push(tooManyTools(tools));
+  return await tell(findings, scene);
+}
+
+const NO_GUARD: Finding = {
+  level: "warning",
+  subject: "guard",
+  message: "no no-cloud-guard is installed",
+  fix: "agentcli editor add hook no-cloud-guard",
+};
+
+function tooManyTools(count: number): Finding {
+  return {
+    level: "failure",
+    subject: "servers",
+    message: `${count} tools are active; the editor takes at most ${LIMITS.activeTools}`,
+    fix: 'switch some off: "disabledTools" or "disabled" of a server',
+  };
+}
+
+function problemsOf({ kind, name, path, problems, ours }: FoundArtifact, { shown }: Scene): Finding[] {
+  const fix = ours ? `agentcli editor show ${kind}:${name}` : `repair ${shown(path)}`;
+  return problems.map((message) => ({ level: "failure", subject: `${kind} ${name}`, message, fix }));
+}
+
+/** What is asked before anything is started. */
+interface Rules {
+  origin(one: FoundArtifact): Promise<Origin>;
+  mayRunOthers(count: number): Promise<boolean>;
+}
+
+interface Tried {
+  hooks: FoundArtifact[];
+  servers: FoundArtifact[];
+  skipped: Finding[];
+}
+
+/** What is run: our own; what others wrote only where the user says so, by `--foreign` or when asked. */
+async function chooseTried(found: readonly FoundArtifact[], { origin, mayRunOthers }: Rules): Promise<Tried> {
+  const candidates = found.filter(({ kind, entry, problems, otherAgent }) =>
+    typeof entry === "object" && entry !== null && otherAgent !== true &&
+    (kind === "hook" || (kind === "mcp" && problems.length === 0))
+  );
+  const judged = await Promise.all(candidates.map(async (one) => {
+    // Only what starts a program can do harm.
+    return { one, origin: one.kind === "hook" || startsProgram(one) ? await origin(one) : "own" as const };
+  }));
+  const others = judged.filter(({ origin }) => origin !== "own").length;
+  const all = others === 0 || await mayRunOthers(others);
+  const chosen = judged.filter(({ origin }) => all || origin === "own").map(({ one }) => one);
+  return {
+    hooks: chosen.filter(({ kind }) => kind === "hook"),
+    servers: chosen.filter(({ kind }) => kind === "mcp"),
+    skipped: judged.filter(({ origin }) => !all && origin !== "own").map(({ one, origin }) => skipped(one, origin)),
+  };
+}
+
+/** Asks on a terminal; elsewhere nobody can be asked, and what others wrote is not run. */
+async function askForOthers(count: number, { io, globals }: Context): Promise<boolean> {
+  if (!io.stdin.isTerminal || !io.stderr.isTerminal || globals.json || globals.yes) return false;
+  const what = count === 1 ? "one hook or server" : `${count} hooks and servers`;
+  return await confirm(io, `Run ${what} that others wrote, too? They are programs and do what they do.`);
+}
+
+function skipped(one: FoundArtifact, origin: Origin): Finding {
+  const subject = one.kind === "hook" ? subjectOf(one) : `server ${one.name}`;
+  return origin === "changed"
+    ? {
+      level: "skipped",
+      subject,
+      message: "it is not as it was written from here, so it was not run",
+      fix: "agentcli editor check shows the difference; --foreign runs it",
+    }
+    : {
+      level: "skipped",
+      subject,
+      message: "others wrote it, so it was not run",
+      fix: "look at it; --foreign runs it",
+    };
+}
+
+async function tell(findings: readonly Finding[], { context, dialect }: Scene): Promise<number> {
+  const { io, globals } = context;
+  const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
+  const failed = count("failure") > 0;
+  if (globals.json) {
+    await io.stdout.write(jsonText({ ok: !failed, dialect: dialect.id, skipped: count("skipped"), findings }));
+    return failed ? 1 : 0;
   }
-  const failed = findings.some(({ level }) => level === "failure");
-  if (globals.json) await io.stdout.write(jsonText({ ok: !failed, dialect: scene.dialect.id, findings }));
-  else {
-    const lines = findings.map(({ level, subject, message }) => `${level}: ${clean(subject)}: ${clean(message)}\n`);
-    await io.stdout.write(lines.join(""));
-    await notice(context, failed ? "something does not do its work" : "everything that was tried does its work");
-  }
+  const lines = findings.map(({ level, subject, message, fix }) =>
+    `${level}: ${clean(subject)}: ${clean(message)}\n${fix === undefined ? "" : `  fix: ${clean(fix)}\n`}`
+  );
+  await io.stdout.write(lines.join(""));
+  const left = count("skipped") === 0 ? "" : `; ${count("skipped")} not tried`;
+  await notice(context, (failed ? "something does not do its work" : "everything that was tried does its work") + left);
   return failed ? 1 : 0;
 }

@@ -20,6 +20,11 @@ const CHANGE = {
 export const PLACE_OPTIONS = PLACE;
 export const CHANGE_OPTIONS = { ...PLACE, ...CHANGE } as const satisfies Options;
 
+export const DOCTOR_OPTIONS = {
+  ...PLACE,
+  foreign: flag("Run hooks and start servers that others wrote, too: they are programs and do what they do"),
+} as const satisfies Options;
+
 export const INIT_OPTIONS = { ...CHANGE_OPTIONS } as const satisfies Options;
 
 export const ADD_OPTIONS = {
@@ -140,9 +145,11 @@ export const editorVerb = group({
     }),
     doctor: verb({
       brief: "Run every installed hook with recorded input and check what it says; find what does not load",
+      detail:
+        "Runs what was installed from here and is still as it was written. What others wrote is run only when asked for. Servers at an address are asked only on this machine; nothing else is sent anywhere.",
       arguments: [],
-      options: PLACE,
-      examples: ["agentcli editor doctor"],
+      options: DOCTOR_OPTIONS,
+      examples: ["agentcli editor doctor", "agentcli editor doctor --foreign --json"],
       load: () => import("./doctor.ts"),
     }),
     import: verb({

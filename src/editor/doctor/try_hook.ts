@@ -5,18 +5,15 @@ import { join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
 import { type TemporaryDirectory, withTemporaryDirectory } from "../../platform/temporary.ts";
 import { type HookEvent, isEvent } from "../events.ts";
-import type { FoundArtifact } from "../inspect.ts";
+import type { FoundArtifact } from "../found.ts";
+import { isScaffold } from "../scaffold_ids.ts";
+import type { Finding } from "./finding.ts";
 import { payloadOf, type TrialPlace } from "./payloads.ts";
-
-/** What was found out. `ok`: nothing to do; `warning`: it works, or cannot be known; `failure`: it does not do its work. */
-export interface Finding {
-  level: "ok" | "warning" | "failure";
-  subject: string;
-  message: string;
-}
 
 /** A hook may take this long, in milliseconds. */
 const TIME_LIMIT_MS = 30_000;
+/** Longer is felt at every action of the assistant. Milliseconds. */
+const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const BLOCKED = 2;
 
@@ -27,14 +24,35 @@ interface Trial {
   durationMs: number;
 }
 
-/** Tries every hook that was found, one after another. */
-export async function tryHooks(hooks: readonly FoundArtifact[], root: string, io: Io): Promise<Finding[]> {
+/** Where hooks are tried, and who is told what is tried now. */
+export interface TrialScene {
+  /** The project: hooks run there. */
+  root: string;
+  io: Io;
+  /** Told before each hook. */
+  progress(text: string): Promise<void>;
+}
+
+/** `pre_read_code (project, no-cloud-guard)`. */
+export function subjectOf({ event = "", scope, name }: FoundArtifact): string {
+  return `${event} (${scope}, ${name})`;
+}
+
+/**
+ * Tries every hook that was found, one after another, on a small project of its own. Hooks of events that the editor does
+ * not know are told as problems elsewhere.
+ */
+export async function tryHooks(hooks: readonly FoundArtifact[], scene: TrialScene): Promise<Finding[]> {
+  const known = hooks.flatMap((hook) => {
+    const event = hook.event ?? "";
+    return isEvent(event) ? [{ hook, event }] : [];
+  });
   return await withTemporaryDirectory(async (directory) => {
     const place = preparePlace(directory);
     const findings: Finding[] = [];
-    for (const hook of hooks) {
-      const event = hook.event ?? "";
-      if (isEvent(event)) findings.push(...await tryHook(hook, event, { root, place, io }));
+    for (const [index, { hook, event }] of known.entries()) {
+      await scene.progress(`hook ${index + 1} of ${known.length}: ${subjectOf(hook)}`);
+      findings.push(...await tryHook(hook, event, { ...scene, place }));
     }
     return findings;
   });
@@ -53,49 +71,78 @@ function preparePlace(directory: TemporaryDirectory): TrialPlace {
   };
 }
 
-interface Scene {
-  root: string;
-  place: TrialPlace;
-  io: Io;
+/** Whether a command line runs the guard that comes with the program. */
+export function isGuard(entry: unknown): boolean {
+  return /no-cloud-guard/.test(JSON.stringify(entry ?? null));
 }
 
-async function tryHook(hook: FoundArtifact, event: HookEvent, scene: Scene): Promise<Finding[]> {
+async function tryHook(
+  hook: FoundArtifact,
+  event: HookEvent,
+  scene: TrialScene & { place: TrialPlace },
+): Promise<Finding[]> {
+  const { place, root, io } = scene;
   const entry = hook.entry as { command?: unknown; powershell?: unknown; working_directory?: unknown };
-  const line = scene.io.os === "windows" ? entry.powershell : entry.command;
-  const subject = `${event} (${hook.scope})`;
+  const line = io.os === "windows" ? entry.powershell : entry.command;
+  const subject = subjectOf(hook);
   if (typeof line !== "string") {
     return [{ level: "warning", subject, message: "it has no command line for this system, so it does nothing here" }];
   }
-  const cwd = typeof entry.working_directory === "string" ? resolve(scene.root, entry.working_directory) : scene.root;
-  const work = (path: string) => runLine(line, payloadOf(event, path, scene.place), { cwd, io: scene.io });
-  const harmless = await work(scene.place.open);
-  if (harmless === null) return [{ level: "failure", subject, message: "the shell that the editor uses is not there" }];
-  const findings = [judgeHarmless(subject, event, harmless)];
-  if (/no-cloud-guard/.test(line)) {
-    const blocked = await work(scene.place.secret);
-    if (blocked !== null) findings.push(judgeBlocked(subject, blocked));
+  const cwd = typeof entry.working_directory === "string" ? resolve(root, entry.working_directory) : root;
+  const work = (input: string) => runLine(line, input, { cwd, io });
+  const harmless = await work(payloadOf(event, place.open, place));
+  if (harmless === null) {
+    const fix = io.os === "windows" ? "install PowerShell" : "install bash";
+    return [{ level: "failure", subject, message: "the shell that the editor uses is not there", fix }];
+  }
+  const findings = judgeHarmless(hook, event, harmless);
+  if (!isGuard(line) || harmless.timedOut) return findings;
+  const blocked = await work(payloadOf(event, place.secret, place));
+  if (blocked !== null) findings.push(judgeBlocked(subject, blocked));
+  const unreadable = await work("{");
+  if (unreadable !== null && unreadable.code !== BLOCKED) {
+    const message = `it lets an input pass that it cannot read (exit ${unreadable.code} instead of 2)`;
+    findings.push({ level: "failure", subject, message, fix: GUARD_FIX });
   }
   return findings;
 }
 
-function judgeHarmless(subject: string, event: HookEvent, { code, timedOut, stderr, durationMs }: Trial): Finding {
+const GUARD_FIX = "agentcli editor add hook no-cloud-guard --force";
+
+function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Finding[] {
+  const { code, timedOut, stderr, durationMs } = trial;
+  const subject = subjectOf(hook);
   const said = stderr.trim().split("\n")[0]?.slice(0, 200) ?? "";
   const why = said === "" ? "" : `: ${said}`;
-  if (timedOut) return { level: "failure", subject, message: "it did not end within 30 seconds" };
+  const failure = (message: string, fix: string): Finding[] => [{ level: "failure", subject, message, fix }];
+  if (timedOut) return failure("it did not end within 30 seconds", "see what it waits for; the editor waits too");
   if (code === 0) {
-    return { level: "ok", subject, message: `lets a harmless action pass (${Math.round(durationMs)} ms)` };
+    const message = `lets a harmless action pass (${Math.round(durationMs)} ms)`;
+    if (durationMs < SLOW_MS) return [{ level: "ok", subject, message }];
+    return [{ level: "warning", subject, message: `${message}: every such action of the assistant waits for it` }];
   }
-  if (!event.startsWith("pre_")) return { level: "failure", subject, message: `it fails with exit ${code}${why}` };
-  return code === BLOCKED ? { level: "failure", subject, message: `it blocks a harmless action${why}` } : {
-    level: "failure",
-    subject,
-    message: `it fails with exit ${code}, and the editor then lets everything pass${why}`,
-  };
+  const fix = fixOf(hook, { code, said });
+  if (!event.startsWith("pre_")) return failure(`it fails with exit ${code}${why}`, fix);
+  return code === BLOCKED
+    ? failure(`it blocks a harmless action${why}`, fix)
+    : failure(`it fails with exit ${code}, and the editor then lets everything pass${why}`, fix);
+}
+
+/** What a person can do about a line that fails. */
+function fixOf({ ours, path, name }: FoundArtifact, { code, said }: { code: number; said: string }): string {
+  if (ours && /No such file or directory|cannot find|is not recognized/i.test(said) && /\.(?:sh|ps1)/.test(said)) {
+    return "agentcli editor apply";
+  }
+  if (ours && isScaffold(name) && (code === 127 || /not found|gave no answer \(exit 12[67]\)/i.test(said))) {
+    return `put agentcli on the PATH of the editor, or: agentcli editor add hook ${name} --set agentcli=/path/to/agentcli`;
+  }
+  return `repair the command line in ${path}`;
 }
 
 function judgeBlocked(subject: string, { code, stderr }: Trial): Finding {
   if (code !== BLOCKED) {
-    return { level: "failure", subject, message: `it does not block a protected file (exit ${code} instead of 2)` };
+    const message = `it does not block a protected file (exit ${code} instead of 2)`;
+    return { level: "failure", subject, message, fix: GUARD_FIX };
   }
   return stderr.trim() === ""
     ? { level: "warning", subject, message: "it blocks a protected file without a word to the assistant" }
