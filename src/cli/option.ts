@@ -1,7 +1,19 @@
 /** Options of verbs, declared once: parsing, help, completions and docs all read these declarations. */
 
 /** What completions offer for a value. */
-export type Completion = "provider" | "model" | "role" | "setting" | "session" | "topic" | "file" | "directory";
+export type Completion =
+  | "provider"
+  | "model"
+  | "role"
+  | "setting"
+  | "session"
+  | "topic"
+  | "artifact"
+  | "installed_artifact"
+  | "foreign_artifact"
+  | "hook_event"
+  | "file"
+  | "directory";
 
 interface Common {
   brief: string;

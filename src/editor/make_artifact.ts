@@ -20,9 +20,9 @@ export interface Destination {
 }
 
 /** Throws `usage` with the first of the problems. */
-function refuse(problems: readonly (string | null)[], what: string): void {
+function refuse(problems: readonly (string | null)[], what: string, { hint }: { hint?: string } = {}): void {
   const found = problems.find((problem) => problem !== null);
-  if (found !== undefined && found !== null) throw new AgentcliError("usage", `${what}: ${found}`);
+  if (found !== undefined && found !== null) throw new AgentcliError("usage", `${what}: ${found}`, { hint });
 }
 
 function artifact(kind: ArtifactKind, name: string, { to, pieces }: { to: Destination; pieces: Piece[] }): Artifact {
@@ -67,7 +67,7 @@ export function makeWorkflow(
   const matter = readFrontmatter(text);
   const said = description ?? fieldText(matter, "description") ?? undefined;
   const whole = writeFrontmatter({ description: said }, matter.body);
-  refuse(workflowProblems(whole), `workflow ${name}`);
+  refuse(workflowProblems(whole), `workflow ${name}`, said === undefined ? { hint: "give --description" } : {});
   return artifact("workflow", name, { to, pieces: [textFile(join(to.places.workflows, `${name}.md`), whole)] });
 }
 
@@ -86,7 +86,9 @@ export function makeSkill(
 ): Artifact {
   const main = files.find(({ path }) => path === "SKILL.md");
   if (main === undefined) throw new AgentcliError("usage", `skill ${name}: it has no SKILL.md`);
-  refuse(skillProblems(new TextDecoder().decode(main.bytes), name), `skill ${name}`);
+  refuse(skillProblems(new TextDecoder().decode(main.bytes), name), `skill ${name}`, {
+    hint: `its SKILL.md begins with the lines ---, name: ${name}, description: …, ---`,
+  });
   const own = join(directory ?? to.places.skills, name);
   const pieces = files.map(({ path, bytes, executable }): Piece => {
     const place = join(own, path);

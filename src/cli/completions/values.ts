@@ -18,6 +18,10 @@ export async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, contex
   if (of === "setting") return SETTINGS.map(({ key, brief }) => ({ value: key, brief }));
   if (of === "session") return await sessions(context);
   if (of === "topic") return await topics();
+  if (of === "hook_event" || of.endsWith("artifact")) {
+    const { editorValues } = await import("../editor/completion_values.ts");
+    return await editorValues(of, context);
+  }
   const configuration = await loadConfiguration(await openHome(context.io));
   return of === "provider" ? providers(configuration) : models(configuration, provider);
 }

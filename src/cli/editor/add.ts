@@ -1,6 +1,6 @@
 /** Adds or renews one artifact. */
 import type { Artifact } from "../../editor/artifact.ts";
-import { type HookEvent, isEvent } from "../../editor/events.ts";
+import { EVENTS, type HookEvent, isEvent } from "../../editor/events.ts";
 import {
   type Destination,
   makeHook,
@@ -12,14 +12,16 @@ import {
   makeWorkflow,
   type McpServer,
 } from "../../editor/make_artifact.ts";
-import { isScaffold, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
+import { isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
 import { join } from "../../platform/path.ts";
+import { findExecutable } from "../../platform/process.ts";
 import type { Values } from "../option.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";
 import { readContent, readFolder } from "./content.ts";
-import { openScene } from "./scene.ts";
+import { notice, warn } from "../say.ts";
+import { openScene, type Scene } from "./scene.ts";
 import { parseServer } from "./server_json.ts";
 import type { ADD_OPTIONS } from "./verb.ts";
 
@@ -37,13 +39,29 @@ interface Request {
 export async function run({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<number> {
   const [kind = "", given] = words;
   if (given === undefined && kind !== "instructions") {
-    throw new AgentcliError("usage", `editor add ${kind} needs a name`);
+    throw new AgentcliError("usage", `editor add ${kind} needs a name`, {
+      hint: kind === "hook"
+        ? `one of ${SCAFFOLD_IDS.join(", ")}, or one of your own`
+        : "see: agentcli editor add --help",
+    });
   }
   const scene = await openScene(options, context);
   const scope = options.scope ?? (kind === "mcp" ? "user" : "project");
   const to = { dialect: scene.dialect, places: scene.places(scope) };
   const add = [await makeArtifact(kind, { name: given ?? "", options, context, to })];
-  return await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  if (kind === "hook" && isScaffold(given ?? "") && !options.set.some((word) => word.startsWith("agentcli="))) {
+    await warnMissingProgram(scene);
+  }
+  return code;
+}
+
+/** Says so when the scripts of hooks would not find agentcli: a guard then blocks everything. */
+export async function warnMissingProgram({ context }: Scene): Promise<void> {
+  const found = await findExecutable("agentcli", context.io.env("PATH") ?? "", { notBelow: [] });
+  if (found !== null) return;
+  await warn(context, "agentcli is not on PATH, where the hooks look for it: they fail, and a guard blocks everything");
+  await notice(context, "  put it there, or add the hook again with --set agentcli=<path of the program>");
 }
 
 async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
@@ -100,7 +118,7 @@ export async function scaffoldHook(
 function eventsOf(words: readonly string[]): HookEvent[] {
   return words.map((word) => {
     if (isEvent(word)) return word;
-    throw new AgentcliError("usage", `the editor knows no event "${word}"`, { hint: "see docs/editor.md" });
+    throw new AgentcliError("usage", `the editor knows no event "${word}"`, { hint: `it knows ${EVENTS.join(", ")}` });
   });
 }
 

@@ -61,7 +61,7 @@ export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: 
   const isEmpty = plan.changes.length === 0;
   if (!globals.yes || options.dryRun) await show(plan);
   if (!globals.yes && !options.dryRun) {
-    if (!isEmpty) await confirm(io, `Write ${countOf(plan.changes.length, "file")}?`).then(refuse);
+    if (!isEmpty) await confirm(io, questionOf(plan)).then(refuse);
     // Also when no file changes: what is wanted is noted all the same.
     await applyChanges(scene.home, wanted, { expected: plan });
   }
@@ -77,14 +77,33 @@ async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boole
       await notice(scene.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
     }
     if (count === 0 && plan.givenBack.length === 0) await notice(scene.context, "nothing to change");
-    else if (count > 0 && isDone) await notice(scene.context, `${countOf(count, "file")} written`);
-    else if (count > 0) await notice(scene.context, `${countOf(count, "file")} would be written`);
+    else if (count > 0) {
+      await notice(scene.context, `${isDone ? "" : "a dry run, nothing was written: "}${summaryOf(plan)}`);
+    }
   }
   for (const problem of problemLines(plan, scene)) await io.stderr.write(`not done: ${clean(problem)}\n`);
   if (plan.problems.some(({ reason }) => reason !== "unusable")) {
     await notice(scene.context, "--force does it all the same: it writes over what stands there, or removes it");
   }
   return plan.problems.length > 0 ? 1 : 0;
+}
+
+/** `2 files created, 1 changed`. */
+function summaryOf({ changes }: Plan): string {
+  const actions = changes.map(action);
+  const counts = ["create", "change", "remove"]
+    .map((name) => ({ name, count: actions.filter((one) => one === name).length }))
+    .filter(({ count }) => count > 0);
+  return counts.map(({ name, count }, at) => `${at === 0 ? countOf(count, "file") : count} ${name}d`).join(", ");
+}
+
+function questionOf({ changes }: Plan): string {
+  const removed = changes.filter((change) => action(change) === "remove").length;
+  const written = changes.length - removed;
+  if (written === 0) return `Remove ${countOf(removed, "file")}?`;
+  return removed === 0
+    ? `Write ${countOf(written, "file")}?`
+    : `Write ${written} and remove ${countOf(removed, "file")}?`;
 }
 
 function countOf(count: number, noun: string): string {

@@ -5,7 +5,8 @@ import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type
 import SKILL from "../../editor/starting_set/skill.md" with { type: "text" };
 import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text" };
 import type { Invocation } from "../verb.ts";
-import { scaffoldHook } from "./add.ts";
+import { notice } from "../say.ts";
+import { scaffoldHook, warnMissingProgram } from "./add.ts";
 import { carryOut } from "./carry_out.ts";
 import { openScene } from "./scene.ts";
 import type { INIT_OPTIONS } from "./verb.ts";
@@ -21,5 +22,8 @@ export async function run({ options, context }: Invocation<typeof INIT_OPTIONS>)
     makeWorkflow("agentcli-check", WORKFLOW, { description: undefined, to }),
     makeSkill("local-model", skill, { to }),
   ];
-  return await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  await warnMissingProgram(scene);
+  if (!options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
+  return code;
 }

@@ -29,14 +29,7 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   if (found.length === 0) {
     await notice(context, "nothing is there; agentcli editor init installs a small starting set");
   } else {
-    const rows = found.map((one) => [
-      one.kind,
-      clean(one.name),
-      one.scope,
-      one.ours ? "agentcli" : "others",
-      clean(scene.shown(one.path)),
-      noteOf(one),
-    ]);
+    const rows = rowsOf(found, scene);
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     await io.stdout.write(table([["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows], { width }));
     await io.stdout.write(hookLines(found) + sourceLines(sources, scene));
@@ -45,10 +38,25 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   for (const note of notes) await notice(context, `note: ${note}`);
 }
 
-function noteOf({ problems, precedence, event, kind }: FoundArtifact): string {
-  if (problems.length > 0) return `${problems.length} problem${problems.length === 1 ? "" : "s"} (see editor check)`;
-  // Of hooks it is the same for all and stands below; the event is what tells them apart.
-  return kind === "hook" ? clean(event ?? "") : precedence ?? "";
+/** One row for each artifact: kind, name, scope, whose it is, path, note. The entries of one hook are one row. */
+function rowsOf(found: readonly FoundArtifact[], { shown }: Scene): string[][] {
+  const groups = new Map<string, FoundArtifact[]>();
+  for (const one of found) {
+    const key = one.kind === "hook" ? [one.name, one.scope, one.path, one.ours].join("\0") : String(groups.size);
+    groups.set(key, [...groups.get(key) ?? [], one]);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { kind, name, scope, ours, path, precedence } = first;
+    const problems = group.flatMap((one) => one.problems).length;
+    const note = problems > 0
+      ? `${problems} problem${problems === 1 ? "" : "s"} (see editor check)`
+      : kind === "hook"
+      ? `${group.length} event${group.length === 1 ? "" : "s"}`
+      : precedence ?? "";
+    return [[kind, clean(name), scope, ours ? "agentcli" : "others", clean(shown(path)), note]];
+  });
 }
 
 /** The hooks by event, in the order in which they run: system, user, project. */

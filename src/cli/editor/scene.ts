@@ -6,7 +6,7 @@ import type { Installed } from "../../editor/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
-import { normalise, relativeTo, resolve } from "../../platform/path.ts";
+import { isWithin, normalise, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context } from "../verb.ts";
 
 /** What is given on the command line. */
@@ -25,7 +25,7 @@ export interface Scene {
   places(scope: Scope): Places;
   /** Whether an installed artifact belongs to this project, this user or this machine. */
   isHere(installed: Pick<Installed, "scope" | "base">): boolean;
-  /** A path for messages: relative to the project where it lies below it. */
+  /** A path for messages: relative to the project where it lies below it, else to the home as `~`. */
   shown(path: string): string;
 }
 
@@ -60,6 +60,9 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
     home: await openHome(io),
     places: (scope) => placesOf(dialect, scope, around),
     isHere: ({ base }) => bases().includes(base),
-    shown: (path) => relativeTo(around.root, path),
+    shown: (path) =>
+      !isWithin(around.root, path) && isWithin(around.userHome, path)
+        ? `~/${relativeTo(around.userHome, path)}`
+        : relativeTo(around.root, path),
   };
 }

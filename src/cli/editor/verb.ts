@@ -36,7 +36,7 @@ export const ADD_OPTIONS = {
   trigger: choice(["always_on", "model_decision", "glob", "manual"], "When the rule is active", { group: "Rules" }),
   globs: text("GLOBS", "Files of the rule, joined by commas", { group: "Rules" }),
   description: text("TEXT", "What a rule or workflow is for", { group: "Rules" }),
-  event: list("EVENT", "Event of a hook", { group: "Hooks" }),
+  event: list("EVENT", "Event of a hook, such as pre_run_command", { completion: "hook_event", group: "Hooks" }),
   command: text("LINE", "Command line of a hook in bash, or program of a server", { group: "Hooks and servers" }),
   powershell: text("LINE", "Command line of a hook in PowerShell", { group: "Hooks" }),
   showOutput: flag("Show what the hook prints", { group: "Hooks" }),
@@ -71,6 +71,8 @@ export const HOOK_OPTIONS = {
 } as const satisfies Options;
 
 const ARTIFACT = { name: "artifact", brief: "Name, or kind:name" } as const;
+const INSTALLED = { ...ARTIFACT, completion: "installed_artifact", optional: true, repeated: true } as const;
+const FOREIGN = { ...ARTIFACT, completion: "foreign_artifact", optional: true, repeated: true } as const;
 
 export const editorVerb = group({
   brief: "Install rules, workflows, skills, hooks and servers for an editor's assistant, and keep them right",
@@ -89,15 +91,20 @@ export const editorVerb = group({
       detail:
         "Hooks that come with the program: no-cloud-guard, audit-log, setup-worktree, format-on-write, session-note. Keys of servers are written as ${env:NAME} only.",
       arguments: [
-        { name: "kind", brief: "What it is", values: KINDS },
+        { name: "kind", brief: "rule, workflow, skill, hook, mcp (a server) or instructions", values: KINDS },
         { name: "name", brief: "Its name; of instructions: a directory of the project", optional: true },
       ],
       options: ADD_OPTIONS,
       examples: [
         "agentcli editor add rule style --file style.md --trigger glob --globs '**/*.ts'",
+        "agentcli editor add workflow ship --description 'Ship a release' --file -",
+        "agentcli editor add skill review --dir skills/review",
+        "agentcli editor add instructions packages/api --file notes.md",
         "agentcli editor add hook no-cloud-guard",
         "agentcli editor add hook format-on-write --set formatter='deno fmt'",
-        "agentcli editor add mcp files --scope user --command npx --arg=-y --arg some-server",
+        "agentcli editor add hook mine --event pre_run_command --command 'bash check.sh' --powershell '& ./check.ps1'",
+        "agentcli editor add mcp files --command npx --arg=-y --arg some-server --env API_KEY='$NAME'",
+        "agentcli editor add mcp docs --server-url https://mcp.example.com --header 'Authorization=Bearer ${NAME}'",
       ],
       load: () => import("./add.ts"),
     }),
@@ -131,14 +138,16 @@ export const editorVerb = group({
     }),
     show: verb({
       brief: "Show one artifact",
-      arguments: [ARTIFACT],
+      arguments: [{ ...ARTIFACT, completion: "artifact" }],
       options: PLACE,
       examples: ["agentcli editor show hook:no-cloud-guard"],
       load: () => import("./show.ts"),
     }),
     remove: verb({
       brief: "Remove what was installed and is still as it was written",
-      arguments: [{ ...ARTIFACT, optional: true, repeated: true }],
+      detail:
+        "What was taken over was not written from here, so it stays as it was found; --force removes it for good, and what was changed by hand too.",
+      arguments: [INSTALLED],
       options: REMOVE_OPTIONS,
       examples: ["agentcli editor remove hook:no-cloud-guard", "agentcli editor remove --all --yes"],
       load: () => import("./remove.ts"),
@@ -153,8 +162,10 @@ export const editorVerb = group({
       load: () => import("./doctor.ts"),
     }),
     import: verb({
-      brief: "Show what others or a person wrote; take it over only with --take",
-      arguments: [{ ...ARTIFACT, optional: true, repeated: true }],
+      brief: "Show what others or a person wrote; take it over only when asked",
+      detail:
+        "Taking over changes no file: from then on editor check watches it, apply restores it, add renews it without --force, and remove gives back what was found.",
+      arguments: [FOREIGN],
       options: IMPORT_OPTIONS,
       examples: [
         "agentcli editor import",
