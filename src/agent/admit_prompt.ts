@@ -1,13 +1,14 @@
 /** The one place that every prompt passes on its way into a session: looked through, labelled, or refused. */
 import { admit } from "../boundary/gate.ts";
-import type { UserItem } from "../session/item.ts";
+import { imageUrl } from "../provider/image.ts";
+import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session, sessionLabel } from "./session.ts";
 
 /**
  * Labels a prompt, and the system message, by what stands in them: for a local model content of a protected file makes
  * them protected, and so does anything protected that the session holds. Throws `policy_refused` for a provider that is
  * not local, before the prompt is part of the session; `allowed` is the user's word for this one prompt
- * (`--allow-protected-prompt`). `protected` says that the prompt holds content of a protected file. Every turn asks this
+ * (`--allow-protected-prompt`), and `usage` for images that the model is known not to see. `protected` says that the prompt holds content of a protected file. Every turn asks this
  * itself; who needs the answer before the turn asks first. Source: specification of the boundary, "Letting out".
  */
 export async function admitPrompt(
@@ -16,6 +17,11 @@ export async function admitPrompt(
   { allowed }: { allowed: boolean },
 ): Promise<"open" | "protected"> {
   const { workspace, model, net, system } = session;
+  const images = imagesOf(prompt).map(imageUrl);
+  if (prompt.images !== undefined) {
+    const { requireSight } = await import("./sight.ts");
+    await requireSight(session, prompt);
+  }
   if (session.items.length > 0) {
     // Markers may have come since the last request.
     await workspace.refresh();
@@ -24,7 +30,7 @@ export async function admitPrompt(
   const { provider, local } = model;
   const destination = { provider, local };
   if (await net?.checkSystem(system.text, destination) === "protected") system.label = "no-cloud";
-  const found = await net?.checkPrompt(prompt.text, { ...destination, allowed }) ?? "open";
+  const found = await net?.checkPrompt({ text: prompt.text, images }, { ...destination, allowed }) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") prompt.label = "no-cloud";
   admit({ kind: "provider", name: provider, local }, [system, ...session.items, prompt]);
   return found;

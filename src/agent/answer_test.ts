@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { replyOf, testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
+import { replyOf, testSession, testTool, turnOptions, words, wordsAt } from "../../tests/helpers/agent_session.ts";
 import { type AskModel, runTurn } from "./turn.ts";
 
 const tools = [testTool("Fail", () => new Error("that did not work"))];
@@ -9,7 +9,7 @@ Deno.test("an answer is asked for once after reasoning alone, and its lack is an
     const session = testSession(8192);
     const seen: string[] = [];
     const model: AskModel = (request) => {
-      seen.push(request.messages.at(-1)?.content ?? "");
+      seen.push(wordsAt(request, -1));
       return Promise.resolve(replyOf({ reasoning: "hm", finish }));
     };
     const result = await runTurn(session, words("go"), turnOptions(model));

@@ -79,8 +79,9 @@ function outcome(
   const label = sessionLabel(session) === "open" ? result.label : "no-cloud";
   const { content, isError } = result;
   const source = result.source === undefined ? {} : { source: result.source };
+  const images = result.images === undefined ? {} : { images: result.images };
   return {
-    item: { kind: "tool_result", callId: call.id, name: call.name, content, isError, label, ...source },
+    item: { kind: "tool_result", callId: call.id, name: call.name, content, isError, label, ...images, ...source },
     details: result.details,
     interrupt,
   };
@@ -104,6 +105,7 @@ function contextOf(session: Session, options: CallOptions): ToolContext {
     sessionLabel: sessionLabel(session),
     checkWrite: session.net && ((text, target) => session.net?.checkWrite(text, target) ?? Promise.resolve(null)),
     io: options.io,
+    seesImages: async () => await (await import("./sight.ts")).seesImages(session),
     keepPrevious: session.keepPrevious,
     secretVariables: session.secretVariables,
   };

@@ -3,7 +3,7 @@
  * Source: specification of the session engine ("a compaction request that provably fits").
  */
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
-import type { SessionItem } from "../session/item.ts";
+import { imagesOf, type SessionItem } from "../session/item.ts";
 import PROMPT from "./compact_prompt.md" with { type: "text" };
 import { headOf, tailOf } from "./cut_text.ts";
 import { byteLength } from "./tokens.ts";
@@ -100,7 +100,7 @@ function shareOf(item: SessionItem): number {
 function pieceOf(item: SessionItem): string {
   switch (item.kind) {
     case "user":
-      return item.origin === "summary" ? item.text : `User: ${item.text}`;
+      return item.origin === "summary" ? item.text : `User: ${item.text}${imagesNote(item)}`;
     case "assistant": {
       const calls = item.calls.map((call) => `called ${call.name} ${JSON.stringify(call.input ?? {})}`);
       return [`Assistant: ${item.text}`, ...calls].join("\n");
@@ -108,6 +108,11 @@ function pieceOf(item: SessionItem): string {
     case "tool_result":
       return `Result of ${item.name}${item.isError ? " (failed)" : ""}: ${item.content}`;
   }
+}
+
+/** A summary is made from words: that there was something to see is all it learns. */
+function imagesNote(item: SessionItem): string {
+  return imagesOf(item).map(({ name }) => ` [showed the image ${name}]`).join("");
 }
 
 /** The text, or its beginning and end, within so many bytes of JSON; empty when that is next to nothing. */

@@ -24,6 +24,7 @@ export interface ServerParts {
 export function connectServer(parts: ServerParts): SessionServer {
   const { door, endpoint, model, home, clock, known } = parts;
   let compactModel: Promise<SideModel | null> | null = null;
+  let sight: Promise<boolean | null> | null = null;
   let server = known.server;
   const search = async (): Promise<FoundServer> => {
     // Off the way to the first request: most sessions never ask.
@@ -32,9 +33,14 @@ export function connectServer(parts: ServerParts): SessionServer {
     server = found.server;
     return found;
   };
+  const look = async () => {
+    const { findSight } = await import("../provider/sight.ts");
+    return await findSight(door, endpoint, { model, signal: new AbortController().signal });
+  };
   return {
     recognise: async () => server === undefined ? (await search()).server : server,
     findWindow: async () => (await search()).window,
+    seesImages: () => sight ??= look().catch(() => null),
     async remember(facts: LearntFacts) {
       const { window, toolCalls } = facts;
       await rememberModel(home, { baseUrl: endpoint.baseUrl, model }, {

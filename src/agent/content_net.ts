@@ -5,16 +5,23 @@
 import type { ScanNet } from "../boundary/scan/net.ts";
 import type { Refusal, Workspace } from "../boundary/workspace.ts";
 
+/** What a user says at once; images as the addresses that requests hold. */
+export interface Prompt {
+  text: string;
+  images: readonly string[];
+}
+
 /** The net of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
 export interface ContentNet {
   /** Throws `policy_refused` when a body for a provider that is not local holds protected content. */
   checkRequest(body: unknown, options: { provider: string }): Promise<void>;
   /**
-   * Whether a prompt holds protected content. Throws `policy_refused` for a provider that is not local, unless the user
-   * allowed it: then messages of the user that are this prompt pass in requests too, and nothing else does.
+   * Whether a prompt, or one of the images with it, holds protected content. Throws `policy_refused` for a provider that
+   * is not local, unless the user allowed it: then messages of the user that are this prompt pass in requests too, and
+   * nothing else does.
    */
   checkPrompt(
-    text: string,
+    prompt: Prompt,
     options: { provider: string; local: boolean; allowed: boolean },
   ): Promise<"open" | "protected">;
   /** The same for the system message, which nobody can let through. */
@@ -59,18 +66,19 @@ class ProjectContentNet implements ContentNet {
   }
 
   async checkPrompt(
-    text: string,
+    { text, images }: Prompt,
     { provider, local, allowed }: { provider: string; local: boolean; allowed: boolean },
   ): Promise<"open" | "protected"> {
     const net = await this.#open();
     if (net === null) return "open";
-    if (!local && !allowed && !this.#allowed.has(text)) {
+    const parts = [text, ...images];
+    if (!local && !allowed && !parts.every((part) => this.#allowed.has(part))) {
       const { checkPrompt } = await import("../boundary/scan/net.ts");
-      await checkPrompt(net, text, { provider });
+      await checkPrompt(net, parts, { provider });
       return "open";
     }
-    if (await net.check([text]) === null) return "open";
-    if (!local) this.#allowed.add(text);
+    if (await net.check(parts) === null) return "open";
+    if (!local) { for (const part of parts) this.#allowed.add(part); }
     return "protected";
   }
 
@@ -102,10 +110,24 @@ function withoutPrompts(body: unknown, allowed: ReadonlySet<string>): unknown {
       return message;
     }
     const { role, content } = message;
-    if (role !== "user" || typeof content !== "string") return message;
-    if (allowed.has(content)) return { ...message, content: "" };
-    const behind = [...allowed].find((text) => content.endsWith(`\n\n${text}`));
-    return behind === undefined ? message : { ...message, content: content.slice(0, -behind.length) };
+    if (role !== "user") return message;
+    if (typeof content === "string") return { ...message, content: withoutPrompt(content, allowed) };
+    return Array.isArray(content)
+      ? { ...message, content: content.map((part) => withoutPart(part, allowed)) }
+      : message;
   });
   return { ...body, messages };
+}
+
+function withoutPrompt(content: string, allowed: ReadonlySet<string>): string {
+  if (allowed.has(content)) return "";
+  const behind = [...allowed].find((text) => content.endsWith(`\n\n${text}`));
+  return behind === undefined ? content : content.slice(0, -behind.length);
+}
+
+/** A prompt with images is one message of several parts. */
+function withoutPart(part: unknown, allowed: ReadonlySet<string>): unknown {
+  const { text, image_url: image } = part as { text?: unknown; image_url?: { url?: unknown } };
+  if (typeof text === "string") return withoutPrompt(text, allowed);
+  return typeof image?.url === "string" && allowed.has(image.url) ? "" : part;
 }

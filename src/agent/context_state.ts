@@ -1,6 +1,7 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
-import type { ToolSchema, WireMessage } from "../provider/types.ts";
-import type { SessionItem } from "../session/item.ts";
+import { imageTokens } from "../provider/image.ts";
+import type { ToolSchema } from "../provider/types.ts";
+import { imagesOf, type SessionItem } from "../session/item.ts";
 import { type HistoryOptions, messageOf } from "./request.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
 
@@ -11,6 +12,8 @@ export type ToolProtocol = "native" | "text" | "none";
 export interface ContextState {
   toolProtocol: ToolProtocol;
   bytesPerToken: number;
+  /** Whether the model sees images; null while nobody has told. */
+  sight: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
   removed: number;
   /** Bytes of the last request that the next one begins with; 0 before the first. */
@@ -28,7 +31,7 @@ export interface ContextState {
   said: Set<"truncated" | "text_calls" | "tight">;
   /** How items become messages; holds the messages that were made. */
   readonly history: HistoryOptions;
-  /** Bytes of an item in a request. */
+  /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */
   sizeOf(item: SessionItem): number;
   /** Bytes of the first `count` of the items together. Costs nothing to speak of for items that were counted before. */
   sizeOfFirst(count: number, items: readonly SessionItem[]): number;
@@ -37,18 +40,22 @@ export interface ContextState {
 }
 
 /** The state of a session without items. */
-export function createContextState(toolProtocol: ToolProtocol, history: HistoryOptions): ContextState {
+export function createContextState(
+  toolProtocol: ToolProtocol,
+  { sight, ...history }: HistoryOptions & { sight: boolean | null },
+): ContextState {
   const sizes = new WeakMap<SessionItem | ToolSchema, number>();
   // The items that were counted last, and the bytes up to and with each: histories of thousands are asked about several
   // times a round, and only grow.
   const counted: { items: SessionItem[]; sums: number[] } = { items: [], sums: [] };
   // What stands first is asked for several times a round and hardly ever changes.
   let measured = { system: "", bytes: jsonBytes("") };
-  const remembering = { ...history, made: new WeakMap<SessionItem, WireMessage>() };
-  const sizeOf = (item: SessionItem) => remembered(sizes, item, () => jsonBytes(messageOf(item, remembering)) + 1);
+  const remembering: HistoryOptions = { ...history, made: new WeakMap(), shown: new WeakMap() };
+  const sizeOf = (item: SessionItem) => remembered(sizes, item, () => itemBytes(item, remembering));
   return {
     toolProtocol,
     bytesPerToken: USUAL_RATIO,
+    sight,
     removed: 0,
     sentBytes: 0,
     breaks: 0,
@@ -82,6 +89,13 @@ function remembered<K extends WeakKey>(known: WeakMap<K, number>, key: K, measur
   const size = measure();
   known.set(key, size);
   return size;
+}
+
+function itemBytes(item: SessionItem, history: HistoryOptions): number {
+  const images = imagesOf(item);
+  const words = images.length === 0 ? item : { ...item, images: [] };
+  const shown = images.reduce((bytes, image) => bytes + imageTokens(image) * USUAL_RATIO, 0);
+  return jsonBytes(messageOf(words, history)) + shown + 1;
 }
 
 function jsonBytes(value: unknown): number {

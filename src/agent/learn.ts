@@ -1,5 +1,6 @@
 /** What replies and failures teach about the server: tokens, the window, and whether it takes tools. */
 import type { TurnListener } from "../protocol/turn_event.ts";
+import { wordsOf } from "../provider/content.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
 import type { Usage } from "../provider/types.ts";
 import { estimateOf, requestBytes } from "./chat_request.ts";
@@ -89,7 +90,7 @@ async function sayTruncated(
 }
 
 function textsOf(session: Session): string[] {
-  return buildMessages(session.system.text, session.items, session.context.history).map((message) => message.content);
+  return buildMessages(session.system.text, session.items, session.context.history).map(wordsOf);
 }
 
 /** Learns from a refusal as too long. Where the server names no number the window is taken for a good deal smaller. */

@@ -4,7 +4,7 @@ import type { AgentcliError } from "../errors.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { createHold } from "../provider/text_calls/hold.ts";
 import type { ChatReply } from "../provider/types.ts";
-import { type AssistantItem, callId, type ToolCall } from "../session/item.ts";
+import { type AssistantItem, callId, imagesOf, type ToolCall } from "../session/item.ts";
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
 import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, switchToTextCalls } from "./learn.ts";
@@ -17,19 +17,27 @@ import type { RunningTurn } from "./turn_options.ts";
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
   await lookAgain(session);
+  if (showsImages(session)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
   await fitContext(session, turn);
   let roomMade = false;
   for (;;) {
     const asked: Asked = { messageId: `msg_${crypto.randomUUID().replaceAll("-", "")}`, text: "" };
     const sent = noteRequest(session);
     try {
-      return await ask(session, { asked, sent }, turn);
+      const item = await ask(session, { asked, sent }, turn);
+      // What took one image takes more.
+      if (session.context.sight === null && showsImages(session)) session.context.sight = true;
+      return item;
     } catch (error) {
       turn.signal.throwIfAborted();
       const failure = error instanceof ProviderFailure ? error : null;
       if (failure?.kind === "no_tools" && session.context.toolProtocol === "native") {
         await switchToTextCalls(session, turn);
         continue;
+      }
+      if ((failure?.kind === "no_images" || failure?.kind === "bad_image") && showsImages(session)) {
+        const { learnFromBlindness } = await import("./sight.ts");
+        if (await learnFromBlindness(session, turn, failure)) continue;
       }
       if (failure === null || roomMade || !isOverflow(failure, session)) {
         keepPartial(session, asked, turn);
@@ -47,6 +55,10 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
 async function lookAgain({ workspace, model }: Session): Promise<void> {
   await workspace.refresh();
   model.local &&= workspace.local;
+}
+
+function showsImages({ items }: Session): boolean {
+  return items.some((item) => imagesOf(item).length > 0);
 }
 
 /** What is known of a reply while it arrives. */

@@ -1,6 +1,8 @@
 /** From the items of a session to the messages of a request. Same items, same bytes: servers cache prompts by prefix. */
-import type { WireMessage } from "../provider/types.ts";
-import type { AssistantItem, SessionItem } from "../session/item.ts";
+import { imageParts, wordsOf } from "../provider/content.ts";
+import { imageUrl, type ShownImage } from "../provider/image.ts";
+import type { ContentPart, WireMessage } from "../provider/types.ts";
+import { type AssistantItem, imagesOf, type SessionItem } from "../session/item.ts";
 
 /** How assistant messages are sent back. */
 export interface HistoryOptions {
@@ -8,18 +10,23 @@ export interface HistoryOptions {
   keepReasoning: boolean;
   /** The messages of items that were asked for before. Items do not change, so each needs its message made once. */
   made?: WeakMap<SessionItem, WireMessage>;
+  /** The messages that show the images of a round, by the first of these: an image is too large to be made anew. */
+  shown?: WeakMap<ShownImage, { images: readonly ShownImage[]; message: WireMessage }>;
 }
 
 /** Stands for a reply that never came, so that user and assistant alternate for every chat template. */
 const NO_REPLY = "(no reply)";
 /** Stands for an empty prompt: servers refuse empty messages. */
 const NO_WORDS = "(nothing)";
+/** Stands between the results of a round and the images in them, which only a user's message can show. */
+const LOOKING = "(looking at the images)";
 
 /**
  * The messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
  * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
- * message is the user's or a tool's. A summary and the user's words behind it are one message. The messages of a longer
- * session begin with those of a shorter one that could be sent.
+ * message is the user's or a tool's. A summary and the user's words behind it are one message. Images of results are a
+ * message of the user behind the last result of their round. The messages of a longer session begin with those of a
+ * shorter one that could be sent.
  */
 export function buildMessages(
   system: string,
@@ -29,11 +36,20 @@ export function buildMessages(
   const messages: WireMessage[] = [{ role: "system", content: system }];
   let previous: WireMessage["role"] = "system";
   let summary: string | null = null;
+  let shown: ShownImage[] = [];
+  const showResults = () => {
+    if (shown.length === 0) return;
+    messages.push({ role: "assistant", content: LOOKING }, imagesMessage(shown, options));
+    previous = "user";
+    shown = [];
+  };
   for (const item of items) {
+    if (item.kind !== "tool_result") showResults();
+    else if (item.images !== undefined) shown.push(...item.images);
     const message = messageOf(item, options);
     if (message.role === "user" && summary !== null) {
       messages.pop();
-      messages.push({ role: "user", content: `${summary}\n\n${message.content}` });
+      messages.push(behindSummary(summary, message));
     } else {
       if (message.role === "user" && (previous === "user" || previous === "tool")) {
         messages.push({ role: "assistant", content: NO_REPLY });
@@ -43,7 +59,33 @@ export function buildMessages(
     previous = message.role;
     summary = item.kind === "user" && item.origin === "summary" ? item.text : null;
   }
+  showResults();
   return messages;
+}
+
+/** The images of one round, each under the name that its result gave it. */
+function imagesMessage(images: readonly ShownImage[], options: HistoryOptions): WireMessage {
+  const [first] = images;
+  const known = first === undefined ? undefined : options.shown?.get(first);
+  const same = known?.images.length === images.length && known.images.every((image, at) => image === images[at]);
+  if (known !== undefined && same) return known.message;
+  const text = images.map(({ name }) => `Image ${name}`).join("\n");
+  const message: WireMessage = { role: "user", content: withImages(text, images) };
+  if (first !== undefined) options.shown?.set(first, { images, message });
+  return message;
+}
+
+function withImages(text: string, images: readonly ShownImage[]): ContentPart[] {
+  return [
+    ...(text === "" ? [] : [{ type: "text" as const, text }]),
+    ...images.map((image): ContentPart => ({ type: "image_url", image_url: { url: imageUrl(image) } })),
+  ];
+}
+
+function behindSummary(summary: string, message: WireMessage & { role: "user" }): WireMessage {
+  const content = `${summary}\n\n${wordsOf(message)}`;
+  if (typeof message.content === "string") return { role: "user", content };
+  return { role: "user", content: [{ type: "text", text: content }, ...imageParts(message)] };
 }
 
 /** One item as a message by itself. */
@@ -57,8 +99,10 @@ export function messageOf(item: SessionItem, options: HistoryOptions): WireMessa
 
 function newMessage(item: SessionItem, options: HistoryOptions): WireMessage {
   switch (item.kind) {
-    case "user":
-      return { role: "user", content: item.text || NO_WORDS };
+    case "user": {
+      const images = imagesOf(item);
+      return { role: "user", content: images.length === 0 ? item.text || NO_WORDS : withImages(item.text, images) };
+    }
     case "tool_result":
       return { role: "tool", tool_call_id: item.callId, name: item.name, content: item.content || "(no output)" };
     case "assistant":

@@ -27,6 +27,8 @@ export interface SessionServer {
   recognise(): Promise<string | null>;
   /** The window in force now, in tokens. */
   findWindow(): Promise<number | null>;
+  /** Whether the session's model sees images; asked once. */
+  seesImages(): Promise<boolean | null>;
   remember(facts: LearntFacts): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
@@ -36,6 +38,7 @@ export interface SessionServer {
 export const UNKNOWN_SERVER: SessionServer = {
   recognise: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
+  seesImages: () => Promise.resolve(null),
   remember: () => Promise.resolve(),
   compactModel: () => Promise.resolve(null),
 };

@@ -91,7 +91,10 @@ export function createSession(given: SessionParts): Session {
     schemas: toolSchemas([...parts.tools]),
     memory: { files: new Map(), todos: [] },
     items: [],
-    context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", historyOptions(entry)),
+    context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {
+      ...historyOptions(entry),
+      sight: entry.images ?? null,
+    }),
     guard: createCallGuard(),
     failures: createFailureGuard(),
     deniedUnasked: new Map(),

@@ -9,6 +9,7 @@ import {
   testTool,
   turnOptions,
   words,
+  wordsAt,
 } from "../../tests/helpers/agent_session.ts";
 import { AgentcliError } from "../errors.ts";
 import { ProviderFailure } from "../provider/failure.ts";
@@ -200,7 +201,7 @@ Deno.test("a result larger than the window is cut before it is sent, and says ho
   const model: AskModel = (request) => {
     const text = JSON.stringify(request.tools) + JSON.stringify(request.messages);
     assert.ok(text.length / 4 + (request.maxTokens ?? 0) <= window, `${text.length} bytes`);
-    if (asked++ > 0) assert.match(request.messages.at(-1)?.content ?? "", /left out: .*Ask for a part/);
+    if (asked++ > 0) assert.match(wordsAt(request, -1), /left out: .*Ask for a part/);
     return Promise.resolve(replyOf(asked === 1 ? { calls: [{ name: "Huge", input: { path: "x" } }] } : { text: "ok" }));
   };
   const options = turnOptions(model);
@@ -233,6 +234,7 @@ Deno.test("a server without tools gets them described as text, once for all", as
     server: {
       recognise: () => Promise.resolve(null),
       findWindow: () => Promise.resolve(null),
+      seesImages: () => Promise.resolve(null),
       remember: (facts) => Promise.resolve(void remembered.push(facts)),
       compactModel: () => Promise.resolve(null),
     },
@@ -245,7 +247,7 @@ Deno.test("a server without tools gets them described as text, once for all", as
       throw failureOf("no_tools");
     }
     assert.equal(request.tools.length, 0);
-    assert.match(request.messages[0]?.content ?? "", /<tool_call>[^]*"name":"Look"/);
+    assert.match(wordsAt(request, 0), /<tool_call>[^]*"name":"Look"/);
     assert.ok(request.messages.every((message) => message.role !== "tool"));
     const text = '<tool_call>\n{"name": "Look", "arguments": {"path": "a"}}\n</tool_call>';
     return Promise.resolve(replyOf({ text: asked === 2 ? text : "It is there." }));
@@ -266,6 +268,7 @@ Deno.test("a prompt that the server cut is told once, with the command for that 
     server: {
       recognise: () => Promise.resolve("ollama"),
       findWindow: () => Promise.resolve(4096),
+      seesImages: () => Promise.resolve(null),
       remember: () => Promise.resolve(),
       compactModel: () => Promise.resolve(null),
     },
@@ -319,6 +322,7 @@ Deno.test("a summary is as protected as what it was made from, and made where th
       server: {
         recognise: () => Promise.resolve(null),
         findWindow: () => Promise.resolve(null),
+        seesImages: () => Promise.resolve(null),
         remember: () => Promise.resolve(),
         compactModel: () =>
           Promise.resolve({

@@ -5,7 +5,7 @@ import type { Configuration } from "./types.ts";
 
 const NAME = "cache/providers.json";
 /** Raised whenever the parsed shape or its meaning changes: an older copy is then not read. */
-const LAYOUT = 3;
+const LAYOUT = 4;
 /** A file changed this short a time ago may change again within the same time stamp: it is not copied yet. */
 const SETTLED_MS = 50;
 

@@ -111,6 +111,7 @@ function toModel(model: ModelRecord): ModelEntry {
     toolCalls: model.tool_calls,
     reasoning: model.reasoning,
     edit: model.edit,
+    images: model.images,
   };
 }
 

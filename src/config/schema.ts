@@ -22,6 +22,7 @@ const model = z.strictObject({
   tool_calls: z.enum(["native", "text", "none"]).optional().describe("How the model calls tools; normally found out."),
   reasoning: z.enum(["keep", "drop"]).optional().describe("Whether reasoning stays in the history."),
   edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
+  images: z.boolean().optional().describe("Whether the model sees images; many servers tell it themselves."),
 });
 
 const provider = z.strictObject({

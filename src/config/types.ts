@@ -22,6 +22,8 @@ export interface ModelEntry {
   toolCalls?: "native" | "text" | "none";
   reasoning?: "keep" | "drop";
   edit?: "replace" | "whole";
+  /** Whether the model sees images. */
+  images?: boolean;
 }
 
 /** One entry of `providers:`. */

@@ -142,6 +142,7 @@ class Attempts {
       model: request.model,
       ...response,
       texts: requestTexts(request),
+      images: request.messages.some((message) => typeof message.content !== "string"),
     });
   }
 

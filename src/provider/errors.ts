@@ -16,6 +16,8 @@ export type ServerErrorKind = Exclude<
 >;
 
 interface Signs {
+  /** The request showed images. */
+  images: boolean;
   /** Message, type and code of the error, in one text. */
   text: string;
   status: number;
@@ -39,6 +41,31 @@ const OVERFLOW = new RegExp(
   "i",
 );
 
+/**
+ * Servers that do not know of images, or whose model sees none: llama.cpp ("image input is not supported"), Ollama
+ * ("missing data required for image input"), vLLM ("not a multimodal model"), LM Studio, OpenRouter ("does not support",
+ * "support image input"), mlx-lm ("only text"), OpenAI and those that know strings alone (they name `image_url` or the
+ * type that they had expected).
+ */
+const NO_IMAGES = new RegExp(
+  [
+    "mmproj",
+    "image input is not supported",
+    "\\bsupport(?:s|ed|ing)? (?:for )?(?:image|vision)",
+    "(?:image|vision)s? (?:input )?(?:is|are) not (?:supported|enabled|available)",
+    "missing data required for image",
+    "not a? ?(?:multi-?modal|vision)",
+    "does not (?:accept|support|take|have) (?:multi-?modal|image|vision)",
+    "only (?:the )?['\"`]?text['\"`]?",
+    "image_url",
+    "at most 0 image",
+  ].join("|"),
+  "i",
+);
+/** A picture that the server could not read. */
+const BAD_IMAGE =
+  /(?:load|decode|process|read|open|parse|identify|invalid|unsupported|corrupt\w*|bad)\W+(?:\w+\W+){0,2}images?\b|\bimages?\W+(?:\w+\W+){0,3}(?:invalid|corrupt|decode|unsupported)/i;
+
 /** The first rule that holds gives the kind. */
 const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }[] = [
   { kind: "context", when: ({ text }) => OVERFLOW.test(text) },
@@ -52,6 +79,9 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
     when: ({ text }) =>
       /does not support tools|enable-auto-tool-choice|requires --jinja|cannot use tools with stream/i.test(text),
   },
+  // Only where images were sent: words such as these mean something else otherwise.
+  { kind: "no_images", when: ({ text, images, status }) => images && status >= 400 && NO_IMAGES.test(text) },
+  { kind: "bad_image", when: ({ text, images, status }) => images && status >= 400 && BAD_IMAGE.test(text) },
   { kind: "tool_parse", when: ({ text }) => /tool_use_failed|failed to parse input at pos/i.test(text) },
   { kind: "request", when: ({ text }) => /invalid host header/i.test(text) },
   {
@@ -77,12 +107,19 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
   { kind: "stream", when: () => true },
 ];
 
-/** What an error of a server is about. `status` is that of the response, 200 for an error inside a stream. */
-export function classify(error: ServerError, status: number): ServerErrorKind {
+/**
+ * What an error of a server is about. `status` is that of the response, 200 for an error inside a stream; `images`: the
+ * request showed some.
+ */
+export function classify(
+  error: ServerError,
+  status: number,
+  { images = false }: { images?: boolean } = {},
+): ServerErrorKind {
   const text = [error.message, error.type, error.code].filter((part) => part !== null).join(" ");
   // Inside a stream the code of the error takes the place of the status.
   const inner = typeof error.code === "number" && error.code >= 400 && error.code < 600 ? error.code : status;
-  const signs = { text, error, status: status < 400 ? inner : status };
+  const signs = { text, error, images, status: status < 400 ? inner : status };
   const kind = KINDS.find((rule) => rule.when(signs))?.kind ?? "stream";
   return kind === "transient" && status < 400 ? "stream" : kind;
 }
@@ -168,6 +205,18 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
     says: ({ where, message }) => `takes no tools with this model (${where})${message}`,
     hint: () => "set `tool_calls: text` for the model in providers.yaml",
   },
+  no_images: {
+    code: "provider_error",
+    says: ({ where, message }) => `takes no images with this model (${where})${message}`,
+    hint: () =>
+      "choose a model that sees images (llama-server needs its --mmproj), or leave the image out; " +
+      "`images: false` in providers.yaml says so before it is tried",
+  },
+  bad_image: {
+    code: "provider_error",
+    says: ({ where, message }) => `cannot read the image (${where})${message}`,
+    hint: () => "save the image as PNG or JPEG and try again: some servers read no other",
+  },
   tool_parse: {
     code: "provider_error",
     says: ({ where }) => `could not read the model's tool call (${where})`,
@@ -209,6 +258,8 @@ export interface Asked {
   status: number;
   /** Texts of the request: no piece of them is shown. */
   texts: readonly string[];
+  /** The request showed images. */
+  images?: boolean;
   /** How long the server asks to wait, in milliseconds. */
   retryAfterMs?: number | undefined;
 }
@@ -216,9 +267,10 @@ export interface Asked {
 /** The failure that a server's error amounts to. */
 export function serverFailure(error: ServerError, asked: Asked): ProviderFailure {
   const { status } = asked;
-  const kind = classify(error, status);
+  const kind = classify(error, status, asked);
   const key = asked.endpoint.key?.trim() ?? "";
-  const message = shownMessage(error, key === "" ? asked.texts : [...asked.texts, key]);
+  const shownError = asked.images === true ? withoutData(error) : error;
+  const message = shownMessage(shownError, key === "" ? asked.texts : [...asked.texts, key]);
   const shown: Shown = {
     endpoint: asked.endpoint,
     model: asked.model,
@@ -238,6 +290,11 @@ export function serverFailure(error: ServerError, asked: Asked): ProviderFailure
     ...(error.promptTokens === null ? {} : { promptTokens: error.promptTokens }),
     ...(error.failedGeneration === null ? {} : { failedGeneration: error.failedGeneration }),
   });
+}
+
+/** An error may quote the data of an image: long runs of base64 are no words of a server. */
+function withoutData(error: ServerError): ServerError {
+  return { ...error, message: error.message.replace(/(?:data:image\/\w*;base64,)?[\w+/]{32,}={0,2}/g, "…") };
 }
 
 function withoutKey(message: string, endpoint: Endpoint): string {

@@ -27,6 +27,32 @@ for (const { name, status, body, kind } of cases) {
   });
 }
 
+Deno.test("words about images mean images only where some were sent, and an overflow stays one", () => {
+  const kindOf = (message: string, images: boolean, status = 400) =>
+    classify(serverErrorFromBody(JSON.stringify({ error: { message } })), status, { images });
+  for (
+    const message of [
+      "image input is not supported - hint: if this is unexpected, you may need to provide the mmproj",
+      "this model is missing data required for image input",
+      "m is not a multimodal model",
+      "This model does not support image input.",
+      "Invalid content type. image_url is only supported by certain models.",
+      "At most 0 image(s) may be provided in one prompt.",
+      "Only 'text' content type is supported.",
+    ]
+  ) {
+    assert.equal(kindOf(message, true), "no_images", message);
+    assert.notEqual(kindOf(message, false), "no_images", message);
+  }
+  for (const message of ["Failed to load image or audio file", "Invalid image data", "unsupported image format"]) {
+    assert.equal(kindOf(message, true), "bad_image", message);
+    assert.equal(kindOf(message, false), "request", message);
+  }
+  assert.equal(kindOf("the prompt with its image exceeds the available context size", true), "context");
+  assert.equal(kindOf("model m not found", true, 404), "model");
+  assert.equal(kindOf("Internal Server Error", true, 500), "transient");
+});
+
 Deno.test("an overflow inside a stream is one, and tells its numbers", () => {
   const error = {
     error: { message: "request (9000 tokens) exceeds the available context size (4096 tokens)", code: 500 },

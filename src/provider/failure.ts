@@ -15,6 +15,8 @@ export type FailureKind =
   | "quota"
   | "cloud_disabled"
   | "no_tools"
+  | "no_images"
+  | "bad_image"
   | "tool_parse"
   | "request"
   | "transient"

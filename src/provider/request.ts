@@ -1,4 +1,5 @@
 /** The body of a request, in the form that every backend takes. Source: wire reference, §5. */
+import { wordsOf } from "./content.ts";
 import type { ProviderFailure } from "./failure.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatRequest, WireMessage } from "./types.ts";
@@ -51,7 +52,13 @@ function textOf(message: WireMessage): string {
 
 /** Half a surrogate pair becomes an escape that JSON readers refuse (llama.cpp: 500). */
 function wellFormed(message: WireMessage): WireMessage {
-  return message.content.isWellFormed() ? message : { ...message, content: message.content.toWellFormed() };
+  const words = wordsOf(message);
+  if (words.isWellFormed()) return message;
+  if (typeof message.content === "string") return { ...message, content: words.toWellFormed() };
+  const parts = message.content.map((part) =>
+    part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part
+  );
+  return { role: "user", content: parts };
 }
 
 /** The texts of a request that may hold something private: what a server's echo is searched for. */
@@ -59,7 +66,7 @@ export function requestTexts(request: ChatRequest): string[] {
   const messages = request.messages.flatMap((message) => {
     const calls = message.role === "assistant" ? message.tool_calls ?? [] : [];
     const reasoning = message.role === "assistant" ? message.reasoning_content ?? "" : "";
-    return [message.content, reasoning, ...calls.map((call) => call.function.arguments)];
+    return [wordsOf(message), reasoning, ...calls.map((call) => call.function.arguments)];
   });
   return [...messages, ...request.tools.map((tool) => tool.function.description)];
 }

@@ -15,9 +15,13 @@ export interface WireToolCall {
   function: { name: string; arguments: string };
 }
 
-/** One message of a request, in the form every backend takes (content is always a string). */
+/** A part of a message that shows images. `url` is always a `data:` URL: nothing is fetched by a server. */
+export type ContentPart = { type: "text"; text: string } | { type: "image_url"; image_url: { url: string } };
+
+/** One message of a request, in the form every backend takes: content is a string but for messages that show images. */
 export type WireMessage =
-  | { role: "system" | "user"; content: string }
+  | { role: "system"; content: string }
+  | { role: "user"; content: string | ContentPart[] }
   | { role: "assistant"; content: string; tool_calls?: WireToolCall[]; reasoning_content?: string }
   | { role: "tool"; tool_call_id: string; name?: string; content: string };
 

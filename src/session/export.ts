@@ -1,5 +1,6 @@
 /** A stored session as one document: for people, or for programs. It holds what the transcript holds, no more. */
-import type { SessionItem } from "./item.ts";
+import type { ShownImage } from "../provider/image.ts";
+import { imagesOf, type SessionItem } from "./item.ts";
 import type { StoredSession } from "./load.ts";
 
 /** The session as a value for JSON. */
@@ -25,7 +26,7 @@ export function sessionValue(stored: StoredSession): Record<string, unknown> {
 function itemValue(item: SessionItem): Record<string, unknown> {
   switch (item.kind) {
     case "user":
-      return { role: "user", origin: item.origin ?? "user", text: item.text, label: item.label };
+      return { role: "user", origin: item.origin ?? "user", text: item.text, ...imageValues(item), label: item.label };
     case "assistant":
       return {
         role: "assistant",
@@ -41,13 +42,26 @@ function itemValue(item: SessionItem): Record<string, unknown> {
         call_id: item.callId,
         name: item.name,
         content: item.content,
+        ...imageValues(item),
         is_error: item.isError,
         label: item.label,
       };
   }
 }
 
-/** The session as Markdown. Texts of the user and the model stand as they are; what tools saw is fenced. */
+function imageValues(item: SessionItem): { images?: Record<string, unknown>[] } {
+  const value = ({ name, mediaType, width, height, data }: ShownImage) => ({
+    name,
+    media_type: mediaType,
+    width,
+    height,
+    data,
+  });
+  const images = imagesOf(item);
+  return images.length === 0 ? {} : { images: images.map(value) };
+}
+
+/** The session as Markdown. Images are named only. Texts of the user and the model stand as they are; what tools saw is fenced. */
 export function sessionMarkdown(stored: StoredSession): string {
   const { meta } = stored;
   const facts = [
@@ -67,7 +81,7 @@ const HEADING = { user: "User", engine: "Engine", summary: "Summary" } as const;
 function itemMarkdown(item: SessionItem): string {
   switch (item.kind) {
     case "user":
-      return `## ${HEADING[item.origin ?? "user"]}\n\n${item.text}`;
+      return `## ${HEADING[item.origin ?? "user"]}\n\n${item.text}${imageLines(item)}`;
     case "assistant":
       return [
         "## Assistant",
@@ -76,8 +90,14 @@ function itemMarkdown(item: SessionItem): string {
         ...item.calls.map((call) => `Call of ${call.name}:\n\n${fenced(JSON.stringify(call.input, null, 2), "json")}`),
       ].join("\n\n");
     case "tool_result":
-      return `### Result of ${item.name}${item.isError ? " (failed)" : ""}\n\n${fenced(item.content, "")}`;
+      return `### Result of ${item.name}${item.isError ? " (failed)" : ""}\n\n${fenced(item.content, "")}${
+        imageLines(item)
+      }`;
   }
+}
+
+function imageLines(item: SessionItem): string {
+  return imagesOf(item).map(({ name, width, height }) => `\n\n[image ${name}, ${width}x${height}]`).join("");
 }
 
 /** A fence longer than any in the text. */

@@ -1,5 +1,6 @@
 /** What a session holds: the conversation as labelled items, before any of it becomes a request. */
 import type { Label } from "../boundary/label.ts";
+import type { ShownImage } from "../provider/image.ts";
 
 /** A call the model made. `input` is null when its arguments could not be read; `problem` then says why, for the model. */
 export interface ToolCall {
@@ -34,6 +35,8 @@ export function positionOfCall(id: string): number {
 export interface UserItem {
   kind: "user";
   text: string;
+  /** Shown with the text; absent for none. */
+  images?: readonly ShownImage[];
   label: Label;
   /** Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. */
   origin?: "engine" | "summary";
@@ -58,6 +61,8 @@ export interface ToolResultItem {
   callId: string;
   name: string;
   content: string;
+  /** Shown behind the results of the round; absent for none. */
+  images?: readonly ShownImage[];
   isError: boolean;
   label: Label;
   /** Of a `no-cloud` item, where it is known. */
@@ -66,3 +71,8 @@ export interface ToolResultItem {
 
 /** An item of a session; the system prompt is not one, it is built. */
 export type SessionItem = UserItem | AssistantItem | ToolResultItem;
+
+/** The images that an item shows. */
+export function imagesOf(item: SessionItem): readonly ShownImage[] {
+  return item.kind === "assistant" ? [] : item.images ?? [];
+}

@@ -4,7 +4,8 @@
  */
 import { type Label, labelOf } from "../boundary/label.ts";
 import type { ToolSchema, Usage } from "../provider/types.ts";
-import type { AssistantItem, SessionItem } from "./item.ts";
+import type { ShownImage } from "../provider/image.ts";
+import { type AssistantItem, imagesOf, type SessionItem } from "./item.ts";
 
 /** What every line of a session says. */
 export interface LineFacts {
@@ -108,9 +109,9 @@ export function innerItem({ uuid, item }: NamedItem, model: string): Record<stri
 function extras(item: SessionItem): Record<string, unknown> {
   switch (item.kind) {
     case "user":
-      return { origin: item.origin, source: item.source };
+      return { origin: item.origin, source: item.source, ...imageFacts(item) };
     case "tool_result":
-      return { name: item.name, source: item.source };
+      return { name: item.name, source: item.source, ...imageFacts(item) };
     case "assistant": {
       const odd = item.calls.some((call) => call.input === null || call.problem !== undefined);
       return odd ? { calls: item.calls.map((call) => ({ unread: call.input === null, problem: call.problem })) } : {};
@@ -118,13 +119,29 @@ function extras(item: SessionItem): Record<string, unknown> {
   }
 }
 
+/** What a block has no place for: sizes and names, in the order of the blocks. */
+function imageFacts(item: SessionItem): { images?: Record<string, unknown>[] } {
+  const images = imagesOf(item);
+  return images.length === 0 ? {} : { images: images.map(({ name, width, height }) => ({ name, width, height })) };
+}
+
 function userMessage(item: Exclude<SessionItem, AssistantItem>): Record<string, unknown> {
-  if (item.kind === "user") return { role: "user", content: item.text };
-  const { callId, content, isError } = item;
+  if (item.kind === "user") return { role: "user", content: withBlocks(item.text, imagesOf(item)) };
+  const { callId, isError } = item;
+  const content = withBlocks(item.content, imagesOf(item));
   return {
     role: "user",
     content: [{ type: "tool_result", tool_use_id: callId, content, is_error: isError }],
   };
+}
+
+function withBlocks(text: string, images: readonly ShownImage[]): string | Record<string, unknown>[] {
+  if (images.length === 0) return text;
+  const shown = images.map(({ mediaType, data }) => ({
+    type: "image",
+    source: { type: "base64", media_type: mediaType, data },
+  }));
+  return [{ type: "text", text }, ...shown];
 }
 
 function assistantMessage(

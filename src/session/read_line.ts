@@ -1,5 +1,6 @@
 /** Lines of a transcript as they are read: `unknown` in, checked parts out. What does not fit is null, never a guess. */
 import { type Label, labelOf } from "../boundary/label.ts";
+import { IMAGE_TYPES, type ShownImage } from "../provider/image.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import type { ProtectedSource, SessionItem, ToolCall } from "./item.ts";
 import { FORMAT, type MetaLine, type NamedItem, type SessionContext, type Standing } from "./line.ts";
@@ -143,28 +144,57 @@ interface Given {
 
 function readUser({ message, label, extras }: Given): SessionItem | null {
   const source = readSource(extras.source);
-  if (typeof message.content === "string") {
+  const words = readContent(message.content, extras.images);
+  if (words !== null) {
     const { origin } = extras;
     return {
       kind: "user",
-      text: message.content,
+      ...words,
       label,
       ...(origin === "engine" || origin === "summary" ? { origin } : {}),
       ...source,
     };
   }
   const block = Array.isArray(message.content) ? fieldsOf(message.content[0]) : null;
-  if (block?.type !== "tool_result" || typeof block.tool_use_id !== "string" || typeof block.content !== "string") {
-    return null;
-  }
+  const shown = readContent(block?.content, extras.images);
+  if (block?.type !== "tool_result" || typeof block.tool_use_id !== "string" || shown === null) return null;
+  const { text, ...images } = shown;
   return {
     kind: "tool_result",
     callId: block.tool_use_id,
     name: textOf(extras.name) ?? "",
-    content: block.content,
+    content: text,
+    ...images,
     isError: block.is_error === true,
     label,
     ...source,
+  };
+}
+
+/** A text, or a text block with images behind it; null for anything else. */
+function readContent(value: unknown, facts: unknown): { text: string; images?: ShownImage[] } | null {
+  if (typeof value === "string") return { text: value };
+  if (!Array.isArray(value)) return null;
+  const [first, ...rest] = value.map(fieldsOf);
+  if (first?.type !== "text" || typeof first.text !== "string") return null;
+  const told = Array.isArray(facts) ? facts : [];
+  const images = rest.map((block, at) => readImage(block, fieldsOf(told[at])));
+  return images.includes(null)
+    ? null
+    : { text: first.text, ...(images.length === 0 ? {} : { images: images as ShownImage[] }) }; // checked just before
+}
+
+function readImage(block: Fields | null, facts: Fields | null): ShownImage | null {
+  const source = fieldsOf(block?.source);
+  const mediaType = IMAGE_TYPES.find((type) => type === source?.media_type);
+  if (block?.type !== "image" || mediaType === undefined || typeof source?.data !== "string") return null;
+  const side = (value: unknown) => typeof value === "number" && value >= 1 ? value : 1;
+  return {
+    mediaType,
+    data: source.data,
+    width: side(facts?.width),
+    height: side(facts?.height),
+    name: textOf(facts?.name) ?? "",
   };
 }
 

@@ -3,6 +3,7 @@ import type { Label } from "../boundary/label.ts";
 import type { SessionMask } from "../boundary/mask/session_mask.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
+import type { ShownImage } from "../provider/image.ts";
 
 /** The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by. */
 export interface ParameterSchema {
@@ -23,6 +24,8 @@ export type ToolKind = "read" | "write" | "execute" | "note";
 export interface ToolResult {
   content: string;
   isError: boolean;
+  /** Shown to the model behind the results; as protected as `label` says. Absent for none. */
+  images?: readonly ShownImage[];
   label: Label;
   /** The protected file it shows, for placeholders and refusals; of several the first. */
   source?: { path: string; rule: string };
@@ -56,6 +59,8 @@ export interface ToolContext {
   /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
+  /** Whether the model sees images; null when nobody knows. Absent: it does not. */
+  seesImages?: (() => Promise<boolean | null>) | undefined;
   /** The deny rule by which no tool may show what is in this file, or null; absent when no rule speaks of reading. */
   readDenied?: ((path: ResolvedPath) => string | null) | undefined;
   /** Names of variables that hold resolved keys; children never get them. */

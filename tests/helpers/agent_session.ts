@@ -4,6 +4,7 @@ import { createSession, type Session, type SessionModel, type SessionParts } fro
 import { replyLimit } from "../../src/agent/limits.ts";
 import type { Workspace } from "../../src/boundary/workspace.ts";
 import type { TurnEvent } from "../../src/protocol/turn_event.ts";
+import { wordsOf } from "../../src/provider/content.ts";
 import type { ChatReply, ChatRequest, WireMessage } from "../../src/provider/types.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { UserItem } from "../../src/session/item.ts";
@@ -124,9 +125,15 @@ export function words(text: string): UserItem {
   return { kind: "user", text, label: "open" };
 }
 
+/** The words of a message of a request; a negative place counts from the end. */
+export function wordsAt(request: ChatRequest, at: number): string {
+  const message = request.messages.at(at);
+  return message === undefined ? "" : wordsOf(message);
+}
+
 /** Whether the request asks for a summary. */
 export function isCompaction(request: ChatRequest): boolean {
-  return request.tools.length === 0 && request.messages[0]?.content.startsWith("You keep the notes") === true;
+  return request.tools.length === 0 && wordsAt(request, 0).startsWith("You keep the notes");
 }
 
 /** What is wrong with a history for some backend; empty for nothing. */

@@ -1,4 +1,5 @@
 /** Random conversations, with texts that are hard to store. */
+import { IMAGE_TYPES } from "../../src/provider/image.ts";
 import type { SessionItem } from "../../src/session/item.ts";
 import * as fc from "../property.ts";
 
@@ -19,12 +20,23 @@ const input = fc.dictionary(hostile, fc.jsonValue(), { maxKeys: 3 }).map((value)
   return isRecord(parsed) ? parsed : {};
 });
 
+const images = fc.array(
+  fc.record({
+    mediaType: fc.constantFrom(...IMAGE_TYPES),
+    data: fc.base64String(),
+    width: fc.integer({ min: 1, max: 8000 }),
+    height: fc.integer({ min: 1, max: 8000 }),
+    name: hostile,
+  }),
+  { maxLength: 2 },
+).map((list) => list.length === 0 ? {} : { images: list.map((image) => ({ ...image })) });
+
 /** Turns of a conversation as the engine makes them: every call has its result, whatever the texts hold. */
 export const conversation: fc.Arbitrary<SessionItem[]> = fc.array(
   fc.oneof(
-    fc.record({ text: hostile, origin: fc.constantFrom(undefined, "engine" as const, "summary" as const) })
-      .map(({ text, origin }): SessionItem[] => [
-        { kind: "user", text, label: "open", ...(origin === undefined ? {} : { origin }) },
+    fc.record({ text: hostile, images, origin: fc.constantFrom(undefined, "engine" as const, "summary" as const) })
+      .map(({ text, images, origin }): SessionItem[] => [
+        { kind: "user", text, label: "open", ...images, ...(origin === undefined ? {} : { origin }) },
       ]),
     fc.record({
       text: hostile,
@@ -38,6 +50,7 @@ export const conversation: fc.Arbitrary<SessionItem[]> = fc.array(
           problem: fc.option(hostile),
           content: hostile,
           isError: fc.boolean(),
+          images,
         }),
         { maxLength: 3 },
       ),
@@ -62,6 +75,7 @@ export const conversation: fc.Arbitrary<SessionItem[]> = fc.array(
         content: call.content,
         isError: call.isError,
         label: "open",
+        ...call.images,
       })),
     ]),
   ),

@@ -147,9 +147,16 @@ export async function checkBody(net: ScanNet, body: unknown, { provider }: { pro
   );
 }
 
-/** The same for what the user types, pastes or pipes in. Call it unless `--allow-protected-prompt` was given. */
-export async function checkPrompt(net: ScanNet, prompt: string, { provider }: { provider: string }): Promise<void> {
-  const hit = await net.check([prompt]);
+/**
+ * The same for the parts of what the user types, pastes, pipes in or attaches. Call it unless `--allow-protected-prompt`
+ * was given.
+ */
+export async function checkPrompt(
+  net: ScanNet,
+  parts: readonly string[],
+  { provider }: { provider: string },
+): Promise<void> {
+  const hit = await net.check(parts);
   if (hit === null) return;
   throw new AgentcliError(
     "policy_refused",

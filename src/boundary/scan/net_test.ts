@@ -84,7 +84,7 @@ Deno.test("arguments of tool calls and keys of objects are looked at too", async
 
 Deno.test("a prompt is refused with the option that lets it through", async () => {
   await using given = await project();
-  const error = await refusalOf(checkPrompt(await given.net(), `why is ${btoa(SECRET)} wrong?`, { provider: "rem" }));
+  const error = await refusalOf(checkPrompt(await given.net(), [`why is ${btoa(SECRET)} wrong?`], { provider: "rem" }));
   assert.match(error.message, /line 2 of \.env .*, base64;/);
   assert.match(error.hint ?? "", /--allow-protected-prompt/);
 });
@@ -102,16 +102,16 @@ Deno.test("a fragment that also stands in an unchanged tracked file does not cou
   await using given = await project();
   await given.write("LICENCE", "This is The Quick Brown\n  Licence Text, as known.\n");
   const text = "according to the quick brown licence text";
-  await refusalOf(checkPrompt(await given.net(), text, { provider: "rem" }));
+  await refusalOf(checkPrompt(await given.net(), [text], { provider: "rem" }));
   await given.git("init", "--quiet");
   await given.git("add", "LICENCE");
   await given.git("commit", "--quiet", "-m", "first");
   const net = await given.net();
   const before = given.asked();
-  await checkPrompt(net, text, { provider: "rem" });
-  await checkPrompt(net, `${text} again`, { provider: "rem" });
+  await checkPrompt(net, [text], { provider: "rem" });
+  await checkPrompt(net, [`${text} again`], { provider: "rem" });
   assert.equal(given.asked() - before, 1, "what was looked up once is known");
-  await refusalOf(checkPrompt(net, `${text} and ${SECRET}`, { provider: "rem" }));
+  await refusalOf(checkPrompt(net, [`${text} and ${SECRET}`], { provider: "rem" }));
 });
 
 Deno.test("a tracked file that was changed excuses nothing: the content may have been written there", async () => {
@@ -120,12 +120,12 @@ Deno.test("a tracked file that was changed excuses nothing: the content may have
   await given.git("init", "--quiet");
   await given.git("add", "notes.txt");
   await given.write("notes.txt", `nothing but ${SECRET}\n`);
-  await refusalOf(checkPrompt(await given.net(), SECRET, { provider: "rem" }));
+  await refusalOf(checkPrompt(await given.net(), [SECRET], { provider: "rem" }));
 });
 
 Deno.test("open files are not read while nothing is found", async () => {
   await using given = await project();
-  await checkPrompt(await given.net(), "what does this project do?", { provider: "rem" });
+  await checkPrompt(await given.net(), ["what does this project do?"], { provider: "rem" });
   assert.equal(given.asked(), 0);
 });
 

@@ -33,6 +33,8 @@ export interface ChatTurn {
   ask: AskPermission;
   /** Of the file that the text was read from; open for what was typed. */
   label?: Label;
+  /** Attach the images that the text names: for what a person typed. */
+  mentions?: boolean;
 }
 
 /** Takes up nothing that is stored. */
@@ -81,10 +83,11 @@ export class ChatSession {
   }
 
   /** One turn. Throws what keeps it from beginning; how it ended otherwise is in the result. */
-  async turn(text: string, { signal, emit, ask, label = "open" }: ChatTurn): Promise<TurnResult> {
+  async turn(text: string, { signal, emit, ask, label = "open", mentions = false }: ChatTurn): Promise<TurnResult> {
     const { session, model, recorder } = await this.ready();
     signal.throwIfAborted();
-    const item = await userItem(text, this.#filesAttached ? [] : this.#options.file, {
+    const named = mentions ? await this.#mentioned(text, session.workspace) : [];
+    const item = await userItem(text, this.#filesAttached ? named : [...this.#options.file, ...named], {
       workspace: session.workspace,
       readDenied: readDenials(session.workspace, session.policy.deny),
     });
@@ -188,6 +191,16 @@ export class ChatSession {
   async close(): Promise<void> {
     await this.#prepared?.close();
     this.#prepared = null;
+  }
+
+  /** Images that the text names, told what becomes of them. */
+  async #mentioned(text: string, workspace: Workspace): Promise<string[]> {
+    if (!/\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
+    const { mentionedImages } = await import("./mentioned_images.ts");
+    const { files, problems } = await mentionedImages(text, workspace);
+    for (const problem of problems) this.#notice(problem);
+    if (files.length > 0) this.#notice(`attached: ${files.join(", ")}`);
+    return files;
   }
 
   /** `--timeout` holds for each turn. */

@@ -7,6 +7,7 @@ import { wrap } from "../../terminal/wrap.ts";
 const BREAKS = {
   shortened: "old tool results were shortened; the server reads the session anew",
   compacted: "the session starts from a summary",
+  images_left_out: "without those images; the server reads the session anew",
   tool_calls_as_text: "tools are described as text from here on",
 } as const;
 

@@ -160,7 +160,8 @@ class LineChat implements ChatView {
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
-      const result = await this.#chat.turn(typed.text, { signal, emit, ask, label: typed.label });
+      const mentions = typed.from === null;
+      const result = await this.#chat.turn(typed.text, { signal, emit, ask, label: typed.label, mentions });
       await output.result(result);
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

@@ -236,6 +236,7 @@ class TerminalChat implements ChatView {
     const result = await this.#chat.turn(typed.text, {
       signal,
       label: typed.label,
+      mentions: typed.from === null,
       emit: (event) => {
         this.#turnView.event(event);
         // A terminal that takes no more slows the turn.
@@ -333,7 +334,7 @@ class TerminalChat implements ChatView {
       const session = this.#chat.prepared?.session;
       if (session === undefined || sessionLabel(session) !== "open") return;
       const { provider, local } = session.model;
-      const found = await session.net?.checkPrompt(text, { provider, local, allowed: false });
+      const found = await session.net?.checkPrompt({ text, images: [] }, { provider, local, allowed: false });
       if (found === "protected") return;
       await addToHistory(await openHome(this.#context.io), text);
     } catch {

@@ -183,6 +183,7 @@ function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
 const BREAKS = {
   shortened: "shortened old tool results",
   compacted: "the session starts from a summary",
+  images_left_out: "without those images",
   tool_calls_as_text: "tools are described as text from here on",
 } as const;
 

@@ -30,7 +30,10 @@ export const RUN_OPTIONS = {
   allowProtectedPrompt: flag("Send a prompt that holds protected content to a remote provider, this once", {
     group: PROMPT,
   }),
-  file: list("PATH", "Attach a file to the prompt; may be repeated", { group: PROMPT, completion: "file" }),
+  file: list("PATH", "Attach a text or an image (PNG, JPEG, WebP) to the prompt; may be repeated", {
+    group: PROMPT,
+    completion: "file",
+  }),
   addDir: list("DIR", "Let tools use a further directory; may be repeated", {
     group: PERMISSIONS,
     completion: "directory",

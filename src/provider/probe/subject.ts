@@ -2,6 +2,7 @@
 import type { Clock } from "../../platform/io.ts";
 import { chat } from "../chat.ts";
 import type { HttpDoor } from "../http.ts";
+import { wordsOf } from "../content.ts";
 import type { ChatReply, ChatRequest, Endpoint, ToolSchema, WireMessage } from "../types.ts";
 
 /** The model, and the way to it. */
@@ -162,7 +163,7 @@ function isPlausible(bytesPerToken: number): boolean {
 
 function bytesOf(messages: readonly WireMessage[]): number {
   const encoder = new TextEncoder();
-  return messages.reduce((sum, message) => sum + encoder.encode(message.content).length, 0);
+  return messages.reduce((sum, message) => sum + encoder.encode(wordsOf(message)).length, 0);
 }
 
 /** A single question of the user. */

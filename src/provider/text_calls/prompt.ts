@@ -1,5 +1,6 @@
 /** Tool calls for servers that know of none: the tools in the system prompt, calls and results as text (Hermes form). */
-import type { ToolSchema, WireMessage, WireToolCall } from "../types.ts";
+import { imageParts, wordsOf } from "../content.ts";
+import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
 import { isRecord } from "./family.ts";
 import { parseJson } from "./json.ts";
 
@@ -28,19 +29,28 @@ ${signatures.join("\n")}`;
  */
 export function asTextMessages(messages: readonly WireMessage[]): WireMessage[] {
   const system = messages.filter((message) => message.role === "system").map((message) => message.content);
-  const turns: { role: "user" | "assistant"; parts: string[] }[] = [];
+  const turns: { role: "user" | "assistant"; parts: string[]; images: ContentPart[] }[] = [];
   for (const message of messages) {
     if (message.role === "system") continue;
     const role = message.role === "assistant" ? "assistant" : "user";
     const content = textOf(message);
     if (role === "assistant" && content.trim() === "") continue;
     const last = turns.at(-1);
-    if (last?.role === role) last.parts.push(content);
-    else turns.push({ role, parts: [content] });
+    if (last?.role === role) {
+      last.parts.push(content);
+      last.images.push(...imageParts(message));
+    } else turns.push({ role, parts: [content], images: imageParts(message) });
   }
   // Templates of Mistral and Gemma refuse a conversation that the assistant opens.
-  if (turns[0]?.role === "assistant") turns.unshift({ role: "user", parts: ["(The conversation goes on.)"] });
-  const spoken = turns.map(({ role, parts }): WireMessage => ({ role, content: parts.join("\n") }));
+  if (turns[0]?.role === "assistant") {
+    turns.unshift({ role: "user", parts: ["(The conversation goes on.)"], images: [] });
+  }
+  const spoken = turns.map(({ role, parts, images }): WireMessage => {
+    const content = parts.join("\n");
+    return images.length === 0
+      ? { role, content }
+      : { role: "user", content: [{ type: "text", text: content }, ...images] };
+  });
   return system.length === 0 ? spoken : [{ role: "system", content: system.join("\n\n") }, ...spoken];
 }
 
@@ -52,7 +62,7 @@ function textOf(message: WireMessage): string {
     case "tool":
       return `<tool_response>\n${withoutClosing(message.content)}\n</tool_response>`;
     default:
-      return message.content;
+      return wordsOf(message);
   }
 }
 

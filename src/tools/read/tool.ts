@@ -1,4 +1,4 @@
-/** Read: a page of a text file with line numbers, the listing of a directory, or what a file is that is no text. */
+/** Read: a page of a text file with line numbers, the listing of a directory, an image, or what a file is that is no text. */
 import type { ResolvedPath } from "../../boundary/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
@@ -6,6 +6,7 @@ import { count, failure, isRefusal, refused, sourceOf, success } from "../result
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { describeType, isPdf } from "./file_type.ts";
+import type { ShownFile } from "./image.ts";
 import { readLongFile } from "./long_file.ts";
 import { markOf, shownName } from "../shown_name.ts";
 import { Page, type PageRange, pageRange } from "./page.ts";
@@ -51,13 +52,16 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const details = { filePath: path.path };
   const source = sourceOf(path, current.rule, context);
   const size = current.status.size;
-  const finish = async (content: string) => {
+  const finish = async (content: string, images?: ToolResult["images"]) => {
     await remember(path, current, context.memory);
-    return success(content, context, { label: current.label, ...source, details });
+    const result = success(content, context, { label: current.label, ...source, details });
+    return images === undefined ? result : { ...result, images };
   };
   if (size === 0) return await finish(`${path.display} is empty.`);
   const head = await firstBytes(path, { current, context });
   if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
+    const shown = await imageIn(current.bytes ?? head, { path, size, context });
+    if (shown !== null) return await finish(shown.content, shown.images);
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
     return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
   }
@@ -74,6 +78,14 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
     context,
     { label: current.label, ...source },
   );
+}
+
+async function imageIn(
+  bytes: Uint8Array,
+  { path, size, context }: { path: ResolvedPath; size: number; context: ToolContext },
+): Promise<ShownFile | null> {
+  const { showImage } = await import("./image.ts");
+  return await showImage(bytes, { display: path.display, size }, context);
 }
 
 async function firstBytes(
