@@ -1,9 +1,14 @@
 /** What a client writes: one JSON a line, read into a tagged union once and trusted afterwards. */
 
+/** An image of a message as it was sent: its base64, or a source of another kind. Nothing is known of what it holds. */
+export type EncodedImage = { data: string } | { source: "other" };
+
 /** A message for the model; starts a turn, or waits for the running one. */
 export interface UserInput {
   kind: "user";
   text: string;
+  /** Absent for none. */
+  images?: EncodedImage[];
   /** The client's own, where it gave one. */
   id?: string;
 }
@@ -80,14 +85,20 @@ function userInput(value: Record<string, unknown>): InputMessage {
   if (typeof content === "string") return { kind: "user", text: content, ...named };
   if (!Array.isArray(content)) return broken("the user message has no content");
   const texts: string[] = [];
+  const images: EncodedImage[] = [];
   for (const block of content) {
     if (!isRecord(block)) return broken("a block of the user message is no object");
-    // Blocks that are no text (images, documents) have no place in a request of text: they are named instead.
-    texts.push(
-      block.type === "text" ? text(block.text) ?? "" : `[${text(block.type)?.slice(0, 40) ?? "block"} left out]`,
-    );
+    if (block.type === "text") texts.push(text(block.text) ?? "");
+    else if (block.type === "image") images.push(encodedImage(block.source));
+    // Other blocks (documents) have no place in a request: they are named instead.
+    else texts.push(`[${text(block.type)?.slice(0, 40) ?? "block"} left out]`);
   }
-  return { kind: "user", text: texts.join("\n"), ...named };
+  return { kind: "user", text: texts.join("\n"), ...(images.length === 0 ? {} : { images }), ...named };
+}
+
+function encodedImage(source: unknown): EncodedImage {
+  const data = isRecord(source) && source.type === "base64" ? text(source.data) : undefined;
+  return data === undefined ? { source: "other" } : { data };
 }
 
 function controlRequest(value: Record<string, unknown>): InputMessage {

@@ -10,10 +10,27 @@ Deno.test("user messages come as text, whole or in blocks", () => {
     kind: "user",
     text: "hi",
   });
-  const blocks = [{ type: "text", text: "a" }, { type: "image", source: {} }, { type: "text", text: "b" }];
+  const blocks = [{ type: "text", text: "a" }, { type: "document", source: {} }, { type: "text", text: "b" }];
   assert.deepEqual(read({ type: "user", message: { content: blocks } }), {
     kind: "user",
-    text: "a\n[image left out]\nb",
+    text: "a\n[document left out]\nb",
+  });
+});
+
+Deno.test("images of a message are its data, or a source that is not taken", () => {
+  const image = (source: unknown) => ({ type: "image", source });
+  const content = [
+    image({ type: "base64", media_type: "image/png", data: "AAAA" }),
+    { type: "text", text: "a" },
+    image({ type: "url", url: "http://127.0.0.1/a.png" }),
+    image({ type: "base64", data: 5 }),
+    image(null),
+  ];
+  const other = { source: "other" };
+  assert.deepEqual(read({ type: "user", message: { content } }), {
+    kind: "user",
+    text: "a",
+    images: [{ data: "AAAA" }, other, other, other],
   });
 });
 

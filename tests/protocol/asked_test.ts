@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { type Line, startClient } from "../helpers/client.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
+import { dataUrl, pngFile } from "../helpers/images.ts";
 import { configure, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 
 const ASKING = ["--permission-prompt-tool", "stdio"];
@@ -265,6 +266,34 @@ Deno.test("tools of the client's own process are offered, allowed by rule, calle
   assert.equal(toolResult(done.lines).content, "5\n[image left out]");
   const [offered] = server.chats()[0]?.json.tools.slice(-1);
   assert.deepEqual(offered.function.parameters.required, ["a", "b"]);
+});
+
+Deno.test("images that a tool of the client gives are shown to a model that sees", async () => {
+  await using home = await temporaryHome();
+  const png = pngFile({ width: 8, height: 8 });
+  for (const images of [true, false]) {
+    await using server = startFakeServer({
+      script: [ask({ name: "mcp__calc__shot", input: {} }), say("Grey.")],
+    });
+    const seeing = { ...model, tool_calls: "native", images };
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [seeing] } });
+    await using client = startClient([], { home });
+    await client.request({ subtype: "initialize", sdkMcpServers: ["calc"] });
+    await client.request({ subtype: "set_permission_mode", mode: "bypassPermissions" });
+    const answer = (result: Record<string, unknown>, id: number) =>
+      client.answer("mcp_message", { mcp_response: { jsonrpc: "2.0", id, result } });
+    await client.say("look");
+    await answer({ protocolVersion: "2025-11-25", capabilities: { tools: {} }, serverInfo: { name: "calc" } }, 0);
+    await answer({}, 1);
+    await answer({ tools: [{ name: "shot", inputSchema: { type: "object" } }] }, 1);
+    const block = { type: "image", mimeType: "image/png", data: png.toBase64() };
+    await answer({ content: [{ type: "text", text: "here" }, block] }, 2);
+    assert.equal((await client.result()).result, "Grey.");
+    const sent = server.chats()[1]?.text ?? "";
+    assert.equal(sent.includes(dataUrl("image/png", png)), images);
+    assert.ok(sent.includes(images ? "[image 1 of mcp__calc__shot follows]" : "[image left out]"), sent);
+    await client.end();
+  }
 });
 
 Deno.test("tools of the client hear nothing of a session that read protected content, and neither do hooks", async () => {

@@ -2,6 +2,7 @@
 import type { Clock } from "../../platform/io.ts";
 import type { ParameterSchema, Tool, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
+import { resultOf } from "./client_result.ts";
 import { fieldsOf, isRecord, textOf } from "./fields.ts";
 import type { Questions } from "./questions.ts";
 
@@ -26,8 +27,6 @@ const REVISION = "2025-11-25";
 const CONNECT_MS = 30_000;
 /** Most tools of one server. */
 const TOOLS_LIMIT = 200;
-/** Longest text of one result, in characters. */
-const RESULT_LIMIT = 400_000;
 
 /** A failure of the other side, as one sentence. */
 class ServerFailed extends Error {
@@ -118,12 +117,15 @@ function toolOf(
     // Nothing is known of what it does.
     kind: "execute",
     subject: (input) => JSON.stringify(input),
-    async run(input, { signal }) {
+    async run(input, { signal, seesImages }) {
       if (!line.isOpen()) {
         return failed(`This session holds protected content, which ${name} may not be told. Go on without it.`);
       }
       try {
-        return resultOf(await ask("tools/call", { name: theirs, arguments: input }, signal));
+        return await resultOf(await ask("tools/call", { name: theirs, arguments: input }, signal), {
+          name,
+          seesImages,
+        });
       } catch (error) {
         if (!(error instanceof ServerFailed)) throw error;
         return failed(`${name} failed: ${error.message}.`);
@@ -149,17 +151,4 @@ function parametersOf(schema: unknown): ParameterSchema {
 
 function failed(content: string): ToolResult {
   return { content, isError: true, label: "open" };
-}
-
-function resultOf(result: Record<string, unknown>): ToolResult {
-  const blocks = Array.isArray(result.content) ? result.content.map(fieldsOf) : [];
-  const texts = blocks.map((block) =>
-    block.type === "text" ? textOf(block.text) ?? "" : `[${textOf(block.type) ?? "block"} left out]`
-  );
-  if (texts.length === 0 && result.structuredContent !== undefined) {
-    texts.push(JSON.stringify(result.structuredContent));
-  }
-  const content = texts.join("\n");
-  const cut = content.length > RESULT_LIMIT ? `${content.slice(0, RESULT_LIMIT)}\n[the rest was left out]` : content;
-  return { content: cut, isError: result.isError === true, label: "open" };
 }

@@ -4,7 +4,7 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { type ControlRequest, type EncodedImage, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
 import type { Values } from "../option.ts";
 import { checkStoreOptions } from "../run/store_options.ts";
@@ -23,6 +23,7 @@ type Options = Values<typeof RUN_OPTIONS>;
 /** A message that waits for its turn. */
 interface WaitingTurn {
   text: string;
+  images: readonly EncodedImage[];
   id: string | undefined;
 }
 
@@ -101,7 +102,7 @@ async function takeTurns(conversation: Conversation, signal: AbortSignal): Promi
   }
   if (!signal.aborted) return code;
   // Each message gets its one result, also those whose turn never came.
-  for (const turn of queue.drain()) await session.turn(turn.text, signal);
+  for (const turn of queue.drain()) await session.turn(turn, signal);
   return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 1;
 }
 
@@ -120,7 +121,7 @@ async function takeTurn(turn: WaitingTurn, conversation: Conversation, signal: A
   }
   running.current = controller;
   try {
-    return await session.turn(turn.text, controller.signal);
+    return await session.turn(turn, controller.signal);
   } finally {
     running.current = null;
     over.abort();
@@ -160,7 +161,7 @@ async function takeMessage(
   const { queue, questions, context } = conversation;
   switch (message.kind) {
     case "user":
-      return await queue.push({ text: message.text, id: message.id }, size);
+      return await queue.push({ text: message.text, images: message.images ?? [], id: message.id }, size);
     case "control_request":
       return await takeRequest(message, conversation);
     case "control_response":

@@ -6,6 +6,7 @@ import { runTurn } from "../../agent/turn.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
+import type { EncodedImage } from "../../protocol/input.ts";
 import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import type { UserItem } from "../../session/item.ts";
@@ -34,6 +35,12 @@ type Options = Values<typeof RUN_OPTIONS>;
 export interface ClientLine {
   output: ClientOutput;
   questions: Questions;
+}
+
+/** What a client says in one message. */
+export interface ClientMessage {
+  text: string;
+  images: readonly EncodedImage[];
 }
 
 /** Stands for the id of a session that could not be opened. */
@@ -105,10 +112,10 @@ export class LiveSession {
    * Runs one turn: its events, then its one result. Gives the exit code that the turn would end the process with.
    * Throws only {@link OutputClosed}.
    */
-  async turn(text: string, signal: AbortSignal): Promise<number> {
+  async turn(message: ClientMessage, signal: AbortSignal): Promise<number> {
     let result: TurnResult;
     try {
-      result = await this.#run(text, signal);
+      result = await this.#run(message, signal);
     } catch (error) {
       if (error instanceof OutputClosed) throw error;
       const shown = asAgentcliError(signal.aborted ? signal.reason : error);
@@ -122,11 +129,11 @@ export class LiveSession {
     await this.#prepared?.close();
   }
 
-  async #run(text: string, signal: AbortSignal): Promise<TurnResult> {
+  async #run(message: ClientMessage, signal: AbortSignal): Promise<TurnResult> {
     const { session, model, recorder } = await this.#ready(signal);
     const { io } = this.#context;
     const hooks = this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks();
-    const item = await this.#userItem(text, { session, hooks }, signal);
+    const item = await this.#userItem(message, { session, hooks }, signal);
     this.#filesAttached = true;
     // The permission was for one prompt.
     if (!this.#stored) this.#options = { ...this.#options, allowProtectedPrompt: false };
@@ -147,7 +154,7 @@ export class LiveSession {
 
   /** The prompt with what hooks add to it. What may not leave the session is not told to them. */
   async #userItem(
-    text: string,
+    { text, images }: ClientMessage,
     { session, hooks }: { session: Session; hooks: ClientHooks | null },
     signal: AbortSignal,
   ): Promise<UserItem> {
@@ -156,6 +163,10 @@ export class LiveSession {
       workspace: session.workspace,
       readDenied: readDenials(session.workspace, session.policy.deny),
     });
+    if (images.length > 0) {
+      const { clientImages } = await import("./client_images.ts");
+      item.images = [...clientImages(images), ...item.images ?? []];
+    }
     const holds = await this.#admit(session, item);
     const told = holds === "open" && item.label === "open" ? text : null;
     const asked = await hooks?.submit(told, signal);
