@@ -1,16 +1,16 @@
 /** Names compared as the most lenient file system would compare them. */
 
-/** Invisible characters that some file systems ignore in names (`.g<U+200C>it` is `.git` there). */
-const IGNORED_IN_NAMES = /\p{Default_Ignorable_Code_Point}/gu;
-
 /** The usual name costs one test. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
 /** Text without what makes no difference somewhere: case, compatibility and composition forms, ignored characters. */
 export function foldedText(text: string): string {
   if (PLAIN.test(text)) return text.toLowerCase();
+  // Invisible characters that some file systems ignore in names (`.g<U+200C>it` is `.git` there). Made here: the class
+  // alone costs a quarter of a millisecond, and most starts meet no such name.
+  const ignored = /\p{Default_Ignorable_Code_Point}/gu;
   // Upper case first: it joins what lower case keeps apart (ß and ss, both forms of sigma).
-  return text.normalize("NFKC").replace(IGNORED_IN_NAMES, "").toUpperCase().toLowerCase().normalize("NFKC");
+  return text.normalize("NFKC").replace(ignored, "").toUpperCase().toLowerCase().normalize("NFKC");
 }
 
 /**
