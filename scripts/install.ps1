@@ -116,7 +116,11 @@ if ($Bundle) {
 } else {
     # A 32-bit PowerShell says x86 of itself and the truth in the second variable.
     $processor = if ($env:PROCESSOR_ARCHITEW6432) { $env:PROCESSOR_ARCHITEW6432 } else { $env:PROCESSOR_ARCHITECTURE }
-    $machine = switch ($processor) { 'AMD64' { 'x86_64' } 'ARM64' { 'aarch64' } default { '' } }
+    $machine = switch ($processor) {
+        'AMD64' { 'x86_64' }
+        'ARM64' { 'aarch64' }
+        default { '' }
+    }
     if ($machine -eq '') { Stop-Install "there is no binary for $processor processors; with Deno for it, use -Bundle" }
     $name = "agentcli-$machine-pc-windows-msvc.exe"
 }

@@ -6,9 +6,18 @@ $limitSeconds = '20'
 
 $ErrorActionPreference = 'Stop'
 try {
-    # The shell may have read the input already. The same encoding gives its bytes back; bytes that it could not hold are
-    # no UTF-8 afterwards, and agentcli blocks then.
-    $bytes = [Console]::InputEncoding.GetBytes((@($input) -join "`n"))
+    # The shell may have read the input already. The same encoding gives its bytes back, unless its code page does not hold
+    # all bytes: then a question mark may stand for what was lost, and a path would be judged that nobody named.
+    $encoding = [Console]::InputEncoding
+    $text = @($input) -join "`n"
+    $bytes = $encoding.GetBytes($text)
+    if ($encoding.CodePage -ne 65001 -and $text -match '\?' -and $text -match '[^\x00-\x7f]') {
+        $all = [byte[]](128..255)
+        $back = $encoding.GetBytes($encoding.GetString($all))
+        if ([System.BitConverter]::ToString($back) -ne [System.BitConverter]::ToString($all)) {
+            throw 'the input cannot be read in this code page; set it to UTF-8 (chcp 65001)'
+        }
+    }
     if ($bytes.Length -eq 0) {
         $memory = New-Object System.IO.MemoryStream
         [Console]::OpenStandardInput().CopyTo($memory)
