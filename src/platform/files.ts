@@ -93,22 +93,25 @@ export interface OpenFile {
   close(): void;
 }
 
+/** At most `length` bytes from where `handle` stands; fewer at the end. */
+export async function readFrom(handle: Deno.FsFile, length: number): Promise<Uint8Array<ArrayBuffer>> {
+  const buffer = new Uint8Array(length);
+  let filled = 0;
+  while (filled < length) {
+    const count = await handle.read(buffer.subarray(filled));
+    if (count === null) break;
+    filled += count;
+  }
+  return buffer.subarray(0, filled);
+}
+
 /** Opens `path` for reading; null when nothing is there. Callers check the kind first: opening a FIFO waits. */
 export async function openFile(path: string): Promise<OpenFile | null> {
   const handle = await presentOnly(() => Deno.open(path, { read: true }));
   if (!handle) return null;
   return {
     status: () => Promise.resolve(statusOf(handle.statSync())),
-    async read(length) {
-      const buffer = new Uint8Array(length);
-      let filled = 0;
-      while (filled < length) {
-        const count = await handle.read(buffer.subarray(filled));
-        if (count === null) break;
-        filled += count;
-      }
-      return buffer.subarray(0, filled);
-    },
+    read: (length) => readFrom(handle, length),
     seek: async (offset) => void await handle.seek(offset, Deno.SeekMode.Start),
     close: () => handle.close(),
   };

@@ -3,7 +3,7 @@
  * `home.ts`, which replaces whole files.
  */
 import { AgentcliError } from "../errors.ts";
-import { isAbsent, isForbidden, makePrivateDirectory, removeFile, setMode } from "./files.ts";
+import { isAbsent, isForbidden, makePrivateDirectory, readFrom, removeFile, setMode } from "./files.ts";
 import type { Home } from "./home.ts";
 import { dirname } from "./path.ts";
 
@@ -162,14 +162,7 @@ export async function readEnd(
   try {
     const start = Math.max(0, handle.statSync().size - length);
     await handle.seek(start, Deno.SeekMode.Start);
-    const buffer = new Uint8Array(length);
-    let filled = 0;
-    while (filled < length) {
-      const count = await handle.read(buffer.subarray(filled));
-      if (count === null) break;
-      filled += count;
-    }
-    return buffer.subarray(0, filled);
+    return await readFrom(handle, length);
   } finally {
     handle.close();
   }

@@ -13,7 +13,6 @@ import type { ToolHome } from "../../tests/helpers/tool_home.ts";
 import type { SessionItem } from "./item.ts";
 import { loadTranscript } from "./load.ts";
 import { openTranscript, resumeTranscript, type Transcript } from "./transcript.ts";
-import { unstoredTranscript } from "./unstored.ts";
 
 /** What can happen to a session between two requests. */
 type Step =
@@ -106,14 +105,4 @@ Deno.test("calls that are made at once are done in their order", async () => {
   await Promise.all(items.map((item) => transcript.append(item)));
   await transcript.close();
   assert.deepEqual((await loadTranscript(place.home, placeOf())).items, items);
-});
-
-Deno.test("a session that is not stored counts its turns all the same", async () => {
-  const transcript = unstoredTranscript("x");
-  const items = [userItem("one"), answer("two")];
-  await transcript.record(items);
-  await transcript.record([...items, userItem("three")]);
-  await transcript.append(userItem("four"));
-  assert.equal(transcript.turns, 3);
-  assert.equal(transcript.persisted, false);
 });
