@@ -259,6 +259,17 @@ Deno.test("tools described as text carry images too", async () => {
   assert.deepEqual(messages.at(-1).content[1], shown(URL));
 });
 
+Deno.test("the demo says that it sees nothing", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.png", PNG);
+  const attached = await runProgram(["run", "--model", "demo", "look", "--file", "a.png"], { home });
+  assert.equal(attached.code, 2);
+  assert.match(attached.stderr, /demo of demo does not see images/);
+  const read = await runProgram(["run", "--model", "demo", "read a.png"], { home });
+  assert.equal(read.code, 0, read.stderr);
+  assert.match(read.stdout, /PNG image, 640x480 pixels, .* this model does not see images/);
+});
+
 Deno.test("a request without images is the same to the byte whether the model sees or not", async () => {
   const bodies: string[] = [];
   for (const images of [true, false, undefined]) {

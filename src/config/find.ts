@@ -21,7 +21,7 @@ export function demoProvider(): ProviderEntry {
     type: "openai_compat",
     baseUrl: "http://127.0.0.1/v1",
     apiKey: "none",
-    models: [{ id: DEMO, aliases: [] }],
+    models: [{ id: DEMO, aliases: [], images: false }],
     headers: {},
     timeout: { connect: 10, firstByte: 600, idle: 300 },
     local: false,

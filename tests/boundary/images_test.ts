@@ -101,6 +101,22 @@ for (const [format, fileOf] of [["PNG", pngFile], ["JPEG", jpegFile]] as const) 
   });
 }
 
+Deno.test("a chat that names a protected image is refused elsewhere, before anything is sent", linux, async () => {
+  await using stage = await openStage();
+  const data = await plantPicture(stage, "secrets/plan.png", "pic");
+  const attack = (provider: ProviderName): Play => ({
+    argv: ["chat", "--model", provider],
+    script: [say("Seen.")],
+    stdin: "what is on @secrets/plan.png?\n",
+  });
+  const remote = await play(stage, "rem", attack("rem"));
+  assert.equal(remote.done.code, 6, remote.done.stderr);
+  assert.match(remote.done.stderr, /secrets\/plan\.png .*no-cloud: secrets/);
+  assertSealed(remote);
+  assert.equal(chats(remote), 0);
+  assertShown(await play(stage, "loc", attack("loc")), data);
+});
+
 Deno.test("a client's image of a protected file is refused elsewhere, and stored by nobody", linux, async () => {
   await using stage = await openStage();
   const data = await plantPicture(stage, "secrets/plan.png", "pic");
