@@ -1,6 +1,6 @@
 /** Artifacts from what a person gives: checked here, before anything is planned. */
 import { AgentcliError } from "../errors.ts";
-import { isWithin, join, relativeTo } from "../platform/path.ts";
+import { isWithin, join, relativeTo, resolve } from "../platform/path.ts";
 import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Piece } from "./artifact.ts";
 import type { Dialect } from "./dialect.ts";
 import type { HookEvent } from "./events.ts";
@@ -247,7 +247,9 @@ function makeSection(
 ): Artifact {
   const file = to.places.instructions;
   if (file === null) throw new AgentcliError("usage", `there are no instructions in the scope ${to.places.scope}`);
-  const path = directory === undefined ? file : join(to.places.base, directory, "AGENTS.md");
+  // From the base on, so that an absolute path is not taken for one of the project.
+  const place = directory === undefined ? "." : resolve(to.places.base, directory);
+  const path = directory === undefined || place === to.places.base ? file : join(place, "AGENTS.md");
   if (!isWithin(to.places.base, path)) throw new AgentcliError("usage", `${directory} is not in the project`);
   const limit = to.places.scope === "user" ? LIMITS.globalRules : null;
   if (limit !== null) refuse([lengthProblem(content, limit)], `${kind} ${name}`);

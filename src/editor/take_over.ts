@@ -36,7 +36,9 @@ export function candidatesOf(found: readonly FoundArtifact[], scene: TakeOverSce
   return grouped(found.filter(({ ours }) => !ours)).map((group): Candidate => {
     const made = artifactOf(group, scene);
     if ("reason" in made) return { found: group, artifact: null, reason: made.reason };
-    const known = [...scene.ledger.artifacts, ...artifacts];
+    // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
+    const owned = scene.ledger.artifacts.filter(({ pieces }) => pieces.some(({ written }) => written !== null));
+    const known = [...owned, ...artifacts];
     for (let count = 2, { name } = made; known.some((one) => sameArtifact(one, made)); count++) {
       made.name = `${name.slice(0, 60)}-${count}`;
     }

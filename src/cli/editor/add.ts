@@ -14,7 +14,7 @@ import {
 } from "../../editor/make_artifact.ts";
 import { isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
-import { join } from "../../platform/path.ts";
+import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { Values } from "../option.ts";
 import type { Context, Invocation } from "../verb.ts";
@@ -78,8 +78,10 @@ async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
     case "mcp":
       return makeServer(name, await serverOf(request), { to });
     default: {
-      const directory = name === "" || to.places.scope !== "project" ? undefined : name;
-      const section = (name.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
+      const { base } = to.places;
+      const place = name === "" || to.places.scope !== "project" ? base : resolve(context.globals.cwd, name);
+      const directory = relativeTo(base, place);
+      const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
       return makeInstructions(section, await readContent(fileOf(options), context), { to, directory });
     }
   }
