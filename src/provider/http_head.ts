@@ -21,6 +21,9 @@ export class NoHttp extends Error {
   }
 }
 
+/** Headers that say how the message is carried: those of a configuration would contradict what is done. */
+const CARRIAGE = /^(?:connection|content-length|expect|keep-alive|te|trailer|transfer-encoding|upgrade)$/i;
+
 /** The head of a request; names and values must have been checked. The connection is for this request alone. */
 export function requestHead(
   request: { method: string; url: URL; headers: Readonly<Record<string, string>> },
@@ -28,8 +31,10 @@ export function requestHead(
 ): string {
   const { method, url, headers } = request;
   const lines = [`${method} ${url.pathname}${url.search} HTTP/1.1`];
-  const all = { host: url.host, accept: "*/*", ...headers, connection: "close" };
-  for (const [name, value] of Object.entries(all)) lines.push(`${name}: ${value}`);
+  for (const [name, value] of Object.entries({ host: url.host, accept: "*/*", ...headers })) {
+    if (!CARRIAGE.test(name)) lines.push(`${name}: ${value}`);
+  }
+  lines.push("connection: close");
   if (bodyBytes !== null) lines.push(`content-length: ${bodyBytes}`);
   return `${lines.join("\r\n")}\r\n\r\n`;
 }

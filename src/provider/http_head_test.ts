@@ -13,13 +13,19 @@ Deno.test("a request names its host, its length, and that its connection ends wi
   assert.doesNotMatch(requestHead({ method: "GET", url, headers: {} }, null), /content-length/);
 });
 
-Deno.test("a configured header replaces what is sent by default, but never how the connection ends", () => {
+Deno.test("a configured header replaces what is sent by default, but never how the message is carried", () => {
   const url = new URL("http://127.0.0.1/");
-  const head = requestHead(
-    { method: "GET", url, headers: { accept: "x/y", host: "a.test", connection: "keep-alive" } },
-    null,
+  const carriage = {
+    connection: "keep-alive",
+    "Content-Length": "99",
+    "transfer-encoding": "chunked",
+    expect: "100-continue",
+  };
+  const head = requestHead({ method: "POST", url, headers: { accept: "x/y", host: "a.test", ...carriage } }, 2);
+  assert.equal(
+    head,
+    "POST / HTTP/1.1\r\nhost: a.test\r\naccept: x/y\r\nconnection: close\r\ncontent-length: 2\r\n\r\n",
   );
-  assert.equal(head, "GET / HTTP/1.1\r\nhost: a.test\r\naccept: x/y\r\nconnection: close\r\n\r\n");
 });
 
 Deno.test("the end of a head is found with either line end, and not before it is there", () => {
