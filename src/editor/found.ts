@@ -2,7 +2,7 @@
 import type { ArtifactKind } from "./artifact.ts";
 import type { Scope } from "./dialect.ts";
 import type { Ledger } from "./ledger.ts";
-import { sameHook } from "./piece.ts";
+import { sameHook } from "./hook_item.ts";
 import type { SectionMarks } from "./section.ts";
 
 /** Something that an editor finds. */

@@ -4,6 +4,7 @@ import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt, parseJsonTree } 
 import { decodeBase64, type Piece } from "./artifact.ts";
 import { addItem, removeItem, removeMember, replaceItem, setMember } from "./json_edit.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
+import { findItem } from "./hook_item.ts";
 import { lookAt, sha256, textOf } from "./disk.ts";
 
 /** A piece of a file that is text to us. */
@@ -25,39 +26,28 @@ function marksOf({ name, marks }: Extract<Piece, { kind: "section" }>): SectionM
   return marks === undefined ? ownMarks(name) : { name, ...marks };
 }
 
-function commandsOf(value: unknown): unknown[] {
-  if (typeof value !== "object" || value === null) return [];
-  return [(value as { command?: unknown }).command, (value as { powershell?: unknown }).powershell]
-    .filter((command) => typeof command === "string");
+/** What is known of a piece that is looked for. */
+export interface PieceSearch {
+  /** The piece as it was written before. */
+  versions: readonly Piece[];
+  /** Values of other items that are known, in canonical form. */
+  others: ReadonlySet<string>;
+  /** It was written and is expected there. */
+  isKnown: boolean;
 }
 
-/** Whether two entries are one hook: equal, or with a command line in common. */
-export function sameHook(one: unknown, other: unknown): boolean {
-  if (canonical(one) === canonical(other)) return true;
-  const commands = commandsOf(one);
-  return commandsOf(other).some((command) => commands.includes(command));
+const UNKNOWN: PieceSearch = { versions: [], others: new Set(), isKnown: false };
+
+function itemIn(list: JsonNode | null, piece: Piece, { versions, others, isKnown }: PieceSearch): number {
+  const values = [piece, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []);
+  return findItem(list, { versions: values, others, loosely: isKnown });
 }
 
-/** The item of a list that is this one: equal, else as it was written, else one with the same command line. */
-function indexOf(list: JsonNode | null, versions: readonly unknown[]): number {
-  if (list?.kind !== "array") return -1;
-  const items = list.items.map(dataOf);
-  for (const version of versions) {
-    const equal = items.findIndex((item) => canonical(item) === canonical(version));
-    if (equal >= 0) return equal;
-  }
-  const commands = versions.flatMap(commandsOf);
-  return items.findIndex((item) => commandsOf(item).some((command) => commands.includes(command)));
-}
-
-/**
- * What stands in the place of a piece; `versions`: the piece as it was written before. Throws `JsonProblem` and
- * `SectionProblem` for a text that cannot be read.
- */
+/** What stands in the place of a piece. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
 export async function stateIn(
   text: string,
   piece: TextPiece,
-  { versions }: { versions: readonly Piece[] },
+  search: PieceSearch,
 ): Promise<PlaceState> {
   if (piece.kind === "section") {
     const content = readSection(text, marksOf(piece));
@@ -65,9 +55,7 @@ export async function stateIn(
   }
   if (text.replace(/^\ufeff/, "").trim() === "") return NOTHING;
   const place = nodeAt(parseJsonTree(text), piece.at);
-  const index = piece.kind === "member"
-    ? 0
-    : indexOf(place, [piece, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []));
+  const index = piece.kind === "member" ? 0 : itemIn(place, piece, search);
   const node = piece.kind === "member" ? place : place?.kind === "array" ? place.items[index] : undefined;
   if (node === undefined || node === null) return NOTHING;
   const value = dataOf(node);
@@ -82,7 +70,7 @@ export function isInPlace(piece: Piece): boolean {
   try {
     if (piece.kind === "section") return readSection(text, marksOf(piece)) !== null;
     const node = text.trim() === "" ? null : nodeAt(parseJsonTree(text), piece.at);
-    return piece.kind === "member" ? node !== null : indexOf(node, [piece.value]) >= 0;
+    return piece.kind === "member" ? node !== null : itemIn(node, piece, UNKNOWN) >= 0;
   } catch (error) {
     if (error instanceof JsonProblem || error instanceof SectionProblem) return true;
     throw error;

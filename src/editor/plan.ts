@@ -1,9 +1,9 @@
 /** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { artifactId, encodeBase64, type Piece, pieceHash } from "./artifact.ts";
+import { artifactId, encodeBase64, type Piece, pieceHash, sameArtifact } from "./artifact.ts";
 import { type FoundFile, linkOnTheWay, readFound, sameBytes, sha256 } from "./disk.ts";
-import { JsonProblem } from "./json_tree.ts";
+import { canonical, JsonProblem } from "./json_tree.ts";
 import { type Installed, type InstalledPiece, type Ledger, ownStates, readOriginal } from "./ledger.ts";
 import { lengthProblem } from "./limits.ts";
 import { bytesOf, isBare, type PlaceState, stateIn, textOfFile, withoutPiece, withPiece } from "./piece.ts";
@@ -39,6 +39,8 @@ export interface Plan {
 /** One file while it is worked on. */
 interface Draft {
   path: string;
+  /** The items of lists of the file that are known to belong to other artifacts than that of a step, canonical. */
+  items(step: Step): ReadonlySet<string>;
   base: string;
   before: FoundFile | null;
   now: Uint8Array<ArrayBuffer> | null;
@@ -99,8 +101,15 @@ async function openDraft(
   const before = readFound(path);
   const kept = ledger.files[path] === undefined ? before : await readOriginal(home, path);
   const original = kept === null ? null : textOfFile(kept.bytes);
+  const items = ({ artifact }: Step) => {
+    const others = ledger.artifacts.filter((one) => !sameArtifact(one, artifact)).flatMap(({ pieces }) => pieces);
+    return new Set(
+      others.flatMap(({ piece }) => piece.kind === "item" && piece.path === path ? [canonical(piece.value)] : []),
+    );
+  };
   return {
     path,
+    items,
     base,
     before,
     now: before?.bytes ?? null,
@@ -118,7 +127,7 @@ type Refused = { reason: Problem["reason"]; message: string };
 async function stateOf(
   piece: Piece,
   draft: Draft,
-  { old }: { old: InstalledPiece | null },
+  { old, others }: { old: InstalledPiece | null; others: ReadonlySet<string> },
 ): Promise<PlaceState | Refused> {
   if (piece.kind === "file") {
     if (draft.now === null) return { hash: null, index: 0, found: null };
@@ -127,7 +136,8 @@ async function stateOf(
   }
   const text = textOfFile(draft.now);
   if (text === null) return { reason: "unusable", message: "it is not UTF-8 text" };
-  return await stateIn(text, piece, { versions: old === null ? [] : [old.piece, ...(old.earlier ?? [])] });
+  const versions = old === null ? [] : [old.piece, ...(old.earlier ?? [])];
+  return await stateIn(text, piece, { versions, others, isKnown: old !== null && old.written !== null });
 }
 
 function isExecutable(file: FoundFile | null): boolean {
@@ -143,7 +153,7 @@ async function take(step: Step, draft: Draft, wanted: Wanted): Promise<Installed
   const noted: InstalledPiece = { piece, written: null, ...notesOf(old) };
   // What was never ours is not ours to take away.
   if (!stays && !owned) return noted;
-  const state = await stateOf(piece, draft, { old });
+  const state = await stateOf(piece, draft, { old, others: draft.items(step) });
   if ("reason" in state) return state;
   const goal = next === null ? null : await pieceHash(next);
   if (!stays) {

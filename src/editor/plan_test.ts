@@ -237,3 +237,21 @@ Deno.test("a huge file, and one that is no text, are reported and stay", async (
     assert.deepEqual(plan.changes, []);
   }
 });
+
+Deno.test("hooks that do the same nothing in PowerShell are told apart, and one changed by hand is known by it", async () => {
+  await using at = await place();
+  const hook = (name: string) =>
+    at.artifact(name, [{
+      kind: "item",
+      path: `${at.base}/hooks.json`,
+      at: ["hooks", "pre_read_code"],
+      value: { command: name, powershell: "exit 0" },
+    }]);
+  for (const name of ["one", "two"]) {
+    assert.deepEqual((await applyChanges(at.home, wanted({ add: [hook(name)] }))).problems, []);
+  }
+  await at.write("hooks.json", (await at.read("hooks.json")).replace('"one"', '"by hand"'));
+  const removed = await applyChanges(at.home, wanted({ remove: [hook("one"), hook("two")] }));
+  assert.deepEqual(removed.problems.map(({ artifact, reason }) => `${artifact} ${reason}`), ["hook:one changed"]);
+  assert.deepEqual(JSON.parse(await at.read("hooks.json")).hooks.pre_read_code.length, 1);
+});

@@ -1,0 +1,203 @@
+import assert from "node:assert/strict";
+import { outputOf } from "../src/platform/program_output.ts";
+import { done, editor } from "./helpers/editor_program.ts";
+import { fileTree } from "./helpers/file_tree.ts";
+import { runProgram, startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
+
+const HOOKS = '// theirs\n{ "hooks": { "pre_read_code": [ {"command": "theirs"} ] } }\n';
+const SERVERS = "../home/.vendor/ide/mcp_config.json";
+
+async function foreignProject(home: TemporaryHome): Promise<void> {
+  await home.write(".ide/hooks.json", HOOKS);
+  await home.write("AGENTS.md", "# Theirs\n");
+  await home.write(SERVERS, '{"mcpServers": {"theirs": {"command": "x"}}}');
+  await home.write("in.md", "text\n");
+}
+
+function hook(name: string, event = "pre_read_code"): string[] {
+  return ["hook", name, "--event", event, "--command", `c-${name}`, "--powershell", "exit 0"];
+}
+
+Deno.test("processes that add to the same files at once lose nothing of each other or of others", async () => {
+  await using home = await temporaryHome();
+  await foreignProject(home);
+  const before = fileTree(home.root);
+  const names = ["one", "two", "three", "four", "five"];
+  await Promise.all(names.map((name, at) => {
+    const kinds = [hook(name), ["mcp", name, "--command", "c"], ["rule", name, "--scope", "user", "--file", "in.md"]];
+    return done(home, "add", ...kinds[at % kinds.length] ?? [], "--yes");
+  }));
+  await Promise.all(names.map((name) => done(home, "add", ...hook(`${name}-hook`), "--yes")));
+  const written = await home.read(".ide/hooks.json");
+  for (const name of names) assert.ok(written.includes(`"c-${name}-hook"`), name);
+  assert.ok(written.startsWith("// theirs\n") && written.includes('{"command": "theirs"}'));
+  await done(home, "check");
+  await Promise.all([...names, "again"].map(() => editor(home, "remove", "--all", "--yes")));
+  assert.deepEqual(fileTree(home.root), before);
+});
+
+Deno.test("two projects with one home are changed at once, and each is given back by itself", async () => {
+  await using home = await temporaryHome();
+  await foreignProject(home);
+  const other = `${home.root}/other`;
+  await Deno.mkdir(other);
+  await Deno.writeTextFile(`${other}/AGENTS.md`, "# Other\n");
+  const before = fileTree(home.root);
+  const inOther = (...words: string[]) => runProgram(["editor", ...words], { home, cwd: other });
+  await Promise.all([
+    done(home, "init", "--yes"),
+    inOther("init", "--yes"),
+    done(home, "add", ...hook("mine"), "--yes"),
+    inOther("add", ...hook("mine"), "--yes"),
+    inOther("add", "mcp", "ours", "--command", "c", "--yes"),
+  ]);
+  assert.equal((await inOther("check")).code, 0);
+  await done(home, "check");
+  await done(home, "remove", "--all", "--scope", "project", "--yes");
+  assert.equal((await inOther("check")).code, 0);
+  assert.ok((await inOther("list")).stdout.includes("no-cloud-guard"));
+  assert.equal((await inOther("remove", "--all", "--yes")).code, 0);
+  assert.deepEqual(fileTree(home.root), before);
+});
+
+Deno.test({
+  name: "a plan that was shown is not done when an editor has changed the file before the answer",
+  ignore: !HAS_TMUX,
+  async fn() {
+    await using home = await temporaryHome();
+    await foreignProject(home);
+    await using terminal = await openTerminal(["editor", "add", ...hook("mine")], { home, columns: 100, rows: 40 });
+    await terminal.shows(/Write 1 file\?/);
+    const saved = HOOKS.replace("theirs", "theirs, saved meanwhile");
+    await home.write(".ide/hooks.json", saved);
+    await terminal.type("y");
+    await terminal.press("Enter");
+    await terminal.shows(/the files have changed since the plan was shown; nothing was written/);
+    await terminal.shows(/EXIT ?2/);
+    assert.equal(await home.read(".ide/hooks.json"), saved);
+  },
+});
+
+Deno.test({
+  name: "a no to the question writes nothing",
+  ignore: !HAS_TMUX,
+  async fn() {
+    await using home = await temporaryHome();
+    await foreignProject(home);
+    const before = fileTree(home.root);
+    await using terminal = await openTerminal(["editor", "init"], { home, columns: 100, rows: 40 });
+    await terminal.shows(/Write 6 files\?/);
+    await terminal.type("n");
+    await terminal.press("Enter");
+    await terminal.shows(/nothing was written[^]*EXIT ?2/);
+    assert.deepEqual(fileTree(home.root), before);
+  },
+});
+
+/** Runs the program and kills it when the files have changed `events` times; false when it ended before. */
+async function killedAfter(home: TemporaryHome, words: readonly string[], { events }: { events: number }) {
+  const watcher = Deno.watchFs([home.project, `${home.agentcliHome}/editor`]);
+  const program = startProgram(["editor", ...words], { home });
+  const ended = program.finished.then(() => watcher.close());
+  let seen = 0;
+  for await (const { kind } of watcher) {
+    if (kind === "access") continue;
+    seen += 1;
+    if (seen === events) program.kill("SIGKILL");
+  }
+  await ended;
+  return (await program.finished).signal === "SIGKILL";
+}
+
+/** How many changes of files are waited for before the kill. */
+const KILLS = [1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50];
+
+for (const way of ["init", "remove"]) {
+  Deno.test(`after kill -9 in the middle of ${way}, the next removal gives back every byte`, async () => {
+    await using home = await temporaryHome();
+    await foreignProject(home);
+    const before = fileTree(home.root);
+    let kills = 0;
+    for (const events of KILLS) {
+      await Deno.mkdir(`${home.agentcliHome}/editor`, { recursive: true });
+      if (way === "remove") await done(home, "init", "--yes");
+      const words = way === "init" ? ["init", "--yes"] : ["remove", "--all", "--yes"];
+      if (await killedAfter(home, words, { events })) kills += 1;
+      const checked = await editor(home, "check");
+      assert.doesNotMatch(checked.stdout, /changed by hand/, `${events} events`);
+      await done(home, events % 2 === 0 ? "apply" : "plan", "--yes");
+      await done(home, "remove", "--all", "--yes");
+      assert.deepEqual(fileTree(home.root), before, `${events} events`);
+    }
+    assert.ok(kills > 2, `${kills} of ${KILLS.length} runs were killed before their end`);
+  });
+}
+
+async function git(cwd: string, ...args: string[]): Promise<void> {
+  const identity = ["-c", "user.name=t", "-c", "user.email=t@t.invalid", "-c", "init.defaultBranch=main"];
+  const env = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
+  const output = await outputOf(new Deno.Command("git", { args: [...identity, ...args], cwd, env }));
+  if (!output?.success) throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(output?.stderr)}`);
+}
+
+const HAS_GIT = (await outputOf(new Deno.Command("git", { args: ["--version"], stdout: "null", stderr: "null" })))
+  ?.success === true;
+
+Deno.test({
+  name: "five sessions, each in a worktree of its own, find their own root, what is installed, and what is missing",
+  ignore: !HAS_GIT,
+  async fn() {
+    await using home = await temporaryHome();
+    await home.write(".gitignore", ".ide/\n");
+    await home.write("src/a.txt", "a\n");
+    await git(home.project, "init", "-q");
+    await git(home.project, "add", ".");
+    await git(home.project, "commit", "-qm", "first");
+    await done(home, "init", "--yes");
+    const trees = [1, 2, 3, 4, 5].map((number) => `${home.root}/tree ${number}`);
+    for (const [at, tree] of trees.entries()) await git(home.project, "worktree", "add", "-q", "-b", `b${at}`, tree);
+    const before = fileTree(home.root);
+    const run = (cwd: string, ...words: string[]) => runProgram(["editor", ...words], { home, cwd });
+    await Promise.all(trees.map(async (tree) => {
+      const listed = JSON.parse((await run(`${tree}/src`, "list", "--json")).stdout);
+      assert.equal(listed.root, tree);
+      // The guard of the main tree is not in this one: nobody is told no there.
+      const checked = await run(tree, "check");
+      assert.equal(checked.code, 1);
+      assert.match(checked.stdout, /in this worktree .*hook:no-cloud-guard.* of .*project is missing/);
+      const added = await run(tree, "init", "--yes");
+      assert.equal(added.code, 0, added.stderr);
+      assert.equal((await run(tree, "check")).code, 0);
+    }));
+    assert.equal((await run(home.project, "check")).code, 0);
+    const { notes } = JSON.parse((await done(home, "list", "--json")).stdout);
+    assert.deepEqual(notes, ["no hook prepares new worktrees: agentcli editor add hook setup-worktree"]);
+    await git(home.project, "worktree", "add", "-q", "-b", "b6", `${home.root}/tree 6`);
+    await git(home.project, "worktree", "add", "-q", "-b", "b7", `${home.root}/tree 7`);
+    assert.match((await done(home, "check")).stderr, /7 linked worktrees; the editor runs at most 5/);
+    for (const number of [6, 7]) await git(home.project, "worktree", "remove", "-f", `${home.root}/tree ${number}`);
+    await Promise.all(trees.map((tree) => run(tree, "remove", "--all", "--yes")));
+    const inTrees = (files: Map<string, string>) => [...files].filter(([path]) => path.includes("/tree "));
+    assert.deepEqual(inTrees(fileTree(home.root)), inTrees(before));
+  },
+});
+
+Deno.test({
+  name: "what is committed is known in a worktree as what was installed",
+  ignore: !HAS_GIT,
+  async fn() {
+    await using home = await temporaryHome();
+    await git(home.project, "init", "-q");
+    await done(home, "init", "--yes");
+    await git(home.project, "add", ".");
+    await git(home.project, "commit", "-qm", "first");
+    const tree = `${home.root}/tree`;
+    await git(home.project, "worktree", "add", "-q", tree);
+    const run = (...words: string[]) => runProgram(["editor", ...words], { home, cwd: tree });
+    assert.equal((await run("check")).code, 0);
+    const { artifacts } = JSON.parse((await run("list", "--json")).stdout);
+    assert.ok(artifacts.length > 3 && artifacts.every(({ ours }: { ours: boolean }) => ours));
+    assert.equal((await run("import")).stderr, "nothing of others is here\n");
+  },
+});
