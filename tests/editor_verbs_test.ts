@@ -1,0 +1,216 @@
+import assert from "node:assert/strict";
+import { done, editor } from "./helpers/editor_program.ts";
+import { fileTree } from "./helpers/file_tree.ts";
+import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+function withInput(home: TemporaryHome, stdin: string, ...words: string[]) {
+  return runProgram(["editor", ...words], { home, stdin });
+}
+
+Deno.test("content comes from standard input for every kind that has some", async () => {
+  await using home = await temporaryHome();
+  const cases: [kind: string[], text: string, file: string, says: RegExp][] = [
+    [["rule", "style"], "Use names 😀\r\n", ".ide/rules/style.md", /^---\ntrigger: always_on\n---\n\nUse names 😀\n$/],
+    [
+      ["workflow", "ship", "--description", "d"],
+      "1. x\n",
+      ".ide/workflows/ship.md",
+      /^---\ndescription: d\n---\n\n1\. x\n$/,
+    ],
+    [["skill", "mine"], "---\nname: mine\ndescription: d\n---\nx\n", ".ide/skills/mine/SKILL.md", /name: mine/],
+    [["instructions"], "Keep it short.", "AGENTS.md", /begin notes -->\nKeep it short\.\n<!--/],
+    [
+      ["mcp", "srv"],
+      '{"command": "c", // why\n}',
+      "../home/.vendor/ide/mcp_config.json",
+      /"srv": \{\n +"command": "c"/,
+    ],
+  ];
+  for (const [words, text, file, says] of cases) {
+    const added = await withInput(home, text, "add", ...words, "--file", "-", "--yes");
+    assert.equal(added.code, 0, added.stderr);
+    assert.match(await home.read(file), says);
+  }
+  await done(home, "check");
+  for (const [words] of cases) {
+    const empty = await withInput(home, "\xff\xfe", "add", ...words, "--file", "-", "--yes", "--dry-run");
+    assert.ok(empty.code <= 2 && !/internal/.test(empty.stderr), empty.stderr);
+  }
+  const long = await withInput(home, "x".repeat(5 * 1024 * 1024), "add", "rule", "long", "--file", "-", "--yes");
+  assert.equal(long.code, 2);
+  assert.match(long.stderr, /standard input is too long/);
+});
+
+Deno.test("one copy of a skill can serve several assistants", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "---\nname: shared\ndescription: d\n---\nx\n");
+  await done(home, "add", "skill", "shared", "--file", "in.md", "--shared", "--yes");
+  await done(home, "add", "skill", "shared", "--file", "in.md", "--shared", "--scope", "user", "--yes");
+  assert.match(await home.read(".agents/skills/shared/SKILL.md"), /name: shared/);
+  assert.match(await home.read("../home/.agents/skills/shared/SKILL.md"), /name: shared/);
+  for (const dialect of ["ide", "windsurf", "devin"]) {
+    const { artifacts } = JSON.parse((await done(home, "list", "--json", "--dialect", dialect)).stdout);
+    assert.deepEqual(artifacts.map(({ kind, scope }: Record<string, string>) => `${kind} ${scope}`), [
+      "skill project",
+      "skill user",
+    ]);
+  }
+});
+
+Deno.test("list shows hooks by event, which file is read, and which of one name counts, for each editor", async () => {
+  await using home = await temporaryHome();
+  const system = `${home.root}/system`;
+  await Deno.mkdir(`${system}/workflows`, { recursive: true });
+  await Deno.writeTextFile(`${system}/workflows/ship.md`, "---\ndescription: d\n---\nx\n");
+  await Deno.mkdir(`${system}/rules`);
+  await Deno.writeTextFile(`${system}/rules/style.md`, "---\ntrigger: manual\n---\nx\n");
+  const workflow = "---\ndescription: d\n---\nx\n";
+  for (const directory of [".ide", ".windsurf", ".devin"]) {
+    await home.write(`${directory}/workflows/ship.md`, workflow);
+    await home.write(`${directory}/rules/style.md`, "---\ntrigger: manual\n---\nx\n");
+  }
+  await home.write(
+    ".windsurf/hooks.json",
+    '{"hooks": {"pre_read_code": [{"command": "bash a.sh", "powershell": "x"}]}}',
+  );
+  await home.write(".ide/hooks.json", '{"hooks": {"pre_read_code": [{"command": "bash a.sh"}, {"command": "b"}]}}');
+  const list = async (dialect: string) => {
+    const words = ["list", "--dialect", dialect, "--system-dir", system];
+    const { stdout } = await done(home, ...words);
+    return { stdout, json: JSON.parse((await done(home, ...words, "--json")).stdout) };
+  };
+  const counts = (json: { artifacts: { kind: string; scope: string; precedence?: string }[] }, kind: string) =>
+    json.artifacts.filter((one) => one.kind === kind).map(({ scope, precedence }) => `${scope}: ${precedence}`);
+  const ide = await list("ide");
+  assert.match(ide.stdout, /Hooks by event:\n +pre_read_code: a \(project\), b \(project\)\n/);
+  assert.match(ide.stdout, /rule: of one name the system's counts, else the project's/);
+  assert.deepEqual(counts(ide.json, "rule"), [
+    "project: not used: the one of the system wins",
+    "system: wins over the others of that name",
+  ]);
+  const windsurf = await list("windsurf");
+  assert.match(windsurf.stdout, /\.windsurf\/hooks\.json is read: \.devin\/hooks\.json is absent or empty/);
+  assert.match(windsurf.stdout, /rule: all levels count, and none overrides another/);
+  assert.deepEqual(counts(windsurf.json, "rule"), ["project: undefined", "system: undefined"]);
+  assert.deepEqual(counts(windsurf.json, "workflow"), [
+    "project: not used: the one of the system wins",
+    "system: wins over the others of that name",
+  ]);
+  await home.write(".devin/hooks.json", '{"hooks": {"pre_read_code": [{"command": "c"}]}}');
+  const devin = await list("devin");
+  assert.match(devin.stdout, /\.devin\/hooks\.json is read: while it has content, \.windsurf\/hooks\.json is not read/);
+  assert.match(devin.json.problems.join(), /\.windsurf\/hooks\.json is not read: another hooks file .* goes before it/);
+});
+
+Deno.test("what is wrong with files of others is found, each by its kind, and no value of a key is shown", async () => {
+  await using home = await temporaryHome();
+  await home.write(".ide/rules/none.md", "no frontmatter\n");
+  await home.write(".ide/rules/cut.md", "---\ntrigger: glob\nglobs: **/*.{ts,tsx}\n---\nx\n");
+  await home.write(".ide/rules/long.md", `---\ntrigger: manual\n---\n${"😀".repeat(12_000)}`);
+  await home.write(".ide/workflows/bare.md", "1. x\n");
+  await home.write(".ide/skills/one/SKILL.md", "---\nname: two\ndescription: d\nmodel: x\n---\nx\n");
+  await home.write(
+    ".ide/hooks.json",
+    '{"hooks": {"pre_read_code": [{}, {"command": "c", "working_directory": "~/x"}], "preRead": [{"command": "c"}], "stop": 1}}',
+  );
+  const servers = {
+    both: { command: "c", serverUrl: "http://x.test" },
+    keyed: { command: "c", env: { API_KEY: "abcdefgh12345678" }, args: [1] },
+  };
+  await home.write("../home/.vendor/ide/mcp_config.json", JSON.stringify({ mcpServers: servers }));
+  await home.write("../home/.vendor/ide/memories/global_rules.md", "x".repeat(6_001));
+  const checked = await editor(home, "check", "--json");
+  assert.equal(checked.code, 1);
+  const messages = JSON.parse(checked.stdout).findings.map(({ message }: { message: string }) => message).join("\n");
+  for (
+    const part of [
+      "rule none: it has no trigger",
+      "rule cut: a glob with a comma in braces",
+      /rule long: it has 12\d\d\d characters/,
+      "workflow bare: it has no description",
+      'skill one: its name "two" is not that of its directory "one"',
+      'skill one: the field "model" is not in the specification',
+      "hook pre-read-code: it has no command line",
+      "its working_directory starts with ~",
+      'the editor knows no event "preRead"',
+      "stop is no list",
+      "mcp both: a server has either a command or an address",
+      "mcp keyed: API_KEY holds a literal key",
+      "mcp keyed: its args is no list of texts",
+      "instructions (text): it has 6001 characters",
+    ]
+  ) {
+    assert.ok(typeof part === "string" ? messages.includes(part) : part.test(messages), `${part} in:\n${messages}`);
+  }
+  assert.equal(checked.stdout.includes("abcdefgh12345678"), false);
+});
+
+Deno.test("errors of a newcomer say what to do", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "text\n");
+  for (
+    const [words, says] of [
+      [["add"], /needs <kind>/],
+      [["add", "hook"], /no-cloud-guard, audit-log/],
+      [["add", "rule", "x"], /give --file <path>; - is standard input/],
+      [["add", "rule", "x", "--file", "none.md"], /none\.md does not exist/],
+      [["add", "workflow", "x", "--file", "in.md"], /give --description/],
+      [["add", "skill", "x", "--file", "in.md"], /begins with the lines ---, name: x/],
+      [["add", "hook", "x", "--event", "pre_foo"], /it knows pre_read_code, /],
+      [["add", "hook", "x", "--event", "pre_read_code", "--command", "c"], /give --command \(bash\) and --powershell/],
+      [["add", "mcp", "x"], /--command, --server-url or --file/],
+      [["add", "mcp", "x", "--command", "c", "--scope", "project"], /use --scope user/],
+      [["add", "rule", "x", "--file", "in.md", "--scope", "system"], /name it with --system-dir/],
+      [["remove"], /give --all/],
+      [["remove", "rule:none"], /see: agentcli editor list/],
+      [["show", "none"], /see: agentcli editor list/],
+      [["import", "--take"], /see: agentcli editor import/],
+      [["init"], /pass --yes/],
+    ] as const
+  ) {
+    const finished = await editor(home, ...words);
+    assert.equal(finished.code, 2, words.join(" "));
+    assert.match(finished.stderr, says, words.join(" "));
+  }
+  assert.deepEqual([...fileTree(home.project).keys()], [`${home.project}/in.md`]);
+});
+
+Deno.test("every verb speaks JSON, and its plan holds whole diffs", async () => {
+  await using home = await temporaryHome();
+  const json = async (...words: string[]) => JSON.parse((await done(home, ...words, "--json")).stdout);
+  const dry = await json("init", "--dry-run");
+  assert.deepEqual([dry.applied, dry.changes.length, dry.problems], [false, 6, []]);
+  assert.match(dry.changes[0].diff, /^--- \/dev\/null\n\+\+\+ AGENTS\.md\n@@ -0,0 \+1/);
+  const applied = await json("init", "--yes");
+  assert.deepEqual([applied.applied, applied.changes], [true, dry.changes]);
+  assert.deepEqual((await json("plan")).changes, []);
+  assert.deepEqual((await json("apply", "--yes")).changes, []);
+  assert.deepEqual([(await json("check")).ok, (await json("import")).artifacts], [true, []]);
+  assert.equal((await json("show", "hook:no-cloud-guard")).ours.length, 1);
+  const removed = await json("remove", "--all", "--yes");
+  assert.ok(removed.changes.every(({ action }: { action: string }) => action === "remove"));
+  const refused = await editor(home, "show", "none", "--json");
+  assert.equal(JSON.parse(refused.stdout === "" ? refused.stderr : refused.stdout).error.code, "usage");
+});
+
+Deno.test("completions offer artifacts and events by what is there", async () => {
+  await using home = await temporaryHome();
+  await home.write(".ide/rules/theirs.md", "---\ntrigger: manual\n---\nx\n");
+  await done(home, "add", "hook", "audit-log", "--yes");
+  const words = async (...typed: string[]) => {
+    const finished = await runProgram(["__complete", "--word", "", "--", ...typed], { home });
+    return finished.stdout.split("\n").map((line) => line.split("\t")[0] ?? "").filter((word) => /\w/.test(word));
+  };
+  assert.deepEqual(await words("editor", "remove"), ["hook:audit-log", ":none"]);
+  assert.deepEqual(await words("editor", "import"), ["rule:theirs", ":none"]);
+  assert.deepEqual(await words("editor", "show"), ["hook:audit-log", "rule:theirs", ":none"]);
+  assert.ok((await words("editor", "add", "hook", "x", "--event")).includes("post_setup_worktree"));
+});
+
+Deno.test("a hook that would not find agentcli is said to fail", async () => {
+  await using home = await temporaryHome();
+  const add = (...words: string[]) =>
+    runProgram(["editor", "add", "hook", "no-cloud-guard", "--yes", ...words], { home, env: { PATH: "/nowhere" } });
+  assert.match((await add()).stderr, /agentcli is not on PATH.*a guard blocks everything\n.*--set agentcli=/);
+  assert.doesNotMatch((await add("--set", "agentcli=/opt/agentcli")).stderr, /not on PATH/);
+});
