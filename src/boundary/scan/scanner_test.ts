@@ -297,3 +297,26 @@ Deno.test("one run of base64 of seven megabytes, as an image is, is looked throu
   bytes.set(bytesOf(secret), bytes.length - 100);
   assert.equal(scanner.scan(bytes.toBase64())?.form, "base64");
 });
+
+Deno.test("an image that is no copy of a protected image passes, however alike their headers are; a part of a copy does not", () => {
+  const url = (bytes: Uint8Array) => `data:image/png;base64,${bytes.toBase64()}`;
+  const noise = (seed: number, length: number) => {
+    let state = seed;
+    return Uint8Array.from({ length }, () => {
+      state = Math.imul(state ^ state >>> 15, 0x2c1b3c6d) + 0x9e3779b9 | 0;
+      return state >>> 11 & 0xff;
+    });
+  };
+  const header = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, ...noise(7, 400)]);
+  const image = (seed: number) => new Uint8Array([...header, ...noise(seed, 6000)]);
+  const [kept, other] = [image(1), image(2)];
+  const words = "the words of the protected note";
+  const scanner = scannerOf({ "kept.png": kept, "note.txt": words });
+  assert.equal(scanner.scan(url(other)), null);
+  assert.ok(scanner.scan(other.toBase64()) !== null, "control: as text the common header is a fragment");
+  for (const copy of [kept, kept.subarray(0, 1500), new Uint8Array([...header, ...kept.subarray(3000)])]) {
+    assert.equal(scanner.scan(url(copy))?.path, "kept.png");
+  }
+  const carrier = new Uint8Array([...other, ...bytesOf(words)]);
+  assert.equal(scanner.scan(url(carrier))?.path, "note.txt", "words of other files count as ever");
+});
