@@ -4,7 +4,8 @@
  *
  * Options: `--rows a,b` (default: all that are not slow; `--list` names them), `--runs n`, `--json`,
  * `--program <file>` (default `dist/agentcli.js`; a bundle or a binary). `--peers` compares with the other agent CLIs on
- * PATH that it knows how to start (opencode, codex, qwen, pi, cn) in place of the rows; it needs bubblewrap.
+ * PATH that it knows how to start (opencode, codex, qwen, pi, cn) in place of the rows, and with `--binary
+ * <file>` with another form of ours; it needs bubblewrap.
  */
 import { runBeside } from "./bench/beside.ts";
 import { type Pair, type Row, ROWS } from "./bench/rows.ts";
@@ -93,7 +94,12 @@ async function main(): Promise<void> {
   const rows = ROWS.filter(({ name, slow }) => names ? names.includes(name) : !slow);
   const program = option("program") ?? decodeURIComponent(new URL("../dist/agentcli.js", import.meta.url).pathname);
   if (Deno.args.includes("--peers")) {
-    return await runBeside({ program: await Deno.realPath(program), runs: Number(option("runs") ?? 5) });
+    const binary = option("binary");
+    return await runBeside({
+      program: await Deno.realPath(program),
+      binary: binary && await Deno.realPath(binary),
+      runs: Number(option("runs") ?? 5),
+    });
   }
   const json = Deno.args.includes("--json");
   await using stage = await openStage(await Deno.realPath(program));

@@ -12,6 +12,8 @@ import { openStage, type Run, type Stage, type Subject } from "./stage.ts";
 const CUT = "AGENTCLI_BENCH_CUT";
 
 const PROMPT = "Hello";
+/** The others are measured by this one. */
+const OURS = "agentcli";
 /** Nothing listens there. */
 const REFUSED = "http://127.0.0.1:9/v1";
 /** Longest that a program may try a server that is not there. */
@@ -75,12 +77,16 @@ async function peerAt(stage: Stage, peer: Peer): Promise<Contender> {
   };
 }
 
-function ourselves(stage: Stage): Contender {
+/** Ours: the program of the stage, or a binary of its own. */
+function ourselves(stage: Stage, binary?: string): Contender {
+  const name = binary === undefined ? OURS : `${OURS}, binary`;
+  const start = (...args: string[]): Subject =>
+    binary === undefined ? stage.ours(...args) : { name, argv: [binary, ...args] };
   return {
-    name: "agentcli",
-    version: stage.ours("--version"),
-    turn: (model) => stage.ours("run", PROMPT, "--model", `bench:${model}`),
-    refused: stage.ours("run", PROMPT, "--model", "nobody:short"),
+    name,
+    version: start("--version"),
+    turn: (model) => start("run", PROMPT, "--model", `bench:${model}`),
+    refused: start("run", PROMPT, "--model", "nobody:short"),
   };
 }
 
@@ -192,7 +198,7 @@ function ratioText(ratio: number): string {
 /** A table of Markdown: programs in rows; each figure, and behind it how many times ours it is. */
 export function besideTable(figures: ReadonlyMap<string, Figures>): string {
   const columns = Object.entries(UNITS);
-  const ours = figures.get("agentcli") ?? {};
+  const ours = figures.get(OURS) ?? {};
   const cell = (name: string, own: Figures, { unit, digits }: { unit: string; digits: number }) => {
     const value = own[name] ?? null;
     if (value === null) return "-";
@@ -210,11 +216,13 @@ async function versionOf(stage: Stage, { name, version }: Contender): Promise<st
   return `${name} ${stdout.match(/\d+(?:\.\d+)+/)?.[0] ?? ""}`.trim();
 }
 
-/** Measures and prints. `runs` of each program; `program` is the file of ours. */
-export async function runBeside({ program, runs }: { program: string; runs: number }): Promise<void> {
+/** Measures and prints. `runs` of each program; `program` is the file of ours, `binary` another form of it. */
+export async function runBeside(
+  { program, binary, runs }: { program: string; binary: string | undefined; runs: number },
+): Promise<void> {
   if (!Deno.env.has(CUT)) return await runCut();
   await using stage = await openStage(program);
-  const contenders = [ourselves(stage), floor(stage)];
+  const contenders = [ourselves(stage), ...binary === undefined ? [] : [ourselves(stage, binary)], floor(stage)];
   for (const peer of PEERS) {
     if (await isOnPath(peer.program)) contenders.push(await peerAt(stage, peer));
     else console.error(`${peer.program} is not on PATH`);
