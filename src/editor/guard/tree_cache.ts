@@ -8,7 +8,7 @@ import type { ProtectedSet } from "../../boundary/protected.ts";
 import { listInPlace, lstatInPlace, mounts } from "../../platform/files_in_place.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { isWithin } from "../../platform/path.ts";
+import { dirname, isWithin } from "../../platform/path.ts";
 import { sha256 } from "../disk.ts";
 
 const PLACE = "cache/trees";
@@ -32,7 +32,7 @@ export async function walkTree(
   const seen = set.memory(now, { least: WORTH_KEEPING });
   return async () => {
     if (home === null || seen === null || !hasNew(seen)) return;
-    await home.write(name, memoryText(seen)).catch(() => {});
+    await home.write(name, memoryText(onDisksOf(roots, seen))).catch(() => {});
     await removeOld(home, now).catch(() => {});
   };
 }
@@ -44,10 +44,27 @@ function hasNew({ directories }: TreeMemory): boolean {
   return listed >= WORTH_KEEPING;
 }
 
+/** Without directories of other disks that are mounted in the project: what was found out is true of its own. */
+function onDisksOf(roots: readonly string[], memory: TreeMemory): TreeMemory {
+  const disks = roots.map(deviceOf);
+  return {
+    ...memory,
+    directories: new Map([...memory.directories].filter(([, { device }]) => disks.includes(device))),
+  };
+}
+
+function deviceOf(path: string): number | undefined {
+  return lstatInPlace(path)?.device;
+}
+
 /** The home, where it can be used and the times of the roots' directories can be relied on; else null. */
 async function usableHome(roots: readonly string[], io: Pick<Io, "env" | "os">): Promise<Home | null> {
   if (io.os === "windows" || (io.os === "linux" && !roots.every(notesChanges(mounts())))) return null;
-  return await openHome(io).catch(() => null);
+  const home = await openHome(io).catch(() => null);
+  if (home === null || io.os === "linux") return home;
+  // The system's own disk notes changes; of other ones there it cannot be told.
+  const disk = deviceOf(dirname(home.path));
+  return disk !== undefined && roots.every((root) => deviceOf(root) === disk) ? home : null;
 }
 
 function notesChanges(mounted: ReturnType<typeof mounts>): (root: string) => boolean {
