@@ -17,6 +17,26 @@ function prefixOf(json: { tools: unknown; messages: unknown[] }, count?: number)
   return JSON.stringify(json.tools) + JSON.stringify(json.messages.slice(0, count));
 }
 
+Deno.test("the transcript names the branch, but not in a project with protected paths", async () => {
+  await using home = await temporaryHome();
+  await home.write(".git/HEAD", "ref: refs/heads/fix/names\n");
+  await using server = startFakeServer({ script: [say("One."), say("Two.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const branches = async (id: string) => {
+    const { done } = await results(["hi", "--session-id", id], home);
+    assert.equal(done.code, 0, done.stderr);
+    const projects = `${home.agentcliHome}/projects`;
+    const [slug] = [...Deno.readDirSync(projects)].map(({ name }) => name);
+    const lines = (await Deno.readTextFile(`${projects}/${slug}/${id}.jsonl`)).trimEnd().split("\n");
+    const messages = lines.map((line) => JSON.parse(line)).filter(({ message }) => message !== undefined);
+    assert.equal(messages.length, 2);
+    return messages.map(({ gitBranch }) => gitBranch);
+  };
+  assert.deepEqual(await branches(ID), ["fix/names", "fix/names"]);
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  assert.deepEqual(await branches(ID.replace(/^1/, "2")), [undefined, undefined]);
+});
+
 Deno.test("a resumed session begins with the bytes that were sent before, tools included", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\u2028\n");

@@ -135,7 +135,8 @@ export async function prepare(
         markers: project.markers,
         provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
       });
-    storing ??= storeOf(options, context, { home, projectRoot: project.root, model: entry.id });
+    const isProtected = project.markers.paths.length > 0;
+    storing ??= storeOf(options, context, { home, projectRoot: project.root, isProtected, model: entry.id });
     // Its failure is told where it is waited for.
     storing.catch(() => {});
     // A server elsewhere hears nothing before the project is known to allow it.
@@ -183,7 +184,7 @@ export async function prepare(
             door,
             configuration,
             session: provider,
-            protectedProject: project.markers.paths.length > 0,
+            protectedProject: isProtected,
             servedModels: servedBy(context, { door, markers: project.markers }),
             endpointOf: (side) => endpointOf(side, context, project.markers),
             onlyHere,
@@ -234,7 +235,7 @@ export async function prepare(
 async function storeOf(
   options: Values<typeof RUN_OPTIONS>,
   { io, globals }: Context,
-  place: Pick<StorePlace, "home" | "projectRoot" | "model">,
+  place: Pick<StorePlace, "home" | "projectRoot" | "isProtected" | "model">,
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
   return await openStore(options, {

@@ -1,4 +1,5 @@
 /** The stored side of a session: a new transcript, one to go on with, a copy of one, or none. */
+import { currentBranch } from "../../boundary/git_branch.ts";
 import type { Home } from "../../platform/home.ts";
 import type { Clock } from "../../platform/io.ts";
 import { forkSession } from "../../session/fork.ts";
@@ -12,6 +13,8 @@ import { checkStoreOptions, type StoreOptions } from "./store_options.ts";
 export interface StorePlace {
   home: Home;
   projectRoot: string;
+  /** The project has protected paths: then files of git are as protected, and no branch is named. */
+  isProtected: boolean;
   cwd: string;
   /** Id of the session's model. */
   model: string;
@@ -38,7 +41,8 @@ export async function openStore(options: StoreOptions, place: StorePlace): Promi
   const { home, projectRoot } = place;
   const wanted = options.resume ?? (options.continue ? "latest" : undefined);
   const newId = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
-  const parts = { ...place, version: VERSION };
+  const gitBranch = place.isProtected ? undefined : currentBranch(projectRoot);
+  const parts = { ...place, version: VERSION, gitBranch };
   if (wanted === undefined) {
     if (options.noSessionPersistence) return { id: newId, transcript: null, stored: null };
     return { id: newId, transcript: await openTranscript(home, { ...parts, sessionId: newId }), stored: null };

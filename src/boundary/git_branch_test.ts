@@ -1,0 +1,33 @@
+import assert from "node:assert/strict";
+import { currentBranch } from "./git_branch.ts";
+
+async function inProject(files: Record<string, string>, work: (root: string) => void): Promise<void> {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    for (const [name, content] of Object.entries(files)) {
+      const path = `${root}/${name}`;
+      await Deno.mkdir(path.slice(0, path.lastIndexOf("/")), { recursive: true });
+      await Deno.writeTextFile(path, content.replaceAll("ROOT", root));
+    }
+    work(root);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+Deno.test("the branch is what HEAD names, also in a linked worktree", async () => {
+  await inProject({ ".git/HEAD": "ref: refs/heads/fix/names of things\n" }, (root) => {
+    assert.equal(currentBranch(root), "fix/names of things");
+  });
+  for (const pointer of ["gitdir: ROOT/main/.git/worktrees/w\n", "gitdir: ../main/.git/worktrees/w"]) {
+    await inProject({ "w/.git": pointer, "main/.git/worktrees/w/HEAD": "ref: refs/heads/side\r\n" }, (root) => {
+      assert.equal(currentBranch(`${root}/w`), "side");
+    });
+  }
+});
+
+Deno.test("without a repository, or with a commit alone, there is no branch", async () => {
+  await inProject({ "a.txt": "" }, (root) => assert.equal(currentBranch(root), undefined));
+  await inProject({ ".git/HEAD": `${"a".repeat(40)}\n` }, (root) => assert.equal(currentBranch(root), undefined));
+  await inProject({ ".git": "something else\n" }, (root) => assert.equal(currentBranch(root), undefined));
+});
