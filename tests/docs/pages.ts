@@ -41,6 +41,11 @@ const ENGINE = "agentcli providers add engine_e --base-url http://localhost:1919
 
 const GUARD = "agentcli editor add hook no-cloud-guard";
 
+/** What others wrote for an editor. */
+const THEIRS = `mkdir -p .ide/rules
+printf -- '---\\ntrigger: always_on\\n---\\nBe short.\\n' > .ide/rules/style.md
+echo '{"hooks": {"post_write_code": [{"command": "bash .ide/format.sh"}]}}' > .ide/hooks.json`;
+
 /** A page that is not named here has a project and a configuration. */
 export const PAGES: Record<string, PageSetting> = {
   "README.md": { setup: PROJECT, placeholders: { "<clone>": REPOSITORY } },
@@ -63,8 +68,9 @@ export const PAGES: Record<string, PageSetting> = {
       "secrets check .env src": "agentcli secrets add .env src",
       "editor show hook:no-cloud-guard": GUARD,
       "editor remove hook:no-cloud-guard": GUARD,
-      "editor import":
-        "mkdir -p .ide/rules; printf -- '---\\ntrigger: always_on\\n---\\nBe short.\\n' > .ide/rules/style.md",
+      "editor import": THEIRS,
+      "editor add skill review":
+        "mkdir -p skills/review; printf -- '---\\nname: review\\ndescription: d\\n---\\n' > skills/review/SKILL.md; echo x > notes.md",
     },
   },
   "docs/no-cloud.md": {
