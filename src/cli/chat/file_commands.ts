@@ -49,17 +49,19 @@ export async function showDiff({ chat, view }: CommandScene): Promise<void> {
   }
 }
 
-/** Writes the session as Markdown into a new file. */
+/** Writes the session into a new file: as Markdown, or as JSON for `json` and for names that end in `.json`. */
 export async function exportSession(argument: string, { chat, view, context }: CommandScene): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();
   if (transcriptFile === null) {
     return view.say([row("this session is not stored, so there is nothing to export", "dim")]);
   }
   await recorder.settle();
-  const output = argument === "" ? `session-${session.id.slice(0, 8)}.md` : argument;
+  const isJson = argument === "json" || /\.json$/i.test(argument);
+  const isNamed = argument !== "" && argument !== "json";
+  const output = isNamed ? argument : `session-${session.id.slice(0, 8)}.${isJson ? "json" : "md"}`;
   const { run } = await import("../sessions/export.ts");
   await run({
-    options: { all: true, format: undefined, output },
+    options: { all: true, format: isJson ? "json" : "markdown", output },
     arguments: [session.id],
     context: { ...context, io: toView(context.io, view) },
   });
