@@ -73,6 +73,7 @@ export const PAGES: Record<string, PageSetting> = {
         "mkdir -p skills/review; printf -- '---\\nname: review\\ndescription: d\\n---\\n' > skills/review/SKILL.md; echo x > notes.md",
     },
   },
+  "docs/editor.md": { setup: PROJECT, before: { "editor import": THEIRS } },
   "docs/no-cloud.md": {
     setup: "true",
     expected: {
