@@ -6,13 +6,21 @@
 import type { FileStatus } from "../platform/files.ts";
 import { lstatInPlace, realPathInPlace, statInPlace } from "../platform/files_in_place.ts";
 import { basename, dirname, isWithin, join, normalise, relativeTo } from "../platform/path.ts";
+import type { DirectoryClock } from "./directory_cache.ts";
 import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
 import { Patterns, plainStart, Scope } from "./patterns.ts";
 import { compilePathGlob, globOfName } from "./protected_pattern.ts";
-import { ElsewhereFiles, type ElsewhereSource } from "./protected_elsewhere.ts";
-import { type NamelessFile, type ProtectedFile, ProtectedIdentities } from "./protected_identities.ts";
+import { type ElsewhereFile, ElsewhereFiles, type ElsewhereSource } from "./protected_elsewhere.ts";
+import { type NamelessFile, ProtectedIdentities } from "./protected_identities.ts";
 import { type TreeMemory, unchanging } from "./protected_memory.ts";
-import { type HiddenPaths, MOST_WALKS, namesIn, ProtectedTree } from "./protected_tree.ts";
+import {
+  type HiddenPaths,
+  type IgnoreFile,
+  MOST_WALKS,
+  namesIn,
+  ProtectedTree,
+  type Standing,
+} from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { systemReason } from "./system_error.ts";
 
@@ -20,6 +28,7 @@ import { systemReason } from "./system_error.ts";
 interface Place {
   /** Covers the directory and everything below it. */
   covered: ProtectionRule | null;
+  /** Of those that may cover something below it. */
   scopes: readonly Scope[];
   /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
   worktree: { at: string; main: string } | null;
@@ -60,16 +69,13 @@ export class ProtectedSet {
   readonly #read = new Set<string>();
   readonly #elsewhere: ElsewhereFiles;
   readonly #identities = new ProtectedIdentities();
-  /** Of protected files: ten thousand of them are looked at before each request. */
-  readonly #ruleOfPath = new Map<string, ProtectionRule>();
-  #rulesVersion = 0;
   /** The version that the identities were taken at; null when they are to be taken again. */
   #identified: number | null = null;
 
   /** `roots` are real paths: the project root and the additional ones. */
-  constructor(roots: readonly string[]) {
+  constructor(roots: readonly string[], { clock }: { clock?: DirectoryClock } = {}) {
     this.#roots = roots;
-    this.#tree = new ProtectedTree(roots, this);
+    this.#tree = new ProtectedTree(roots, { rules: this, clock });
     this.#elsewhere = new ElsewhereFiles({ roots, follow: (real, rule) => this.follow(real, rule) });
   }
 
@@ -113,19 +119,30 @@ export class ProtectedSet {
       // A link or a marker that is found on the way can bring new rules.
       if (walk > 0) this.#tree.expire();
       const version = this.#version;
-      this.#identities.take(this.#protectedFiles());
+      this.#identities.takeInRoots(this.#tree.groups());
+      this.#identities.takeElsewhere(this.#filesElsewhere());
       this.#identified = version;
     }
   }
 
   /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
   rule(real: string): ProtectionRule | null {
+    const found = this.#settled(() => this.#ruleNow(real));
+    return this.#damaged ?? found;
+  }
+
+  /** Whether a rule can cover what lies right in a directory; `standing` saves the looks that its listing has made. */
+  covers(directory: string, standing: Standing): boolean {
+    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, standing));
+    return covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
+  }
+
+  /** Works something out until no marker is met on the way: one can cover places that were worked out before it. */
+  #settled<T>(work: () => T): T {
     for (;;) {
       if (this.#placesVersion !== this.#version) this.#places.clear();
       this.#placesVersion = this.#version;
-      const found = this.#ruleNow(real);
-      if (this.#damaged !== null) return this.#damaged;
-      // A marker met on the way can cover places that were worked out before it.
+      const found = work();
       if (this.#placesVersion === this.#version) return found;
     }
   }
@@ -193,7 +210,18 @@ export class ProtectedSet {
 
   /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
   *files(): Generator<string> {
-    for (const { path } of this.#protectedFiles()) yield path;
+    for (const { files } of this.#tree.groups()) {
+      for (const { path } of files) yield path;
+    }
+    for (const { path } of this.#filesElsewhere()) yield path;
+  }
+
+  /**
+   * What in the roots is named as files are that tell searches what to leave out, whatever its kind; covered directories
+   * left out. Null when that is not known. Walks the roots.
+   */
+  get ignoreFiles(): readonly IgnoreFile[] | null {
+    return this.#tree.ignoreFiles;
   }
 
   /** Notes that a link at a covered place leads to `real`: that is covered too. */
@@ -244,17 +272,8 @@ export class ProtectedSet {
     return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
   }
 
-  *#protectedFiles(): Generator<ProtectedFile> {
-    if (this.#rulesVersion !== this.#version) this.#ruleOfPath.clear();
-    this.#rulesVersion = this.#version;
-    for (const path of this.#tree.files()) {
-      const rule = this.#ruleOfPath.get(path) ?? this.rule(path);
-      if (rule !== null) this.#ruleOfPath.set(path, rule);
-      if (rule !== null) yield { path, rule, elsewhere: false };
-    }
-    for (const { path, rule } of this.#elsewhere.files(this.#version, () => this.#sourcesElsewhere())) {
-      yield { path, rule, elsewhere: true };
-    }
+  #filesElsewhere(): readonly ElsewhereFile[] {
+    return this.#elsewhere.files(this.#version, () => this.#sourcesElsewhere());
   }
 
   /** Markers and ends of links that lie outside of the roots; with what lies inside the tree is walked. */
@@ -266,20 +285,25 @@ export class ProtectedSet {
     return known.filter(({ directory }) => !this.#roots.some((root) => isWithin(root, directory)));
   }
 
-  #placeOf(directory: string): Place {
+  #placeOf(directory: string, standing?: Standing): Place {
     const known = this.#places.get(directory);
     if (known !== undefined) return known;
     const up = dirname(directory);
     const above = up === directory ? null : this.#placeOf(up);
-    const scopes = above?.scopes.map((scope) => scope.below(basename(directory))) ?? [];
+    const scopes = above === null || above.scopes.length === 0
+      ? []
+      : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
-    if (presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
+    if (standing?.marker !== false && presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
     const own = [this.#markers.get(marker), this.#moved.get(directory)];
     for (const learnt of own) {
       if (learnt !== undefined) scopes.push(Scope.of(learnt.patterns));
     }
-    const covered = scopes.reduce((rule, scope) => stricter(rule, scope.rule), above?.covered ?? null);
-    const place = { covered, scopes, worktree: this.#worktreeOf(directory, above) };
+    const place = {
+      covered: scopes.reduce((rule, scope) => stricter(rule, scope.rule), above?.covered ?? null),
+      scopes: scopes.filter((scope) => scope.leadsOn),
+      worktree: standing?.git === false ? above?.worktree ?? null : this.#worktreeOf(directory, above),
+    };
     this.#places.set(directory, place);
     return place;
   }

@@ -5,6 +5,7 @@
  */
 import type { FileStatus } from "../platform/files.ts";
 import { lstatInPlace } from "../platform/files_in_place.ts";
+import type { ProtectedGroup } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { systemReason } from "./system_error.ts";
 
@@ -12,8 +13,6 @@ import { systemReason } from "./system_error.ts";
 export interface ProtectedFile {
   path: string;
   rule: ProtectionRule;
-  /** Outside of the roots. */
-  elsewhere: boolean;
 }
 
 /** A protected file that no hidden path names: it lies outside of the roots, or is not where it was. */
@@ -23,9 +22,6 @@ export interface NamelessFile {
   /** Names that it may have where nothing hides them. */
   names: number;
 }
-
-/** A directory changed so shortly before the newest change of all is looked at again: its time may not show the next one. */
-const RACY_MS = 2_000;
 
 /** Which file it is, whatever its name. */
 export function identityOf(status: Pick<FileStatus, "device" | "inode">): string {
@@ -44,97 +40,86 @@ interface Identified {
   names: number;
 }
 
-interface Known {
-  modified: number;
-  changed: number;
-  /** Name → the file that stands there. */
-  files: Map<string, Identified>;
+/** Files that were looked at. */
+interface Seen {
+  /** By identity. */
+  present: Map<string, ProtectionRule>;
+  lasting: Set<string>;
 }
 
 /** The identities of one session. */
 export class ProtectedIdentities {
-  #present = new Map<string, ProtectionRule>();
+  #groups: readonly ProtectedGroup[] = [];
+  #inRoots: Seen = { present: new Map(), lasting: new Set() };
+  #elsewhere: Seen & { nameless: readonly NamelessFile[] } = { present: new Map(), lasting: new Set(), nameless: [] };
   /** Lasting identities of all that was ever seen. */
   readonly #ever = new Map<string, ProtectionRule>();
-  #nameless: readonly NamelessFile[] = [];
-  #directories = new Map<string, Known>();
-  #newest = 0;
+  readonly #ofGroup = new WeakMap<ProtectedGroup, readonly (Identified | null)[]>();
 
-  /** Of what {@link take} saw last and hidden paths do not name. */
+  /** Of what was seen last and hidden paths do not name. */
   get nameless(): readonly NamelessFile[] {
-    return this.#nameless;
+    const nameless = [...this.#elsewhere.nameless];
+    for (const identity of this.#ever.keys()) {
+      const present = this.#inRoots.lasting.has(identity) || this.#elsewhere.lasting.has(identity);
+      if (!present) nameless.push({ identity, names: 1 });
+    }
+    return nameless;
   }
 
   /** The rule of an open file by what it is or was; null when it is none that was seen. */
   ruleOf(status: FileStatus): ProtectionRule | null {
-    const present = this.#present.get(identityOf(status)) ?? null;
-    return this.#ever.size === 0 ? present : stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
+    if (this.#ever.size === 0) return null;
+    const identity = identityOf(status);
+    const present = stricter(
+      this.#inRoots.present.get(identity) ?? null,
+      this.#elsewhere.present.get(identity) ?? null,
+    );
+    return stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
   }
 
   /** Whether a file has the number of one that was seen and came to be at another time: it is time to look again. */
   doubts(status: FileStatus): boolean {
-    return this.#present.has(identityOf(status)) && !this.#ever.has(lastingIdentityOf(status));
+    const identity = identityOf(status);
+    return (this.#inRoots.present.has(identity) || this.#elsewhere.present.has(identity)) &&
+      !this.#ever.has(lastingIdentityOf(status));
   }
 
   /**
-   * Looks at the protected files as they are now. One `lstat` a directory where nothing has changed: a directory changes
-   * when another file takes a name in it.
+   * Looks at the protected files inside of the roots. A group that was looked at is not looked at again: a directory
+   * changes, and is another group, when another file takes a name in it.
    */
-  take(files: Iterable<ProtectedFile>): void {
-    const present = new Map<string, ProtectionRule>();
-    const seen = new Set<string>();
+  takeInRoots(groups: readonly ProtectedGroup[]): void {
+    if (groups === this.#groups) return;
+    const seen: Seen = { present: new Map(), lasting: new Set() };
+    for (const group of groups) {
+      let identified = this.#ofGroup.get(group);
+      if (identified === undefined) {
+        identified = group.files.map(({ path }) => identify(path));
+        this.#ofGroup.set(group, identified);
+      }
+      group.files.forEach(({ rule }, index) => this.#note(seen, { found: identified[index] ?? null, rule }));
+    }
+    this.#groups = groups;
+    this.#inRoots = seen;
+  }
+
+  /** Looks at the protected files outside of the roots, each time: how many names a file has leaves no trace elsewhere. */
+  takeElsewhere(files: readonly ProtectedFile[]): void {
+    const seen: Seen = { present: new Map(), lasting: new Set() };
     const nameless: NamelessFile[] = [];
-    const look = new DirectoryLook(this.#directories, this.#newest - RACY_MS);
-    for (const { path, rule, elsewhere } of files) {
-      // The number of names of a file changes without a trace in the directory.
-      const found = elsewhere ? identify(path) : look.find(path);
-      if (found === null) continue;
-      const { identity, lasting, names } = found;
-      present.set(identity, stricter(present.get(identity) ?? null, rule) ?? rule);
-      seen.add(lasting);
-      this.#ever.set(lasting, stricter(this.#ever.get(lasting) ?? null, rule) ?? rule);
-      if (elsewhere) nameless.push({ identity, names });
+    for (const { path, rule } of files) {
+      const found = identify(path);
+      this.#note(seen, { found, rule });
+      if (found !== null) nameless.push({ identity: found.identity, names: found.names });
     }
-    for (const identity of this.#ever.keys()) {
-      if (!seen.has(identity)) nameless.push({ identity, names: 1 });
-    }
-    this.#present = present;
-    this.#nameless = nameless;
-    this.#directories = look.seen;
-    this.#newest = look.newest;
-  }
-}
-
-/** Facts of files by way of their directories. */
-class DirectoryLook {
-  readonly seen = new Map<string, Known>();
-  newest = 0;
-  readonly #before: ReadonlyMap<string, Known>;
-  readonly #racyFrom: number;
-
-  constructor(before: ReadonlyMap<string, Known>, racyFrom: number) {
-    this.#before = before;
-    this.#racyFrom = racyFrom;
+    this.#elsewhere = { ...seen, nameless };
   }
 
-  find(path: string): Identified | null {
-    const end = path.lastIndexOf("/");
-    const [directory, name] = [path.slice(0, end), path.slice(end + 1)];
-    let known = this.seen.get(directory);
-    if (known === undefined) this.seen.set(directory, known = this.#open(directory));
-    const found = known.files.get(name) ?? identify(path);
-    if (found !== null) known.files.set(name, found);
-    return found;
-  }
-
-  #open(directory: string): Known {
-    const status = lstatQuietly(directory === "" ? "/" : directory);
-    const [modified, changed] = [status?.modified ?? 0, status?.changed ?? 0];
-    this.newest = Math.max(this.newest, modified, changed);
-    const before = this.#before.get(directory);
-    const same = before !== undefined && before.modified === modified && before.changed === changed &&
-      Math.max(modified, changed) < this.#racyFrom;
-    return { modified, changed, files: same ? before.files : new Map() };
+  #note({ present, lasting }: Seen, { found, rule }: { found: Identified | null; rule: ProtectionRule }): void {
+    if (found === null) return;
+    present.set(found.identity, stricter(present.get(found.identity) ?? null, rule) ?? rule);
+    lasting.add(found.lasting);
+    this.#ever.set(found.lasting, stricter(this.#ever.get(found.lasting) ?? null, rule) ?? rule);
   }
 }
 

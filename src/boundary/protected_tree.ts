@@ -1,7 +1,9 @@
-/** What of a tree is protected now. Looks at each directory's time alone where nothing has changed since the last look. */
-import type { DirectoryEntry, FileKind } from "../platform/files.ts";
-import { listInPlace, lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
-import { join, normalise } from "../platform/path.ts";
+/** What of a tree is protected now. Looks at each directory's times alone where nothing has changed since the last look. */
+import type { DirectoryEntry } from "../platform/files.ts";
+import { listInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { normalise } from "../platform/path.ts";
+import { DirectoryCache, type DirectoryClock, type DirectoryFacts } from "./directory_cache.ts";
+import { foldedName } from "./folded.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { isOfSystem } from "./system_directories.ts";
 import { systemReason } from "./system_error.ts";
@@ -13,26 +15,44 @@ export interface HiddenPaths {
   directories: readonly string[];
 }
 
+/** The protected files of one directory, links left out. The same object for as long as the directory stays as it is. */
+export interface ProtectedGroup {
+  files: readonly { path: string; rule: ProtectionRule }[];
+}
+
+/** What the listing of a directory tells of it: it saves two looks at the disk. */
+export interface Standing {
+  marker: boolean;
+  git: boolean;
+}
+
+/** Something named as files are that tell searches what to leave out. */
+export interface IgnoreFile {
+  path: string;
+  kind: DirectoryEntry["kind"];
+}
+
 /** The rules that a tree is walked with. */
 export interface TreeRules {
   /** Changes when there are new rules. */
   readonly version: number;
   rule(real: string): ProtectionRule | null;
+  /** Meets a directory, its marker included; whether any rule can cover what lies right in it. */
+  covers(directory: string, standing: Standing): boolean;
   /** A covered link leads to `real`. */
   follow(real: string, rule: ProtectionRule): void;
 }
 
-/** A directory changed so shortly before the newest change of all is listed again: its time may not show the next one. */
-const RACY_MS = 2_000;
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
 export const MOST_WALKS = 20;
 
+/** Not only git's: some programs have one of their own, or one for all. */
+const IGNORE_NAME = /^\.\w*ignore$/;
+/** Other letters can fold to those of a name. */
+const NOT_PLAIN = /[^\x20-\x7e]/;
+
 /** One directory as it was listed: the open ones below it, and what is covered. Names joined by slashes, which none holds. */
-export interface Listed {
-  modified: number;
-  changed: number;
-  device: number;
-  inode: number;
+export interface Listed extends DirectoryFacts {
   version: number;
   directories: string;
   files: string;
@@ -41,154 +61,209 @@ export interface Listed {
   links: string;
   /** Its `.git` is a file: another tree's rules may hold here. */
   worktree: boolean;
-  /** It was listed long after its last change: its time shows the next one. */
-  settled: boolean;
 }
 
-/** What lies in a covered directory, absolute paths. */
-interface Covered {
-  modified: number;
-  changed: number;
+/** A directory that is covered as a whole; absolute paths. */
+interface Covered extends DirectoryFacts, ProtectedGroup {
+  version: number;
   directories: readonly string[];
-  files: readonly string[];
 }
+
+/** What a listed directory comes to, absolute paths; worked out once. */
+interface Placed extends ProtectedGroup, More {
+  open: readonly string[];
+  directories: readonly string[];
+  hiddenFiles: readonly string[];
+}
+
+/** What is known of a directory that was listed by ourselves. */
+interface More {
+  /** Where no rule had a say: it makes no difference then what the rules are elsewhere. */
+  unruled: Standing | null;
+  /** What tells searches what to leave out; null where nobody looked. */
+  ignoreFiles: readonly IgnoreFile[] | null;
+}
+
+interface Walked extends HiddenPaths {
+  groups: readonly ProtectedGroup[];
+  /** Null where some directory was not asked for them. */
+  ignoreFiles: readonly IgnoreFile[] | null;
+}
+
+const NOTHING = { directories: "", files: "", hidden: "", links: "", worktree: false };
+const NOTHING_MORE: More = { unruled: null, ignoreFiles: null };
 
 /** The trees below the roots. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
-  readonly #listed = new Map<string, Listed>();
-  #listings = 0;
-  #newest = 0;
-  readonly #covered = new Map<string, Covered>();
-  #newestCovered = 0;
-  #hidden: HiddenPaths | null = null;
+  readonly #listed: DirectoryCache<Listed>;
+  readonly #placed = new WeakMap<Listed, Placed>();
+  readonly #covered: DirectoryCache<Covered>;
+  #now: Walked | null = null;
+  #last: { walked: Walked; changes: number; version: number } | null = null;
+  #lastGroups: { of: Walked; groups: readonly ProtectedGroup[]; changes: number; version: number } | null = null;
 
-  constructor(roots: readonly string[], rules: TreeRules) {
+  constructor(roots: readonly string[], { rules, clock }: { rules: TreeRules; clock?: DirectoryClock | undefined }) {
     this.#roots = roots;
     this.#rules = rules;
-  }
-
-  /** How many times an open directory was listed. */
-  get listings(): number {
-    return this.#listings;
+    this.#listed = new DirectoryCache(clock);
+    this.#covered = new DirectoryCache(clock);
   }
 
   /** The open directories that were listed, by path. */
   get listed(): ReadonlyMap<string, Listed> {
-    return this.#listed;
+    return new Map(this.#listed.known());
+  }
+
+  /** How many times an open directory was listed. */
+  get listings(): number {
+    return this.#listed.listings;
   }
 
   /** Takes a directory as listed before. It is listed again when it is another one now. */
   preset(directory: string, listed: Listed): void {
     listed.version = this.#rules.version;
-    this.#listed.set(directory, listed);
+    this.#listed.preset(directory, listed);
   }
 
   /** What was found is looked at again when it is next asked for. */
   expire(): void {
-    this.#hidden = null;
+    this.#now = null;
   }
 
   /** Protected paths; walks at most once after {@link expire}. Directories that may not be listed are passed over. */
   hidden(): HiddenPaths {
-    for (let walk = 0; this.#hidden === null && walk < MOST_WALKS; walk++) {
-      const { version } = this.#rules;
-      const found = this.#walk();
-      if (this.#rules.version === version || walk === MOST_WALKS - 1) this.#hidden = found;
-    }
-    return this.#hidden ?? { files: [], directories: [] };
+    const { files, directories } = this.#walked();
+    return { files, directories };
   }
 
-  /** Every protected regular file, links not followed. */
-  *files(): Generator<string> {
-    const { files, directories } = this.hidden();
-    yield* files;
-    const waiting = [...directories];
-    const racyFrom = this.#newestCovered - RACY_MS;
+  /** What tells searches what to leave out, in open directories; null when that is not known. */
+  get ignoreFiles(): readonly IgnoreFile[] | null {
+    return this.#walked().ignoreFiles;
+  }
+
+  /** Every protected file, links not followed, in groups: the same array for as long as nothing has changed. */
+  groups(): readonly ProtectedGroup[] {
+    const of = this.#walked();
+    const groups = [...of.groups];
+    const waiting = [...of.directories];
+    this.#covered.begin();
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      const listed = this.#lookCovered(directory, racyFrom);
-      for (const below of listed.directories) waiting.push(below);
-      yield* listed.files;
+      const covered = this.#lookCovered(directory);
+      for (const below of covered.directories) waiting.push(below);
+      if (covered.files.length > 0) groups.push(covered);
     }
+    this.#covered.end();
+    const { changes } = this.#covered;
+    const { version } = this.#rules;
+    const last = this.#lastGroups;
+    if (last?.of === of && last.changes === changes && last.version === version) return last.groups;
+    this.#lastGroups = { of, groups, changes, version };
+    return groups;
   }
 
-  #walk(): HiddenPaths {
-    const found = { files: [] as string[], directories: [] as string[] };
+  #walked(): Walked {
+    for (let walk = 1; this.#now === null; walk++) {
+      const { version } = this.#rules;
+      const walked = this.#walk();
+      if (this.#rules.version === version || walk >= MOST_WALKS) this.#now = walked;
+    }
+    return this.#now;
+  }
+
+  #walk(): Walked {
+    const { version } = this.#rules;
+    const directories: string[] = [];
     const waiting: string[] = [];
     for (const root of this.#roots) {
       if (isOfSystem(root)) continue;
       if (this.#rules.rule(root) === null) waiting.push(root);
-      else found.directories.push(root);
+      else directories.push(root);
     }
-    const racyFrom = this.#newest - RACY_MS;
+    const found: Placed[] = [];
+    this.#listed.begin();
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      const listed = this.#look(directory, racyFrom);
-      const below = directory === "/" ? "" : directory;
-      for (const name of namesIn(listed.directories)) waiting.push(`${below}/${name}`);
-      for (const name of namesIn(listed.files)) found.files.push(`${below}/${name}`);
-      for (const name of namesIn(listed.hidden)) found.directories.push(`${below}/${name}`);
+      const placed = this.#look(directory);
+      for (const below of placed.open) waiting.push(below);
+      found.push(placed);
     }
-    return found;
+    this.#listed.end();
+    const { changes } = this.#listed;
+    if (this.#last?.changes === changes && this.#last.version === version) return this.#last.walked;
+    const walked = joined(directories, found);
+    this.#last = { walked, changes, version };
+    return walked;
   }
 
-  #look(directory: string, racyFrom: number): Listed {
-    const { modified = 0, changed = 0, device = 0, inode = 0 } = statusQuietly(directory) ?? {};
-    const known = this.#listed.get(directory);
-    if (
-      known !== undefined && known.modified === modified && known.changed === changed && known.device === device &&
-      known.inode === inode && known.version === this.#rules.version &&
-      (known.settled || Math.max(modified, changed) < racyFrom)
-    ) {
-      for (const name of namesIn(known.links)) this.followLink(join(directory, name));
-      return known;
-    }
-    this.#newest = Math.max(this.#newest, modified, changed);
-    this.#listings += 1;
-    const sorted = this.#sort(directory, listQuietly(directory));
-    const listed = { modified, changed, device, inode, settled: false, ...sorted, version: this.#rules.version };
-    this.#listed.set(directory, listed);
-    return listed;
+  #look(directory: string): Placed {
+    const listed = this.#listed.look(directory, {
+      current: (found) => this.#isCurrent(directory, found),
+      list: (facts) => this.#list(directory, facts),
+    });
+    for (const name of namesIn(listed.links)) this.followLink(within(directory, name));
+    return this.#placed.get(listed) ?? this.#place(directory, { listed, more: NOTHING_MORE });
   }
 
-  /** As {@link #look} for a directory that is covered as a whole: no rule is asked for. */
-  #lookCovered(directory: string, racyFrom: number): Covered {
-    const status = statusQuietly(directory);
-    const [modified, changed] = [status?.modified ?? 0, status?.changed ?? 0];
-    const known = this.#covered.get(directory);
-    const same = known !== undefined && known.modified === modified && known.changed === changed;
-    if (same && Math.max(modified, changed) < racyFrom) return known;
-    this.#newestCovered = Math.max(this.#newestCovered, modified, changed);
+  #isCurrent(directory: string, listed: Listed): boolean {
+    const { version } = this.#rules;
+    if (listed.version === version) return true;
+    const unruled = this.#placed.get(listed)?.unruled ?? null;
+    if (unruled === null || this.#rules.covers(directory, unruled)) return false;
+    listed.version = version;
+    return true;
+  }
+
+  #lookCovered(directory: string): Covered {
+    return this.#covered.look(directory, {
+      current: (found) => found.version === this.#rules.version,
+      list: (facts) => {
+        const { version } = this.#rules;
+        const entries = listQuietly(directory) ?? [];
+        const of = (wanted: DirectoryEntry["kind"]) =>
+          entries.filter(({ kind }) => kind === wanted).map(({ name }) => within(directory, name));
+        return { ...facts, version, directories: of("directory"), files: this.#ruled(of("file")) };
+      },
+    });
+  }
+
+  #list(directory: string, facts: DirectoryFacts): Listed {
     const entries = listQuietly(directory);
-    const of = (wanted: FileKind) =>
-      entries.filter(({ kind }) => kind === wanted).map(({ name }) => `${directory}/${name}`);
-    const listed = { modified, changed, directories: of("directory"), files: of("file") };
-    this.#covered.set(directory, listed);
+    // What is met from here on can cover what was sorted before it: then the directory is listed again.
+    const { version } = this.#rules;
+    // Without a listing nothing is known of it, not even that no marker stands there.
+    if (entries === null) return { ...facts, version, ...NOTHING };
+    const standing = standingIn(entries);
+    const ruled = this.#rules.covers(directory, standing);
+    const listed = { ...facts, version, ...this.#sort(directory, { entries, ruled }) };
+    const ignoreFiles = entries.flatMap(({ name, kind }) =>
+      IGNORE_NAME.test(name) ? [{ path: within(directory, name), kind }] : []
+    );
+    this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles } });
     return listed;
   }
 
   #sort(
     directory: string,
-    entries: readonly DirectoryEntry[],
-  ): Pick<Listed, "directories" | "files" | "hidden" | "links" | "worktree"> {
+    { entries, ruled }: { entries: readonly DirectoryEntry[]; ruled: boolean },
+  ): Omit<Listed, keyof DirectoryFacts | "version"> {
     const directories: string[] = [];
     const files: string[] = [];
     const hidden: string[] = [];
     const links: string[] = [];
     let worktree = false;
     for (const { name, kind } of entries) {
-      const path = `${directory === "/" ? "" : directory}/${name}`;
-      // Asked for the marker too: that is how one below the roots is met.
-      const rule = this.#rules.rule(path);
       if (name === ".git" && kind !== "directory") worktree = true;
+      // Most of a tree: nothing that lies here is covered.
+      if (!ruled && kind !== "directory") continue;
+      const path = within(directory, name);
+      const rule = ruled ? this.#rules.rule(path) : null;
       if (rule === null || name === MARKER_NAME) {
         // What git keeps is not the user's tree; it is masked as a whole where it matters.
         if (kind === "directory" && name !== ".git" && !isOfSystem(path)) directories.push(name);
       } else if (kind === "directory") hidden.push(name);
-      else if (kind === "symlink") {
-        links.push(name);
-        this.followLink(path);
-      } else files.push(name);
+      else if (kind === "symlink") links.push(name);
+      else files.push(name);
     }
     return {
       directories: directories.join("/"),
@@ -197,6 +272,27 @@ export class ProtectedTree {
       links: links.join("/"),
       worktree,
     };
+  }
+
+  #place(directory: string, { listed, more }: { listed: Listed; more: More }): Placed {
+    const paths = (joined: string) => namesIn(joined).map((name) => within(directory, name));
+    const hiddenFiles = paths(listed.files);
+    const placed = {
+      open: paths(listed.directories),
+      directories: paths(listed.hidden),
+      files: this.#ruled(hiddenFiles),
+      hiddenFiles,
+      ...more,
+    };
+    this.#placed.set(listed, placed);
+    return placed;
+  }
+
+  #ruled(paths: readonly string[]): ProtectedGroup["files"] {
+    return paths.flatMap((path) => {
+      const rule = this.#rules.rule(path);
+      return rule === null ? [] : [{ path, rule }];
+    });
   }
 
   /** Notes where a link leads, if a rule covers it. */
@@ -219,18 +315,39 @@ export function namesIn(joined: string): readonly string[] {
 
 const NONE: readonly string[] = [];
 
-function listQuietly(directory: string): DirectoryEntry[] {
-  try {
-    return listInPlace(directory) ?? [];
-  } catch (error) {
-    systemReason(error);
-    return [];
-  }
+function within(directory: string, name: string): string {
+  return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
-function statusQuietly(directory: string) {
+/** What a walk comes to; `directories` are covered roots. */
+function joined(directories: readonly string[], placed: readonly Placed[]): Walked {
+  const groups = placed.filter(({ files }) => files.length > 0);
+  return {
+    files: groups.flatMap(({ hiddenFiles }) => hiddenFiles),
+    directories: [...directories, ...placed.flatMap((one) => one.directories)],
+    groups,
+    ignoreFiles: placed.some(({ ignoreFiles }) => ignoreFiles === null)
+      ? null
+      : placed.flatMap(({ ignoreFiles }) => ignoreFiles ?? []),
+  };
+}
+
+/** Whether a marker, or what git keeps, stands among the entries by any name that some file system takes for it. */
+function standingIn(entries: readonly DirectoryEntry[]): Standing {
+  const standing = { marker: false, git: false };
+  for (const { name } of entries) {
+    if (!name.startsWith(".") && !NOT_PLAIN.test(name)) continue;
+    const folded = foldedName(name);
+    standing.marker ||= folded === MARKER_NAME;
+    standing.git ||= folded === ".git";
+  }
+  return standing;
+}
+
+/** Null when it may not be listed, or is gone. */
+function listQuietly(directory: string): DirectoryEntry[] | null {
   try {
-    return lstatInPlace(directory);
+    return listInPlace(directory);
   } catch (error) {
     systemReason(error);
     return null;

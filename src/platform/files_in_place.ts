@@ -30,12 +30,13 @@ export function realPathInPlace(path: string): string | null {
 
 /** The entries of a directory, in the order of the system; null when there is no such directory. */
 export function listInPlace(path: string): DirectoryEntry[] | null {
-  return presentOnly(() =>
-    Array.from(Deno.readDirSync(path), ({ name, isSymlink, isFile, isDirectory }) => ({
-      name,
-      kind: isSymlink ? "symlink" : isFile ? "file" : isDirectory ? "directory" : "other",
-    }))
-  );
+  return presentOnly(() => {
+    const entries: DirectoryEntry[] = [];
+    for (const { name, isSymlink, isFile, isDirectory } of Deno.readDirSync(path)) {
+      entries.push({ name, kind: isSymlink ? "symlink" : isFile ? "file" : isDirectory ? "directory" : "other" });
+    }
+    return entries;
+  });
 }
 
 /** A file system that is mounted somewhere. */
