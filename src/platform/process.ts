@@ -21,6 +21,8 @@ export interface ProcessOptions {
   stdin?: Uint8Array<ArrayBuffer>;
   /** What it started goes on when it ended by itself: it set up a service. */
   leaveRunning?: boolean;
+  /** Called once it is running, before anything of it is heard. */
+  onStart?: (() => void) | undefined;
   /** Gets each piece as it arrives; must not keep all of them. */
   onOutput(bytes: Uint8Array<ArrayBuffer>, stream: OutputStream): void;
 }
@@ -58,10 +60,11 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   const group: ProcessGroup = { pid: child.pid, grouped: setsid !== null };
   const pipes = [pump(child.stdout, "stdout", options), pump(child.stderr, "stderr", options)];
   if (options.stdin !== undefined) void feed(child.stdin, options.stdin);
+  options.onStart?.();
   const watch = watchEnd(child.status, options);
   try {
     const first = await watch.first;
-    if (first !== "exit") await endGroup(group, GRACE_MS);
+    if (first !== "exit") await endAll(child, group);
     const { code } = await child.status;
     await within(PIPE_WAIT_MS, Promise.all(pipes.map((pipe) => pipe.done)));
     const leftovers = first === "exit" && !options.leaveRunning && await endGroup(group, GRACE_MS);
@@ -70,6 +73,18 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
     watch.stop();
     for (const pipe of pipes) await pipe.close();
   }
+}
+
+/** Ends the process and its group. */
+async function endAll(child: Deno.ChildProcess, group: ProcessGroup): Promise<void> {
+  if (await endGroup(group, GRACE_MS)) return;
+  try {
+    // Running, and no group there: it was only just started, and is not the leader of one yet.
+    child.kill("SIGKILL");
+  } catch {
+    return;
+  }
+  await endGroup(group, GRACE_MS);
 }
 
 /** The first of exit, abort and time limit. */

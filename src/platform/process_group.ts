@@ -31,6 +31,8 @@ export async function findSetsid(): Promise<string | null> {
  */
 export async function endGroup(group: ProcessGroup, graceMs: number): Promise<boolean> {
   const targets = await targetsOf(group);
+  // Mostly nothing is left, and one call tells: to look through all processes takes milliseconds.
+  if (group.grouped && !signalAll(targets, "SIGCONT")) return false;
   if (await onlyZombies(group) || !signalAll(targets, "SIGTERM")) return false;
   const end = performance.now() + graceMs;
   while (performance.now() < end) {

@@ -70,6 +70,16 @@ Deno.test("an abort ends the process, and one before the start starts nothing", 
   await assert.rejects(shell("true", { signal: stop.signal }), { name: "AbortError" });
 });
 
+Deno.test("an abort in the moment of the start ends the process too", unix, async () => {
+  for (let time = 0; time < 5; time++) {
+    const stop = new AbortController();
+    const sleep = oddSleep();
+    const outcome = await shell(`sleep ${sleep}`, { signal: stop.signal, onStart: () => stop.abort() });
+    assert.equal(outcome.ended, "abort");
+    assert.equal(await isRunning(sleep), false);
+  }
+});
+
 Deno.test("what does not want to end is made to", unix, async () => {
   const length = oddSleep();
   const outcome = await shell(`trap '' TERM; echo ready; sleep ${length}; sleep ${length}`, { timeoutMs: 100 });
