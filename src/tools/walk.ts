@@ -17,8 +17,6 @@ export interface WalkOptions {
   signal: AbortSignal;
   /** Whether a directory needs a look; names from where the walk began. */
   enter?(names: readonly string[]): boolean;
-  /** Told of each directory that is listed, before what is in it is given. */
-  onListed?(entries: readonly DirectoryEntry[]): void;
 }
 
 /** Directories that are listed ahead of their turn. */
@@ -102,7 +100,6 @@ class Walk {
   async list(place: Omit<Listed, "entries">): Promise<Listed> {
     const listed = await this.#workspace.list(place.path);
     const entries = isRefusal(listed) ? [] : listed;
-    this.#options.onListed?.(entries);
     const name = place.names.at(-1);
     let chain = name === undefined
       ? place.chain

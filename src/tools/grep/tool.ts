@@ -1,16 +1,14 @@
 /** Grep: the lines of files that match a regular expression. */
 import type { ResolvedPath } from "../../boundary/workspace.ts";
-import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { findExecutable } from "../../platform/process.ts";
 import { compilePattern, type PathPattern } from "../path_pattern.ts";
 import { failure, isRefusal, refused, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { walkFiles } from "../walk.ts";
+import { grepDeclaration, type GrepInput } from "./declaration.ts";
+import { fastSearch } from "./fast_search.ts";
 import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
 import { SearchReport } from "./report.ts";
-import { meetsForeignIgnoreFile } from "./ignore_files.ts";
-import { searchWithRipgrep } from "./ripgrep.ts";
-import { type SearchEnd, searchTree } from "./search_tree.ts";
-import { grepDeclaration, type GrepInput } from "./declaration.ts";
+import { type SearchEnd, searchFiles } from "./search_tree.ts";
 
 export type { GrepInput };
 
@@ -77,7 +75,8 @@ async function ownSearch(
   const { workspace, signal, io, readDenied } = search.context;
   const end = io.clock.monotonic() + options.deadlineMs;
   const late = () => io.clock.monotonic() > end;
-  return { ...await searchTree(start, { workspace, signal, readDenied, matcher, report, glob, isFile, late }), report };
+  const files = isFile ? [{ path: start, names: [] }] : walkFiles(start, { workspace, signal });
+  return { ...await searchFiles(files, { workspace, signal, readDenied, matcher, report, glob, late }), report };
 }
 
 async function searchDirectory(start: ResolvedPath, search: Search): Promise<Done | { problem: string }> {
@@ -85,83 +84,12 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
   const byName = wanted === undefined || wanted.includes("/") ? wanted : `**/${wanted}`;
   const glob = byName === undefined ? null : compilePattern(byName);
   if (byName !== undefined && glob === null) return { problem: "The glob is too long or has too many alternatives." };
-  // A report of its own: one that ends half-way is thrown away.
-  return await fastSearch(start, { ...search, report: search.report.fresh() }) ??
-    await ownSearch(start, { ...search, glob, isFile: false });
-}
-
-/** By ripgrep, where it is there, may open the files, and would find the same; else null. */
-async function fastSearch(start: ResolvedPath, search: Search): Promise<Done | null> {
-  const { context, input, matcher, options, report } = search;
-  const { workspace } = context;
-  // Rules about reading are asked file by file.
-  if (!options.ripgrep || matcher.rust === null || context.readDenied !== undefined) return null;
-  if (input.glob !== undefined && !/^[\w.*-]+$/.test(input.glob)) return null;
-  const roots = [workspace.root, ...workspace.additional];
-  const root = roots.find((one) => isWithin(one, start.real));
-  if (root === undefined) return null;
-  const relative = relativeTo(root, start.real);
-  if (await hasRulesBetween(root, relative, context)) return null;
-  // Asked late: it looks at the directories of the project.
-  if (workspace.ambientLabel !== "open" || workspace.protection?.any !== false) return null;
-  const program = await findExecutable("rg", context.io.env("PATH") ?? "", { notBelow: roots });
-  if (program === null) return null;
-  const rules = await kindOf(join(root, ".gitignore"), context);
-  // It would be opened at once, and a pipe waited for.
-  if (rules !== null && rules !== "file") return null;
-  const ignoreFile = relative !== "." && rules !== null;
-  const timeoutMs = options.deadlineMs;
-  const where = { program, root, relative, ignoreFile, nameGlob: input.glob ?? null, timeoutMs };
-  const pattern = matcher.rust;
-  return await unlessForeign(context, {
-    check: (signal) => meetsForeignIgnoreFile(start, { workspace, signal }),
-    search: async (signal) => {
-      const notes = await searchWithRipgrep(start, { ...where, pattern, report, signal });
-      return notes && { label: workspace.ambientLabel, notes, report };
-    },
-  });
-}
-
-/**
- * What `search` gives, or null as soon as `check` finds that it would not find the same: that looks while the other
- * searches, and is through before it in most projects.
- */
-async function unlessForeign(
-  context: ToolContext,
-  parts: { check(signal: AbortSignal): Promise<boolean>; search(signal: AbortSignal): Promise<Done | null> },
-): Promise<Done | null> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([context.signal, stop.signal]);
-  const check = async () => {
-    const foreign = await parts.check(signal);
-    if (foreign) stop.abort();
-    return foreign;
-  };
-  try {
-    const [done, foreign] = await Promise.all([parts.search(signal), check()]);
-    return foreign ? null : done;
-  } catch (error) {
-    context.signal.throwIfAborted();
-    if (stop.signal.aborted) return null;
-    throw error;
-  } finally {
-    stop.abort();
+  if (search.options.ripgrep) {
+    const { context, matcher, options: { deadlineMs } } = search;
+    // A report of its own: one that ends half-way is thrown away.
+    const report = search.report.fresh();
+    const end = await fastSearch(start, { context, matcher, glob: wanted, report, deadlineMs });
+    if (end !== null) return { ...end, report };
   }
-}
-
-/** Rules between the root and the directory cannot be told to ripgrep for where they stand. */
-async function hasRulesBetween(root: string, relative: string, context: ToolContext): Promise<boolean> {
-  if (relative === ".") return false;
-  const names = relative.split("/");
-  for (let depth = 1; depth <= names.length; depth++) {
-    for (const name of depth < names.length ? [".gitignore", ".git"] : [".git"]) {
-      if (await kindOf(join(root, ...names.slice(0, depth), name), context) !== null) return true;
-    }
-  }
-  return false;
-}
-
-async function kindOf(path: string, { workspace }: ToolContext): Promise<string | null> {
-  const resolved = await workspace.resolve(path);
-  return isRefusal(resolved) ? null : (await workspace.status(resolved))?.kind ?? null;
+  return await ownSearch(start, { ...search, glob, isFile: false });
 }

@@ -249,10 +249,17 @@ Deno.test(
   () =>
     inToolProject(async (project) => {
       await project.write("a.txt", "one\n");
-      const begin = `'{"type":"begin","data":{"path":{"text":"x"}}}'`;
-      const match = `'{"type":"match","data":{"path":{"text":"x"},"lines":{"text":"y"},"line_number":1}}'`;
-      const end = `'{"type":"end","data":{"path":{"text":"x"},"binary_offset":null}}'`;
-      for (const script of ["exit 2", "echo nonsense", `printf '%s\\n' ${begin} ${match} ${end} '{'`]) {
+      const scripts = [
+        "exit 2",
+        "exit 0",
+        "echo nonsense",
+        "printf './x\\0half'",
+        "printf '/etc/passwd\\0'",
+        "printf './x\\0'; exit 1",
+        "echo 'regex parse error' >&2; exit 2",
+        "echo './y: gone (os error 2)' >&2; kill -9 $$",
+      ];
+      for (const script of scripts) {
         await withRipgrep(script, async (search) => {
           assert.equal((await search(project, { pattern: "one" })).content, "a.txt:1:one", script);
         });
