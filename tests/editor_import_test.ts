@@ -155,6 +155,19 @@ Deno.test("everything can be taken over at once, is as it should be then, and is
   assert.equal([...fileTree(home.project).keys()].filter((path) => /rules\/.*md|SKILL|format/.test(path)).length, 0);
 });
 
+Deno.test("what was taken over is not run by the doctor: it is still as others wrote it", async () => {
+  await using home = await temporaryHome();
+  const ran = `${home.root}/ran`;
+  const hook = (line: string) => JSON.stringify({ hooks: { post_read_code: [{ command: line, powershell: "x" }] } });
+  await home.write(".ide/hooks.json", hook(`touch '${ran}'`));
+  await done(home, "import", "--all");
+  const finished = await editor(home, "doctor");
+  assert.match(finished.stdout, /post_read_code/);
+  assert.equal(await Deno.stat(ran).catch(() => null), null);
+  await done(home, "doctor", "--foreign");
+  assert.ok(await Deno.stat(ran));
+});
+
 Deno.test("hooks of the editor's other agent are shown with what runs them, and never written, shadowed or taken over", async () => {
   await using home = await temporaryHome();
   const text =

@@ -3,14 +3,7 @@
  * there and what is to stand there: whichever the next run finds is known to be ours, and what was begun can be ended.
  */
 import { pieceKey, sameArtifact } from "./artifact.ts";
-import {
-  type FileRecord,
-  type Installed,
-  type InstalledPiece,
-  interruptedPaths,
-  type Ledger,
-  ownStates,
-} from "./ledger.ts";
+import { type FileRecord, type Installed, type InstalledPiece, type Ledger, ownStates } from "./ledger.ts";
 
 function pieceIn(artifact: Installed | undefined, { piece }: InstalledPiece): InstalledPiece | undefined {
   return artifact?.pieces.find((one) => pieceKey(one.piece) === pieceKey(piece));
@@ -49,9 +42,4 @@ export function betweenLedgers(
 
 function leaving(piece: InstalledPiece): InstalledPiece {
   return { ...piece, leaving: true };
-}
-
-/** Whether the ledger was left in the middle of a change. */
-export function isInterrupted(ledger: Ledger): boolean {
-  return interruptedPaths(ledger).length > 0;
 }

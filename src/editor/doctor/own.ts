@@ -2,6 +2,7 @@
  * Whether something that would be started is as it was written from here. What others wrote, a fresh clone above all, is
  * data until the user says otherwise: a doctor that ran it would be the way in.
  */
+import { pieceHash } from "../artifact.ts";
 import { readFound, sha256 } from "../disk.ts";
 import type { FoundArtifact } from "../found.ts";
 import { canonical } from "../json_tree.ts";
@@ -19,7 +20,9 @@ export async function originOf(
   const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, root, worktreesAround(root))];
   const owner = artifacts.find((one) => one.kind === found.kind && holds(one, found));
   if (owner === undefined) return found.ours ? "changed" : "foreign";
-  for (const { piece, written } of owner.pieces) {
+  for (const { piece, written, taken, instead } of owner.pieces) {
+    // Taken over is not yet written from here: whoever wrote it, it is as they left it.
+    if (taken && instead !== undefined && await pieceHash(instead) === written) return "foreign";
     if (piece.kind === "file" && await isChanged(piece.path, written)) return "changed";
   }
   return "own";
