@@ -193,13 +193,16 @@ const IDENTIFIER = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 
 /**
  * Removes the temporary files that a killed {@link writeAtomically} of `path` has left. Call it only where nobody else
- * can be writing that file: their temporary file looks the same.
+ * can be writing that file, since their temporary file looks the same, or with a time (milliseconds since 1970) `before`
+ * which every write that still runs began later.
  */
-export async function removeLeftovers(path: string): Promise<void> {
+export async function removeLeftovers(path: string, { before = Infinity }: { before?: number } = {}): Promise<void> {
   const name = basename(path).replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
   const leftover = new RegExp(`^\\.${name}\\.${IDENTIFIER}\\.tmp$`);
   for (const entry of await listDirectory(dirname(path)) ?? []) {
-    if (entry.kind === "file" && leftover.test(entry.name)) await removeFile(join(dirname(path), entry.name));
+    if (entry.kind !== "file" || !leftover.test(entry.name)) continue;
+    const place = join(dirname(path), entry.name);
+    if (before === Infinity || ((await lstat(place))?.modified ?? Infinity) < before) await removeFile(place);
   }
 }
 

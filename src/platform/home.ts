@@ -11,6 +11,7 @@ import {
   readTextInPlace,
   realPath,
   removeFile,
+  removeLeftovers,
   setMode,
   stat,
   withLock,
@@ -22,6 +23,9 @@ import { dirname, isAbsolute, join, normalise } from "./path.ts";
 
 /** Largest file of the home that is read, in bytes. */
 const FILE_LIMIT = 64 * 1024 * 1024;
+
+/** No write takes an hour: an older temporary file is of a process that was killed. */
+const LONGEST_WRITE_MS = 60 * 60 * 1000;
 
 /** The home and its files, named relative to it (`providers.yaml`, `cache/…`). */
 export interface Home {
@@ -124,6 +128,8 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
         await makePrivateDirectory(dirname(file(name)));
         const target = await targetOf(file(name));
         await writeAtomically(target, markOf(target) + text, { mode: 0o600 });
+        // What a process that was killed left of this file. That it stays for once is no failure of the write.
+        await removeLeftovers(target, { before: Date.now() - LONGEST_WRITE_MS }).catch(() => {});
       }),
     remove: (name) => guarded(() => removeFile(file(name))),
     async locked(name, work) {
