@@ -50,7 +50,7 @@ function calls(...paths: string[]) {
 }
 
 /** A refusal as the door reports it. */
-function refusal(kind: "no_images" | "bad_image"): ProviderFailure {
+function refusal(kind: "no_images" | "bad_image" | "request"): ProviderFailure {
   return new ProviderFailure("provider_error", `loc: ${kind}`, { kind, status: 500, hint: "look" });
 }
 
@@ -184,7 +184,7 @@ Deno.test("a prompt shows at most twenty images", async () => {
 });
 
 Deno.test("a server that refuses the images of a prompt is asked once, and the session goes on without them", async () => {
-  for (const [kind, later] of [["no_images", "usage"], ["bad_image", null]] as const) {
+  for (const [kind, later] of [["no_images", "usage"], ["bad_image", null], ["request", null]] as const) {
     const session = testSession(32_768);
     let asked = 0;
     const model: AskModel = (request) => {

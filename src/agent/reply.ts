@@ -1,7 +1,7 @@
 /** One reply of the model: room made, asked, taken over; asked once more where the server taught something. */
 import { admit } from "../boundary/gate.ts";
 import type { AgentcliError } from "../errors.ts";
-import { ProviderFailure } from "../provider/failure.ts";
+import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import { createHold } from "../provider/text_calls/hold.ts";
 import type { ChatReply } from "../provider/types.ts";
 import { type AssistantItem, callId, imagesOf, type ToolCall } from "../session/item.ts";
@@ -12,6 +12,9 @@ import { limitsOf } from "./limits.ts";
 import { nextPosition, type Session, sessionLabel } from "./session.ts";
 import { recoverTextCalls } from "./text_calls.ts";
 import type { RunningTurn } from "./turn_options.ts";
+
+/** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
+const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "request"]);
 
 /** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
@@ -35,7 +38,7 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
         await switchToTextCalls(session, turn);
         continue;
       }
-      if ((failure?.kind === "no_images" || failure?.kind === "bad_image") && showsImages(session)) {
+      if (failure !== null && IMAGE_FAILURES.has(failure.kind) && showsImages(session)) {
         const { learnFromBlindness } = await import("./sight.ts");
         if (await learnFromBlindness(session, turn, failure)) continue;
       }

@@ -52,9 +52,10 @@ export async function learnFromBlindness(
   if (isBlind) context.sight = false;
   const lastReply = items.findLastIndex((item) => item.kind === "assistant");
   const unanswered = items.slice(lastReply + 1).filter(showsImages);
+  if (failure.kind === "request" && unanswered.length === 0) return false;
   // An image that cannot be read is one that this request was the first to hold; of the others a reply has told.
   const from = isBlind || unanswered.length === 0 ? 0 : lastReply + 1;
-  const why = isBlind ? "the model does not see images" : "the server could not read it";
+  const why = isBlind ? "the model does not see images" : "the server did not take it";
   const out = leaveOut(session, { from, why });
   if (!unanswered.some((item) => item.kind === "user")) {
     await tell(session, turn, { ...out, because: failure.message });

@@ -45,7 +45,7 @@ const OVERFLOW = new RegExp(
  * Servers that do not know of images, or whose model sees none: llama.cpp ("image input is not supported"), Ollama
  * ("missing data required for image input"), vLLM ("not a multimodal model"), LM Studio, OpenRouter ("does not support",
  * "support image input"), mlx-lm ("only text"), OpenAI and those that know strings alone (they name `image_url` or the
- * type that they had expected).
+ * type that they had expected: mini-sglang wants a string as content).
  */
 const NO_IMAGES = new RegExp(
   [
@@ -58,6 +58,7 @@ const NO_IMAGES = new RegExp(
     "does not (?:accept|support|take|have) (?:multi-?modal|image|vision)",
     "only (?:the )?['\"`]?text['\"`]?",
     "image_url",
+    "content\\b.{0,60}\\bstring",
     "at most 0 image",
   ].join("|"),
   "i",
@@ -80,8 +81,8 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
       /does not support tools|enable-auto-tool-choice|requires --jinja|cannot use tools with stream/i.test(text),
   },
   // Only where images were sent: words such as these mean something else otherwise.
-  { kind: "no_images", when: ({ text, images, status }) => images && status >= 400 && NO_IMAGES.test(text) },
-  { kind: "bad_image", when: ({ text, images, status }) => images && status >= 400 && BAD_IMAGE.test(text) },
+  { kind: "no_images", when: ({ text, images }) => images && NO_IMAGES.test(text) },
+  { kind: "bad_image", when: ({ text, images }) => images && BAD_IMAGE.test(text) },
   { kind: "tool_parse", when: ({ text }) => /tool_use_failed|failed to parse input at pos/i.test(text) },
   { kind: "request", when: ({ text }) => /invalid host header/i.test(text) },
   {

@@ -39,6 +39,7 @@ Deno.test("words about images mean images only where some were sent, and an over
       "Invalid content type. image_url is only supported by certain models.",
       "At most 0 image(s) may be provided in one prompt.",
       "Only 'text' content type is supported.",
+      "body.messages.1.content: Input should be a valid string",
     ]
   ) {
     assert.equal(kindOf(message, true), "no_images", message);
