@@ -57,6 +57,26 @@ Deno.test("one copy of a skill can serve several assistants", async () => {
   }
 });
 
+Deno.test("the old single file of rules is listed, and written only when it is named", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "Use names.\n");
+  for (const [dialect, file] of [["ide", ".ide-rules"], ["windsurf", ".windsurfrules"]] as const) {
+    await home.write(file, "theirs\n");
+    await done(home, "init", "--dialect", dialect, "--yes");
+    assert.equal(await home.read(file), "theirs\n");
+    await done(home, "add", "instructions", file, "--file", "in.md", "--dialect", dialect, "--yes");
+    assert.match(await home.read(file), /^theirs\n\n<!-- agentcli:begin [a-z-]+ -->\nUse names\.\n/);
+    const { artifacts } = JSON.parse((await done(home, "list", "--dialect", dialect, "--json")).stdout);
+    const rows = artifacts.filter(({ path }: { path: string }) => path.endsWith(file));
+    assert.deepEqual(rows.map(({ kind, ours }: { kind: string; ours: boolean }) => [kind, ours]), [
+      ["rule", false],
+      ["instructions", true],
+    ]);
+    await done(home, "remove", "--all", "--yes");
+    assert.equal(await home.read(file), "theirs\n");
+  }
+});
+
 Deno.test("list shows hooks by event, which file is read, and which of one name counts, for each editor", async () => {
   await using home = await temporaryHome();
   const system = `${home.root}/system`;

@@ -38,12 +38,13 @@ export interface Inspection {
 
 /** The name by which the ledger knows something that was found; null when it does not. */
 export function nameInLedger(found: FoundArtifact, { artifacts }: Pick<Ledger, "artifacts">): string | null {
-  const { name, path, entry, event } = found;
+  const { name, path, entry, event, marks } = found;
   const owner = artifacts.find((one) =>
     one.pieces.some(({ piece, written }) => {
       if (written === null || piece.path !== path) return false;
       if (piece.kind === "item") return event === piece.at.at(-1) && sameHook(piece.value, entry);
-      return piece.kind === "file" || (piece.kind === "member" ? piece.at.at(-1) === name : piece.name === name);
+      if (piece.kind === "section") return marks !== undefined && piece.name === name;
+      return piece.kind === "file" || piece.at.at(-1) === name;
     })
   );
   return owner?.name ?? null;

@@ -107,8 +107,20 @@ function inspectScope(places: Places, scene: Scene): void {
     addInstructions(places.instructions, scene, { scope, limit: scope === "user" ? LIMITS.globalRules : null });
   }
   const legacy = scope === "project" ? scene.dialect.legacyRules : null;
-  if (legacy !== null && lstatInPlace(join(base, legacy)) !== null) {
-    addFile({ kind: "rule", name: legacy, scope, path: join(base, legacy) }, scene, () => []);
+  if (legacy !== null) addLegacyRules(legacy, join(base, legacy), scene);
+}
+
+/** The old single file of rules: what others wrote into it, and the sections in it. */
+function addLegacyRules(name: string, path: string, scene: Scene): void {
+  if (lstatInPlace(path) === null) return;
+  const text = lookAt(path);
+  const marks = text === null ? [] : sectionsIn(text);
+  if (text === null || marks.length === 0 || hasOwnText(text)) {
+    addFile({ kind: "rule", name, scope: "project", path }, scene, () => []);
+  }
+  for (const one of marks) {
+    const section = { kind: "instructions", name: one.name, path, marks: one } as const;
+    scene.inspection.found.push({ ...section, scope: "project", ours: false, problems: [] });
   }
 }
 

@@ -231,7 +231,7 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
   });
 }
 
-/** A section of `AGENTS.md` (in `directory` of the project), or of the user's global rules. */
+/** A section of `AGENTS.md` (in `directory` of the project), of the old file of rules, or of the user's global rules. */
 export function makeInstructions(
   name: string,
   content: string,
@@ -249,7 +249,9 @@ function makeSection(
   if (file === null) throw new AgentcliError("usage", `there are no instructions in the scope ${to.places.scope}`);
   // From the base on, so that an absolute path is not taken for one of the project.
   const place = directory === undefined ? "." : resolve(to.places.base, directory);
-  const path = directory === undefined || place === to.places.base ? file : join(place, "AGENTS.md");
+  const isLegacy = to.dialect.legacyRules !== null && place === join(to.places.base, to.dialect.legacyRules);
+  const inDirectory = isLegacy ? place : join(place, "AGENTS.md");
+  const path = directory === undefined || place === to.places.base ? file : inDirectory;
   if (!isWithin(to.places.base, path)) throw new AgentcliError("usage", `${directory} is not in the project`);
   const limit = to.places.scope === "user" ? LIMITS.globalRules : null;
   if (limit !== null) refuse([lengthProblem(content, limit)], `${kind} ${name}`);

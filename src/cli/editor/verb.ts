@@ -92,7 +92,11 @@ export const editorVerb = group({
         "Hooks that come with the program: no-cloud-guard, audit-log, setup-worktree, format-on-write, session-note. Keys of servers are written as ${env:NAME} only.",
       arguments: [
         { name: "kind", brief: "rule, workflow, skill, hook, mcp (a server) or instructions", values: KINDS },
-        { name: "name", brief: "Its name; of instructions: a directory of the project", optional: true },
+        {
+          name: "name",
+          brief: "Its name; of instructions: a directory of the project, or the old file of rules",
+          optional: true,
+        },
       ],
       options: ADD_OPTIONS,
       examples: [
