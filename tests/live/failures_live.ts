@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { pngFile } from "../helpers/images.ts";
 import { runProgram, startProgram, temporaryHome } from "../helpers/program.ts";
 import { configureLlama, isIdle, startLlama } from "./llama_server.ts";
 
@@ -104,4 +105,19 @@ Deno.test("a model that is not configured and not served is exit 3 and names the
   const done = await runProgram(["run", "Say hello.", "--model", "llama:tiny-agnet"], { home });
   assert.equal(done.code, 3);
   assert.match(done.stderr, /tiny-agent/);
+});
+
+Deno.test("a model without eyes is told by its server, or by one refusal, and the chat goes on", async () => {
+  await using home = await temporaryHome();
+  await using server = await startLlama();
+  await home.write("a.png", pngFile({ width: 64, height: 64 }));
+  await configureLlama(home, server, {});
+  const told = await runProgram(["run", "Look.", "--file", "a.png"], { home });
+  assert.equal(told.code, 2, told.stderr);
+  assert.match(told.stderr, /does not see images/);
+  await configureLlama(home, server, { model: { images: true } });
+  const chat = await runProgram(["chat", "--max-turns", "1"], { home, stdin: "What is on @a.png?\nHello.\n" });
+  assert.match(chat.stderr, /takes no images with this model \(HTTP 500\)/);
+  assert.match(chat.stdout, /\S/, "the second message is answered");
+  assert.equal(chat.stderr.match(/takes no images/g)?.length, 1);
 });
