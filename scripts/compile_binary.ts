@@ -1,6 +1,7 @@
 /** One standalone binary out of the bundle. */
 import { systemOf } from "./compile_formats.ts";
 import { modulesOf } from "./compile_modules.ts";
+import { checkedSignature } from "./compile_signature.ts";
 
 /** The systems that binaries are made for. */
 export const TARGETS = [
@@ -68,7 +69,18 @@ export async function compileBinary({ bundle, target, folder, seconds, base }: B
     const other = found === null ? "no program" : `one for ${found.system} on ${found.processor}`;
     throw new CompileError(`${target}: the base binary (--bases, DENORT_BIN or the cache of Deno) is ${other}`);
   }
+  if (target === "aarch64-apple-darwin") await refuseUnsigned(output);
   return output;
+}
+
+/** macOS on ARM ends a program at its start that is not signed, at least ad hoc; Deno does that as it compiles. */
+async function refuseUnsigned(path: string): Promise<void> {
+  try {
+    if ((await checkedSignature(await Deno.readFile(path)))?.adhoc === true) return;
+  } catch (error) {
+    throw new CompileError(`aarch64-apple-darwin: ${error instanceof Error ? error.message : error}`);
+  }
+  throw new CompileError("aarch64-apple-darwin: the binary is not signed, so macOS would not start it");
 }
 
 /** Enough of a file to tell what it is for. */
