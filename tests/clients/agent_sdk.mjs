@@ -2,7 +2,7 @@
 import { createRequire } from "node:module";
 import { pathToFileURL } from "node:url";
 
-const [packages, executable, other] = process.argv.slice(2);
+const [packages, executable, other, picture] = process.argv.slice(2);
 const require = createRequire(`${packages}/index.js`);
 const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 const { query, createSdkMcpServer, tool } = await load("@anthropic-ai/claude-agent-sdk");
@@ -79,6 +79,28 @@ scenes.own = resultOf(
       yield user('CALL mcp__sums__plus {"a":2,"b":3}');
     })(),
     { mcpServers: { sums }, allowedTools: ["mcp__sums__plus"] },
+  ),
+);
+const shots = [
+  tool("shot", "Takes a picture.", {}, () => ({
+    content: [{ type: "image", data: picture, mimeType: "image/png" }],
+  })),
+];
+const source = { type: "base64", media_type: "image/png", data: picture };
+scenes.shown = resultOf(
+  await seen((async function* () {
+    yield user([{ type: "text", text: "look" }, { type: "image", source }]);
+  })()),
+);
+scenes.shot = resultOf(
+  await seen(
+    (async function* () {
+      yield user("CALL mcp__sums__shot {}");
+    })(),
+    {
+      mcpServers: { sums: createSdkMcpServer({ name: "sums", version: "1.0.0", tools: shots }) },
+      allowedTools: ["mcp__sums__shot"],
+    },
   ),
 );
 scenes.partial = (await seen("hello", { includePartialMessages: true }))

@@ -4,10 +4,14 @@
  */
 import assert from "node:assert/strict";
 import { ask, type RecordedRequest, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
+import { dataUrl, pngFile } from "../helpers/images.ts";
 import { configure, programCommand, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 
 /** Where packages are installed; removed with the process's temporary directory when it is not named. */
 const CLIENTS = Deno.env.get("AGENTCLI_CLIENTS") ?? await Deno.makeTempDir({ prefix: "agentcli-clients-" });
+
+/** What clients show. */
+const PICTURE = pngFile({ width: 16, height: 16 });
 
 /** A directory with these packages. */
 async function installed(name: string, packages: readonly string[]): Promise<string> {
@@ -24,9 +28,13 @@ async function installed(name: string, packages: readonly string[]): Promise<str
   return directory;
 }
 
-/** A server that does as the user's words say: `CALL tool {…}`, `HANG`, `FAIL`, anything else is echoed. */
+/** A server that does as the user's words say: `CALL tool {…}`, `HANG`, `FAIL`; images are told, anything else is echoed. */
 function obedient(request: RecordedRequest): Step {
   const last = request.json.messages.at(-1);
+  if (Array.isArray(last.content)) {
+    const [words, image] = last.content;
+    return say(`Seen: ${words.text} ${image.image_url.url === dataUrl("image/png", PICTURE)}`);
+  }
   const text = String(last.content);
   if (last.role === "tool") return say(`Result: ${text}`);
   const call = /(?:^|\s)CALL (\S+) (\{[^\n]*\})/.exec(text);
@@ -50,7 +58,7 @@ interface Scene extends AsyncDisposable {
 async function scene(): Promise<Scene> {
   const home = await temporaryHome();
   const server = startFakeServer({ script: obedient });
-  const model = (id: string) => ({ id, context_window: 32768 });
+  const model = (id: string) => ({ id, context_window: 32768, images: true });
   await configure(home, {
     loc: { baseUrl: server.baseUrl, models: [model("fake"), { ...model("other"), alias: "quick" }] },
   }, { default_provider: "loc", default_model: "fake" });
@@ -101,7 +109,8 @@ for (const version of ["0.1.77", "0.2.50", "0.3"]) {
     ]);
     await using stage = await scene();
     const { home } = stage;
-    const seen = JSON.parse(await stage.node("agent_sdk.mjs", [packages, stage.executable, "other"]));
+    const args = [packages, stage.executable, "other", PICTURE.toBase64()];
+    const seen = JSON.parse(await stage.node("agent_sdk.mjs", args));
     assert.equal(seen.plain.result, "Echo: hello");
     assert.equal(await home.read("allowed.txt"), "a");
     assert.equal(await home.read("changed.txt"), "a");
@@ -111,6 +120,8 @@ for (const version of ["0.1.77", "0.2.50", "0.3"]) {
     assert.ok(!await exists(home, "vetoed.txt"));
     assert.match(seen.veto.result, /Vetoed by the hook/);
     assert.equal(seen.own.result, "Result: sum 5");
+    assert.equal(seen.shown.result, "Seen: look true");
+    assert.equal(seen.shot.result, "Seen: Image 1 of mcp__sums__shot true");
     for (const type of ["message_start", "content_block_start", "content_block_delta", "message_stop"]) {
       assert.ok(seen.partial.includes(type), type);
     }
