@@ -58,7 +58,7 @@ Deno.test("import shows kind, name, scope, file and whether it is valid of all t
     "instructions (text) user valid stays",
     "instructions other-tool project valid",
     "instructions other-tool user valid",
-    "mcp keyed user wrong",
+    "mcp keyed user wrong stays",
     "mcp theirs user valid",
     "rule my-rule project wrong",
     "rule style project valid",
@@ -140,8 +140,8 @@ Deno.test("everything can be taken over at once, is as it should be then, and is
   await home.write(".ide/rules/My Rule.md", "---\ntrigger: manual\n---\n\nx\n");
   const before = fileTree(home.root);
   const taken = JSON.parse((await done(home, "import", "--all", "--json")).stdout);
-  assert.deepEqual([taken.taken, taken.not_taken], [11, []]);
-  assert.deepEqual((await shown(home)).map(({ name }) => name), ["(text)", "(text)"]);
+  assert.deepEqual([taken.taken, taken.not_taken], [10, []]);
+  assert.deepEqual((await shown(home)).map(({ name }) => name), ["(text)", "keyed", "(text)"]);
   const findings = JSON.parse((await editor(home, "check", "--json")).stdout).findings;
   assert.deepEqual(findings.map(({ kind }: { kind: string }) => kind), ["rule", "rule"]);
   await done(home, "remove", "--all", "--yes");

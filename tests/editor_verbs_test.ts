@@ -165,6 +165,51 @@ Deno.test("what is wrong with files of others is found, each by its kind, and no
   assert.equal(checked.stdout.includes("abcdefgh12345678"), false);
 });
 
+Deno.test("keys that others wrote beside ours are in no diff and no report, and stay in their file", async () => {
+  await using home = await temporaryHome();
+  const key = "abcdefgh12345678";
+  const [name, file] = ["mcp:keyed", "../home/.vendor/ide/mcp_config.json"];
+  await home.write(
+    file,
+    `{"mcpServers": {\n  "keyed": {"command": "c", "env": {"API_KEY": "${key}"}, // mine\n` +
+      `    "args": ["sk-${key}", "http://u:${key}@x.test"]}\n}}\n`,
+  );
+  const said: string[] = [];
+  for (
+    const words of [
+      ["add", "mcp", "ours", "--command", "c", "--dry-run"],
+      ["add", "mcp", "ours", "--command", "c", "--dry-run", "--json"],
+      ["add", "mcp", "ours", "--command", "c", "--yes"],
+      ["list", "--json"],
+      ["check", "--json"],
+      ["import", "--json"],
+      ["import", "--take", name],
+      ["show", name],
+      ["show", name, "--json"],
+      ["add", "mcp", "keyed", "--command", "d", "--force", "--yes"],
+      ["show", name, "--json"],
+      ["remove", "--all", "--yes"],
+    ]
+  ) {
+    const { stdout, stderr } = await editor(home, ...words);
+    said.push(stdout + stderr);
+    assert.equal((stdout + stderr).includes(key), false, words.join(" "));
+  }
+  assert.ok(said[0]?.includes('"API_KEY": "(a key)"}, // mine'), said[0]);
+  assert.ok((await home.read(file)).includes(`"API_KEY": "${key}"}, // mine`));
+});
+
+Deno.test("more than the ledger can hold is refused before anything is written", async () => {
+  await using home = await temporaryHome();
+  await home.write("skill/SKILL.md", "---\nname: large\ndescription: d\n---\nx\n");
+  for (const part of [1, 2, 3, 4, 5, 6, 7]) await home.write(`skill/${part}.bin`, new Uint8Array(4_000_000));
+  const before = fileTree(home.root);
+  const added = await editor(home, "add", "skill", "large", "--dir", "skill", "--yes", "--quiet");
+  assert.equal(added.code, 2);
+  assert.match(added.stderr, /more than 32 MiB together; nothing was changed/);
+  assert.deepEqual(fileTree(home.root).size, before.size);
+});
+
 Deno.test("errors of a newcomer say what to do", async () => {
   await using home = await temporaryHome();
   await home.write("in.md", "text\n");

@@ -78,9 +78,18 @@ export async function readLedger(home: Home): Promise<Ledger> {
   }
 }
 
-/** Writes the ledger. Call it inside of the ledger's lock. */
+/** Most characters of the ledger: more than that the home would not read again. */
+const LEDGER_LIMIT = 32 * 1024 * 1024;
+
+/** Writes the ledger. Call it inside of the ledger's lock. Throws `usage` when it would be too large to be read again. */
 export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
-  await home.write(LEDGER, JSON.stringify(ledger, null, 1) + "\n");
+  const text = JSON.stringify(ledger, null, 1) + "\n";
+  if (text.length > LEDGER_LIMIT) {
+    throw new AgentcliError("usage", "what is installed has more than 32 MiB together; nothing was changed", {
+      hint: "let skills bundle less: scripts, templates and checklists, no data",
+    });
+  }
+  await home.write(LEDGER, text);
 }
 
 /** The states that count as ours: what was written, and what stood there when a change was begun and not ended. */

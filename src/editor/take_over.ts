@@ -7,11 +7,13 @@ import type { Dialect, Scope } from "./dialect.ts";
 import { lookAt, readFound } from "./disk.ts";
 import type { FoundArtifact } from "./found.ts";
 import { scriptsOfHook } from "./inspect_hooks.ts";
+import { canonical } from "./json_tree.ts";
 import type { Ledger } from "./ledger.ts";
 import { LIMITS } from "./limits.ts";
 import { nameProblem } from "./names.ts";
 import type { Places } from "./places.ts";
 import { ownMarks, readSection, SectionProblem } from "./section.ts";
+import { hideKeysOf } from "./server_keys.ts";
 
 /** Something of others that could become ours. Hooks of one name are one. */
 export interface Candidate {
@@ -90,11 +92,19 @@ function piecesOf(first: FoundArtifact, group: readonly FoundArtifact[], base: s
     const scripts = group.flatMap((one) => scriptsOfHook(one.entry, { hooksFile: path, base }));
     return [...[...new Set(scripts)].flatMap(filePiece), ...items];
   }
+  if (kind === "mcp" && holdsLiteralKey(entry)) {
+    return { reason: "it holds a key; write it as ${env:NAME}, which is noted nowhere else" };
+  }
   if (kind === "mcp") return [{ kind: "member", path, at: ["mcpServers", name], value: entry }];
   if (kind === "instructions") return sectionPiece(first);
   if (kind === "skill") return folderPieces(dirname(path));
   const pieces = filePiece(path);
   return pieces.length === 0 ? { reason: "it cannot be read" } : pieces;
+}
+
+/** Whether a server has a key as it stands: what is noted of it would be a second place for it. */
+function holdsLiteralKey(entry: unknown): boolean {
+  return canonical(hideKeysOf(entry)) !== canonical(entry);
 }
 
 function sectionPiece({ name, path, scope, marks }: FoundArtifact): Piece[] | Refused {

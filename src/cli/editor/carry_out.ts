@@ -2,6 +2,7 @@
 import { applyChanges, planChanges } from "../../editor/apply.ts";
 import { textOf } from "../../editor/disk.ts";
 import type { Plan } from "../../editor/plan.ts";
+import { hideKeys } from "../../editor/server_keys.ts";
 import type { Wanted } from "../../editor/steps.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -11,12 +12,20 @@ import { confirm } from "../../terminal/prompt.ts";
 import { notice } from "../say.ts";
 import type { Scene } from "./scene.ts";
 
+/** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */
+function shownText(bytes: Uint8Array): string | null {
+  const text = textOf(bytes);
+  return text === null ? null : hideKeys(text);
+}
+
 /** The changes of a plan as one text. */
 export function planText({ changes }: Plan, { shown }: Scene): string {
   return changes.map(({ path, before, after, mode }) => {
     const name = shown(path);
-    const [old, now] = [before === null ? "" : textOf(before.bytes), after === null ? "" : textOf(after)];
-    if (old === null || now === null) return `binary file ${clean(name)}: ${after === null ? "removed" : "written"}\n`;
+    const [old, now] = [before?.bytes ?? null, after].map((bytes) => bytes === null ? "" : shownText(bytes));
+    if (typeof old !== "string" || typeof now !== "string") {
+      return `binary file ${clean(name)}: ${after === null ? "removed" : "written"}\n`;
+    }
     if (after === null) return clean(unifiedDiff(old, "", { name }), { multiline: true });
     const diff = unifiedDiff(before === null ? null : old, now, { name });
     return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });

@@ -1,7 +1,8 @@
 /** Shows one artifact: what agentcli put where, or what stands in the files of others. */
 import { inspect } from "../../editor/inspect.ts";
 import { lookAt } from "../../editor/disk.ts";
-import { readLedger } from "../../editor/ledger.ts";
+import { type InstalledPiece, readLedger } from "../../editor/ledger.ts";
+import { hideKeys, hideKeysOf } from "../../editor/server_keys.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
@@ -21,7 +22,13 @@ export async function run({ options, arguments: words, context }: Invocation<typ
     throw new AgentcliError("usage", `there is no artifact "${word}" here`, { hint: "see: agentcli editor list" });
   }
   const { io, globals } = context;
-  if (globals.json) return await io.stdout.write(jsonText({ ours, others }));
+  if (globals.json) {
+    const shownOurs = ours.map(({ pieces, ...head }) => ({ ...head, pieces: pieces.map(shownPiece) }));
+    const shownOthers = others.map(({ entry, ...one }) =>
+      entry === undefined ? one : { ...one, entry: hideKeysOf(entry) }
+    );
+    return await io.stdout.write(jsonText({ ours: shownOurs, others: shownOthers }));
+  }
   for (const one of ours) {
     await io.stdout.write(`${one.kind}:${one.name}, ${one.scope}, written by agentcli (${one.dialect})\n`);
     for (const { piece, written } of one.pieces) {
@@ -36,13 +43,21 @@ export async function run({ options, arguments: words, context }: Invocation<typ
         ? lookAt(piece.path) ?? "(no text)"
         : piece.kind === "section"
         ? piece.content
-        : JSON.stringify(piece.value, null, 2);
+        : JSON.stringify(hideKeysOf(piece.value), null, 2);
       await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
     }
   }
   for (const { kind, name, scope, path, entry } of others) {
     await io.stdout.write(`${kind}:${clean(name)}, ${scope}, written by others: ${clean(scene.shown(path))}\n`);
-    const text = entry === undefined ? lookAt(path) ?? "(no text)" : JSON.stringify(entry, null, 2);
+    const text = entry === undefined
+      ? hideKeys(lookAt(path) ?? "(no text)")
+      : JSON.stringify(hideKeysOf(entry), null, 2);
     await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
   }
+}
+
+/** A piece for `--json`: what of others it stands for is kept in the ledger, and told nobody. */
+function shownPiece({ piece, written, taken }: InstalledPiece) {
+  const shown = piece.kind === "item" || piece.kind === "member" ? { ...piece, value: hideKeysOf(piece.value) } : piece;
+  return { piece: shown, written, ...(taken === undefined ? {} : { taken }) };
 }
