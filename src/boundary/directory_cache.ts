@@ -43,6 +43,7 @@ interface Known<Found> {
 export class DirectoryCache<Found extends DirectoryFacts> {
   readonly #known = new Map<string, Known<Found>>();
   readonly #clock: DirectoryClock;
+  #recalled: ReadonlyMap<string, Found> = new Map();
   #walk = 0;
   #listings = 0;
   #gone = 0;
@@ -66,9 +67,19 @@ export class DirectoryCache<Found extends DirectoryFacts> {
     for (const [directory, { found }] of this.#known) yield [directory, found];
   }
 
-  /** Takes a directory as it was found before. It is listed again when it is another one now. */
-  preset(directory: string, found: Found): void {
-    this.#known.set(directory, { found, since: this.#clock.monotonic(), walk: this.#walk });
+  /** Takes directories as they were found before, by path. One that is another now is listed again. */
+  recall(found: ReadonlyMap<string, Found>): void {
+    this.#recalled = found;
+  }
+
+  #knownOf(directory: string): Known<Found> | undefined {
+    const known = this.#known.get(directory);
+    if (known !== undefined) return known;
+    const found = this.#recalled.get(directory);
+    if (found === undefined) return undefined;
+    const recalled = { found, since: this.#clock.monotonic(), walk: this.#walk };
+    this.#known.set(directory, recalled);
+    return recalled;
   }
 
   /** Begins a walk. */
@@ -94,7 +105,7 @@ export class DirectoryCache<Found extends DirectoryFacts> {
     work: { current(found: Found): boolean; list(facts: DirectoryFacts): Found },
   ): Found {
     const status = statusQuietly(directory);
-    const known = this.#known.get(directory);
+    const known = this.#knownOf(directory);
     const same = status !== null && known !== undefined && isSame(known.found, status);
     if (same && known.found.settled && work.current(known.found)) {
       known.walk = this.#walk;

@@ -16,6 +16,7 @@ import { type TreeMemory, unchanging } from "./protected_memory.ts";
 import {
   type HiddenPaths,
   type IgnoreFile,
+  type Listed,
   MOST_WALKS,
   namesIn,
   ProtectedTree,
@@ -237,38 +238,35 @@ export class ProtectedSet {
   memory(now: number, { least }: { least: number } = { least: 0 }): TreeMemory | null {
     this.#tree.hidden();
     if (this.#damaged !== null || this.#tree.listings < least) return null;
-    const directories = new Map(
-      [...this.#tree.listed].filter(([, listed]) => listed.version === this.#version && unchanging(listed, now)),
-    );
-    return { rules: this.#rulesAsText(directories), markers: this.markers, directories };
+    const directories = new Map<string, Listed>();
+    const links: string[] = [];
+    const worktrees: string[] = [];
+    for (const [path, listed] of this.#tree.listed) {
+      if (listed.version !== this.#version || !unchanging(listed, now)) continue;
+      directories.set(path, listed);
+      for (const name of namesIn(listed.links)) links.push(join(path, name));
+      if (listed.worktree) worktrees.push(path);
+    }
+    return { rules: this.#rulesAsText(worktrees), markers: this.markers, links, worktrees, directories };
   }
 
   /**
    * Spares listing the directories that are as they were, as long as the same rules hold: every marker is read again, and
    * every covered link looked at. Before anything else is asked.
    */
-  recall({ rules, markers, directories }: TreeMemory): void {
+  recall({ rules, markers, links, worktrees, directories }: TreeMemory): void {
     this.start();
     for (const marker of markers) this.rule(marker);
-    for (const [directory, { links }] of directories) {
-      for (const name of namesIn(links)) this.#tree.followLink(join(directory, name));
-    }
-    if (this.#damaged !== null || this.#rulesAsText(directories) !== rules) return;
-    for (const [directory, listed] of directories) this.#tree.preset(directory, listed);
+    for (const link of links) this.#tree.followLink(link);
+    if (this.#damaged === null && this.#rulesAsText(worktrees) === rules) this.#tree.recall(directories);
   }
 
-  /** All rules that hold somewhere in the roots, to be compared. */
-  #rulesAsText(directories: TreeMemory["directories"]): string {
+  /** All rules that hold somewhere in the roots, to be compared; `worktrees` may bring those of another tree. */
+  #rulesAsText(worktrees: readonly string[]): string {
     const linesOf = (known: ReadonlyMap<string, { lines: Set<string> }>) =>
-      [...known].map(([place, { lines }]) => [place, [...lines].sort()] as const).filter(([, lines]) =>
-        lines.length > 0
-      )
-        .sort(([one], [other]) => one < other ? -1 : 1);
-    const worktrees = [
-      ...this.#roots,
-      ...[...directories].filter(([, { worktree }]) => worktree).map(([path]) => path),
-    ];
-    const mains = worktrees.map((directory) => [directory, this.#placeOf(directory).worktree?.main ?? null]);
+      [...known].map(([place, { lines }]) => [place, [...lines].sort()] as const)
+        .filter(([, lines]) => lines.length > 0).sort(([one], [other]) => one < other ? -1 : 1);
+    const mains = [...this.#roots, ...worktrees].map((at) => [at, this.#placeOf(at).worktree?.main ?? null]);
     return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
   }
 

@@ -121,10 +121,10 @@ export class ProtectedTree {
     return this.#listed.listings;
   }
 
-  /** Takes a directory as listed before. It is listed again when it is another one now. */
-  preset(directory: string, listed: Listed): void {
-    listed.version = this.#rules.version;
-    this.#listed.preset(directory, listed);
+  /** Takes directories as listed before, under the rules of now. One that is another now is listed again. */
+  recall(directories: ReadonlyMap<string, Listed>): void {
+    for (const listed of directories.values()) listed.version = this.#rules.version;
+    this.#listed.recall(directories);
   }
 
   /** What was found is looked at again when it is next asked for. */
