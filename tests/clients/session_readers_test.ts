@@ -31,7 +31,8 @@ async function storedSession() {
     transcriptOptions({ projectRoot: project, cwd: project, context: CONTEXT, clock }),
   );
   const usage = { promptTokens: 100, completionTokens: 7, cachedTokens: 40 };
-  const items = [userItem("First words"), ...readCall("call00001", "text")];
+  const picture = { mediaType: "image/png", data: "A".repeat(20_000), width: 8, height: 8, name: "a.png" } as const;
+  const items = [{ ...userItem("First words"), images: [picture] }, ...readCall("call00001", "text")];
   await transcript.record(items, { usage });
   const summary = { ...userItem("What was said"), origin: "summary" as const };
   await transcript.record([summary]);
