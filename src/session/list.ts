@@ -7,7 +7,7 @@ import type { Home } from "../platform/home.ts";
 import { readEnd, readPieces } from "../platform/journal.ts";
 import { loadTranscript } from "./load.ts";
 import { isSessionId, PROJECTS, projectSlug, transcriptName } from "./place.ts";
-import { readLine } from "./read_line.ts";
+import { readBegunPrompt, readLine } from "./read_line.ts";
 
 /** One stored session, as far as a list tells of it. */
 export interface SessionSummary {
@@ -156,7 +156,8 @@ interface Head {
 
 async function headOf(home: Home, name: string): Promise<Head> {
   const facts: Head["facts"] = { projectRoot: null, created: "", firstPrompt: "" };
-  const lines = (await beginningOf(home, name)).split("\n").slice(0, -1);
+  const lines = (await beginningOf(home, name)).split("\n");
+  const begun = lines.pop() ?? "";
   for (const text of lines) {
     const line = readLine(text);
     if (line?.kind === "meta") {
@@ -167,7 +168,9 @@ async function headOf(home: Home, name: string): Promise<Head> {
     facts.firstPrompt = shown(line.named.item.text);
     return { facts, said: facts.projectRoot !== null };
   }
-  return { facts, said: false };
+  const words = readBegunPrompt(begun);
+  if (words !== null) facts.firstPrompt = shown(words);
+  return { facts, said: words !== null && facts.projectRoot !== null };
 }
 
 async function beginningOf(home: Home, name: string): Promise<string> {

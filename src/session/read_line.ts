@@ -50,6 +50,19 @@ export function readLine(text: string): ReadLine | null {
   }
 }
 
+/**
+ * The user's words of a line of which only the beginning was read; null when they are not whole, or it is another line.
+ * A line with images is that long, and they stand behind the words.
+ */
+export function readBegunPrompt(text: string): string | null {
+  const words =
+    /^\{"parentUuid":null,[^[\]]*"message":\{"role":"user","content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*")/.exec(
+      text,
+    )
+      ?.[1];
+  return words === undefined ? null : textOf(JSON.parse(words));
+}
+
 function common(line: Fields): { timestamp: string | null; standing: Standing | null } {
   return { timestamp: textOf(line.timestamp), standing: readStanding(line.agentcli) };
 }
