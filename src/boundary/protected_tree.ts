@@ -233,13 +233,11 @@ export class ProtectedTree {
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
     if (entries === null) return { ...facts, version, ...NOTHING };
-    const standing = standingIn(entries);
+    const { standing, ignoreFiles } = namedIn(entries);
     const ruled = this.#rules.covers(directory, standing);
     const listed = { ...facts, version, ...this.#sort(directory, { entries, ruled }) };
-    const ignoreFiles = entries.flatMap(({ name, kind }) =>
-      IGNORE_NAME.test(name) ? [{ path: within(directory, name), kind }] : []
-    );
-    this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles } });
+    const above = ignoreFiles.map(({ name, kind }) => ({ path: within(directory, name), kind }));
+    this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles: above } });
     return listed;
   }
 
@@ -332,16 +330,19 @@ function joined(directories: readonly string[], placed: readonly Placed[]): Walk
   };
 }
 
-/** Whether a marker, or what git keeps, stands among the entries by any name that some file system takes for it. */
-function standingIn(entries: readonly DirectoryEntry[]): Standing {
+/** What stands among entries; a marker and what git keeps by any name that some file system takes for theirs. */
+function namedIn(entries: readonly DirectoryEntry[]): { standing: Standing; ignoreFiles: readonly DirectoryEntry[] } {
   const standing = { marker: false, git: false };
-  for (const { name } of entries) {
+  const ignoreFiles: DirectoryEntry[] = [];
+  for (const entry of entries) {
+    const { name } = entry;
     if (!name.startsWith(".") && !NOT_PLAIN.test(name)) continue;
     const folded = foldedName(name);
     standing.marker ||= folded === MARKER_NAME;
     standing.git ||= folded === ".git";
+    if (IGNORE_NAME.test(name)) ignoreFiles.push(entry);
   }
-  return standing;
+  return { standing, ignoreFiles };
 }
 
 /** Null when it may not be listed, or is gone. */

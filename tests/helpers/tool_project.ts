@@ -13,15 +13,18 @@ export interface ToolProject {
   bytes(name: string): Promise<Uint8Array>;
 }
 
-/** Runs `work` in a fresh project with a local provider; `marker` is the text of its marker, if it has one. */
+/**
+ * Runs `work` in a fresh project with a local provider, unless `local` says otherwise; `marker` is the text of its marker,
+ * if it has one.
+ */
 export async function inToolProject(
   work: (project: ToolProject) => Promise<void>,
-  options: { marker?: string } = {},
+  options: { marker?: string; local?: boolean } = {},
 ): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());
   try {
     if (options.marker !== undefined) await Deno.writeTextFile(`${root}/.agentclisecret`, options.marker);
-    const context = await contextOf(root);
+    const context = await contextOf(root, options.local ?? true);
     await work({
       root,
       context,
@@ -40,14 +43,14 @@ export async function inToolProject(
   }
 }
 
-async function contextOf(root: string): Promise<ToolContext> {
+async function contextOf(root: string, local: boolean): Promise<ToolContext> {
   const workspace = await openWorkspace({
     root,
     additional: [],
     cwd: root,
     home: `${root}/../never-made-home`,
     markers: await findMarkers(root),
-    provider: { local: true, name: "test" },
+    provider: { local, name: "test" },
   });
   return {
     workspace,

@@ -5,7 +5,6 @@ import { findExecutable } from "../../platform/process.ts";
 import { isRefusal } from "../result.ts";
 import type { ToolContext } from "../tool.ts";
 import type { FoundFile } from "../walk.ts";
-import { LATE_NOTE } from "./late_note.ts";
 import type { LineMatcher } from "./line_matcher.ts";
 import type { SearchReport } from "./report.ts";
 import { filesByRipgrep, type FoundNames, type RipgrepSearch } from "./ripgrep.ts";
@@ -19,15 +18,16 @@ export interface FastSearch {
   glob: string | undefined;
   /** Filled only when the search succeeds in this way. */
   report: SearchReport;
-  deadlineMs: number;
+  /** Milliseconds that ripgrep may take: one long file can cost it more than reading the others costs us. */
+  timeoutMs: number;
+  /** Whether the time for all is up. */
+  late(): boolean;
 }
 
 /** Files with a match that are asked for at first: where there are more, the first ones by path are enough. */
 const MOST_FILES = 2_000;
 /** Of the files in order; each fills at least one line of a report, unless ripgrep took it for another text. */
 const MOST_ORDERED = 1_000;
-/** Share of the time that ripgrep gets; the rest is for reading what it found. */
-const SHARE = 0.8;
 
 /** The end of the search, or null where it has to be done without ripgrep. Throws the abort reason. */
 export async function fastSearch(start: ResolvedPath, search: FastSearch): Promise<SearchEnd | null> {
@@ -35,10 +35,9 @@ export async function fastSearch(start: ResolvedPath, search: FastSearch): Promi
   if (where === null) return null;
   const stop = new AbortController();
   const signal = AbortSignal.any([search.context.signal, stop.signal]);
-  const deadline = search.context.io.clock.monotonic() + search.deadlineMs;
   try {
     const found = await foundWhereOpen(start, { where: { ...where, signal }, workspace: search.context.workspace });
-    return found && await searchFound(start, { ...search, found, deadline });
+    return found && await searchFound(start, { ...search, found });
   } finally {
     stop.abort();
   }
@@ -65,8 +64,15 @@ async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Wh
   // It would be opened at once, and a pipe waited for.
   if (rules !== null && rules !== "file") return null;
   const ignoreFile = relative !== "." && rules !== null;
-  const timeoutMs = search.deadlineMs * SHARE;
-  return { program, pattern: matcher.rust, root, relative, ignoreFile, nameGlob: glob ?? null, timeoutMs };
+  return {
+    program,
+    pattern: matcher.rust,
+    root,
+    relative,
+    ignoreFile,
+    nameGlob: glob ?? null,
+    timeoutMs: search.timeoutMs,
+  };
 }
 
 /** Whether the markers that were met so far protect anything. */
@@ -116,16 +122,13 @@ function isOpen(start: ResolvedPath, workspace: Workspace): boolean {
 /** Reads and searches what was found, as without ripgrep; null when that has not all that belongs into the report. */
 async function searchFound(
   start: ResolvedPath,
-  { found, context, matcher, report, deadline }: FastSearch & { found: FoundNames; deadline: number },
+  { found, context, matcher, report, late }: FastSearch & { found: FoundNames },
 ): Promise<SearchEnd | null> {
   const { workspace, signal } = context;
-  const late = () => context.io.clock.monotonic() > deadline;
   const end = await searchFiles(inOrder(start, found.names), { workspace, signal, matcher, report, glob: null, late });
   // A marker that appeared meanwhile.
   if (end.withheld > 0 || end.label !== "open") return null;
-  if (found.cut && !report.full && !late()) return null;
-  const notes = found.late && !end.notes.includes(LATE_NOTE) ? [...end.notes, LATE_NOTE] : end.notes;
-  return { ...end, notes };
+  return found.cut && !report.full && !late() ? null : end;
 }
 
 /** In the order of a walk: name by name. */

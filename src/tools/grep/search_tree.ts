@@ -36,7 +36,7 @@ export interface SearchEnd {
 /** Bytes read first; most files are shorter, and most long ones show here that they are no text. */
 const FIRST_READ = 1024 * 1024;
 /** Longest file that is searched, in bytes. */
-export const FILE_LIMIT = 64 * 1024 * 1024;
+const FILE_LIMIT = 64 * 1024 * 1024;
 
 /**
  * Searches files in the order in which they come, until the report is full or the time is up. A file without names is one

@@ -69,14 +69,19 @@ type Done = SearchEnd & { report: SearchReport };
 
 async function ownSearch(
   start: ResolvedPath,
-  search: Search & { glob: PathPattern | null; isFile: boolean },
+  search: Search & { glob: PathPattern | null; isFile: boolean; late?: () => boolean },
 ): Promise<Done> {
-  const { options, matcher, report, glob, isFile } = search;
-  const { workspace, signal, io, readDenied } = search.context;
-  const end = io.clock.monotonic() + options.deadlineMs;
-  const late = () => io.clock.monotonic() > end;
+  const { matcher, report, glob, isFile, late = timeLimit(search) } = search;
+  const { workspace, signal, readDenied } = search.context;
   const files = isFile ? [{ path: start, names: [] }] : walkFiles(start, { workspace, signal });
   return { ...await searchFiles(files, { workspace, signal, readDenied, matcher, report, glob, late }), report };
+}
+
+/** Whether the time for a search that begins now is up. */
+function timeLimit({ options, context }: Search): () => boolean {
+  const { clock } = context.io;
+  const end = clock.monotonic() + options.deadlineMs;
+  return () => clock.monotonic() > end;
 }
 
 async function searchDirectory(start: ResolvedPath, search: Search): Promise<Done | { problem: string }> {
@@ -84,12 +89,13 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
   const byName = wanted === undefined || wanted.includes("/") ? wanted : `**/${wanted}`;
   const glob = byName === undefined ? null : compilePattern(byName);
   if (byName !== undefined && glob === null) return { problem: "The glob is too long or has too many alternatives." };
-  if (search.options.ripgrep) {
-    const { context, matcher, options: { deadlineMs } } = search;
-    // A report of its own: one that ends half-way is thrown away.
-    const report = search.report.fresh();
-    const end = await fastSearch(start, { context, matcher, glob: wanted, report, deadlineMs });
-    if (end !== null) return { ...end, report };
-  }
-  return await ownSearch(start, { ...search, glob, isFile: false });
+  const own = { ...search, glob, isFile: false };
+  if (!search.options.ripgrep) return await ownSearch(start, own);
+  const { context, matcher, options } = search;
+  // A report of its own: one that ends half-way is thrown away.
+  const report = search.report.fresh();
+  const late = timeLimit(search);
+  const timeoutMs = options.deadlineMs / 2;
+  const end = await fastSearch(start, { context, matcher, glob: wanted, report, timeoutMs, late });
+  return end === null ? await ownSearch(start, { ...own, late }) : { ...end, report };
 }
