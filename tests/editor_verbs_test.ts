@@ -199,6 +199,19 @@ Deno.test("keys that others wrote beside ours are in no diff and no report, and 
   assert.ok((await home.read(file)).includes(`"API_KEY": "${key}"}, // mine`));
 });
 
+Deno.test("in a project of several editors it is said which one is meant, and the one that was named stays", async () => {
+  await using home = await temporaryHome();
+  const rule = "---\ntrigger: manual\n---\nx\n";
+  for (const directory of [".windsurf", ".devin"]) await home.write(`${directory}/rules/a.md`, rule);
+  await home.write("in.md", "x\n");
+  assert.match((await done(home, "list")).stderr, /this is for windsurf; .* --dialect devin is for them/);
+  assert.match((await done(home, "init", "--dry-run")).stderr, /this is for windsurf; /);
+  const named = await done(home, "add", "rule", "b", "--file", "in.md", "--dialect", "devin", "--yes");
+  const again = await done(home, "add", "rule", "c", "--file", "in.md", "--yes");
+  assert.doesNotMatch(named.stderr + again.stderr, /this is for/);
+  assert.match(await home.read(".devin/rules/c.md"), /trigger: always_on/);
+});
+
 Deno.test("more than the ledger can hold is refused before anything is written", async () => {
   await using home = await temporaryHome();
   await home.write("skill/SKILL.md", "---\nname: large\ndescription: d\n---\nx\n");

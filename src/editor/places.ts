@@ -110,26 +110,31 @@ export function placesOf(dialect: Dialect, scope: Scope, around: Surroundings): 
   };
 }
 
-/**
- * The dialect that was named; else the one whose files the project has, an older file that is live before a newer
- * directory; else `ide`.
- */
-export function chooseDialect(named: DialectId | undefined, around: Surroundings): Dialect {
-  if (named !== undefined) return DIALECTS[named];
-  const found = DIALECT_IDS.find((id) => {
+/** Editors of which the project has files that only they have; those with a live file before those with a directory. */
+export function dialectsHere({ root }: Pick<Surroundings, "root">): DialectId[] {
+  const withFile = DIALECT_IDS.filter((id) => {
     const { projectDirectory, legacyRules } = DIALECTS[id];
     const signs = ["hooks.json", "hooks.v1.json", "mcp_config.json"].map((name) => join(projectDirectory, name));
-    return [...signs, ...(legacyRules === null ? [] : [legacyRules])].some((name) =>
-      hasContent(join(around.root, name))
-    );
+    return [...signs, ...(legacyRules === null ? [] : [legacyRules])].some((name) => hasContent(join(root, name)));
   });
-  return DIALECTS[found ?? detectDirectory(around) ?? "ide"];
-}
-
-function detectDirectory({ root }: Surroundings): DialectId | undefined {
-  return DIALECT_IDS.find((id) =>
+  const withDirectory = DIALECT_IDS.filter((id) =>
     ["rules", "workflows", "skills"].some((kind) =>
       statInPlace(join(root, DIALECTS[id].projectDirectory, kind))?.kind === "directory"
     )
   );
+  return [...new Set([...withFile, ...withDirectory])];
+}
+
+/**
+ * The dialect that was named; else the one that was used in this project before, when it was always the same (`used`);
+ * else the one whose files the project has, an older file that is live before a newer directory; else `ide`.
+ */
+export function chooseDialect(
+  named: DialectId | undefined,
+  around: Pick<Surroundings, "root">,
+  { used = [] }: { used?: readonly DialectId[] } = {},
+): Dialect {
+  const [first, ...others] = [...new Set(used)];
+  const before = others.length === 0 ? first : undefined;
+  return DIALECTS[named ?? before ?? dialectsHere(around)[0] ?? "ide"];
 }

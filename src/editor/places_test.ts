@@ -140,3 +140,10 @@ for (
     assert.equal(chooseDialect("devin", { ...AROUND.linux, root: at.root }).id, "devin");
   });
 }
+
+Deno.test("the editor that was used in a project before is meant again, unless several were", async () => {
+  await using at = await project({ ".windsurf/hooks.json": "{}" });
+  const choose = (...used: ("ide" | "windsurf" | "devin")[]) => chooseDialect(undefined, at, { used }).id;
+  assert.deepEqual([choose(), choose("devin", "devin"), choose("devin", "ide")], ["windsurf", "devin", "windsurf"]);
+  assert.equal(chooseDialect("ide", at, { used: ["devin"] }).id, "ide");
+});

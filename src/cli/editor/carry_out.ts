@@ -60,6 +60,7 @@ export function planJson(plan: Plan, scene: Scene): Record<string, unknown> {
  */
 export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: boolean }): Promise<number> {
   const { io, globals } = scene.context;
+  if (wanted.add.length > 0) await tellDialect(scene);
   const show = async (plan: Plan) => {
     if (!globals.json && !globals.quiet) await io.stdout.write(planText(plan, scene));
   };
@@ -76,6 +77,13 @@ export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: 
   }
   if (globals.json) await io.stdout.write(jsonText({ ...planJson(plan, scene), applied: !options.dryRun }));
   return await tellOutcome(plan, scene, { isDone: !options.dryRun });
+}
+
+/** Says for which editor it is, where the project has files of several and nobody said which one is meant. */
+export async function tellDialect({ context, dialect, otherDialects }: Scene): Promise<void> {
+  if (otherDialects.length === 0) return;
+  const others = otherDialects.map((id) => `--dialect ${id}`).join(" or ");
+  await notice(context, `this is for ${dialect.id}; files of others are here too: ${others} is for them`);
 }
 
 async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boolean }): Promise<number> {

@@ -9,6 +9,7 @@ import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../say.ts";
 import type { Invocation } from "../verb.ts";
+import { tellDialect } from "./carry_out.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { PLACE_OPTIONS } from "./verb.ts";
 
@@ -26,6 +27,7 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
     );
   }
   await notice(context, `dialect ${scene.dialect.id}, project ${scene.around.root}`);
+  await tellDialect(scene);
   if (found.length === 0) {
     await notice(context, "nothing is there; agentcli editor init installs a small starting set");
   } else {

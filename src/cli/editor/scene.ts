@@ -1,8 +1,8 @@
 /** What the verbs work on: the project, the user's home, the editor, and our own home with the ledger. */
 import { findProjectRoot } from "../../boundary/project.ts";
 import { type Dialect, type DialectId, type Scope } from "../../editor/dialect.ts";
-import { chooseDialect, type Places, placesOf, type Surroundings } from "../../editor/places.ts";
-import type { Installed } from "../../editor/ledger.ts";
+import { chooseDialect, dialectsHere, type Places, placesOf, type Surroundings } from "../../editor/places.ts";
+import { type Installed, readLedger } from "../../editor/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
@@ -20,6 +20,8 @@ export interface Scene {
   context: Context;
   around: Surroundings;
   dialect: Dialect;
+  /** Other editors of which the project has files, where nobody said which one is meant. */
+  otherDialects: readonly DialectId[];
   home: Home;
   /** The places of a scope. */
   places(scope: Scope): Places;
@@ -43,7 +45,14 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
     ...(programData === undefined ? {} : { programData: normalise(programData) }),
     ...(options.systemDir === undefined ? {} : { systemDirectory: resolve(globals.cwd, options.systemDir) }),
   };
-  const dialect = chooseDialect(options.dialect, around);
+  const home = await openHome(io);
+  const installed = (await readLedger(home)).artifacts.filter(({ scope, base }) =>
+    scope === "project" && base === around.root
+  );
+  const used = installed.map((one) => one.dialect);
+  const dialect = chooseDialect(options.dialect, around, { used });
+  const isSure = options.dialect !== undefined || used.includes(dialect.id);
+  const otherDialects = isSure ? [] : dialectsHere(around).filter((id) => id !== dialect.id);
   const bases = () => [around.root, around.userHome, ...systemBase()];
   const systemBase = () => {
     try {
@@ -57,7 +66,8 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
     context,
     around,
     dialect,
-    home: await openHome(io),
+    otherDialects,
+    home,
     places: (scope) => placesOf(dialect, scope, around),
     isHere: ({ base }) => bases().includes(base),
     shown: (path) =>

@@ -8,7 +8,10 @@ const SCOPES = ["project", "user", "system"] as const;
 const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
 
 const PLACE = {
-  dialect: choice(DIALECTS, "The editor (default: the one whose files are here, else ide)"),
+  dialect: choice(
+    DIALECTS,
+    "The editor (default: the one used here before, else the one whose files are here, else ide)",
+  ),
   systemDir: text("DIR", "The editor's directory for all users", { completion: "directory" }),
 } as const satisfies Options;
 
