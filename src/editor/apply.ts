@@ -43,7 +43,8 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
   return await home.locked(LEDGER, async () => {
     const ledger = await readLedger(home);
     const interrupted = interruptedPaths(ledger);
-    for (const path of interrupted) await removeLeftovers(path);
+    // Of a project that may not be looked into any more they stay: that must not stop the others.
+    for (const path of interrupted) await removeLeftovers(path).catch(() => {});
     if (interrupted.length > 0) await removeLeftovers(home.file(LEDGER));
     const plan = await makePlan(ledger, wanted, { home });
     if (options.expected !== undefined && await fingerprint(plan) !== await fingerprint(options.expected)) {
