@@ -3,7 +3,7 @@
  * scenario. Prints its port as the first line and ends when standard input does. Its argument is the project's folder.
  *
  * - `short`: a short text · `stream-<n>`: n tokens, one an event, as fast as they are taken
- * - `rounds-<n>`: n calls that read `note-<i>.txt` one after another, then a text · `grep`: one call of Grep, then a text
+ * - `rounds-<n>`: n calls that read `note-<i>.txt` one after another, then a text · `grep`: two calls of Grep, then a text
  *
  * A request without tools is answered shortly, whatever the model: some clients ask for a title like that.
  * `GET /log` gives what was recorded since the last `POST /clear`.
@@ -63,7 +63,7 @@ function answerTo(asked: Asked, { project, bytes }: { project: string; bytes: nu
   const rounds = Number(model.match(/^rounds-(\d+)$/)?.[1] ?? 0);
   const call = tools.length > 0 && results < rounds
     ? callThatReads(`${project}/note-${results + 1}.txt`, tools)
-    : model === "grep" && results === 0
+    : model === "grep" && results < 2
     ? { name: "Grep", input: { pattern: "needle[0-9]+" } }
     : null;
   if (call !== null) return { said: { call }, round: results, prompt, tokens: 20 };
