@@ -78,9 +78,12 @@ function environmentOf(options: RunOptions): Record<string, string> {
 
 /** The command that starts the program. */
 export function programCommand(permissions: readonly string[] = ["-A"]): string[] {
-  const named = Deno.env.get("AGENTCLI_BIN");
-  if (named && !/\.(js|ts)$/.test(named)) return [named];
-  return [Deno.execPath(), "run", "--no-config", "--quiet", ...permissions, named ?? join(REPOSITORY, "main.ts")];
+  const given = Deno.env.get("AGENTCLI_BIN");
+  // Children run elsewhere, where a relative path leads nowhere; a bare word is found on PATH.
+  const isPath = given !== undefined && /[\\/]/.test(given);
+  const named = isPath ? resolve(Deno.cwd(), given) : given || join(REPOSITORY, "main.ts");
+  if (!/\.(js|ts)$/.test(named)) return [named];
+  return [Deno.execPath(), "run", "--no-config", "--quiet", ...permissions, named];
 }
 
 /** Collects a stream as text and tells who waits for a part of it. */
