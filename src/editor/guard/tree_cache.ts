@@ -31,16 +31,16 @@ export async function walkTree(
   if (known !== null) set.recall(known);
   const seen = set.memory(now, { least: WORTH_KEEPING });
   return async () => {
-    if (home === null || seen === null || !hasNew(seen)) return;
+    if (home === null || seen === null || !hasNew(seen, known)) return;
     await home.write(name, memoryText(onDisksOf(roots, seen))).catch(() => {});
     await removeOld(home, now).catch(() => {});
   };
 }
 
-/** Whether enough of it was listed just now. Directories that change all the time are listed anew each time. */
-function hasNew({ directories }: TreeMemory): boolean {
+/** Whether enough of it is not known already. Directories that change all the time are listed anew each time. */
+function hasNew(seen: TreeMemory, known: TreeMemory | null): boolean {
   let listed = 0;
-  for (const { settled } of directories.values()) if (!settled) listed += 1;
+  for (const [path, one] of seen.directories) if (known?.directories.get(path) !== one) listed += 1;
   return listed >= WORTH_KEEPING;
 }
 

@@ -56,6 +56,22 @@ Deno.test("a call keeps what it saw, readable by the user alone, without content
   if (Deno.build.os !== "windows") assert.equal((Deno.statSync(file).mode ?? 0) & 0o777, 0o600);
 });
 
+Deno.test("what was kept is written again only when enough of it is new", async () => {
+  await using at = await project();
+  await at.read("src/d1/a.ts");
+  const [file = ""] = at.kept();
+  Deno.utimeSync(file, 1, 1);
+  const writtenAgain = async () => {
+    await at.read("src/d1/a.ts");
+    return Deno.statSync(file).mtime?.getTime() !== 1000;
+  };
+  waitForNewTimes(at);
+  for (let more = 0; more < 3; more++) at.write(`src/d${more}/b.ts`);
+  assert.equal(await writtenAgain(), false);
+  for (let more = 0; more < 20; more++) at.write(`src/d${more}/c.ts`);
+  assert.equal(await writtenAgain(), true);
+});
+
 /** What is done after a first call; then the path must be blocked, and it was open before. */
 const ATTACKS: readonly [string, string, (at: Project) => void][] = [
   [

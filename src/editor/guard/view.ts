@@ -20,8 +20,8 @@ export class ProtectedView {
   readonly set: ProtectedSet;
   readonly #around: Surroundings;
 
-  private constructor(around: Surroundings) {
-    this.set = new ProtectedSet(around.roots);
+  private constructor(around: Surroundings, { clock }: Pick<Io, "clock">) {
+    this.set = new ProtectedSet(around.roots, { clock });
     this.#around = around;
   }
 
@@ -33,7 +33,7 @@ export class ProtectedView {
     around: Surroundings,
     io: Pick<Io, "env" | "os" | "clock">,
   ): Promise<{ view: ProtectedView; keep: () => Promise<void> }> {
-    const view = new ProtectedView(around);
+    const view = new ProtectedView(around, io);
     const keep = await walkTree(view.set, { roots: around.roots, io });
     return { view, keep };
   }
