@@ -1,8 +1,10 @@
 /** The net of a project: over its protected set as it is now, excused by what git tracks and nothing covers. */
-import { lstat, realPath } from "../../platform/files.ts";
+import { type FileStatus, lstat, realPath } from "../../platform/files.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { normalise, relativeTo } from "../../platform/path.ts";
 import type { ProtectedSet } from "../protected.ts";
 import { describeRule } from "../protection_rule.ts";
+import { systemReason } from "../system_error.ts";
 import { openScanNet, type ScanNet } from "./net.ts";
 import { createScanner, type ScanHit } from "./scanner.ts";
 import { unchangedTracked } from "./tracked.ts";
@@ -21,8 +23,8 @@ class ProjectNet implements ScanNet {
   readonly #roots: readonly string[];
   #net: ScanNet | null = null;
   #scanner = createScanner();
-  /** Path → what it was when it was read. */
-  #seen = new Map<string, string>();
+  /** Path → what it was when it was read; null for what could not be looked at. */
+  #seen = new Map<string, FileStatus | null>();
   #leftOut: readonly string[] = [];
 
   constructor(protection: ProtectedSet, roots: readonly string[]) {
@@ -41,12 +43,13 @@ class ProjectNet implements ScanNet {
   }
 
   async #netNow(): Promise<ScanNet> {
-    const present = new Map<string, string>();
+    const present = new Map<string, FileStatus | null>();
+    const changed: string[] = [];
     for (const path of this.#protection.files()) {
-      const found = await lstat(path).catch(() => null);
-      present.set(path, `${found?.inode} ${found?.size} ${found?.modified}`);
+      const status = lookAt(path);
+      present.set(path, status);
+      if (!isSame(this.#seen.get(path), status)) changed.push(path);
     }
-    const changed = [...present].filter(([path, facts]) => this.#seen.get(path) !== facts).map(([path]) => path);
     if (this.#net !== null && changed.length === 0) return this.#net;
     this.#seen = present;
     this.#leftOut = this.#leftOut.filter((path) => present.has(path) && !changed.includes(path));
@@ -83,4 +86,19 @@ class ProjectNet implements ScanNet {
       }
     }
   }
+}
+
+function lookAt(path: string): FileStatus | null {
+  try {
+    return lstatInPlace(path);
+  } catch (error) {
+    systemReason(error);
+    return null;
+  }
+}
+
+function isSame(one: FileStatus | null | undefined, other: FileStatus | null): boolean {
+  if (one === null || one === undefined || other === null) return one === other;
+  return one.inode === other.inode && one.size === other.size && one.modified === other.modified &&
+    one.changed === other.changed;
 }
