@@ -32,8 +32,22 @@ function childrenOf(pid: number): number[] {
   );
 }
 
+/** Where the arguments of a process lie in its memory (`arg_start`, the 48th field of proc(5) stat); empty when hidden. */
+function placeOfArguments(pid: number): string {
+  const fields = readSmall(`/proc/${pid}/stat`).replace(/^.*\) /s, "").split(" ");
+  const place = fields[48 - 3] ?? "0";
+  return place === "0" ? "" : place;
+}
+
+/** Between fork and exec a process shows the memory of its parent: that line and that environment are not its own. */
+function isBeforeExec(child: number, parent: number): boolean {
+  const place = placeOfArguments(child);
+  return place !== "" && place === placeOfArguments(parent);
+}
+
 function lookAtProcesses(pid: number, scan: LeakScan, finds: ProcessFinds): void {
   for (const child of childrenOf(pid)) {
+    if (isBeforeExec(child, pid)) continue;
     const line = readSmall(`/proc/${child}/cmdline`).replaceAll("\0", " ").trim();
     if (line !== "") finds.started.add(line);
     for (const find of scan.text(line)) finds.leaks.add(`command line: ${find}`);
