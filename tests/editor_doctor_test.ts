@@ -182,6 +182,23 @@ for (const [what, change] of CHANGES) {
   });
 }
 
+Deno.test("a missing program and a missing script are told apart", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  const given = ["--event", "post_read_code", "--set", "agentcli=/nowhere/agentcli", "--yes"];
+  await done(home, "add", "hook", "audit-log", ...given);
+  await done(home, "add", "hook", "no-cloud-guard", "--set", "agentcli=/nowhere/agentcli", "--yes");
+  const program = await doctor(home);
+  for (const subject of [/post_read_code/, /pre_user_prompt/]) {
+    assert.match(program.of(subject)[0]?.fix ?? "", /--set agentcli=/);
+  }
+  await Deno.remove(`${home.project}/.ide/hooks`, { recursive: true });
+  const script = await doctor(home);
+  for (const subject of [/post_read_code/, /pre_user_prompt/]) {
+    assert.equal(script.of(subject)[0]?.fix, "agentcli editor apply");
+  }
+});
+
 Deno.test("a guard that somebody made harmless is found", async () => {
   await using home = await temporaryHome();
   await project(home);

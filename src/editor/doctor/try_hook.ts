@@ -130,10 +130,11 @@ function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
 
 /** What a person can do about a line that fails. */
 function fixOf({ ours, path, name }: FoundArtifact, { code, said }: { code: number; said: string }): string {
-  if (ours && /No such file or directory|cannot find|is not recognized/i.test(said) && /\.(?:sh|ps1)/.test(said)) {
-    return "agentcli editor apply";
-  }
-  if (ours && isScaffold(name) && (code === 127 || /not found|gave no answer \(exit 12[67]\)/i.test(said))) {
+  // The script itself is gone; what the script calls is named behind its name and line.
+  if (ours && /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(said)) return "agentcli editor apply";
+  const noProgram = code === 127 ||
+    /gave no answer \(exit 12[67]\)|: line \d+: .*(?:No such file|not found|denied)/i.test(said);
+  if (ours && isScaffold(name) && noProgram) {
     return `put agentcli on the PATH of the editor, or: agentcli editor add hook ${name} --set agentcli=/path/to/agentcli`;
   }
   return `repair the command line in ${path}`;
