@@ -198,7 +198,7 @@ async function systemGrep(project: string): Promise<number | null> {
 function grepRow(files: number, { lone, ...more }: Partial<Row> & { lone: boolean }): Row {
   const aim = lone ? "≤ 6 × rg" : "≤ 1.3 × rg";
   return {
-    name: `grep-${files / 1000}k${lone ? "-lone" : ""}`,
+    name: lone ? "grep-lone" : `grep-${files / 1000}k`,
     brief: `the tool Grep over ${files} files${lone ? " without rg" : ""}, against rg (when there is one)`,
     runs: 5,
     async prepare(stage) {
