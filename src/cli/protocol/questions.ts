@@ -27,13 +27,14 @@ export function createQuestions(output: ClientOutput): Questions {
       const id = crypto.randomUUID();
       const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
       const stop = () => reject(signal.reason);
+      // The client can interrupt before we hear that its question was written: nobody waits for the answer yet.
+      promise.catch(() => {});
       open.set(id, resolve);
       signal.addEventListener("abort", stop, { once: true });
       try {
         await output.control({ type: "control_request", request_id: id, request: question });
         return await promise;
       } catch (error) {
-        promise.catch(() => {});
         if (signal.aborted) await output.control({ type: "control_cancel_request", request_id: id });
         throw error;
       } finally {
