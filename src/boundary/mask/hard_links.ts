@@ -14,31 +14,41 @@ const REUSED_FOR = 20;
 export interface HardLinkSearch {
   /**
    * The paths below `roots` that are other names of hidden files. An answer to the same question is given again for
-   * twenty times as long as the search took: no command behind a mask can make such a name, and with ten thousand
-   * protected files every search costs a tenth of a second.
+   * twenty times as long as the search took, as long as every path of it is still the file that it was: no command behind
+   * a mask can make such a name, and with ten thousand protected files every search costs a tenth of a second.
    */
   find(hide: HiddenPaths, roots: readonly string[]): Promise<string[]>;
 }
 
 /** A search of its own memory; `now` in milliseconds. */
 export function createHardLinkSearch(now: () => number = () => performance.now()): HardLinkSearch {
-  let last = { question: "", until: 0, answer: [] as string[] };
+  let last = { question: "", until: 0, answer: [] as string[], files: [] as (string | null)[] };
   return {
     async find(hide, roots) {
       const question = JSON.stringify([hide, roots, mountsBelow(roots)]);
       const start = now();
-      if (question === last.question && start < last.until && await allThere(last.answer)) return last.answer;
+      if (question === last.question && start < last.until && areSame(await filesAt(last.answer), last.files)) {
+        return last.answer;
+      }
       const answer = await hardLinksTo(hide, roots);
+      const files = await filesAt(answer);
       const end = now();
-      last = { question, until: end + REUSED_FOR * (end - start), answer };
+      last = { question, until: end + REUSED_FOR * (end - start), answer, files };
       return answer;
     },
   };
 }
 
-async function allThere(paths: readonly string[]): Promise<boolean> {
-  const found = await Promise.all(paths.map((path) => quietly(() => lstat(path))));
-  return found.every((status) => status !== null);
+/** Which file stands at each path; null where none does. */
+function filesAt(paths: readonly string[]): Promise<(string | null)[]> {
+  return Promise.all(paths.map(async (path) => {
+    const found = await quietly(() => lstat(path));
+    return found?.kind === "file" ? lastingIdentityOf(found) : null;
+  }));
+}
+
+function areSame(files: readonly (string | null)[], before: readonly (string | null)[]): boolean {
+  return files.every((file, index) => file !== null && file === before[index]);
 }
 
 /**
