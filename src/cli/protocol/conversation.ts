@@ -6,10 +6,9 @@ import { AgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { type ControlRequest, type EncodedImage, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
-import type { Values } from "../option.ts";
 import { checkStoreOptions } from "../run/store_options.ts";
 import { listenForInterrupt } from "../run/interrupt.ts";
-import type { RUN_OPTIONS } from "../run/verb.ts";
+import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { type ClientOutput, createClientOutput } from "./client_output.ts";
 import { listedModels } from "./listed_models.ts";
@@ -17,8 +16,6 @@ import { LiveSession } from "./live_session.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { answerRequest, type RequestTarget } from "./requests.ts";
 import { createTurnQueue, type TurnQueue } from "./turn_queue.ts";
-
-type Options = Values<typeof RUN_OPTIONS>;
 
 /** A message that waits for its turn. */
 interface WaitingTurn {
@@ -29,7 +26,7 @@ interface WaitingTurn {
 
 /** What the parts of a conversation share. */
 interface Conversation {
-  options: Options;
+  options: RunOptions;
   context: Context;
   output: ClientOutput;
   questions: Questions;
@@ -43,7 +40,7 @@ interface Conversation {
  * Serves one client until its input ends and every turn is done, a signal comes, or it has gone. Gives the exit code: of
  * a signal, else of the last turn where that failed by itself, else 0. Throws `usage` when the first line is no JSON.
  */
-export async function converse(options: Options, context: Context): Promise<number> {
+export async function converse(options: RunOptions, context: Context): Promise<number> {
   checkConversation(options);
   const { io } = context;
   const output = createClientOutput(io.stdout);
@@ -77,7 +74,7 @@ export async function converse(options: Options, context: Context): Promise<numb
   }
 }
 
-function checkConversation(options: Options): void {
+function checkConversation(options: RunOptions): void {
   if (options.outputFormat !== undefined && options.outputFormat !== "stream-json") {
     throw new AgentcliError("usage", "--input-format stream-json needs --output-format stream-json");
   }

@@ -12,11 +12,10 @@ import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import type { UserItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
 import { readDenials } from "../../tools/rule_names.ts";
-import type { Values } from "../option.ts";
 import { failedResult } from "../run/failure.ts";
 import { prepare, type Prepared } from "../run/prepare.ts";
 import { userItem } from "../run/prompt.ts";
-import type { RUN_OPTIONS } from "../run/verb.ts";
+import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { VERSION } from "../version.ts";
 import { type ClientHooks, createClientHooks } from "./client_hooks.ts";
@@ -28,8 +27,6 @@ import { type HookTable, readHooks } from "./hook_table.ts";
 import { checkModelName } from "./listed_models.ts";
 import { readMcpConfig } from "./mcp_config.ts";
 import type { Questions } from "./questions.ts";
-
-type Options = Values<typeof RUN_OPTIONS>;
 
 /** Where a session speaks to its client. */
 export interface ClientLine {
@@ -44,7 +41,7 @@ export interface ClientMessage {
 }
 
 /** Stands for the id of a session that could not be opened. */
-function idFor(options: Options): string {
+function idFor(options: RunOptions): string {
   return options.sessionId ?? options.resume ?? crypto.randomUUID();
 }
 
@@ -52,7 +49,7 @@ function idFor(options: Options): string {
 export class LiveSession {
   readonly #context: Context;
   readonly #line: ClientLine;
-  #options: Options;
+  #options: RunOptions;
   #prepared: Prepared | null = null;
   #hooks: ClientHooks | null = null;
   #hookTable: HookTable = new Map();
@@ -65,7 +62,7 @@ export class LiveSession {
   /** A protected prompt was let through to a model elsewhere: nothing is stored from then on. */
   #stored = true;
 
-  constructor(options: Options, context: Context, line: ClientLine) {
+  constructor(options: RunOptions, context: Context, line: ClientLine) {
     this.#options = options;
     this.#context = context;
     this.#line = line;

@@ -2,8 +2,8 @@
 import type { AskModel } from "../../agent/turn.ts";
 import type { SideModel } from "../../agent/server.ts";
 import { ASSUMED_WINDOW } from "../../agent/limits.ts";
-import { selectForRole, type ServedModels } from "../../config/select.ts";
-import type { Configuration, ModelEntry, ProviderEntry } from "../../config/types.ts";
+import { selectForRole } from "../../config/select.ts";
+import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
 import type { Home } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { chat } from "../../provider/chat.ts";
@@ -12,6 +12,8 @@ import { type ModelKnowledge, recallModel, rememberModel } from "../../provider/
 import type { PlacedModel } from "../../provider/placement.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { createProgress } from "../../terminal/progress.ts";
+import type { ProviderReach } from "./provider_reach.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /** Whom to ask, and how. */
 export interface ServerSearch {
@@ -61,24 +63,26 @@ async function ask({ io, quiet, door, endpoint, entry }: ServerSearch) {
 export interface CompactSearch {
   io: Io;
   door: HttpDoor;
-  configuration: Configuration;
+  surroundings: Pick<Surroundings, "configuration" | "isProtected">;
+  /** The provider of the session's own model. */
   session: ProviderEntry;
-  /** The project has protected paths: then a model elsewhere does no work of this session. */
-  protectedProject: boolean;
-  servedModels: ServedModels;
-  endpointOf(provider: ProviderEntry): Promise<Endpoint>;
+  reach: ProviderReach;
   /** Lets nothing protected go to a model that runs elsewhere. */
   onlyHere(ask: AskModel, placed: PlacedModel): AskModel;
 }
 
-/** The model of role `compact`, ready to be asked; null when the session's own model does the work. */
+/**
+ * The model of role `compact`, ready to be asked; null when the session's own model does the work, as it does in a
+ * project with protected paths where the other runs elsewhere.
+ */
 export async function findCompactModel(search: CompactSearch): Promise<SideModel | null> {
-  const { io, door, configuration, session, servedModels } = search;
-  const chosen = await selectForRole(configuration, "compact", { session, servedModels });
+  const { io, door, surroundings, session, reach } = search;
+  const { servedModels } = reach;
+  const chosen = await selectForRole(surroundings.configuration, "compact", { session, servedModels });
   if (chosen === null) return null;
   const { provider, model } = chosen;
-  const endpoint = await search.endpointOf(provider);
-  if (search.protectedProject && !endpoint.local) return null;
+  const endpoint = await reach.endpointOf(provider);
+  if (surroundings.isProtected && !endpoint.local) return null;
   return {
     ask: search.onlyHere(
       (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock }),

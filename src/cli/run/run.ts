@@ -7,7 +7,6 @@ import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { readDenials } from "../../tools/rule_names.ts";
-import type { Values } from "../option.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { askOnTerminal } from "./ask_terminal.ts";
@@ -19,9 +18,8 @@ import { prepare, type PrepareExtras } from "./prepare.ts";
 import { readPrompt, userItem } from "./prompt.ts";
 import { checkStoreOptions } from "./store_options.ts";
 import { textOutput } from "./text_output.ts";
-import type { OUTPUT_FORMATS, RUN_OPTIONS } from "./verb.ts";
+import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
 
-type Options = Values<typeof RUN_OPTIONS>;
 type Format = typeof OUTPUT_FORMATS[number];
 /** How models are named: as the configuration has them, or as clients of the protocol do. */
 type Naming = Pick<PrepareExtras, "clientNames">;
@@ -56,7 +54,7 @@ export async function run(
 }
 
 async function turn(
-  options: Options,
+  options: RunOptions,
   given: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt; naming: Naming },
 ): Promise<number> {
   const { context, format, interrupt } = given;
@@ -95,7 +93,7 @@ async function turn(
   }
 }
 
-function checkOptions(options: Options, format: Format): void {
+function checkOptions(options: RunOptions, format: Format): void {
   if (options.includePartialMessages && format !== "stream-json") {
     throw new AgentcliError("usage", "--include-partial-messages needs --output-format stream-json");
   }

@@ -1,10 +1,10 @@
 /** `agentcli run`: one agent turn. */
 import { PERMISSION_MODES } from "../../config/types.ts";
-import { choice, decimal, flag, integer, list, text } from "../option.ts";
+import { choice, decimal, flag, integer, list, text, type Values } from "../option.ts";
 import { verb } from "../verb.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
-export const INPUT_FORMATS = ["text", "stream-json"] as const;
+const INPUT_FORMATS = ["text", "stream-json"] as const;
 
 const MODEL = "Model";
 const OUTPUT = "Output";
@@ -74,6 +74,9 @@ export const RUN_OPTIONS = {
   sessionId: text("UUID", "The id of the new session", { group: SESSION }),
   noSessionPersistence: flag("Do not store the session", { group: SESSION }),
 } as const;
+
+/** The options as they were given. */
+export type RunOptions = Values<typeof RUN_OPTIONS>;
 
 export const runVerb = verb({
   brief: "Run one agent turn",

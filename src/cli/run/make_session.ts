@@ -1,0 +1,115 @@
+/** Puts a session together from what was opened for it: system prompt, tools, rules, server and mask. */
+import { openContentNet } from "../../agent/content_net.ts";
+import { connectServer } from "../../agent/connected_server.ts";
+import { profileFor } from "../../agent/profile.ts";
+import { restoredSystem } from "../../agent/restore.ts";
+import { UNKNOWN_SERVER } from "../../agent/server.ts";
+import { createSession, type Session, sessionLabel } from "../../agent/session.ts";
+import { buildSystemPrompt } from "../../agent/system_prompt.ts";
+import type { AskModel } from "../../agent/turn.ts";
+import { createSessionMask } from "../../boundary/mask/session_mask.ts";
+import type { Workspace } from "../../boundary/workspace.ts";
+import type { Configuration } from "../../config/types.ts";
+import { chat } from "../../provider/chat.ts";
+import type { HttpDoor } from "../../provider/http.ts";
+import type { ModelKnowledge } from "../../provider/known_models.ts";
+import { openPlacements, type PlacedModel } from "../../provider/placement.ts";
+import type { SessionContext } from "../../session/line.ts";
+import type { UndoStore } from "../../session/undo.ts";
+import { offersGit } from "../../tools/git/offer.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Context } from "../verb.ts";
+import { askHere } from "./ask_here.ts";
+import type { ChosenModel } from "./choose_model.ts";
+import { findCompactModel } from "./find_server.ts";
+import type { ProviderReach } from "./provider_reach.ts";
+import { sessionModel, toolProtocolOf } from "./session_model.ts";
+import type { SessionStore } from "./store.ts";
+import type { Surroundings } from "./surroundings.ts";
+import { offeredTools, policyOf } from "./tools_and_rules.ts";
+import { turnOf } from "./undo.ts";
+import type { RunOptions } from "./verb.ts";
+
+/** What was opened for a session. */
+export interface OpenedParts {
+  context: Context;
+  surroundings: Surroundings;
+  door: HttpDoor;
+  reach: ProviderReach;
+  chosen: ChosenModel;
+  known: ModelKnowledge;
+  workspace: Workspace;
+  store: SessionStore;
+  /** What a stored session of the same model held before its first item. */
+  before: SessionContext | null;
+  /** Tools besides the built-in ones. */
+  tools: readonly Tool[];
+  undo(): Promise<UndoStore>;
+}
+
+/** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that there are not. */
+export async function makeSession(
+  options: RunOptions,
+  parts: OpenedParts,
+): Promise<{ session: Session; model: AskModel }> {
+  const { context: { io }, surroundings, door, reach, chosen, known, workspace, store, before, undo } = parts;
+  const { home, userHome, configuration } = surroundings;
+  const { provider, entry, endpoint, demo } = chosen;
+  const model = sessionModel(chosen, { known, options });
+  const toolProtocol = toolProtocolOf(chosen, { known, before });
+  const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
+  const profile = profileFor(knownWindow);
+  const git = await offersGit(workspace);
+  const tools = toolProtocol === "none" ? [] : [...offeredTools(options, { profile, entry, git }), ...parts.tools];
+  const system = await buildSystemPrompt(workspace, {
+    replace: options.systemPrompt,
+    append: options.appendSystemPrompt,
+    os: io.os,
+    text: tools.length === 0 ? "plain" : profile,
+    window: knownWindow,
+  });
+  const placements = openPlacements(door, io.clock);
+  const onlyHere = (asking: AskModel, placed: PlacedModel) =>
+    askHere(asking, { placements, placed, label: () => sessionLabel(session) });
+  const session: Session = createSession({
+    id: store.id,
+    keepPrevious: async (change) => (await undo()).record({ ...change, turn: turnOf(session, store) }),
+    system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
+    workspace,
+    tools,
+    model,
+    toolProtocol,
+    server: demo !== null ? UNKNOWN_SERVER : connectServer({
+      door,
+      endpoint,
+      model: entry.id,
+      home,
+      clock: io.clock,
+      known,
+      findCompactModel: () => findCompactModel({ io, door, surroundings, session: provider, reach, onlyHere }),
+    }),
+    policy: policyOf(options, configuration),
+    net: openContentNet(workspace),
+    mask: createSessionMask({
+      os: io.os,
+      settings: configuration.sandbox,
+      home: home.path,
+      roots: [workspace.root, ...workspace.additional],
+      userHome,
+      path: io.env("PATH") ?? "",
+    }),
+    secretVariables: secretVariables(configuration),
+  });
+  const direct: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
+  // The demo is this process itself.
+  const ask = demo !== null ? direct : onlyHere(direct, { endpoint, model: entry.id, trusted: provider.local });
+  return { session, model: ask };
+}
+
+/** Variables that providers take their keys from. */
+function secretVariables({ providers }: Configuration): string[] {
+  return providers.flatMap(({ apiKey }) => {
+    const name = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(apiKey ?? "")?.[1];
+    return name === undefined ? [] : [name];
+  });
+}

@@ -1,0 +1,22 @@
+/** What a person is told of a session before its first turn. */
+import { baseBytes } from "../../agent/chat_request.ts";
+import type { Session } from "../../agent/session.ts";
+import { byteLength } from "../../agent/tokens.ts";
+import type { StoredSession } from "../../session/load.ts";
+
+/** What the user must know of a session that was read back. */
+export function storedNotices(stored: StoredSession): string[] {
+  const withheld = stored.withheld === 0 ? [] : [
+    `${stored.withheld} parts of the session were protected and not stored; placeholders stand for them`,
+  ];
+  return [...stored.problems, ...withheld];
+}
+
+/** What the first request holds before the user's words, by part, in bytes and roughly in tokens. */
+export function breakdown(session: Session): string {
+  const total = baseBytes(session);
+  const tools = Math.max(total - byteLength(JSON.stringify(session.system.text)), 0);
+  const parts = [...session.system.parts, { name: `${session.schemas.length} tools`, bytes: tools }];
+  const listed = parts.map((part) => `${part.name} ${part.bytes}`).join(", ");
+  return `prompt before your words: ${total} bytes, about ${Math.ceil(total / 4)} tokens (${listed})`;
+}
