@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { asciiOnly, firstLeak, withoutCachePaths } from "./bundle_text.ts";
+import { asciiOnly, firstLeak, tabIndented, withoutCachePaths } from "./bundle_text.ts";
 
 Deno.test("cache paths of packages become names, wherever the cache lies", () => {
   const text = [
@@ -26,4 +26,16 @@ Deno.test("characters beyond ASCII are escaped and mean the same", () => {
   const escaped = asciiOnly(source);
   assert.match(escaped, /^[\x20-\x7e]*$/);
   assert.equal(JSON.parse(escaped), JSON.parse(source));
+});
+
+Deno.test("indentation becomes tabs, but for what stands in template literals", async () => {
+  const code =
+    "function f(a) {\n  return `x\n    ${(() => {\n      return [\n        a\n      ][0];\n    })()}\n   y`;\n}\nexport { f };\n";
+  const short = tabIndented(code);
+  assert.equal(
+    short,
+    "function f(a) {\n\treturn `x\n    ${(() => {\n\t\t\treturn [\n\t\t\t\ta\n\t\t\t][0];\n\t\t})()}\n   y`;\n}\nexport { f };\n",
+  );
+  const load = async (text: string) => await import(`data:text/javascript,${encodeURIComponent(text)}`);
+  assert.equal((await load(short)).f(1), (await load(code)).f(1));
 });

@@ -31,11 +31,6 @@ export class EventDecoder {
     this.#sink = sink;
   }
 
-  /** Nothing of an event has been kept: the next line is read as the first one was. */
-  get idle(): boolean {
-    return this.#lines.length === 0 && this.#event === "";
-  }
-
   line(line: string): void {
     if (line === "") return this.#blank();
     const first = line.charCodeAt(0);

@@ -14,7 +14,6 @@ import {
   takesConnections,
 } from "../platform/http_client.ts";
 import type { Io } from "../platform/io.ts";
-import type { BlobMaker } from "../platform/piece_body.ts";
 import { readBounded } from "./body.ts";
 import { type ByteSource, joined, streamSource } from "./byte_source.ts";
 import { ProviderFailure } from "./failure.ts";
@@ -28,8 +27,6 @@ import { WrittenHistory } from "./written.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
-/** Bytes of a body that `fetch` is given in one piece: for so few a stream costs more than a copy. */
-const TOGETHER = 64 * 1024;
 /** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every request. */
 const OVER = "over";
 
@@ -103,7 +100,6 @@ class Door implements HttpDoor {
   readonly #clients = new Map<string, HttpClient>();
   /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
   readonly #answering = new Map<string, number>();
-  #makeBlob: BlobMaker | null = null;
 
   constructor(io: Pick<Io, "env" | "clock">) {
     this.#clock = io.clock;
@@ -178,18 +174,12 @@ class Door implements HttpDoor {
       client,
       method,
       headers,
-      body: body === null ? null : await this.#fetchBody(body),
+      body: body === null ? null : joined(body),
       redirect: "manual",
       signal: AbortSignal.any(signals),
     });
     const { status, body: stream } = response;
     return { status, headers: response.headers, body: stream === null ? null : streamSource(stream) };
-  }
-
-  async #fetchBody(pieces: readonly Uint8Array<ArrayBuffer>[]): Promise<BodyInit> {
-    if (pieces.reduce((sum, piece) => sum + piece.length, 0) <= TOGETHER) return joined(pieces);
-    this.#makeBlob ??= (await import("../platform/piece_body.ts")).blobMaker();
-    return this.#makeBlob(pieces) ?? joined(pieces);
   }
 
   /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */

@@ -243,29 +243,27 @@ for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "12
   });
 }
 
-for (const [where, host] of [["here", "127.0.0.1"], ["elsewhere", "127.0.0.2"]] as const) {
-  Deno.test(`an answer that comes from ${where} before the body was taken is read, and an abort ends its sending`, async () => {
-    using listener = Deno.listen({ hostname: host, port: 0 });
-    const body = Array.from({ length: 200 }, () => new Uint8Array(65_536));
-    using door = doorWith();
-    const endpoint = endpointAt(`http://${host}:${listener.addr.port}/v1`, { local: host === "127.0.0.1" });
-    const answering = door.send(endpoint, { method: "POST", path: "/chat", body });
-    using first = await listener.accept();
-    await first.read(new Uint8Array(10));
-    await first.write(new TextEncoder().encode("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"));
-    const answer = await answering;
-    assert.deepEqual([answer.status, await answer.text(10)], [413, "no"]);
-    const stop = new AbortController();
-    const stopped = assert.rejects(
-      door.send(endpoint, { method: "POST", path: "/chat", body, signal: stop.signal }),
-      (reason) => reason === "enough",
-    );
-    using second = await listener.accept();
-    await second.read(new Uint8Array(10));
-    stop.abort("enough");
-    await stopped;
-  });
-}
+Deno.test("an answer that comes before the body was taken is read, and an abort ends its sending", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const body = Array.from({ length: 200 }, () => new Uint8Array(65_536));
+  using door = doorWith();
+  const endpoint = endpointAt(`http://127.0.0.1:${listener.addr.port}/v1`);
+  const answering = door.send(endpoint, { method: "POST", path: "/chat", body });
+  using first = await listener.accept();
+  await first.read(new Uint8Array(10));
+  await first.write(new TextEncoder().encode("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\n\r\nno"));
+  const answer = await answering;
+  assert.deepEqual([answer.status, await answer.text(10)], [413, "no"]);
+  const stop = new AbortController();
+  const stopped = assert.rejects(
+    door.send(endpoint, { method: "POST", path: "/chat", body, signal: stop.signal }),
+    (reason) => reason === "enough",
+  );
+  using second = await listener.accept();
+  await second.read(new Uint8Array(10));
+  stop.abort("enough");
+  await stopped;
+});
 
 /** A server that takes requests and never answers. */
 function silent(host: string) {

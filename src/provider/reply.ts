@@ -4,7 +4,6 @@ import { ReplyDraft, tooLong } from "./draft.ts";
 import { EventDecoder } from "./events.ts";
 import { LineDecoder } from "./lines.ts";
 import { isRecord } from "./record.ts";
-import { RepeatedChunk } from "./repeated_chunk.ts";
 import type { ServerError } from "./server_error.ts";
 import { TextCollector } from "./text_collector.ts";
 import type { ChatDelta, ChatReply } from "./types.ts";
@@ -33,7 +32,6 @@ export class ReplyDecoder {
   readonly #lines: LineDecoder;
   readonly #events: EventDecoder;
   readonly #draft = new ReplyDraft();
-  readonly #repeated = new RepeatedChunk();
   /** The bytes of a document that is read whole. */
   readonly #whole: { decoder: TextDecoder; text: TextCollector } | null;
   #bytes = 0;
@@ -47,7 +45,7 @@ export class ReplyDecoder {
       done: () => this.done = true,
       junk: (text) => this.#draft.junk ??= text,
     });
-    this.#lines = new LineDecoder((line) => this.#line(line));
+    this.#lines = new LineDecoder((line) => this.#events.line(line));
   }
 
   /** Takes the next bytes of the body. More than 64 MiB of answer, or a line over 16 MiB, is `invalid_reply`. */
@@ -103,13 +101,6 @@ export class ReplyDecoder {
     }
     if (!this.finished) return { kind: "cut" };
     return { kind: "complete", reply: await draft.reply() };
-  }
-
-  #line(line: string): void {
-    const idle = line !== "" && this.#events.idle;
-    if (idle && this.#repeated.read(line, this.#draft)) return;
-    this.#events.line(line);
-    if (idle) this.#repeated.learn(line);
   }
 
   #endWhole(text: string): void {
