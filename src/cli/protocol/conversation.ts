@@ -7,6 +7,7 @@ import { OutputClosed } from "../../platform/io.ts";
 import { type ControlRequest, type EncodedImage, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
 import { checkStoreOptions } from "../run/store_options.ts";
+import { startDeadline } from "../run/deadline.ts";
 import { listenForInterrupt } from "../run/interrupt.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
@@ -106,22 +107,16 @@ async function takeTurns(conversation: Conversation, signal: AbortSignal): Promi
 async function takeTurn(turn: WaitingTurn, conversation: Conversation, signal: AbortSignal): Promise<number> {
   const { session, running, options, context } = conversation;
   const controller = new AbortController();
-  const over = new AbortController();
   const stop = () => controller.abort(signal.reason);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  if (options.timeout !== undefined) {
-    const late = new AgentcliError("timeout", `the turn was ended after ${options.timeout} s (--timeout)`, {
-      hint: "raise --timeout, or leave it out",
-    });
-    context.io.clock.sleep(options.timeout * 1000, over.signal).then(() => controller.abort(late), () => {});
-  }
+  const endDeadline = startDeadline(options.timeout, { clock: context.io.clock, controller });
   running.current = controller;
   try {
     return await session.turn(turn, controller.signal);
   } finally {
     running.current = null;
-    over.abort();
+    endDeadline();
     signal.removeEventListener("abort", stop);
   }
 }

@@ -1,6 +1,7 @@
 /** Ctrl-C and its kind: the first ends the turn in good order, the second leaves soon, the third at once. */
 import { AgentcliError } from "../../errors.ts";
 import type { Io, StopSignal } from "../../platform/io.ts";
+import { startDeadline } from "./deadline.ts";
 
 /** The stop of one run. */
 export interface Interrupt {
@@ -24,7 +25,6 @@ const LEAVE_MS = 1500;
 /** Listens for stop signals, and ends the work after `timeoutSeconds` when given. */
 export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSeconds: number | undefined): Interrupt {
   const controller = new AbortController();
-  const waiting = new AbortController();
   const forced = Promise.withResolvers<number>();
   let signals = 0;
   const remove = io.onSignal((signal) => {
@@ -35,18 +35,13 @@ export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSe
     // Children are being ended and the closing line is to be written; that may take a moment, not longer.
     else io.clock.sleep(LEAVE_MS).then(() => forced.resolve(reason.exitCode));
   });
-  if (timeoutSeconds !== undefined) {
-    const late = new AgentcliError("timeout", `the turn was ended after ${timeoutSeconds} s (--timeout)`, {
-      hint: "raise --timeout, or leave it out",
-    });
-    io.clock.sleep(timeoutSeconds * 1000, waiting.signal).then(() => controller.abort(late), () => {});
-  }
+  const endDeadline = startDeadline(timeoutSeconds, { clock: io.clock, controller });
   return {
     signal: controller.signal,
     forced: forced.promise,
     end() {
       remove();
-      waiting.abort();
+      endDeadline();
     },
   };
 }
