@@ -16,15 +16,12 @@ import type { UserItem } from "../../session/item.ts";
 import { openUndoStore, type UndoStore } from "../../session/undo.ts";
 import { readRules } from "../../tools/registry.ts";
 import { readDenials } from "../../tools/rule_names.ts";
-import type { Values } from "../option.ts";
+import { startDeadline } from "../run/deadline.ts";
 import { prepare, type Prepared } from "../run/prepare.ts";
 import { userItem } from "../run/prompt.ts";
-import type { RUN_OPTIONS } from "../run/verb.ts";
+import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { recordingWorkspace } from "./undo_workspace.ts";
-
-/** The options of a chat. */
-export type ChatOptions = Values<typeof RUN_OPTIONS>;
 
 /** What one turn needs. */
 export interface ChatTurn {
@@ -40,11 +37,14 @@ export interface ChatTurn {
 /** Takes up nothing that is stored. */
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
 
+/** The modes that a key goes through; what asks for nothing is chosen by name alone. */
+const CYCLED_MODES = ["default", "acceptEdits", "plan"] as const;
+
 /** One chat. One thing at a time: a turn, a command that changes the session, or nothing. */
 export class ChatSession {
   readonly #context: Context;
   readonly #notice: (text: string) => void;
-  #options: ChatOptions;
+  #options: RunOptions;
   #prepared: Prepared | null = null;
   #plain: Workspace | null = null;
   #undo: UndoStore | null = null;
@@ -53,7 +53,7 @@ export class ChatSession {
   /** A protected prompt was let through to a model elsewhere: nothing is stored from then on. */
   #stored = true;
 
-  constructor(options: ChatOptions, context: Context, given: { notice(text: string): void }) {
+  constructor(options: RunOptions, context: Context, given: { notice(text: string): void }) {
     this.#options = options;
     this.#context = context;
     this.#notice = given.notice;
@@ -96,12 +96,13 @@ export class ChatSession {
     this.#filesAttached = true;
     this.#turn = Math.max(this.#turn, ...this.#undo?.turns() ?? []) + 1;
     const { io } = this.#context;
-    const deadline = this.#deadline();
+    const late = new AbortController();
+    const endDeadline = startDeadline(this.#options.timeout, { clock: io.clock, controller: late });
     try {
       const result = await runTurn(session, item, {
         io,
         model,
-        signal: AbortSignal.any([signal, deadline.late]),
+        signal: AbortSignal.any([signal, late.signal]),
         ask,
         emit: this.#stored ? recorder.before(emit) : emit,
         maxTurns: this.#options.maxTurns,
@@ -114,7 +115,7 @@ export class ChatSession {
       if (this.#stored) await recorder.settle();
       return result;
     } finally {
-      deadline.end();
+      endDeadline();
     }
   }
 
@@ -138,6 +139,12 @@ export class ChatSession {
   setMode(mode: PermissionMode): void {
     this.#options = { ...this.#options, permissionMode: mode };
     if (this.#prepared !== null) this.#prepared.session.policy.mode = mode;
+  }
+
+  /** The next of the modes that one key goes through. */
+  nextMode(): void {
+    const at = CYCLED_MODES.findIndex((mode) => mode === this.mode);
+    this.setMode(CYCLED_MODES[(at + 1) % CYCLED_MODES.length] ?? "default");
   }
 
   /** Allows what a rule covers for as long as the chat lasts. Throws `usage` for a malformed one. */
@@ -203,25 +210,11 @@ export class ChatSession {
     return files;
   }
 
-  /** `--timeout` holds for each turn. */
-  #deadline(): { late: AbortSignal; end(): void } {
-    const { timeout } = this.#options;
-    const controller = new AbortController();
-    const over = new AbortController();
-    if (timeout !== undefined) {
-      const error = new AgentcliError("timeout", `the turn was ended after ${timeout} s (--timeout)`, {
-        hint: "raise --timeout, or leave it out",
-      });
-      this.#context.io.clock.sleep(timeout * 1000, over.signal).then(() => controller.abort(error), () => {});
-    }
-    return { late: controller.signal, end: () => over.abort() };
-  }
-
   /** Another session. When that cannot be opened, the next turn goes on with the one that was left. */
-  async #leave(options: ChatOptions): Promise<Prepared> {
+  async #leave(options: RunOptions): Promise<Prepared> {
     const left = this.#prepared;
     const isStored = left !== null && left.transcriptFile !== null && left.session.items.length > 0;
-    const back: ChatOptions = {
+    const back: RunOptions = {
       ...this.#options,
       ...NEW_SESSION,
       resume: isStored ? left.session.id : undefined,
@@ -240,7 +233,7 @@ export class ChatSession {
     }
   }
 
-  async #prepare(options: ChatOptions, previous: Prepared | null): Promise<Prepared> {
+  async #prepare(options: RunOptions, previous: Prepared | null): Promise<Prepared> {
     // What prepares writes its own progress, and would write over what is shown.
     const quiet = { ...this.#context, globals: { ...this.#context.globals, quiet: true } };
     const prepared = await prepare(options, quiet, {

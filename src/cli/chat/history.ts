@@ -1,5 +1,7 @@
 /** What was typed in earlier chats. One JSON text a line, oldest first, in the home; nothing protected. */
-import type { Home } from "../../platform/home.ts";
+import { type Session, sessionLabel } from "../../agent/session.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
 
 const FILE = "history";
 const MOST_ENTRIES = 1000;
@@ -32,4 +34,20 @@ export async function addToHistory(home: Home, entry: string): Promise<void> {
     const lines = [...entries, entry].slice(-MOST_ENTRIES).map((line) => JSON.stringify(line));
     await home.write(FILE, lines.join("\n") + "\n");
   });
+}
+
+/**
+ * Keeps what was typed in a session for later chats, unless it may hold something protected. Never throws: a history that
+ * cannot be written, or a text that may not leave, is not kept.
+ */
+export async function rememberTyped(text: string, session: Session, io: Io): Promise<void> {
+  try {
+    if (sessionLabel(session) !== "open") return;
+    const { provider, local } = session.model;
+    const found = await session.net?.checkPrompt({ text, images: [] }, { provider, local, allowed: false });
+    if (found === "protected") return;
+    await addToHistory(await openHome(io), text);
+  } catch {
+    // Nothing is kept.
+  }
 }

@@ -1,14 +1,16 @@
 /** The chat line by line: piped input, dumb terminals. Each line is a turn or a command. */
 import type { AskPermission } from "../../agent/permission_question.ts";
-import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import { AgentcliError } from "../../errors.ts";
 import type { Input } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
 import { textOutput } from "../run/text_output.ts";
+import type { RunOptions } from "../run/verb.ts";
 import { showError } from "../show_error.ts";
 import type { Context } from "../verb.ts";
-import { type ChatOptions, ChatSession } from "./chat_session.ts";
+import { beginChat } from "./begin.ts";
+import { ChatSession } from "./chat_session.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
 import { readTyped } from "./typed_line.ts";
@@ -22,7 +24,7 @@ const LINE_LIMIT = 16 * 1024 * 1024;
  * interrupted out of.
  */
 export async function chatByLine(
-  options: ChatOptions,
+  options: RunOptions,
   context: Context,
   { first }: { first: string | undefined },
 ): Promise<number> {
@@ -40,7 +42,7 @@ class LineChat implements ChatView {
   #code = 0;
   #ended = Promise.withResolvers<number>();
 
-  constructor(options: ChatOptions, context: Context) {
+  constructor(options: RunOptions, context: Context) {
     this.#context = context;
     const { io } = context;
     this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
@@ -121,16 +123,7 @@ class LineChat implements ChatView {
   }
 
   async #begin(): Promise<number> {
-    try {
-      await this.#chat.ready();
-    } catch (error) {
-      const { code } = asAgentcliError(error);
-      if (!this.#atTerminal || (code !== "no_provider" && code !== "no_model")) throw error;
-      const { chooseFirstModel } = await import("./first_start.ts");
-      const selector = await chooseFirstModel(this, this.#context);
-      if (selector === null) this.leave();
-      else await this.#chat.setModel(selector);
-    }
+    await beginChat(this.#chat, { view: this, context: this.#context, canAsk: this.#atTerminal });
     return 0;
   }
 

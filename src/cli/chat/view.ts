@@ -8,7 +8,7 @@ export interface ChatView {
   width(): number;
   /** Rows that stay. */
   say(rows: readonly Row[]): void;
-  /** One of the choices by its place; null when nothing was chosen, or nobody is there. `hasty` keys do not count. */
+  /** One of the choices by its place; null when nothing was chosen, or nobody is there. `guarded`: no key that was meant for the line. */
   pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null>;
   /** A line of text; null when it was given up. */
   ask(title: string): Promise<string | null>;
