@@ -1,11 +1,10 @@
-/** Keeps the next request within the window: old images go first, then old results are shortened, then the older part summarised. */
+/** Keeps the next request within the window: old images go first, then old results, then the older part as a whole. */
 import { AgentcliError } from "../errors.ts";
-import type { PrefixBreakReason } from "../protocol/turn_event.ts";
 import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
 import { type Limits, limitsOf } from "./limits.ts";
 import { tellBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";
-import { imagesOf } from "../session/item.ts";
+import { showsImages } from "../session/item.ts";
 import { cutResults, lastRoundStart, type Shortened, shortenOld } from "./shorten.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -14,14 +13,16 @@ const MOST_BYTES_PER_TOKEN = 8;
 
 /**
  * Makes room before a request where three quarters of the budget are used. In this order, each only where the one
- * before would not help for long: old images are left out; results before the last round are shortened in one batch; the older part is
- * summarised; results of the last round are cut. Throws `context_overflow` when a summary does not help twice in a row, or when the
- * user's words alone are certainly too long.
+ * before would not help for long: old images are left out; results before the last round are shortened in one batch;
+ * the older part is summarised; results of the last round are cut. Throws `context_overflow` when a summary does not help
+ * twice in a row, or when the user's words alone are certainly too long.
  */
 export async function fitContext(session: Session, turn: RunningTurn): Promise<void> {
   const limits = limitsOf(session.model);
   if (estimateOf(session) <= limits.threshold) return;
-  if (await dropImages(session, turn, lastRoundStart(session.items)) && estimateOf(session) <= limits.relief) return;
+  if (await leaveOutImages(session, turn, lastRoundStart(session.items)) && estimateOf(session) <= limits.relief) {
+    return;
+  }
   const shortened = shortenedTo(session, limits.target);
   const savedBytes = shortened === null ? 0 : shortened.savedBytes;
   const helps = estimateOf(session) - savedBytes / session.context.bytesPerToken <= limits.relief;
@@ -40,7 +41,7 @@ export async function fitContext(session: Session, turn: RunningTurn): Promise<v
 export async function makeRoom(session: Session, turn: RunningTurn): Promise<boolean> {
   const limits = limitsOf(session.model);
   const before = requestBytes(session);
-  await dropImages(session, turn, lastRoundStart(session.items));
+  await leaveOutImages(session, turn, lastRoundStart(session.items));
   const compacted = await compact(session, turn);
   const shortened = compacted ? null : shortenedTo(session, 0);
   if (shortened !== null) await take(session, shortened, turn);
@@ -59,22 +60,16 @@ function shortenedTo(session: Session, target: number): Shortened | null {
   return shortenOld(session.items, { end: lastRoundStart(session.items), saveBytes });
 }
 
-/** Leaves out the images before `end`, but for those of the user's last words, and says so; false where there are none. */
-async function dropImages(session: Session, turn: RunningTurn, end: number): Promise<boolean> {
-  const { items } = session;
-  if (!items.some((item) => imagesOf(item).length > 0)) return false;
-  const { countDropped, dropOldImages } = await import("./old_images.ts");
-  const dropped = dropOldImages(items, { end });
-  if (dropped === null) return false;
-  const count = countDropped(items, dropped.items);
-  await turn.emit({ kind: "notice", text: `${count === 1 ? "1 image" : `${count} images`} left out to save room` });
-  await take(session, { ...dropped, reason: "images_left_out" }, turn);
-  return true;
+/** Leaves out the images before the item at `end`, but for those of the user's last words; false where there are none. */
+async function leaveOutImages(session: Session, turn: RunningTurn, end: number): Promise<boolean> {
+  if (!session.items.some(showsImages)) return false;
+  const { leaveOutOldImages } = await import("./left_out_images.ts");
+  return await leaveOutOldImages(session, turn, { end });
 }
 
 async function cutLastRound(session: Session, limits: Limits, turn: RunningTurn): Promise<void> {
   if (estimateOf(session) <= limits.budget) return;
-  await dropImages(session, turn, session.items.length);
+  await leaveOutImages(session, turn, session.items.length);
   if (estimateOf(session) <= limits.budget) return;
   const { items, context } = session;
   const start = lastRoundStart(items);
@@ -89,16 +84,11 @@ async function cutLastRound(session: Session, limits: Limits, turn: RunningTurn)
   await turn.emit({ kind: "notice", text: `${cut.callIds.length} result(s) cut: the context has no room for more` });
 }
 
-async function take(
-  session: Session,
-  shortened: Shortened & { reason?: PrefixBreakReason },
-  turn: RunningTurn,
-): Promise<void> {
+async function take(session: Session, shortened: Shortened, turn: RunningTurn): Promise<void> {
   const bytesBefore = requestBytes(session);
   const bytesKept = bytesUpTo(session, shortened.first);
   session.items.splice(0, session.items.length, ...shortened.items);
-  const { reason = "shortened", callIds } = shortened;
-  await tellBreak(session, turn, { reason, bytesKept, bytesBefore, callIds });
+  await tellBreak(session, turn, { reason: "shortened", bytesKept, bytesBefore, callIds: shortened.callIds });
 }
 
 /** What is still too long is sent and said, since the estimate may be wrong; only what is certainly too long is not. */

@@ -42,7 +42,7 @@ export interface ContextState {
 /** The state of a session without items. */
 export function createContextState(
   toolProtocol: ToolProtocol,
-  { sight, ...history }: HistoryOptions & { sight: boolean | null },
+  { keepReasoning, sight }: { keepReasoning: boolean; sight: boolean | null },
 ): ContextState {
   const sizes = new WeakMap<SessionItem | ToolSchema, number>();
   // The items that were counted last, and the bytes up to and with each: histories of thousands are asked about several
@@ -50,8 +50,8 @@ export function createContextState(
   const counted: { items: SessionItem[]; sums: number[] } = { items: [], sums: [] };
   // What stands first is asked for several times a round and hardly ever changes.
   let measured = { system: "", bytes: jsonBytes("") };
-  const remembering: HistoryOptions = { ...history, made: new WeakMap(), shown: new WeakMap() };
-  const sizeOf = (item: SessionItem) => remembered(sizes, item, () => itemBytes(item, remembering));
+  const history: HistoryOptions = { keepReasoning, made: new WeakMap(), shown: new WeakMap() };
+  const sizeOf = (item: SessionItem) => remembered(sizes, item, () => itemBytes(item, history));
   return {
     toolProtocol,
     bytesPerToken: USUAL_RATIO,
@@ -61,7 +61,7 @@ export function createContextState(
     breaks: 0,
     compactions: { count: 0, fruitless: 0, repliesSince: 0 },
     said: new Set(),
-    history: remembering,
+    history,
     sizeOf,
     sizeOfFirst(count, items) {
       let same = 0;

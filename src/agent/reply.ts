@@ -4,7 +4,7 @@ import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import { createHold } from "../provider/text_calls/hold.ts";
 import type { ChatReply } from "../provider/types.ts";
-import { type AssistantItem, callId, imagesOf, type ToolCall } from "../session/item.ts";
+import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
 import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, switchToTextCalls } from "./learn.ts";
@@ -20,7 +20,7 @@ const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_imag
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
   await lookAgain(session);
-  if (showsImages(session)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
+  if (session.items.some(showsImages)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
   await fitContext(session, turn);
   let roomMade = false;
   for (;;) {
@@ -29,7 +29,7 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
     try {
       const item = await ask(session, { asked, sent }, turn);
       // What took one image takes more.
-      if (session.context.sight === null && showsImages(session)) session.context.sight = true;
+      if (session.context.sight === null && session.items.some(showsImages)) session.context.sight = true;
       return item;
     } catch (error) {
       turn.signal.throwIfAborted();
@@ -38,7 +38,7 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
         await switchToTextCalls(session, turn);
         continue;
       }
-      if (failure !== null && IMAGE_FAILURES.has(failure.kind) && showsImages(session)) {
+      if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
         const { learnFromBlindness } = await import("./sight.ts");
         if (await learnFromBlindness(session, turn, failure)) continue;
       }
@@ -58,10 +58,6 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
 async function lookAgain({ workspace, model }: Session): Promise<void> {
   await workspace.refresh();
   model.local &&= workspace.local;
-}
-
-function showsImages({ items }: Session): boolean {
-  return items.some((item) => imagesOf(item).length > 0);
 }
 
 /** What is known of a reply while it arrives. */

@@ -92,18 +92,13 @@ export function createSession(given: SessionParts): Session {
     memory: { files: new Map(), todos: [] },
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {
-      ...historyOptions(entry),
+      keepReasoning: entry.reasoning === "keep",
       sight: entry.images ?? null,
     }),
     guard: createCallGuard(),
     failures: createFailureGuard(),
     deniedUnasked: new Map(),
   };
-}
-
-/** How the model's replies are sent back to it. */
-export function historyOptions(entry: ModelEntry): { keepReasoning: boolean } {
-  return { keepReasoning: entry.reasoning === "keep" };
 }
 
 /** The highest label of anything the session holds. */

@@ -76,3 +76,8 @@ export type SessionItem = UserItem | AssistantItem | ToolResultItem;
 export function imagesOf(item: SessionItem): readonly ShownImage[] {
   return item.kind === "assistant" ? [] : item.images ?? [];
 }
+
+/** Whether an item shows images. */
+export function showsImages(item: SessionItem): boolean {
+  return imagesOf(item).length > 0;
+}
