@@ -4,7 +4,8 @@ import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program
 import { answer, CONTEXT, OTHER_SESSION, SESSION, transcriptOptions, userItem } from "./helpers/transcripts.ts";
 import { openHome } from "../src/platform/home.ts";
 import type { SessionItem } from "../src/session/item.ts";
-import { openTranscript, type Transcript, type TranscriptOptions } from "../src/session/transcript.ts";
+import { openTranscript } from "../src/session/open_transcript.ts";
+import type { Transcript, TranscriptOptions } from "../src/session/transcript.ts";
 
 async function start(home: TemporaryHome, items: SessionItem[], more: Partial<TranscriptOptions>): Promise<Transcript> {
   const opened = await openHome({ env: () => home.agentcliHome, os: "linux" });

@@ -2,7 +2,8 @@
 import type { Home } from "../platform/home.ts";
 import type { SessionItem } from "./item.ts";
 import type { StoredSession } from "./load.ts";
-import { startTranscript, type Transcript, type TranscriptOptions } from "./transcript.ts";
+import { startTranscript } from "./open_transcript.ts";
+import type { Transcript, TranscriptOptions } from "./transcript.ts";
 
 /**
  * Copies the items of `source`, or the first `count` of them, into a new session of the id in `options`, and goes on

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { answer, placeOf, transcriptHome, transcriptOptions, userItem } from "../../tests/helpers/transcripts.ts";
 import { openHome } from "../platform/home.ts";
 import { loadTranscript } from "./load.ts";
-import { openTranscript, resumeTranscript } from "./transcript.ts";
+import { openTranscript, resumeTranscript } from "./open_transcript.ts";
 
 /** Mounts a small disk on the home; false where the user may not. */
 async function mountSmallDisk(path: string, options: string): Promise<boolean> {
@@ -32,12 +32,10 @@ Deno.test("on a full disk the session goes on unstored, said once, and what was 
     await test.step("while it is written", async () => {
       const options = transcriptOptions();
       const transcript = await openTranscript(home, options);
-      await transcript.append(userItem("one"));
-      await transcript.append(answer("x".repeat(200_000)));
-      await transcript.append(userItem("two"));
+      const items = [userItem("one"), answer("x".repeat(200_000)), userItem("two")];
+      for (const at of items.keys()) await transcript.record(items.slice(0, at + 1));
       await transcript.close();
       assert.deepEqual(options.troubles, ["the session is no longer stored: the disk is full"]);
-      assert.equal(transcript.persisted, false);
       const stored = await loadTranscript(home, placeOf());
       assert.deepEqual(stored.items, [userItem("one")]);
       assert.deepEqual(stored.problems, []);
@@ -46,7 +44,7 @@ Deno.test("on a full disk the session goes on unstored, said once, and what was 
       const options = transcriptOptions();
       const { stored, transcript } = await resumeTranscript(home, { ...options, ...placeOf() });
       assert.equal(stored.items.length, 1);
-      await transcript.append(answer("x".repeat(200_000)));
+      await transcript.record([...stored.items, answer("x".repeat(200_000))]);
       await transcript.close();
       assert.equal(options.troubles.length, 1);
     });
@@ -64,7 +62,7 @@ Deno.test("where not even a lock can be made for lack of room, the session goes 
     const home = await openHome({ env: (name) => name === "AGENTCLI_HOME" ? path : undefined, os: "linux" });
     const options = transcriptOptions();
     const transcript = await openTranscript(home, options);
-    await transcript.append(userItem("one"));
+    await transcript.record([userItem("one")]);
     await transcript.close();
     assert.deepEqual(options.troubles, ["the session is no longer stored: the disk is full"]);
   } finally {

@@ -20,7 +20,8 @@ import { findSession, listSessions } from "./list.ts";
 import { loadTranscript } from "./load.ts";
 import { projectSlug } from "./place.ts";
 import { deleteSession } from "./remove.ts";
-import { openTranscript, type TranscriptOptions } from "./transcript.ts";
+import { openTranscript } from "./open_transcript.ts";
+import type { TranscriptOptions } from "./transcript.ts";
 
 const HERE = { projectRoot: PROJECT_ROOT };
 
@@ -116,7 +117,7 @@ Deno.test("a fork holds the same items under its own id, and leaves the other al
   const before = await Deno.readTextFile(file);
   const source = await loadTranscript(place.home, placeOf());
   const { transcript, items } = await forkSession(place.home, source, transcriptOptions({ sessionId: OTHER_SESSION }));
-  await transcript.append(userItem("three"));
+  await transcript.record([...items, userItem("three")]);
   await transcript.close();
   const fork = await loadTranscript(place.home, placeOf(OTHER_SESSION));
   assert.deepEqual(fork.items, [...items, userItem("three")]);
@@ -140,7 +141,7 @@ Deno.test("a fork from before protected content was met is open", async () => {
 Deno.test("a deleted session is gone with what was kept for it; one in use is not deleted", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions());
-  await transcript.append(userItem("one"));
+  await transcript.record([userItem("one")]);
   await Deno.mkdir(place.home.file(`undo/${SESSION}`), { recursive: true });
   await assert.rejects(
     deleteSession(place.home, placeOf()),

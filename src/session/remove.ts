@@ -1,8 +1,8 @@
 /** Taking stored sessions away. */
 import type { Home } from "../platform/home.ts";
 import { removeTree } from "../platform/journal.ts";
+import { takeLock } from "./lock.ts";
 import { transcriptName, undoName } from "./place.ts";
-import { takeLock } from "./transcript.ts";
 
 /** Removes a session with all that was kept for it. Throws `session_in_use` while a process writes it. */
 export async function deleteSession(home: Home, place: { slug: string; id: string }): Promise<void> {

@@ -12,7 +12,8 @@ import {
 import type { ToolHome } from "../../tests/helpers/tool_home.ts";
 import type { SessionItem } from "./item.ts";
 import { loadTranscript } from "./load.ts";
-import { openTranscript, resumeTranscript, type Transcript } from "./transcript.ts";
+import { openTranscript, resumeTranscript } from "./open_transcript.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** What can happen to a session between two requests. */
 type Step =
@@ -102,7 +103,7 @@ Deno.test("calls that are made at once are done in their order", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions());
   const items = Array.from({ length: 20 }, (_, number) => userItem(String(number)));
-  await Promise.all(items.map((item) => transcript.append(item)));
+  await Promise.all(items.map((_, at) => transcript.record(items.slice(0, at + 1))));
   await transcript.close();
   assert.deepEqual((await loadTranscript(place.home, placeOf())).items, items);
 });

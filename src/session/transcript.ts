@@ -1,9 +1,8 @@
 /** The transcript of a running session: every item on the disk before the session goes on, protected ones withheld. */
 import { admit } from "../boundary/gate.ts";
 import { highestLabel, type Label, labelOf } from "../boundary/label.ts";
-import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { type HeldLock, holdLock, type Journal, openJournal } from "../platform/journal.ts";
+import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";
 import type { Usage } from "../provider/types.ts";
 import type { SessionItem } from "./item.ts";
@@ -18,9 +17,9 @@ import {
   type SessionContext,
   type Standing,
 } from "./line.ts";
-import { loadTranscript, type StoredSession } from "./load.ts";
-import { isSessionId, lockName, projectSlug, transcriptName } from "./place.ts";
-import { isFull, reasonOf } from "./store_error.ts";
+import type { StoredSession } from "./load.ts";
+import { transcriptName } from "./place.ts";
+import { reasonOf } from "./store_error.ts";
 import { storedForm } from "./withheld.ts";
 
 /** What goes with an item. */
@@ -47,19 +46,15 @@ export interface TranscriptOptions {
 
 /** A transcript that is being written. Calls are done in the order they are made. */
 export interface Transcript {
-  readonly sessionId: string;
   /** Absolute path of the file. */
   readonly file: string;
   /** Prompts of the user so far. */
   readonly turns: number;
-  /** False once writing failed: then nothing more is written. */
-  readonly persisted: boolean;
-  /** Adds one item; the disk has it when this resolves. Never rejects for lack of room. */
-  append(item: SessionItem, facts?: ItemFacts): Promise<void>;
   /**
    * Brings the transcript to these items, compared by identity with those recorded before: new ones at the end are
    * appended, anything else (shortened, summarised, left out) is recorded as a change. `facts` are of the last reply
-   * among the new ones.
+   * among the new ones. The disk has them when this resolves, unless writing failed: that rejects nothing, and nothing
+   * more is written.
    */
   record(items: readonly SessionItem[], facts?: ItemFacts): Promise<void>;
   /** What stands before the first item from now on; written with the next item, where it is not what it was. */
@@ -70,94 +65,22 @@ export interface Transcript {
   close(): Promise<void>;
 }
 
-/**
- * Starts the transcript of a new session and takes its lock. The file is made with the first item. Throws
- * `session_in_use` when another process has the session, `usage` when the id is taken.
- */
-export async function openTranscript(home: Home, options: TranscriptOptions): Promise<Transcript> {
-  return await startTranscript(home, options, { removed: 0 });
-}
-
-/** {@link openTranscript} for a session that begins with what another one left. */
-export async function startTranscript(
-  home: Home,
-  options: TranscriptOptions,
-  origin: { removed: number; forkedFrom?: string },
-): Promise<Transcript> {
-  const slug = projectSlug(options.projectRoot);
-  const id = options.sessionId.toLowerCase();
-  if (!isSessionId(id)) throw new AgentcliError("usage", "the id of a session is a UUID");
-  const lock = await takeLock(home, { slug, id });
-  try {
-    if (await home.status(transcriptName(slug, id)) !== null) {
-      throw new AgentcliError("usage", `the session ${id} exists already`, { hint: `go on with it: --resume ${id}` });
-    }
-    return new FileTranscript(home, { ...options, sessionId: id, slug, lock, origin, stored: null });
-  } catch (error) {
-    await lock?.release();
-    throw error;
-  }
-}
-
-/**
- * Goes on with a stored session: takes its lock first, reads it, takes away what a killed writer left torn. The items
- * to go on with are `stored.items`, the same objects. Throws `session_in_use` and `unknown_session`.
- */
-export async function resumeTranscript(
-  home: Home,
-  options: Omit<TranscriptOptions, "sessionId" | "model"> & { slug: string; id: string; model?: string | undefined },
-): Promise<{ stored: StoredSession; transcript: Transcript }> {
-  const { slug, id } = options;
-  const lock = await takeLock(home, { slug, id });
-  try {
-    const stored = await loadTranscript(home, { slug, id });
-    const model = options.model ?? stored.model;
-    const transcript = new FileTranscript(home, {
-      ...options,
-      sessionId: id,
-      model,
-      lock,
-      stored,
-      origin: { removed: 0 },
-    });
-    await transcript.record(stored.items);
-    return { stored, transcript };
-  } catch (error) {
-    await lock?.release();
-    throw error;
-  }
-}
-
-/** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
-export async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
-  let lock: HeldLock | null;
-  try {
-    lock = await holdLock(home, lockName(place.slug, place.id));
-  } catch (error) {
-    if (isFull(error)) return null;
-    throw new AgentcliError("home_unusable", `cannot use the home ${home.path}: ${reasonOf(error)}`, {
-      hint: "check the owner and the permissions of that directory, set AGENTCLI_HOME, or use --no-session-persistence",
-      cause: error,
-    });
-  }
-  if (lock !== null) return lock;
-  throw new AgentcliError("session_in_use", `the session ${place.id} is in use by another process`, {
-    hint: "end that process, or go on in a copy: --resume with --fork-session",
-  });
-}
-
-type Parts = TranscriptOptions & {
+/** What a transcript is made from. */
+export type TranscriptParts = TranscriptOptions & {
   slug: string;
+  /** Given back at the end; null where there is no room for one, and nothing is written. */
   lock: HeldLock | null;
+  /** What the session had left behind when it began. */
   origin: { removed: number; forkedFrom?: string };
+  /** What the file holds already; null for a new one. */
   stored: StoredSession | null;
 };
 
-class FileTranscript implements Transcript {
-  readonly sessionId: string;
+/** A transcript in the home. */
+export class FileTranscript implements Transcript {
   readonly file: string;
   readonly #home: Home;
-  readonly #parts: Parts;
+  readonly #parts: TranscriptParts;
   /** The items as the engine has them, with the names of their lines. */
   #recorded: NamedItem[];
   /** The last line that holds an item: readers follow the chain of these. */
@@ -175,11 +98,10 @@ class FileTranscript implements Transcript {
   #failed = false;
   #queue: Promise<void> = Promise.resolve();
 
-  constructor(home: Home, parts: Parts) {
+  constructor(home: Home, parts: TranscriptParts) {
     const { stored } = parts;
     this.#home = home;
     this.#parts = parts;
-    this.sessionId = parts.sessionId;
     this.file = home.file(transcriptName(parts.slug, parts.sessionId));
     this.#recorded = stored === null ? [] : [...stored.end.named];
     this.#parent = stored?.end.parent ?? null;
@@ -194,14 +116,6 @@ class FileTranscript implements Transcript {
 
   get turns(): number {
     return this.#turns;
-  }
-
-  get persisted(): boolean {
-    return !this.#failed;
-  }
-
-  append(item: SessionItem, facts: ItemFacts = {}): Promise<void> {
-    return this.#ordered(() => this.#add([item], facts));
   }
 
   record(items: readonly SessionItem[], facts: ItemFacts = {}): Promise<void> {
@@ -321,8 +235,8 @@ class FileTranscript implements Transcript {
   }
 
   async #open(): Promise<Journal> {
-    const { slug, stored } = this.#parts;
-    const journal = await openJournal(this.#home, transcriptName(slug, this.sessionId));
+    const { slug, sessionId, stored } = this.#parts;
+    const journal = await openJournal(this.#home, transcriptName(slug, sessionId));
     this.#journal = journal;
     if (stored === null) return journal;
     const { size, ended } = stored.end;
@@ -332,9 +246,9 @@ class FileTranscript implements Transcript {
   }
 
   #metaText(): string {
-    const { projectRoot, cwd, version, model, origin } = this.#parts;
+    const { sessionId, projectRoot, cwd, version, model, origin } = this.#parts;
     const { timestamp } = this.#given().facts;
-    return lineText(metaLine({ projectRoot, cwd, version, model, timestamp, ...origin }, this.sessionId));
+    return lineText(metaLine({ projectRoot, cwd, version, model, timestamp, ...origin }, sessionId));
   }
 
   #fail(reason: string): void {

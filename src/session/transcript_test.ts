@@ -16,14 +16,14 @@ import {
 import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "./item.ts";
 import { loadTranscript } from "./load.ts";
-import { openTranscript, resumeTranscript } from "./transcript.ts";
+import { openTranscript, resumeTranscript } from "./open_transcript.ts";
 
 Deno.test("what was recorded is loaded as it was, whatever the texts hold", async () => {
   await fc.assert(
     fc.asyncProperty(conversation, async (items) => {
       await using place = await transcriptHome();
       const transcript = await openTranscript(place.home, transcriptOptions({ context: CONTEXT }));
-      for (const item of items) await transcript.append(item);
+      for (const at of items.keys()) await transcript.record(items.slice(0, at + 1));
       await transcript.close();
       if (items.length === 0) return;
       const stored = await loadTranscript(place.home, placeOf());
@@ -41,8 +41,8 @@ Deno.test("a file torn at any byte gives the whole lines before it, and goes on 
   const items = [userItem("one \u2028 äöü"), ...readCall("call00001", "text"), answer("two"), userItem("three")];
   const transcript = await openTranscript(place.home, transcriptOptions({ context: CONTEXT }));
   const ends: number[] = [];
-  for (const item of items) {
-    await transcript.append(item);
+  for (const at of items.keys()) {
+    await transcript.record(items.slice(0, at + 1));
     ends.push((await Deno.stat(transcript.file)).size);
   }
   await transcript.close();
@@ -111,7 +111,7 @@ Deno.test("shortened and summarised items are loaded as they were sent last, and
   const summary: SessionItem = { kind: "user", origin: "summary", text: "What was said", label: "open" };
   const compacted = [summary, ...shortened.slice(3)];
   await transcript.record(compacted);
-  await transcript.append(answer("four"));
+  await transcript.record([...compacted, answer("four")]);
   await transcript.close();
   const stored = await loadTranscript(place.home, placeOf());
   assert.deepEqual(stored.items.slice(0, 3), compacted);
@@ -129,7 +129,7 @@ Deno.test("every message names the one before it, also after a summary took the 
   await transcript.record([summary, answer("three")]);
   await transcript.close();
   const resumed = await resumeTranscript(place.home, { ...transcriptOptions(), ...placeOf() });
-  await resumed.transcript.append(userItem("four"));
+  await resumed.transcript.record([...resumed.stored.items, userItem("four")]);
   await resumed.transcript.close();
   const lines = (await Deno.readTextFile(transcript.file)).trim().split("\n").map((line) => JSON.parse(line));
   const messages = lines.filter((line) => line.type === "user" || line.type === "assistant");
@@ -140,7 +140,7 @@ Deno.test("every message names the one before it, also after a summary took the 
 Deno.test("a second writer of one session is refused until the first has ended", async () => {
   await using place = await transcriptHome();
   const first = await openTranscript(place.home, transcriptOptions());
-  await first.append(userItem("one"));
+  await first.record([userItem("one")]);
   const again = () => resumeTranscript(place.home, { ...transcriptOptions(), ...placeOf() });
   await assert.rejects(again, (error) => error instanceof AgentcliError && error.code === "session_in_use");
   await first.close();
@@ -154,7 +154,7 @@ Deno.test("a second writer of one session is refused until the first has ended",
 Deno.test("an id that is taken is refused, and one that is no UUID", async () => {
   await using place = await transcriptHome();
   const first = await openTranscript(place.home, transcriptOptions());
-  await first.append(userItem("one"));
+  await first.record([userItem("one")]);
   await first.close();
   for (const sessionId of [SESSION, SESSION.toUpperCase(), "../../x"]) {
     await assert.rejects(
@@ -195,8 +195,8 @@ Deno.test("protected items are placeholders: no content, no digest, no length, n
     { kind: "tool_result", callId: "call00003", name: "Read", content: secret, isError: false } as SessionItem,
   ];
   const transcript = await openTranscript(place.home, transcriptOptions({ context: CONTEXT }));
-  await transcript.append(items[0] as SessionItem);
-  for (const item of items.slice(1)) await transcript.append(item, { usage });
+  await transcript.record(items.slice(0, 1));
+  for (const at of items.keys()) await transcript.record(items.slice(0, at + 1), { usage });
   await transcript.close();
   const text = await Deno.readTextFile(transcript.file);
   assert.ok(!text.includes("CANARY"), "content");
@@ -224,7 +224,7 @@ Deno.test("a protected system message is not stored", async () => {
   await using place = await transcriptHome();
   const context = { ...CONTEXT, system: { text: "CANARY", label: "no-cloud" as const } };
   const transcript = await openTranscript(place.home, transcriptOptions({ context }));
-  await transcript.append(userItem("one"));
+  await transcript.record([userItem("one")]);
   await transcript.close();
   assert.ok(!(await Deno.readTextFile(transcript.file)).includes("CANARY"));
   assert.equal((await loadTranscript(place.home, placeOf())).context, null);
@@ -248,12 +248,13 @@ Deno.test("times never go backwards, also when the clock does", async () => {
   await using place = await transcriptHome();
   let now = 2_000_000_000_000;
   const transcript = await openTranscript(place.home, transcriptOptions({ clock: { now: () => now } }));
-  await transcript.append(userItem("one"));
+  const items = [userItem("one"), answer("two")];
+  await transcript.record(items.slice(0, 1));
   now -= 86_400_000;
-  await transcript.append(answer("two"));
+  await transcript.record(items);
   await transcript.close();
   const resumed = await resumeTranscript(place.home, { ...transcriptOptions(), ...placeOf(), clock: { now: () => 0 } });
-  await resumed.transcript.append(userItem("three"));
+  await resumed.transcript.record([...resumed.stored.items, userItem("three")]);
   await resumed.transcript.close();
   const times = (await Deno.readTextFile(transcript.file)).trim().split("\n").map((line) => JSON.parse(line).timestamp);
   assert.deepEqual(times, [...times].sort());
@@ -262,13 +263,13 @@ Deno.test("times never go backwards, also when the clock does", async () => {
 Deno.test("files are for the owner alone, and a looser one is tightened", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions());
-  await transcript.append(userItem("one"));
+  await transcript.record([userItem("one")]);
   await transcript.close();
   const mode = async () => ((await Deno.stat(transcript.file)).mode ?? 0) & 0o777;
   assert.equal(await mode(), 0o600);
   await Deno.chmod(transcript.file, 0o644);
   const resumed = await resumeTranscript(place.home, { ...transcriptOptions(), ...placeOf() });
-  await resumed.transcript.append(userItem("two"));
+  await resumed.transcript.record([...resumed.stored.items, userItem("two")]);
   await resumed.transcript.close();
   assert.equal(await mode(), 0o600);
 });
@@ -277,11 +278,11 @@ Deno.test("a transcript that is removed while it is written is told once, and th
   await using place = await transcriptHome();
   const options = transcriptOptions();
   const transcript = await openTranscript(place.home, options);
-  await transcript.append(userItem("one"));
+  const items = [userItem("one"), answer("two"), userItem("three")];
+  await transcript.record(items.slice(0, 1));
   await Deno.remove(transcript.file);
-  await transcript.append(answer("two"));
-  await transcript.append(userItem("three"));
-  assert.equal(transcript.persisted, false);
+  await transcript.record(items.slice(0, 2));
+  await transcript.record(items);
   assert.deepEqual(options.troubles, ["the session is no longer stored: its file was removed"]);
   await transcript.close();
 });
@@ -289,7 +290,7 @@ Deno.test("a transcript that is removed while it is written is told once, and th
 Deno.test("a line of 20 MB is written and read", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions({ sessionId: OTHER_SESSION }));
-  await transcript.append(userItem("x".repeat(20 * 1024 * 1024)));
+  await transcript.record([userItem("x".repeat(20 * 1024 * 1024))]);
   await transcript.close();
   const stored = await loadTranscript(place.home, placeOf(OTHER_SESSION));
   assert.equal(stored.items[0]?.kind === "user" && stored.items[0].text.length, 20 * 1024 * 1024);

@@ -6,7 +6,7 @@
 import assert from "node:assert/strict";
 import { toolHome } from "../helpers/tool_home.ts";
 import { answer, CONTEXT, readCall, SESSION, transcriptOptions, userItem } from "../helpers/transcripts.ts";
-import { openTranscript } from "../../src/session/transcript.ts";
+import { openTranscript } from "../../src/session/open_transcript.ts";
 
 const clients = Deno.env.get("AGENTCLI_TEST_CLIENTS");
 

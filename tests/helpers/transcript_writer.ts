@@ -5,7 +5,7 @@
 import { denoIo } from "../../src/platform/deno_io.ts";
 import { openHome } from "../../src/platform/home.ts";
 import { listSessions } from "../../src/session/list.ts";
-import { openTranscript, resumeTranscript } from "../../src/session/transcript.ts";
+import { openTranscript, resumeTranscript } from "../../src/session/open_transcript.ts";
 import { PROJECT_ROOT, transcriptOptions, userItem } from "./transcripts.ts";
 
 const io = denoIo();
@@ -14,9 +14,11 @@ const options = transcriptOptions({ clock: io.clock });
 const [latest] = await listSessions(home, { projectRoot: PROJECT_ROOT });
 const resumed = latest === undefined ? null : await resumeTranscript(home, { ...latest, ...options });
 const transcript = resumed?.transcript ?? await openTranscript(home, options);
-for (let number = resumed?.stored.items.length ?? 0;; number++) {
+const items = [...resumed?.stored.items ?? []];
+for (let number = items.length;; number++) {
   // Longer than one page now and then, so that a kill can fall into a line.
-  await transcript.append(userItem(`${number} ${"x".repeat(number % 5 === 0 ? 100_000 : 50)}`));
-  if (!transcript.persisted) throw new Error(options.troubles.join());
+  items.push(userItem(`${number} ${"x".repeat(number % 5 === 0 ? 100_000 : 50)}`));
+  await transcript.record(items);
+  if (options.troubles.length > 0) throw new Error(options.troubles.join());
   await io.stdout.write(`${number}\n`);
 }

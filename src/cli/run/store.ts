@@ -5,7 +5,8 @@ import type { Clock } from "../../platform/io.ts";
 import { forkSession } from "../../session/fork.ts";
 import { findSession } from "../../session/list.ts";
 import { loadTranscript, type StoredSession } from "../../session/load.ts";
-import { openTranscript, resumeTranscript, type Transcript } from "../../session/transcript.ts";
+import { openTranscript, resumeTranscript } from "../../session/open_transcript.ts";
+import type { Transcript } from "../../session/transcript.ts";
 import { VERSION } from "../version.ts";
 import { checkStoreOptions, type StoreOptions } from "./store_options.ts";
 
