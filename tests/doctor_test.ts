@@ -4,6 +4,7 @@ import { startFakeServer, type Step } from "./helpers/fake_server.ts";
 import {
   configure,
   type Finished,
+  programCommand,
   runProgram,
   startCommand,
   type TemporaryHome,
@@ -203,4 +204,40 @@ Deno.test("what a server and a file supply steers no terminal", async () => {
   const done = await runProgram(["doctor"], { home });
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   assert.doesNotMatch(done.stdout + done.stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
+});
+
+Deno.test("what Deno does not permit is told in its place with the flag to give, and the rest is looked at", {
+  ignore: programCommand().length < 2,
+}, async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1" } });
+  const permissions = ["--no-prompt", "--allow-read", "--allow-env"];
+  const { stdout, stderr, code } = await runProgram(["doctor", "--json"], { home, permissions });
+  assert.equal(code, 1, stderr);
+  const { checks } = JSON.parse(stdout) as { checks: Shown[] };
+  const ids = checks.map(({ id }) => id);
+  for (
+    const id of ["version", "home", "configuration", "provider", "boundary", "mask", "terminal", "telemetry", "demo"]
+  ) {
+    assert.ok(ids.includes(id), `${id} is missing: ${ids.join(" ")}`);
+  }
+  for (const { id, message, hint } of checks.filter(({ message }) => /Deno does not permit/.test(message))) {
+    assert.match(hint ?? "", /--allow-/, `${id}: ${message}`);
+  }
+  for (const id of ["mask", "demo"]) {
+    assert.match(checks.find((check) => check.id === id)?.message ?? "", /^Deno does not permit this: /, id);
+  }
+});
+
+Deno.test("a home that Deno does not let us write is not said to belong to somebody else", {
+  ignore: programCommand().length < 2,
+}, async () => {
+  await using home = await temporaryHome();
+  await Deno.mkdir(home.agentcliHome, { mode: 0o755 });
+  await Deno.chmod(home.agentcliHome, 0o755);
+  const permissions = ["--no-prompt", "--allow-read", "--allow-env"];
+  const done = await runProgram(["providers", "list"], { home, permissions });
+  assert.equal(done.code, 3);
+  assert.match(done.stderr, /Deno does not permit using the home .*\n {2}start it with .*--allow-write=/);
 });

@@ -76,6 +76,12 @@ function mayNotRead(variable: string): boolean {
 }
 
 function unusable(path: string, error: unknown): AgentcliError {
+  if (error instanceof Deno.errors.NotCapable) {
+    return new AgentcliError("home_unusable", `Deno does not permit using the home ${path}`, {
+      hint: `start it with --allow-read and --allow-write="${path}"`,
+      cause: error,
+    });
+  }
   const reason = isForbidden(error) ? "permission denied" : error instanceof Error ? error.message : "unknown error";
   return new AgentcliError("home_unusable", `cannot use the home ${path}: ${reason}`, {
     hint: "check the owner and the permissions of that directory, or set AGENTCLI_HOME",

@@ -35,7 +35,9 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   } catch (error) {
     boundary = failed("boundary", error);
   }
-  return [boundary, await checkMask(context.io, { needed: markers > 0 })];
+  const mask = checkMask(context.io, { needed: markers > 0 });
+  // Without a mask commands do not run where paths are protected; everything else does.
+  return [boundary, await mask.catch((error) => ({ ...failed("mask", error), state: "warn" as const }))];
 }
 
 /** Whether a mask can be made here, by making one around a canary. */

@@ -3,17 +3,18 @@ import { isLiteralKey, storeOf } from "../../config/key.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import type { Configuration } from "../../config/types.ts";
-import { AgentcliError } from "../../errors.ts";
+import { asAgentcliError } from "../../errors.ts";
 import { stat } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { settingWarnings } from "../config/warnings.ts";
 import type { Check } from "./check.ts";
 
-/** The check of what failed with an error that can be shown. */
+/** The check of what failed with an error that can be shown, a permission of Deno that is missing too. Throws bugs. */
 export function failed(id: Check["id"], error: unknown): Check {
-  if (!(error instanceof AgentcliError)) throw error;
-  return { id, state: "fail", message: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) };
+  const { code, message, hint } = asAgentcliError(error);
+  if (code === "internal") throw error;
+  return { id, state: "fail", message, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** Whether the home can be used. Opening it tightens modes that are too loose. */

@@ -1,7 +1,9 @@
 /** Programs that tools use. */
 import type { Io } from "../../platform/io.ts";
+import { isMissingPermission } from "../../platform/http_client.ts";
 import { findExecutable, run } from "../../platform/process.ts";
 import type { Check } from "./check.ts";
+import { failed } from "./home.ts";
 
 /** Longest wait for a version, in milliseconds. */
 const VERSION_MS = 3_000;
@@ -23,7 +25,8 @@ export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<C
     if (program === null) {
       return { id, state: "warn", message: `not found: ${without}`, hint: `${HINTS[io.os]} ${PACKAGES[id]}` };
     }
-    const version = await versionOf(program);
+    const version = await versionOf(program).catch((error) => failed(id, error));
+    if (version !== null && typeof version !== "string") return { ...version, state: "warn" };
     if (version === null) return { id, state: "warn", message: `${program} does not run`, hint: "install it anew" };
     return { id, state: "ok", message: `${version} (${program})`, facts: { path: program } };
   }));
@@ -39,7 +42,7 @@ async function checkShell({ os }: Io, find: (name: string) => Promise<string | n
   return { id: "shell", state: "warn", message: "none found: commands cannot run", hint: `install ${names[0]}` };
 }
 
-/** The first line of `--version`; null when the program fails. */
+/** The first line of `--version`; null when the program fails. Throws when Deno was not permitted to run it. */
 async function versionOf(program: string): Promise<string | null> {
   let text = "";
   const decoder = new TextDecoder();
@@ -51,6 +54,9 @@ async function versionOf(program: string): Promise<string | null> {
     onOutput(bytes) {
       if (text.length < 1000) text += decoder.decode(bytes, { stream: true });
     },
-  }).catch(() => null);
+  }).catch((error) => {
+    if (isMissingPermission(error)) throw error;
+    return null;
+  });
   return outcome?.ended === "exit" && outcome.code === 0 ? text.split("\n")[0] ?? "" : null;
 }

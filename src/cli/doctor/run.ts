@@ -7,7 +7,7 @@ import type { Context, Invocation } from "../verb.ts";
 import { VERSION } from "../version.ts";
 import { checkBoundary } from "./boundary.ts";
 import type { Check } from "./check.ts";
-import { checkConfiguration, checkHome, checkKeyStore, readConfiguration } from "./home.ts";
+import { checkConfiguration, checkHome, checkKeyStore, failed, readConfiguration } from "./home.ts";
 import { checkPrograms } from "./programs.ts";
 import { checkProviders } from "./providers.ts";
 import { checkDemo } from "./self_test.ts";
@@ -54,7 +54,9 @@ function startGroups(context: Context, door: ReturnType<typeof openDoor>): Promi
     ["demo", checkDemo(io).then((check) => [check])],
   ];
   return groups.map(([id, work]) => {
-    const bounded = Promise.race([work, tooLate(id, context)]);
+    // What Deno does not permit is told in its place, and the rest is looked at all the same.
+    const told = work.catch((error) => [failed(id, error)]);
+    const bounded = Promise.race([told, tooLate(id, context)]);
     // A bug in one shows when its turn comes; until then it must not end the process.
     bounded.catch(() => {});
     return bounded;
