@@ -20,6 +20,7 @@ import {
 import { openInPlace } from "./files_in_place.ts";
 import type { Io } from "./io.ts";
 import { dirname, isAbsolute, join, normalise } from "./path.ts";
+import { isMissingPermission } from "./runtime.ts";
 
 /** Largest file of the home that is read, in bytes. */
 const FILE_LIMIT = 64 * 1024 * 1024;
@@ -76,7 +77,7 @@ function mayNotRead(variable: string): boolean {
 }
 
 function unusable(path: string, error: unknown): AgentcliError {
-  if (error instanceof Deno.errors.NotCapable) {
+  if (isMissingPermission(error)) {
     return new AgentcliError("home_unusable", `Deno does not permit using the home ${path}`, {
       hint: `start it with --allow-read and --allow-write="${path}"`,
       cause: error,

@@ -74,11 +74,6 @@ export function mayConnect(host: string, port: number): boolean {
   return Deno.permissions.querySync({ name: "net", host: `${host}:${port}` }).state === "granted";
 }
 
-/** Whether `error` says that a permission of the process is missing. */
-export function isMissingPermission(error: unknown): boolean {
-  return error instanceof Deno.errors.NotCapable;
-}
-
 /** A TCP connection in clear. */
 export interface Socket {
   /** Fills the front of `buffer`; how many bytes that are, null at the end. One at a time. */

@@ -1,4 +1,4 @@
-/** What runs the program. */
+/** What runs the program, and what it lets it do. */
 
 /** The runtime, and in which form the program came. */
 export interface RuntimeFacts {
@@ -25,4 +25,9 @@ export function neededRuntime({ version, form }: RuntimeFacts): string | null {
   const [oldMajor = 0, oldMinor = 0, oldPatch = 0] = OLDEST[form].split(".").map(Number);
   const difference = major - oldMajor || minor - oldMinor || patch - oldPatch;
   return difference < 0 ? OLDEST[form] : null;
+}
+
+/** Whether `error` says that a permission of the process is missing. */
+export function isMissingPermission(error: unknown): boolean {
+  return error instanceof Deno.errors.NotCapable;
 }

@@ -1,6 +1,6 @@
 /** What the runtime says when a connection fails, as our own words: its text holds addresses, and headers at worst. */
 import { AgentcliError } from "../errors.ts";
-import { isMissingPermission } from "../platform/http_client.ts";
+import { isMissingPermission } from "../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
 
 /** What was tried, for the message. */

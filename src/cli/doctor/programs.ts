@@ -1,7 +1,7 @@
 /** Programs that tools use. */
 import type { Io } from "../../platform/io.ts";
-import { isMissingPermission } from "../../platform/http_client.ts";
 import { findExecutable, run } from "../../platform/process.ts";
+import { isMissingPermission } from "../../platform/runtime.ts";
 import type { Check } from "./check.ts";
 import { failed } from "./home.ts";
 
