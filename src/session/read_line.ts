@@ -50,16 +50,16 @@ export function readLine(text: string): ReadLine | null {
   }
 }
 
+/** The beginning of the first prompt of a session that shows images, up to the end of its words. */
+const BEGUN_PROMPT =
+  /^\{"parentUuid":null,[^[\]]*"message":\{"role":"user","content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*")/;
+
 /**
  * The user's words of a line of which only the beginning was read; null when they are not whole, or it is another line.
  * A line with images is that long, and they stand behind the words.
  */
 export function readBegunPrompt(text: string): string | null {
-  const words =
-    /^\{"parentUuid":null,[^[\]]*"message":\{"role":"user","content":\[\{"type":"text","text":("(?:[^"\\]|\\.)*")/.exec(
-      text,
-    )
-      ?.[1];
+  const words = BEGUN_PROMPT.exec(text)?.[1];
   return words === undefined ? null : textOf(JSON.parse(words));
 }
 
@@ -192,9 +192,8 @@ function readContent(value: unknown, facts: unknown): { text: string; images?: S
   if (first?.type !== "text" || typeof first.text !== "string") return null;
   const told = Array.isArray(facts) ? facts : [];
   const images = rest.map((block, at) => readImage(block, fieldsOf(told[at])));
-  return images.includes(null)
-    ? null
-    : { text: first.text, ...(images.length === 0 ? {} : { images: images as ShownImage[] }) }; // checked just before
+  if (!images.every((image) => image !== null)) return null;
+  return { text: first.text, ...(images.length === 0 ? {} : { images }) };
 }
 
 function readImage(block: Fields | null, facts: Fields | null): ShownImage | null {

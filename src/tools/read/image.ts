@@ -4,19 +4,16 @@ import { count } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { describeType } from "./file_type.ts";
 
-/** Words for the model, and the image where it goes with them. */
-export type ShownFile = Pick<ToolResult, "content" | "images">;
-
 /**
- * What the model gets of an image file; null for a file that is none. `bytes` may be its beginning only, `size` is that of
- * the file. The image goes only to a model that is known to see: where it is not known, a server that cannot take it would
- * refuse every request from then on.
+ * What the model gets of an image file: words, and the image where it goes with them; null for a file that is none.
+ * `bytes` may be its beginning only, `size` is that of the file. The image goes only to a model that is known to see:
+ * where it is not known, a server that cannot take it would refuse every request from then on.
  */
 export async function showImage(
   bytes: Uint8Array,
   { display, size }: { display: string; size: number },
   context: Pick<ToolContext, "seesImages">,
-): Promise<ShownFile | null> {
+): Promise<Pick<ToolResult, "content" | "images"> | null> {
   const read = readImage(bytes, { name: display, size });
   if (read.kind === "other") return null;
   const bytesText = count(size, "byte");
@@ -25,7 +22,7 @@ export async function showImage(
   }
   const { image, label } = read;
   const what = `${display}: ${label} image, ${image.width}x${image.height} pixels, ${bytesText}.`;
-  const sees = await context.seesImages?.() ?? (context.seesImages === undefined ? false : null);
+  const sees = context.seesImages === undefined ? false : await context.seesImages();
   if (sees === true) return { content: `${what} It follows.`, images: [image] };
   return {
     content: sees === null

@@ -1,4 +1,4 @@
-/** Read: a page of a text file with line numbers, the listing of a directory, an image, or what a file is that is no text. */
+/** Read: a page of a text file with line numbers, the listing of a directory, an image, or what else a file is. */
 import type { ResolvedPath } from "../../boundary/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
@@ -6,7 +6,6 @@ import { count, failure, isRefusal, refused, sourceOf, success } from "../result
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { describeType, isPdf } from "./file_type.ts";
-import type { ShownFile } from "./image.ts";
 import { readLongFile } from "./long_file.ts";
 import { markOf, shownName } from "../shown_name.ts";
 import { Page, type PageRange, pageRange } from "./page.ts";
@@ -54,13 +53,13 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const size = current.status.size;
   const finish = async (content: string, images?: ToolResult["images"]) => {
     await remember(path, current, context.memory);
-    const result = success(content, context, { label: current.label, ...source, details });
-    return images === undefined ? result : { ...result, images };
+    return success(content, context, { label: current.label, ...source, details, images });
   };
   if (size === 0) return await finish(`${path.display} is empty.`);
   const head = await firstBytes(path, { current, context });
   if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
-    const shown = await imageIn(current.bytes ?? head, { path, size, context });
+    const { showImage } = await import("./image.ts");
+    const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
     if (shown !== null) return await finish(shown.content, shown.images);
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
     return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
@@ -78,14 +77,6 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
     context,
     { label: current.label, ...source },
   );
-}
-
-async function imageIn(
-  bytes: Uint8Array,
-  { path, size, context }: { path: ResolvedPath; size: number; context: ToolContext },
-): Promise<ShownFile | null> {
-  const { showImage } = await import("./image.ts");
-  return await showImage(bytes, { display: path.display, size }, context);
 }
 
 async function firstBytes(
