@@ -15,10 +15,9 @@ import { itemsBeforeProtected } from "../../session/fork.ts";
 import type { UserItem } from "../../session/item.ts";
 import { openUndoStore, type UndoStore } from "../../session/undo.ts";
 import { readRules } from "../../tools/registry.ts";
-import { readDenials } from "../../tools/rule_names.ts";
 import { startDeadline } from "../run/deadline.ts";
 import { prepare, type Prepared } from "../run/prepare.ts";
-import { userItem } from "../run/prompt.ts";
+import { userItem } from "../run/user_item.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { recordingWorkspace } from "./undo_workspace.ts";
@@ -87,10 +86,8 @@ export class ChatSession {
     const { session, model, recorder } = await this.ready();
     signal.throwIfAborted();
     const named = mentions ? await this.#mentioned(text, session.workspace) : [];
-    const item = await userItem(text, this.#filesAttached ? named : [...this.#options.file, ...named], {
-      workspace: session.workspace,
-      readDenied: readDenials(session.workspace, session.policy.deny),
-    });
+    const files = this.#filesAttached ? named : [...this.#options.file, ...named];
+    const item = await userItem(text, files, session);
     item.label = highestLabel([item.label, label]);
     await this.#admit(session, item);
     this.#filesAttached = true;

@@ -11,10 +11,9 @@ import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import type { UserItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
-import { readDenials } from "../../tools/rule_names.ts";
 import { failedResult } from "../run/failure.ts";
 import { prepare, type Prepared } from "../run/prepare.ts";
-import { userItem } from "../run/prompt.ts";
+import { userItem } from "../run/user_item.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { VERSION } from "../version.ts";
@@ -156,10 +155,7 @@ export class LiveSession {
     signal: AbortSignal,
   ): Promise<UserItem> {
     const files = this.#filesAttached ? [] : this.#options.file;
-    const item = await userItem(text, files, {
-      workspace: session.workspace,
-      readDenied: readDenials(session.workspace, session.policy.deny),
-    });
+    const item = await userItem(text, files, session);
     if (images.length > 0) {
       const { clientImages } = await import("./client_images.ts");
       item.images = [...clientImages(images), ...item.images ?? []];

@@ -1,17 +1,9 @@
-/** The user's words: the argument, standard input, or both joined, and the files attached to them. */
-import type { Label } from "../../boundary/label.ts";
-import { highestLabel } from "../../boundary/label.ts";
-import type { Refusal } from "../../boundary/workspace.ts";
+/** The user's words: the argument, standard input, or both joined. */
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
-import type { ShownImage } from "../../provider/image.ts";
-import type { UserItem } from "../../session/item.ts";
-import type { ToolContext } from "../../tools/tool.ts";
 
 /** Largest prompt from standard input, in bytes. */
 const INPUT_LIMIT = 16 * 1024 * 1024;
-/** Largest attached text, in bytes; images have a limit of their own. */
-const FILE_LIMIT = 1024 * 1024;
 /** Standard input that says nothing for this long is mentioned: it may be a pipe that nobody will close. */
 const PATIENCE_MS = 1000;
 
@@ -69,66 +61,4 @@ function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
   return { promise, forget: () => signal.removeEventListener("abort", stop) };
-}
-
-/** Where attached files are read, and by which rule one may not be. */
-export type AttachFrom = Pick<ToolContext, "workspace" | "readDenied">;
-
-/**
- * The user's item: the prompt, the attached files and images, with the highest label of what is in it. A file that cannot be
- * attached is `usage`, a protected one `policy_refused`, one that a deny rule of Read covers `permission_denied`.
- */
-export async function userItem(prompt: string, files: readonly string[], from: AttachFrom): Promise<UserItem> {
-  const attached = await Promise.all(files.map((file) => attach(file, from)));
-  const label = highestLabel([from.workspace.ambientLabel, ...attached.map((file) => file.label)]);
-  const item: UserItem = { kind: "user", text: [prompt, ...attached.map((file) => file.text)].join("\n\n"), label };
-  const images = attached.flatMap(({ image }) => image === undefined ? [] : [image]);
-  return images.length === 0 ? item : { ...item, images };
-}
-
-/** A file as a part of the prompt. */
-interface Attached {
-  text: string;
-  label: Label;
-  image?: ShownImage;
-}
-
-async function attach(file: string, { workspace, readDenied }: AttachFrom): Promise<Attached> {
-  const resolved = await workspace.resolve(file);
-  if ("refused" in resolved) throw refused(file, resolved.message);
-  const rule = readDenied?.(resolved) ?? null;
-  if (rule !== null) {
-    throw new AgentcliError("permission_denied", `cannot attach ${file}: the rule ${rule} denies reading it`, {
-      hint: "take the rule out of permissions.deny or --disallowed-tools, or leave the file out",
-    });
-  }
-  const content = await workspace.read(resolved, { limit: FILE_LIMIT });
-  if ("refused" in content) throw refusal(file, content);
-  const text = content.more ? null : decoded(content.bytes);
-  if (text === null || text.includes("\0")) {
-    const { attachedImage } = await import("./attached_image.ts");
-    const image = await attachedImage(resolved, content, workspace);
-    if (image !== null && "image" in image) return image;
-    if (image !== null) throw "refused" in image ? refusal(file, image) : refused(file, image.problem);
-  }
-  if (content.more) throw refused(file, `it is larger than ${FILE_LIMIT / 1024 / 1024} MiB`);
-  if (text === null) throw refused(file, "it is not UTF-8 text");
-  return { text: `File ${resolved.display}:\n${text}`, label: content.label };
-}
-
-/** Null for what is no UTF-8. */
-function decoded(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
-}
-
-function refusal(file: string, { refused: why, message }: Refusal): AgentcliError {
-  return why === "protected" ? new AgentcliError("policy_refused", message) : refused(file, message);
-}
-
-function refused(file: string, reason: string): AgentcliError {
-  return new AgentcliError("usage", `cannot attach ${file}: ${reason}`);
 }

@@ -6,7 +6,6 @@ import { type Io, OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
-import { readDenials } from "../../tools/rule_names.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { askOnTerminal } from "./ask_terminal.ts";
@@ -15,9 +14,10 @@ import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
 import { jsonOutput, streamJsonOutput } from "./machine_output.ts";
 import type { TurnOutput } from "./output.ts";
 import { prepare, type PrepareExtras } from "./prepare.ts";
-import { readPrompt, userItem } from "./prompt.ts";
+import { readPrompt } from "./prompt.ts";
 import { checkStoreOptions } from "./store_options.ts";
 import { textOutput } from "./text_output.ts";
+import { userItem } from "./user_item.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
 
 type Format = typeof OUTPUT_FORMATS[number];
@@ -68,10 +68,7 @@ async function turn(
       for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
     }
     const output = outputOf(format, { io, context, partial: options.includePartialMessages }, session);
-    const prompt = await userItem(words, options.file, {
-      workspace: session.workspace,
-      readDenied: readDenials(session.workspace, session.policy.deny),
-    });
+    const prompt = await userItem(words, options.file, session);
     const holds = await admitPrompt(session, prompt, { allowed: options.allowProtectedPrompt });
     // What was let through to a model elsewhere is open for this turn, and the turn is not stored.
     const stored = holds === "open" || session.model.local;
