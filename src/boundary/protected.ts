@@ -3,7 +3,7 @@
  * add up, and count in linked worktrees of git too. Within a session the set only grows. Source: specification of the
  * boundary, "The marker" and "Reading".
  */
-import type { FileStatus } from "../platform/files.ts";
+import { type FileStatus, nameBehindTemporary } from "../platform/files.ts";
 import { lstatInPlace, realPathInPlace, statInPlace } from "../platform/files_in_place.ts";
 import { basename, dirname, isWithin, join, normalise, relativeTo } from "../platform/path.ts";
 import type { DirectoryClock } from "./directory_cache.ts";
@@ -366,11 +366,16 @@ export class ProtectedSet {
   }
 }
 
+/** A file that is being written, or was when the program was killed, is covered as under the name that it shall get. */
 function ruleBelow(place: Place, name: string): ProtectionRule | null {
-  let found = place.covered;
-  if (found?.tier === "list-only") return found;
-  for (const scope of place.scopes) found = stricter(found, scope.below(name).rule);
-  return found;
+  if (place.covered?.tier === "list-only" || place.scopes.length === 0) return place.covered;
+  const shall = nameBehindTemporary(name);
+  const found = ruleOfName(place, name);
+  return shall === null ? found : stricter(found, ruleOfName(place, shall));
+}
+
+function ruleOfName({ covered, scopes }: Place, name: string): ProtectionRule | null {
+  return scopes.reduce((found, scope) => stricter(found, scope.below(name).rule), covered);
 }
 
 /** The real path of what may not exist yet: its existing part is resolved. */

@@ -109,6 +109,23 @@ Deno.test("lines whose path leads through a link cover what it leads to, by ever
     }
   }));
 
+Deno.test("a file that is written under a temporary name is covered as under its own, whatever became of the writing", async () => {
+  const temporary = (name: string) => `.${name}.${crypto.randomUUID()}.tmp`;
+  const [plain, deep, wild, open] = [temporary(".env"), `a/${temporary("key")}`, temporary("x.pem"), temporary("open")];
+  const lines = "no-cloud: .env\nno-cloud: a/key\nno-cloud: *.pem\n";
+  assert.deepEqual(await covered(lines, [plain, deep, wild, open, ".x.pem.tmp"]), [
+    plain,
+    deep,
+    wild,
+  ]);
+  await inTemporary(async (root) => {
+    write(`${root}/.agentclisecret`, lines);
+    write(`${root}/${plain}`);
+    write(`${root}/${open}`);
+    assert.deepEqual((await new ProtectedSet([root]).hidden()).files, [`${root}/${plain}`]);
+  });
+});
+
 Deno.test("links that a glob covers take their target with them once the tree was looked at", () =>
   inTemporary(async (root) => {
     write(`${root}/conf/prod.txt`);

@@ -190,6 +190,13 @@ export async function writeAtomically(
 }
 
 const IDENTIFIER = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
+const TEMPORARY_NAME = new RegExp(`^\\.(.+)\\.${IDENTIFIER}\\.tmp$`, "is");
+
+/** The name of the file that {@link writeAtomically} writes under this temporary name; null for any other name. */
+export function nameBehindTemporary(name: string): string | null {
+  // Asked for every file of a project: nearly all are told by their first letter.
+  return name.startsWith(".") ? TEMPORARY_NAME.exec(name)?.[1] ?? null : null;
+}
 
 /**
  * Removes the temporary files that a killed {@link writeAtomically} of `path` has left. Call it only where nobody else
