@@ -79,7 +79,7 @@ async function readCertificates(provider: ProviderEntry): Promise<string[]> {
 }
 
 /** The error for a key that does not resolve: names the variable, says what to do. */
-export function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError {
+function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError {
   const { source, problem } = resolved;
   if (problem === UNUSABLE_KEY) {
     const from = source === "literal" && provider.file !== undefined ? `literal in ${provider.file}` : source;

@@ -153,7 +153,7 @@ export function plainValue(parsed: ParsedYaml): unknown {
 }
 
 /** The value node at a path, aliases followed; undefined when nothing is there. */
-export function nodeAt(parsed: ParsedYaml, path: KeyPath): unknown {
+function nodeAt(parsed: ParsedYaml, path: KeyPath): unknown {
   let node: unknown = parsed.document.contents;
   for (const part of path) {
     if (isAlias(node)) node = node.resolve(parsed.document);

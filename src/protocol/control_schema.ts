@@ -2,7 +2,7 @@
 import * as z from "../config/zod.ts";
 
 /** The answer to a request of the client. */
-export const controlResponseSchema = z.object({
+const controlResponseSchema = z.object({
   type: z.literal("control_response"),
   response: z.discriminatedUnion("subtype", [
     z.object({
@@ -20,7 +20,7 @@ export const controlResponseSchema = z.object({
 });
 
 /** A question to the client. */
-export const controlRequestSchema = z.object({
+const controlRequestSchema = z.object({
   type: z.literal("control_request"),
   request_id: z.string(),
   request: z.discriminatedUnion("subtype", [
@@ -48,7 +48,7 @@ export const controlRequestSchema = z.object({
 });
 
 /** A question that needs no answer any more. */
-export const controlCancelSchema = z.object({ type: z.literal("control_cancel_request"), request_id: z.string() });
+const controlCancelSchema = z.object({ type: z.literal("control_cancel_request"), request_id: z.string() });
 
 /** Any control line. */
 export const controlLineSchema = z.union([controlResponseSchema, controlRequestSchema, controlCancelSchema]);

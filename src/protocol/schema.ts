@@ -8,7 +8,7 @@ import * as z from "../config/zod.ts";
 const base = { session_id: z.string(), uuid: z.string() };
 
 /** Token counts in the protocol's words. */
-export const usageSchema = z.object({
+const usageSchema = z.object({
   input_tokens: z.number(),
   output_tokens: z.number(),
   cache_read_input_tokens: z.number(),
@@ -23,9 +23,9 @@ const toolUseBlock = z.object({
   name: z.string(),
   input: z.record(z.string(), z.unknown()),
 });
-export const contentBlockSchema = z.discriminatedUnion("type", [textBlock, thinkingBlock, toolUseBlock]);
+const contentBlockSchema = z.discriminatedUnion("type", [textBlock, thinkingBlock, toolUseBlock]);
 
-export const initSchema = z.object({
+const initSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("init"),
   ...base,
@@ -46,7 +46,7 @@ export const initSchema = z.object({
   label: z.enum(["open", "no-cloud"]),
 });
 
-export const retrySchema = z.object({
+const retrySchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("api_retry"),
   ...base,
@@ -57,7 +57,7 @@ export const retrySchema = z.object({
   error: z.string(),
 });
 
-export const permissionDeniedSchema = z.object({
+const permissionDeniedSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("permission_denied"),
   ...base,
@@ -66,7 +66,7 @@ export const permissionDeniedSchema = z.object({
   message: z.string(),
 });
 
-export const recoveredSchema = z.object({
+const recoveredSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_tool_call_recovered"),
   ...base,
@@ -74,14 +74,14 @@ export const recoveredSchema = z.object({
   tools: z.array(z.string()),
 });
 
-export const statusSchema = z.object({
+const statusSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("status"),
   ...base,
   status: z.enum(["compacting"]).nullable(),
 });
 
-export const compactBoundarySchema = z.object({
+const compactBoundarySchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("compact_boundary"),
   ...base,
@@ -92,7 +92,7 @@ export const compactBoundarySchema = z.object({
   }),
 });
 
-export const prefixBreakSchema = z.object({
+const prefixBreakSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_prefix_break"),
   ...base,
@@ -104,7 +104,7 @@ export const prefixBreakSchema = z.object({
   tool_use_ids: z.array(z.string()),
 });
 
-export const truncatedSchema = z.object({
+const truncatedSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_truncated"),
   ...base,
@@ -113,7 +113,7 @@ export const truncatedSchema = z.object({
   hint: z.string(),
 });
 
-export const prefillSchema = z.object({
+const prefillSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_prefill"),
   ...base,
@@ -122,7 +122,7 @@ export const prefillSchema = z.object({
   total: z.number().optional(),
 });
 
-export const assistantSchema = z.object({
+const assistantSchema = z.object({
   type: z.literal("assistant"),
   ...base,
   message: z.object({
@@ -138,7 +138,7 @@ export const assistantSchema = z.object({
   parent_tool_use_id: z.null(),
 });
 
-export const userSchema = z.object({
+const userSchema = z.object({
   type: z.literal("user"),
   ...base,
   message: z.object({
@@ -187,7 +187,7 @@ const streamEventBody = z.discriminatedUnion("type", [
   z.object({ type: z.literal("message_stop") }),
 ]);
 
-export const streamEventSchema = z.object({
+const streamEventSchema = z.object({
   type: z.literal("stream_event"),
   ...base,
   event: streamEventBody,
@@ -228,8 +228,8 @@ const resultFields = {
   hint: z.string().nullable(),
 };
 
-export const successSchema = z.object({ ...resultFields, subtype: z.literal("success"), result: z.string() });
-export const errorResultSchema = z.object({
+const successSchema = z.object({ ...resultFields, subtype: z.literal("success"), result: z.string() });
+const errorResultSchema = z.object({
   ...resultFields,
   subtype: z.enum(["error_during_execution", "error_max_turns"]),
   errors: z.array(z.string()),

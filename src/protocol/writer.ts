@@ -39,7 +39,7 @@ function shownResult(item: ToolResultItem): string {
 }
 
 /** Token counts in the protocol's words. */
-export function protocolUsage(usage: Usage | null): ProtocolUsage {
+function protocolUsage(usage: Usage | null): ProtocolUsage {
   if (usage === null) return NO_USAGE;
   return {
     input_tokens: usage.promptTokens - usage.cachedTokens,

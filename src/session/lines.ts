@@ -3,7 +3,7 @@ import type { Home } from "../platform/home.ts";
 import { readPieces } from "../platform/journal.ts";
 
 /** Longest line that is read, in bytes; a longer one is passed over and reported. */
-export const LINE_LIMIT = 128 * 1024 * 1024;
+const LINE_LIMIT = 128 * 1024 * 1024;
 
 /** One line. `text` is null when it is no UTF-8 or too long. */
 export interface FileLine {

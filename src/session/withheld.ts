@@ -3,7 +3,7 @@ import { labelOf } from "../boundary/label.ts";
 import type { ProtectedSource, SessionItem } from "./item.ts";
 
 /** The text that stands for protected content. */
-export function placeholder(source?: ProtectedSource): string {
+function placeholder(source?: ProtectedSource): string {
   return source === undefined
     ? "[withheld: protected content (no-cloud) is not stored]"
     : `[withheld: ${source.path} is protected (${source.rule}) and not stored]`;

@@ -81,7 +81,7 @@ export function createEditor(history: readonly string[] = []): EditorState {
 }
 
 /** The text with its pastes put in. */
-export function fullText({ text, pastes }: Pick<EditorState, "text" | "pastes">): string {
+function fullText({ text, pastes }: Pick<EditorState, "text" | "pastes">): string {
   if (pastes.length === 0) return text;
   return text.replace(/[\ue000-\ue0ff]/g, (character) => pastes[pasteIndex(character) ?? -1] ?? "");
 }

@@ -51,7 +51,7 @@ function isWhite(code: number): boolean {
 }
 
 /** The line end that most lines have. */
-export function lineEndOf(text: string): "\r\n" | "\n" {
+function lineEndOf(text: string): "\r\n" | "\n" {
   let feeds = 0;
   let pairs = 0;
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) {

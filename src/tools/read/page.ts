@@ -3,7 +3,7 @@ import { count } from "../result.ts";
 import { cutText } from "../text.ts";
 
 /** Lines of a page when the call names no limit. */
-export const PAGE_LINES = 2000;
+const PAGE_LINES = 2000;
 
 /** Most bytes of a page, whatever the limit: about 51,200 characters of a model's window. */
 const PAGE_BYTES = 50 * 1024;
