@@ -17,7 +17,7 @@ export interface TurnQueue<T> {
 const ROOM = 32 * 1024 * 1024;
 
 /** An empty queue. */
-export function createTurnQueue<T>(room: number = ROOM): TurnQueue<T> {
+export function createTurnQueue<T>(): TurnQueue<T> {
   const turns: { turn: T; size: number }[] = [];
   let held = 0;
   let ended = false;
@@ -38,7 +38,7 @@ export function createTurnQueue<T>(room: number = ROOM): TurnQueue<T> {
       turns.push({ turn, size });
       held += size;
       changed();
-      while (held > room && !ended) await wake.promise;
+      while (held > ROOM && !ended) await wake.promise;
     },
     async next() {
       while (turns.length === 0 && !ended) await wake.promise;
