@@ -5,7 +5,7 @@ import type { AskPermission } from "../../agent/permission_question.ts";
 import { startCount } from "../../agent/result.ts";
 import { type Session, sessionLabel } from "../../agent/session.ts";
 import { runTurn } from "../../agent/turn.ts";
-import { highestLabel, type Label } from "../../boundary/label.ts";
+import { highestLabel } from "../../boundary/label.ts";
 import type { Workspace } from "../../boundary/workspace.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -20,6 +20,7 @@ import { prepare, type Prepared } from "../run/prepare.ts";
 import { userItem } from "../run/user_item.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
+import type { TypedPrompt } from "./typed_line.ts";
 import { recordingWorkspace } from "./undo_workspace.ts";
 
 /** What one turn needs. */
@@ -27,10 +28,6 @@ export interface ChatTurn {
   signal: AbortSignal;
   emit: TurnListener;
   ask: AskPermission;
-  /** Of the file that the text was read from; open for what was typed. */
-  label?: Label;
-  /** Attach the images that the text names: for what a person typed. */
-  mentions?: boolean;
 }
 
 /** Takes up nothing that is stored. */
@@ -82,10 +79,10 @@ export class ChatSession {
   }
 
   /** One turn. Throws what keeps it from beginning; how it ended otherwise is in the result. */
-  async turn(text: string, { signal, emit, ask, label = "open", mentions = false }: ChatTurn): Promise<TurnResult> {
+  async turn({ text, label, from }: TypedPrompt, { signal, emit, ask }: ChatTurn): Promise<TurnResult> {
     const { session, model, recorder } = await this.ready();
     signal.throwIfAborted();
-    const named = mentions ? await this.#mentioned(text, session.workspace) : [];
+    const named = from === null ? await this.#mentioned(text, session.workspace) : [];
     const files = this.#filesAttached ? named : [...this.#options.file, ...named];
     const item = await userItem(text, files, session);
     item.label = highestLabel([item.label, label]);
@@ -197,7 +194,7 @@ export class ChatSession {
     this.#prepared = null;
   }
 
-  /** Images that the text names, told what becomes of them. */
+  /** Images that a person's words name, told what becomes of them. */
   async #mentioned(text: string, workspace: Workspace): Promise<string[]> {
     if (!/\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
     const { mentionedImages } = await import("./mentioned_images.ts");

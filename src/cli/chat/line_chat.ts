@@ -153,8 +153,7 @@ class LineChat implements ChatView {
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
-      const mentions = typed.from === null;
-      const result = await this.#chat.turn(typed.text, { signal, emit, ask, label: typed.label, mentions });
+      const result = await this.#chat.turn(typed, { signal, emit, ask });
       await output.result(result);
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

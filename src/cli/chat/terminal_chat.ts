@@ -27,7 +27,7 @@ import { liveRows } from "./live_rows.ts";
 import { askInChat } from "./permission.ts";
 import { statusRow } from "./status.ts";
 import { TurnView } from "./turn_view.ts";
-import { readTyped, type TypedLine } from "./typed_line.ts";
+import { readTyped, type TypedPrompt } from "./typed_line.ts";
 import type { ChatView } from "./view.ts";
 
 /** What is being done tells its seconds. Milliseconds. */
@@ -183,12 +183,10 @@ class TerminalChat implements ChatView {
     if (!this.#work.isLeaving) this.#turnView.finish(null);
   }
 
-  async #turn(typed: TypedLine & { kind: "prompt" }, signal: AbortSignal): Promise<void> {
+  async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
     this.say(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
-    const result = await this.#chat.turn(typed.text, {
+    const result = await this.#chat.turn(typed, {
       signal,
-      label: typed.label,
-      mentions: typed.from === null,
       emit: (event) => {
         this.#turnView.event(event);
         // A terminal that takes no more slows the turn.

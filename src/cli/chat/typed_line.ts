@@ -5,10 +5,17 @@ import { type CommandName, isTaken } from "./command_names.ts";
 import { commandSource } from "./command_source.ts";
 import { readCommand } from "./commands.ts";
 
-/** A line that was understood. `from` names the file of the project that the words come from; null for typed ones. */
-export type TypedLine =
-  | { kind: "prompt"; text: string; label: Label; from: string | null }
-  | { kind: "command"; name: CommandName; argument: string };
+/** Words for the model. `from` names the file of the project that they come from; null for typed ones. */
+export interface TypedPrompt {
+  kind: "prompt";
+  text: string;
+  /** Of that file; open for what was typed. */
+  label: Label;
+  from: string | null;
+}
+
+/** A line that was understood. */
+export type TypedLine = TypedPrompt | { kind: "command"; name: CommandName; argument: string };
 
 /**
  * Reads a line; a command of the chat goes before one of the project. Throws `usage` for a command that is not known,
