@@ -275,7 +275,7 @@ Deno.test("a request without images is the same to the byte whether the model se
   for (const images of [true, false, undefined]) {
     await using home = await temporaryHome();
     await using server = startFakeServer({ script: [say("Hi.")] });
-    const model = { ...SEEING, ...images === undefined ? { images: undefined } : { images } };
+    const model = { ...SEEING, images };
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [model] } });
     await runProgram(["run", "hi"], { home });
     bodies.push(server.chats()[0]?.text.replaceAll(home.root, "") ?? "");
