@@ -4,8 +4,9 @@ import type { Session } from "../../agent/session.ts";
 import type { AskModel } from "../../agent/turn.ts";
 import type { Workspace } from "../../boundary/workspace.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
+import type { Home } from "../../platform/home.ts";
 import { resolve } from "../../platform/path.ts";
-import { openDoor } from "../../provider/http.ts";
+import { type HttpDoor, openDoor } from "../../provider/http.ts";
 import type { ModelKnowledge } from "../../provider/known_models.ts";
 import type { UndoStore } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -76,23 +77,12 @@ export async function prepare(
     const reach = reachProviders(door, { io, markers });
     const named = extras.clientNames ? clientModel(options.model, configuration) : options.model;
     const chosen = await chooseModel(named, { io, configuration, reach, opened });
-    const { entry, endpoint, demo } = chosen;
+    const { entry, endpoint } = chosen;
     storing ??= startStore(options, context, { surroundings, model: entry.id });
     // Its failure is told where it is waited for.
     storing.catch(() => {});
     const open = () => openProject(options, context, { surroundings, chosen });
-    const know = (): Promise<ModelKnowledge> =>
-      demo === null
-        ? knowServer({
-          io,
-          quiet: globals.quiet,
-          home,
-          door,
-          endpoint,
-          entry,
-          later: (work) => opened.defer(() => work),
-        })
-        : Promise.resolve({ window: demo.contextWindow });
+    const know = () => knowModel(chosen, { context, home, door, opened });
     // A server elsewhere hears nothing before the project is known to allow it.
     const [plain, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
     const workspace = extras.workspace?.(plain) ?? plain;
@@ -173,4 +163,18 @@ async function openProject(
     markers,
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
   });
+}
+
+async function knowModel(
+  { entry, endpoint, demo }: ChosenModel,
+  { context: { io, globals }, home, door, opened }: {
+    context: Context;
+    home: Home;
+    door: HttpDoor;
+    opened: AsyncDisposableStack;
+  },
+): Promise<ModelKnowledge> {
+  if (demo !== null) return { window: demo.contextWindow };
+  const later = (work: Promise<void>) => opened.defer(() => work);
+  return await knowServer({ io, quiet: globals.quiet, home, door, endpoint, entry, later });
 }

@@ -1,0 +1,97 @@
+/** The lines in which a turn tells on stderr what it does, and how it ended. */
+import type { LabelTrace } from "../../protocol/label_trace.ts";
+import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+import type { RetryNotice } from "../../provider/types.ts";
+import { clean } from "../../terminal/clean.ts";
+
+/** Longest subject of a call on its line, in characters. */
+const SUBJECT_LIMIT = 160;
+/** In place of what a call of a protected session is about. */
+const MARK = "[no-cloud]";
+
+const BREAKS = {
+  shortened: "shortened old tool results",
+  compacted: "the session starts from a summary",
+  images_left_out: "without those images",
+  tool_calls_as_text: "tools are described as text from here on",
+} as const;
+
+/**
+ * The line of an event; null for those that have none. Of a session that read protected content it names nothing that
+ * the model wrote: stderr may go into a log.
+ */
+export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
+  const open = trace.label === "open";
+  switch (event.kind) {
+    case "tool_start":
+      return `* ${event.toolName} ${open ? clean(cut(event.subject)) : MARK}`;
+    case "permission_denied": {
+      const { denial, subject, message } = event;
+      return open
+        ? `* ${denial.toolName} ${clean(cut(subject))}: denied. ${clean(message)}`
+        : `* ${denial.toolName} ${MARK}: denied`;
+    }
+    case "tool_result": {
+      const { isError, name, content } = event.item;
+      if (!isError) return null;
+      return open
+        ? `  ${clean(name)} failed: ${clean(cut(content))}`
+        : `  ${clean(trace.toolName(name))} failed ${MARK}`;
+    }
+    case "retry":
+      return retryLine(event.notice);
+    case "recovered": {
+      const names = event.toolNames.map((name) => clean(trace.toolName(name)));
+      return `  calls found in the text (${event.family}): ${names.join(", ")}`;
+    }
+    case "truncated":
+      return truncatedLine(event);
+    case "prefix_break":
+      return breakLine(event);
+    case "compacted":
+      return `  summarised the older part: ${event.preTokens} tokens before, ${event.postTokens} now`;
+    case "notice":
+      return `  ${clean(event.text)}`;
+    default:
+      return null;
+  }
+}
+
+/** Why a turn that came to its end is not exit 0. */
+export function missingPermission(result: TurnResult): string {
+  return `agentcli: exit ${result.exitCode}: a permission was missing and nobody could be asked\n  ${
+    result.hint ?? ""
+  }\n`;
+}
+
+function cut(text: string): string {
+  const line = text.split("\n", 1)[0] ?? "";
+  return line.length > SUBJECT_LIMIT || line !== text ? `${line.slice(0, SUBJECT_LIMIT)} ...` : line;
+}
+
+function retryLine(notice: RetryNotice): string {
+  const seconds = (notice.delayMs / 1000).toFixed(1);
+  return `  ${clean(notice.reason)}; trying again in ${seconds} s (${notice.attempt} of ${notice.maxRetries})`;
+}
+
+function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
+  const { estimatedTokens, promptTokens } = event;
+  return `  the server dropped a part of the prompt: it read ${promptTokens} of about ${estimatedTokens} tokens\n` +
+    `  ${clean(event.hint)}`;
+}
+
+function breakLine(event: TurnEvent & { kind: "prefix_break" }): string {
+  const { reason, bytesKept, bytesBefore, bytesAfter } = event;
+  return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read anew after ${bytesKept}`;
+}
+
+/** What the turn took. */
+export function figures(result: TurnResult): string {
+  const { promptTokens, completionTokens } = result.usage;
+  const seconds = (result.durationMs / 1000).toFixed(1);
+  const replies = result.turns === 1 ? "1 reply" : `${result.turns} replies`;
+  const tokens = promptTokens + completionTokens > 0
+    ? `${promptTokens} tokens read, ${completionTokens} written, `
+    : "";
+  return `${tokens}${replies}, ${seconds} s`;
+}
