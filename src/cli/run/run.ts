@@ -1,8 +1,9 @@
 /** Runs one turn and ends with its exit code. */
 import { admitPrompt } from "../../agent/admit_prompt.ts";
+import type { Session } from "../../agent/session.ts";
 import { runTurn } from "../../agent/turn.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
-import { type Io, OutputClosed } from "../../platform/io.ts";
+import { OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
@@ -67,7 +68,7 @@ async function turn(
     if (!globals.quiet) {
       for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
     }
-    const output = outputOf(format, { io, context, partial: options.includePartialMessages }, session);
+    const output = outputOf(format, context, { session, partial: options.includePartialMessages });
     const prompt = await userItem(words, options.file, session);
     const holds = await admitPrompt(session, prompt, { allowed: options.allowProtectedPrompt });
     // What was let through to a model elsewhere is open for this turn, and the turn is not stored.
@@ -99,19 +100,15 @@ function checkOptions(options: RunOptions, format: Format): void {
 
 function outputOf(
   format: Format,
-  given: { io: Io; context: Context; partial: boolean },
-  session: { id: string; model: { entry: { id: string } } },
+  { io, globals }: Context,
+  { session, partial }: { session: Session; partial: boolean },
 ): TurnOutput {
   switch (format) {
     case "text":
-      return textOutput(given.io, given.context.globals);
+      return textOutput(io, globals);
     case "json":
-      return jsonOutput(given.io);
+      return jsonOutput(io);
     case "stream-json":
-      return streamJsonOutput(given.io, {
-        sessionId: session.id,
-        partial: given.partial,
-        model: session.model.entry.id,
-      });
+      return streamJsonOutput(io, { sessionId: session.id, partial, model: session.model.entry.id });
   }
 }
