@@ -19,6 +19,7 @@ import { imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
 import { createContextState } from "./context_state.ts";
 import { buildMessages } from "./request.ts";
+import { UNKNOWN_SERVER } from "./server.ts";
 import { USUAL_RATIO } from "./tokens.ts";
 import { type AskModel, runTurn } from "./turn.ts";
 
@@ -158,13 +159,7 @@ Deno.test("a prompt with images is refused before anything is sent when the mode
   for (const told of ["configuration", "server"] as const) {
     const session = testSession(32_768, {
       entry: told === "configuration" ? { images: false } : {},
-      server: {
-        recognise: () => Promise.resolve(null),
-        findWindow: () => Promise.resolve(null),
-        seesImages: () => Promise.resolve(told === "server" ? false : true),
-        remember: () => Promise.resolve(),
-        compactModel: () => Promise.resolve(null),
-      },
+      server: { ...UNKNOWN_SERVER, seesImages: () => Promise.resolve(told !== "server") },
     });
     const model: AskModel = () => Promise.reject(new Error("asked"));
     const result = await runTurn(session, prompt("look", "a.png"), turnOptions(model));
