@@ -90,9 +90,12 @@ export interface SocketAddress {
   port: number;
 }
 
-/** Connects. Proxies have no part in it. Rejects with the runtime's errors. */
-export async function openSocket(address: SocketAddress): Promise<Socket> {
-  const connection = await Deno.connect({ ...address, transport: "tcp" });
+/**
+ * Connects. Proxies have no part in it. Rejects with the runtime's errors, and with the signal's reason: a server that is
+ * stopped takes no connections, and the system waits minutes for it.
+ */
+export async function openSocket(address: SocketAddress, signal: AbortSignal): Promise<Socket> {
+  const connection = await Deno.connect({ ...address, transport: "tcp", signal });
   // The last piece of a large request would wait until the one before it is confirmed.
   connection.setNoDelay();
   let open = true;

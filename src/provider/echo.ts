@@ -59,12 +59,20 @@ function haystackOf(texts: readonly string[]): string {
   return folded(joined) + GAP + folded(unescaped);
 }
 
+/** Bytes as programs print them: a list of numbers, or escapes in a row with what stands between them. */
+const DUMP = /(?:\b\d{1,3}\b[\s,;]+){7,}\d{1,3}\b|(?:\\+(?:x[0-9a-f]{2}|[0-7]{3})[^\\]{0,8}){4,}/gi;
+
 /**
  * `message` without the pieces of `texts` in it, each replaced by `…`: whatever has ten letters or digits in a row in
  * common with them, in any spacing, quoting or escaping. JSON that held such a piece goes as a whole, and so does a message
- * that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in.
+ * that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in. Dumps of
+ * bytes go whatever they hold.
  */
 export function withoutEcho(message: string, texts: readonly string[]): string {
+  return withoutPieces(message, texts).replace(DUMP, "…");
+}
+
+function withoutPieces(message: string, texts: readonly string[]): string {
   const haystack = haystackOf(texts);
   const hidden = new Uint8Array(message.length);
   for (const escapes of [false, true]) hidePieces(lettersOf(message, { escapes }), { haystack, hidden });

@@ -90,3 +90,23 @@ Deno.test("a long conversation is searched in short time", () => {
   withoutEcho("x".repeat(1000) + " lorem ipsum dolor".repeat(50), texts);
   assert.ok(performance.now() - started < 5000);
 });
+
+for (
+  const dump of [
+    "b'\\xa6\\x84\\x01a\\xff\\x00'",
+    "[84, 79, 75, 69, 78, 61, 99, 97]",
+    "\\124\\117\\113\\105\\116",
+    "Uint8Array(8) [ 84, 79, 75, 69, 78, 61, 99, 97 ]",
+  ]
+) {
+  Deno.test(`a dump of bytes is left out whatever it holds: ${dump}`, () => {
+    const shown = withoutEcho(`cannot identify image file ${dump}`, []);
+    assert.match(shown, /^cannot identify image file/);
+    assert.doesNotMatch(shown, /xa6|84, 79|124/);
+  });
+}
+
+Deno.test("a few numbers of a message are no dump", () => {
+  const message = "context is 4096, 512, 128 and 64 tokens; error 500, try 1, 2, 3";
+  assert.equal(withoutEcho(message, []), message);
+});

@@ -65,8 +65,8 @@ export interface DoorResponse {
 export interface HttpDoor {
   /**
    * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
-   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate or refused, so
-   * only the wait for headers is bounded there; elsewhere, after `connectMs` of silence a second connection shows
+   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or waits
+   * for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after `connectMs` of silence a second connection shows
    * whether the address answers at all.
    */
   send(endpoint: Endpoint, request: DoorRequest): Promise<DoorResponse>;
@@ -153,7 +153,7 @@ class Door implements HttpDoor {
       if (request.signal?.aborted) throw request.signal.reason;
       if (stop.signal.aborted) throw stop.signal.reason;
       if (error instanceof AgentcliError) throw error;
-      throw transportFailure(error, attemptOf(sent));
+      throw transportFailure(error, { ...attemptOf(sent), host: route.url.host });
     } finally {
       watch.abort(OVER);
     }
@@ -211,7 +211,7 @@ class Door implements HttpDoor {
 
   #response(answer: Answer, sent: Sent, stop: AbortController): DoorResponse {
     const { endpoint } = sent;
-    const milliseconds = sent.request.firstByteMs ?? TEXT_TIME;
+    const milliseconds = sent.request.firstByteMs ?? Math.min(TEXT_TIME, endpoint.timeout.idle * 1000);
     return {
       ...answer,
       text: async (limitBytes) => {
@@ -267,7 +267,7 @@ function openOrExplain(connection: Connection, endpoint: Endpoint): HttpClient {
   }
 }
 
-/** The address to probe when it stays silent; null on loopback, where a connect is immediate or refused. */
+/** The address to probe when it stays silent; null on loopback, where the wait for headers covers the connect. */
 function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
   if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
     return null;
@@ -284,7 +284,7 @@ function bytesOf(body: DoorRequest["body"]): readonly Uint8Array<ArrayBuffer>[] 
 }
 
 function isRedirect(status: number): boolean {
-  return [301, 302, 303, 307, 308].includes(status);
+  return status >= 300 && status < 400;
 }
 
 function attemptOf(sent: Sent): Attempt {
@@ -292,6 +292,7 @@ function attemptOf(sent: Sent): Attempt {
     provider: sent.endpoint.provider,
     url: shownUrl(sent.url),
     modelsUrl: shownUrl(urlOf(sent.endpoint, { path: "/models" })),
+    host: sent.url.host,
   };
 }
 

@@ -39,35 +39,53 @@ export async function exchange(
   request: LoopbackRequest,
   signals: readonly AbortSignal[],
 ): Promise<LoopbackResponse> {
-  const socket = await openSocket(address);
-  const stop = () => socket.close();
-  for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
+  const connecting = new AbortController();
+  let socket: Socket | null = null;
+  const stop = () => {
+    connecting.abort();
+    socket?.close();
+  };
   const close = () => {
     for (const signal of signals) signal.removeEventListener("abort", stop);
-    socket.close();
+    socket?.close();
   };
+  for (const signal of signals) signal.addEventListener("abort", stop, { once: true });
   try {
+    for (const signal of signals) signal.throwIfAborted();
+    socket = await openSocket(address, connecting.signal);
     for (const signal of signals) signal.throwIfAborted();
     // A server may answer before it has read everything, and refuse the rest: what counts is its answer.
     send(socket, request).catch(() => {});
     const { head, rest, buffer } = await readResponseHead(socket);
     const body = bodySource(socket, { decoder: bodyDecoder(head.length), rest, buffer, close });
-    const format = PACKED[head.headers.get("content-encoding")?.trim().toLowerCase() ?? ""];
-    return { status: head.status, headers: head.headers, body: format === undefined ? body : unpacked(body, format) };
+    return { status: head.status, headers: head.headers, body: plain(body, head.headers) };
   } catch (error) {
     close();
     throw error;
   }
 }
 
+function plain(body: ByteSource, headers: Headers): ByteSource {
+  const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
+  if (coding === "identity" || coding === "") return body;
+  const format = PACKED[coding];
+  if (format === undefined) throw new Error("unknown content coding");
+  return unpacked(body, format);
+}
+
 /** Sends a request. What is small goes out in one piece; of what is large nothing is copied. */
 async function send(socket: Socket, request: LoopbackRequest): Promise<void> {
   const { body } = request;
   const size = body?.reduce((sum, piece) => sum + piece.length, 0) ?? null;
-  const head = new TextEncoder().encode(requestHead(request, size));
+  const head = latin1Bytes(requestHead(request, size));
   const pieces = [head, ...body ?? []];
   if (head.length + (size ?? 0) <= TOGETHER) return await socket.write(joined(pieces));
   for (const piece of pieces) await socket.write(piece);
+}
+
+/** One byte a letter, as headers are read; `fetch` writes them so, too. */
+function latin1Bytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 }
 
 /** Reads up to the body; `rest` is what of it came along. Answers that only announce the response are passed over. */

@@ -164,6 +164,38 @@ Deno.test("an abort closes the connection, before the response and while it is r
   }
 });
 
+Deno.test("an abort ends the wait for a server that takes no connections", async () => {
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0, tcpBacklog: 0 });
+  const { hostname, port } = listener.addr;
+  const aborting = new AbortController();
+  // The queue of the system holds one or two; whoever comes then waits.
+  const full = await Promise.allSettled(
+    Array.from({ length: 4 }, () => Deno.connect({ hostname, port, signal: AbortSignal.timeout(200) })),
+  );
+  const work = exchange({ hostname, port }, request(), [aborting.signal]);
+  aborting.abort();
+  await assert.rejects(work);
+  assert(full.some(({ status }) => status === "rejected"), "control: the queue is full");
+  for (const result of full) if (result.status === "fulfilled") result.value.close();
+});
+
+Deno.test("letters of a header beyond ASCII are one byte each", async () => {
+  const seen = Promise.withResolvers<Uint8Array>();
+  await using server = serving(async (socket) => {
+    const space = new Uint8Array(4096);
+    const count = await socket.read(space) ?? 0;
+    seen.resolve(space.slice(0, count));
+    await socket.write(encoder.encode("HTTP/1.1 204 No Content\r\n\r\n"));
+  });
+  await exchange(server.address, request({ headers: { "x-team": "\u00fc" } }), []);
+  assert.match(String.fromCharCode(...await seen.promise), /x-team: \u00fc\r\n/);
+});
+
+Deno.test("an answer that is packed in an unknown way is an error", async () => {
+  await using server = answering("HTTP/1.1 200 OK\r\ncontent-encoding: br\r\ncontent-length: 2\r\n\r\nxx");
+  await assert.rejects(exchange(server.address, request(), []), /unknown content coding/);
+});
+
 Deno.test("cancelling lets go of the connection and ends what waits for it", async () => {
   await using server = answering("HTTP/1.1 200 OK\r\n\r\nhel");
   const { body } = await exchange(server.address, request(), []);

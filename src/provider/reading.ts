@@ -4,7 +4,10 @@ import type { ByteSource } from "./byte_source.ts";
 import type { ReplyDecoder } from "./reply.ts";
 import type { ChatDelta } from "./types.ts";
 
-/** Longest silence after the server gave its reason to end, in milliseconds: only the token counts may follow. */
+/**
+ * Longest time after the server gave its reason to end, in milliseconds: only the token counts may follow. Some go on
+ * sending comments for ever.
+ */
 const AFTER_FINISH = 10_000;
 /** How long the server may take to end the response after `[DONE]`, so that the connection can be used again. */
 const AFTER_DONE = 100;
@@ -46,7 +49,7 @@ export async function readInto(
       const bytes = await readOrBreak(source);
       if (watch.expired !== null) return { kind: "silence", milliseconds: watch.expired };
       if (bytes === null) return { kind: "end" };
-      watch.alive();
+      if (!ending) watch.alive();
       if (first) watch.allow(options.idleMs);
       first = false;
       decoder.feed(bytes);
@@ -56,7 +59,8 @@ export async function readInto(
         // Time that the user of the deltas takes is not the server's silence.
         watch.pause();
         await taken;
-        watch.alive();
+        watch.resume();
+        if (!ending) watch.alive();
       }
       if (decoder.done) {
         await Promise.race([drained(source), options.clock.sleep(AFTER_DONE, watch.signal)]);
@@ -120,10 +124,13 @@ class SilenceWatch {
 
   alive(): void {
     this.#last = this.#clock.monotonic();
+  }
+
+  resume(): void {
     this.#paused = false;
   }
 
-  /** Nothing is silence until {@link alive}. */
+  /** Nothing is silence until {@link resume}. */
   pause(): void {
     this.#paused = true;
   }

@@ -10,6 +10,8 @@ export interface Attempt {
   url: string;
   /** The address to ask by hand. */
   modelsUrl: string;
+  /** Host and port that are connected to. */
+  host: string;
 }
 
 interface Rule {
@@ -50,6 +52,12 @@ const RULES: readonly Rule[] = [
     hint: () => "check host and port of base_url; if the server speaks TLS, write base_url with https://",
   },
   {
+    when: /unknown content coding/i,
+    kind: "unreachable",
+    says: "its answer is packed in a way that was not asked for",
+    hint: () => "switch compression off in the server, or in the proxy in front of it",
+  },
+  {
     when: /certificate|UnknownIssuer|NotValidForName/i,
     kind: "unreachable",
     says: "its certificate is not trusted",
@@ -63,7 +71,7 @@ const RULES: readonly Rule[] = [
   },
   {
     when:
-      /before message completed|error reading a body|reset by peer|broken pipe|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
+      /before message completed|error reading a body|reset by peer|broken pipe|close_notify|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
     kind: "lost",
     says: "the server closed the connection",
     hint: () => "look at the server's log, then try again",
@@ -79,9 +87,8 @@ const RULES: readonly Rule[] = [
 /** The failure for what a connection attempt threw. */
 export function transportFailure(error: unknown, attempt: Attempt): AgentcliError {
   if (isMissingPermission(error)) {
-    const host = new URL(attempt.url).host;
-    return new AgentcliError("permission_denied", `this process may not connect to ${host}`, {
-      hint: `run with --allow-net=${host}`,
+    return new AgentcliError("permission_denied", `this process may not connect to ${attempt.host}`, {
+      hint: `run with --allow-net=${attempt.host}`,
     });
   }
   const text = reasonText(error);
@@ -126,8 +133,8 @@ function seconds(milliseconds: number): string {
 }
 
 /**
- * The failure of a redirect: following one would carry the prompt to a host that nobody configured. The target is named
- * without its query.
+ * The failure of a redirect: following one would carry the prompt to a host that nobody configured. Where it leads is
+ * told only as far as that is no choice of words: a server can put into an address whatever it was sent.
  */
 export function redirectFailure(
   provider: string,
@@ -135,10 +142,16 @@ export function redirectFailure(
 ): ProviderFailure {
   const location = response.headers.get("location");
   const target = location !== null && URL.canParse(location, response.url) ? new URL(location, response.url) : null;
-  const to = target !== null && /^https?:$/.test(target.protocol) ? ` to ${target.origin}${target.pathname}` : "";
   return new ProviderFailure(
     "provider_error",
-    `${provider} answered HTTP ${response.status}, a redirect${to}; redirects are refused`,
-    { kind: "request", status: response.status, hint: "if that address is right, set it as base_url" },
+    `${provider} answered HTTP ${response.status}, a redirect${leadingTo(target, response.url)}; redirects are refused`,
+    { kind: "request", status: response.status, hint: "set the address that is meant as base_url; curl -i shows it" },
   );
+}
+
+function leadingTo(target: URL | null, asked: URL): string {
+  if (target === null || !/^https?:$/.test(target.protocol)) return "";
+  if (target.hostname !== asked.hostname) return " to another host";
+  if (target.protocol !== asked.protocol) return ` to ${target.protocol.slice(0, -1)}`;
+  return target.port === asked.port ? " to another path" : " to another port";
 }
