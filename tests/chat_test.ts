@@ -51,6 +51,29 @@ Deno.test("undo takes back what a turn wrote, also a new file", async () => {
   await assert.rejects(home.read("new.txt"));
 });
 
+Deno.test("undo in a later chat takes back each turn that changed files, once", async () => {
+  await using home = await temporaryHome();
+  const write = (content: string) => ask(want("write", { path: "new.txt", content }));
+  await using server = startFakeServer({
+    script: [
+      ...[write("1\n"), say("Written."), say("Hello.")],
+      ...[ask(want("read", { path: "new.txt" })), write("2\n"), say("Changed.")],
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const chat = async (stdin: string, ...args: string[]) => {
+    const done = await runProgram(["chat", "--permission-mode", "acceptEdits", ...args], { home, stdin });
+    assert.equal(done.code, 0, done.stderr);
+    return done.stderr;
+  };
+  await chat("write it\nhello\n");
+  await chat("change it\n", "--continue");
+  assert.equal(await home.read("new.txt"), "2\n");
+  const told = await chat("/undo\n/undo\n", "--continue");
+  assert.match(told, /restored .*new\.txt\n[^]*removed .*new\.txt\n/);
+  await assert.rejects(home.read("new.txt"));
+});
+
 Deno.test("clear begins a new session, resume goes on with the old one", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First."), say("Second."), say("Third.")] });

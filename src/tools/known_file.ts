@@ -8,6 +8,8 @@ import type { SessionMemory, ToolContext } from "./tool.ts";
 
 /** Files up to this many bytes are read whole and known by their content; larger ones by size and time. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
+/** Bytes of a file that are read to be kept: one more than a store takes. */
+const KEPT_LIMIT = 64 * 1024 * 1024 + 1;
 
 /** A file as it is now. `bytes` is null when it is larger than {@link WHOLE_FILE_LIMIT}. */
 export interface CurrentFile {
@@ -74,16 +76,14 @@ export async function saveFile(
   return null;
 }
 
-/** Files above {@link WHOLE_FILE_LIMIT}, and such as cannot be read, are not kept. */
+/** What cannot be read is not written either, but for what is not there yet. */
 async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, context: ToolContext): Promise<void> {
+  const { workspace, sessionLabel } = context;
   if (context.keepPrevious === undefined) return;
-  const own = context.sessionLabel ?? "no-cloud";
-  if (await context.workspace.status(path) === null) {
-    const label = context.workspace.ruleAt(path) === null ? own : "no-cloud";
-    return await context.keepPrevious({ path: path.path, before: null, after, label });
-  }
-  const current = await readWhole(path, context);
-  if (isRefusal(current) || current.bytes === null) return;
-  const label = highestLabel([current.label, own]);
-  await context.keepPrevious({ path: path.path, before: current.bytes, after, label });
+  const read = await workspace.read(path, { limit: KEPT_LIMIT });
+  if (isRefusal(read) && read.refused !== "absent") return;
+  const before = isRefusal(read) ? null : read;
+  const covered = workspace.ruleAt(path) === null ? "open" : "no-cloud";
+  const label = highestLabel([before?.label ?? "open", covered, sessionLabel ?? "no-cloud"]);
+  await context.keepPrevious({ path: path.path, before: before?.bytes ?? null, after, label });
 }

@@ -3,17 +3,15 @@ import { admitPrompt } from "../../agent/admit_prompt.ts";
 import { compactSession } from "../../agent/compact.ts";
 import type { AskPermission } from "../../agent/permission_question.ts";
 import { startCount } from "../../agent/result.ts";
-import { type Session, sessionLabel } from "../../agent/session.ts";
+import type { Session } from "../../agent/session.ts";
 import { runTurn } from "../../agent/turn.ts";
 import { highestLabel } from "../../boundary/label.ts";
 import type { Workspace } from "../../boundary/workspace.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
 import type { TurnListener, TurnResult } from "../../protocol/turn_event.ts";
 import { itemsBeforeProtected } from "../../session/fork.ts";
 import type { UserItem } from "../../session/item.ts";
-import { openUndoStore, type UndoStore } from "../../session/undo.ts";
 import { readRules } from "../../tools/registry.ts";
 import { startDeadline } from "../run/deadline.ts";
 import { prepare, type Prepared } from "../run/prepare.ts";
@@ -21,7 +19,6 @@ import { userItem } from "../run/user_item.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import type { TypedPrompt } from "./typed_line.ts";
-import { recordingWorkspace } from "./undo_workspace.ts";
 
 /** What one turn needs. */
 export interface ChatTurn {
@@ -42,9 +39,6 @@ export class ChatSession {
   readonly #notice: (text: string) => void;
   #options: RunOptions;
   #prepared: Prepared | null = null;
-  #plain: Workspace | null = null;
-  #undo: UndoStore | null = null;
-  #turn = 0;
   #filesAttached = false;
   /** A protected prompt was let through to a model elsewhere: nothing is stored from then on. */
   #stored = true;
@@ -64,15 +58,6 @@ export class ChatSession {
     return this.#prepared?.session.policy.mode ?? this.#options.permissionMode ?? "default";
   }
 
-  get undo(): UndoStore | null {
-    return this.#undo;
-  }
-
-  /** Where undo writes: what it takes back is no change of its own. */
-  get plainWorkspace(): Workspace | null {
-    return this.#plain;
-  }
-
   /** Prepares the session where it is not. Throws what `prepare` throws. */
   async ready(): Promise<Prepared> {
     return this.#prepared ??= await this.#prepare(this.#options, null);
@@ -88,7 +73,6 @@ export class ChatSession {
     item.label = highestLabel([item.label, label]);
     await this.#admit(session, item);
     this.#filesAttached = true;
-    this.#turn = Math.max(this.#turn, ...this.#undo?.turns() ?? []) + 1;
     const { io } = this.#context;
     const late = new AbortController();
     const endDeadline = startDeadline(this.#options.timeout, { clock: io.clock, controller: late });
@@ -216,8 +200,6 @@ export class ChatSession {
     };
     await this.close();
     this.#options = options;
-    this.#undo = null;
-    this.#turn = 0;
     this.#stored = true;
     try {
       return await this.ready();
@@ -230,25 +212,9 @@ export class ChatSession {
   async #prepare(options: RunOptions, previous: Prepared | null): Promise<Prepared> {
     // What prepares writes its own progress, and would write over what is shown.
     const quiet = { ...this.#context, globals: { ...this.#context.globals, quiet: true } };
-    const prepared = await prepare(options, quiet, {
-      ...previous === null ? {} : { previous },
-      workspace: (opened) => this.#recording(opened),
-    });
-    const { id } = prepared.session;
-    const home = prepared.transcriptFile === null ? null : await openHome(this.#context.io);
-    if (previous === null) {
-      this.#undo = await openUndoStore(home, { sessionId: id, onTrouble: this.#notice });
-    }
+    const prepared = await prepare(options, quiet, previous === null ? {} : { previous });
     for (const text of prepared.notices) this.#notice(text);
     return prepared;
-  }
-
-  #recording(opened: Workspace): Workspace {
-    this.#plain = opened;
-    return recordingWorkspace(opened, {
-      label: () => this.#prepared === null ? "no-cloud" : sessionLabel(this.#prepared.session),
-      record: async (change) => await this.#undo?.record({ ...change, turn: this.#turn }),
-    });
   }
 
   /** The permission to let a protected prompt through was for one prompt, and nothing is stored from there on. */

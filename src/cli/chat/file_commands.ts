@@ -13,12 +13,11 @@ import { textRows } from "./event_rows.ts";
 
 /** Takes back what the last turn that changed files did to them. */
 export async function undoLast({ chat, view }: CommandScene): Promise<void> {
-  const { undo, plainWorkspace } = chat;
-  const turn = undo?.turns().at(-1);
-  if (undo === null || turn === undefined || plainWorkspace === null) {
-    return view.say([row("no turn of this session has changed files", "dim")]);
-  }
-  const restored = await undo.undo(turn, plainWorkspace);
+  const { session, undo } = await chat.ready();
+  const store = await undo();
+  const turn = store.turns().at(-1);
+  if (turn === undefined) return view.say([row("no turn of this session has changed files", "dim")]);
+  const restored = await store.undo(turn, session.workspace);
   const rows = restored.map((file): Row =>
     file.outcome === "refused"
       ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
@@ -29,20 +28,21 @@ export async function undoLast({ chat, view }: CommandScene): Promise<void> {
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */
 export async function showDiff({ chat, view }: CommandScene): Promise<void> {
-  const { undo, plainWorkspace } = chat;
+  const { session: { workspace }, undo } = await chat.ready();
+  const store = await undo();
   const first = new Map<string, TurnChange>();
-  for (const turn of undo?.turns() ?? []) {
-    for (const change of await undo?.changes(turn) ?? []) if (!first.has(change.path)) first.set(change.path, change);
+  for (const turn of store.turns()) {
+    for (const change of await store.changes(turn)) if (!first.has(change.path)) first.set(change.path, change);
   }
-  if (first.size === 0 || plainWorkspace === null) return view.say([row("this session has changed no files", "dim")]);
+  if (first.size === 0) return view.say([row("this session has changed no files", "dim")]);
   for (const { path, before } of first.values()) {
-    const resolved = await plainWorkspace.resolve(path);
+    const resolved = await workspace.resolve(path);
     if ("refused" in resolved || before.kind === "not_kept") {
       const reason = "refused" in resolved ? resolved.message : before.kind === "not_kept" ? before.reason : "";
       view.say([row(`  ${clean(path)}: ${clean(reason)}`, "warning")]);
       continue;
     }
-    const now = await plainWorkspace.read(resolved, { limit: 1024 * 1024 });
+    const now = await workspace.read(resolved, { limit: 1024 * 1024 });
     const after = "refused" in now ? "" : new TextDecoder().decode(now.bytes);
     const old = before.kind === "absent" ? null : new TextDecoder().decode(before.bytes);
     view.say(await diffRows({ name: resolved.display, before: old, after }, { width: view.width() }));

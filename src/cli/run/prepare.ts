@@ -49,8 +49,6 @@ export interface PrepareExtras {
   previous?: Prepared;
   /** Models are named as clients of the protocol name them. */
   clientNames?: boolean;
-  /** Puts itself around the workspace, for instance to keep what tools replace. */
-  workspace?(opened: Workspace): Workspace;
 }
 
 /** Prepares a session. Throws configuration, usage and policy errors; leaves nothing open then. */
@@ -84,8 +82,7 @@ export async function prepare(
     const open = () => openProject(options, context, { surroundings, chosen });
     const know = () => knowModel(chosen, { context, home, door, opened });
     // A server elsewhere hears nothing before the project is known to allow it.
-    const [plain, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
-    const workspace = extras.workspace?.(plain) ?? plain;
+    const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
     const store = await storing;
     const stored = carried === null ? store.stored : null;
     const before = stored?.model === entry.id ? stored.context : null;

@@ -2,6 +2,8 @@
 import type { Session } from "../../agent/session.ts";
 import type { Home } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import type { SessionItem } from "../../session/item.ts";
+import type { Transcript } from "../../session/transcript.ts";
 import type { UndoStore } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { SessionStore } from "./store.ts";
@@ -20,7 +22,12 @@ export function createUndo(home: Home | null, store: SessionStore, io: Pick<Io, 
 }
 
 /** The turn that runs. Without a transcript any number that grows from turn to turn. */
-export function turnOf(session: Session, store: SessionStore): number {
-  const last = session.items.findLastIndex((item) => item.kind === "user" && item.origin === undefined);
-  return store.transcript?.turns ?? session.context.removed + last + 1;
+export function turnOf(
+  { items, context }: Pick<Session, "items" | "context">,
+  { transcript }: { transcript: Pick<Transcript, "turns"> | null },
+): number {
+  const isPrompt = (item: SessionItem) => item.kind === "user" && item.origin === undefined;
+  if (transcript === null) return context.removed + items.findLastIndex(isPrompt) + 1;
+  // The transcript counts those that were summarised, too, but none after a turn that may not be stored.
+  return Math.max(transcript.turns, items.filter(isPrompt).length);
 }
