@@ -1,14 +1,11 @@
 /** The models that can be chosen: what the configured servers really have. */
-import { findMarkers } from "../../boundary/marker.ts";
-import { findProjectRoot } from "../../boundary/project.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
-import { loadConfiguration } from "../../config/load.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
-import { openHome } from "../../platform/home.ts";
 import { openDoor } from "../../provider/http.ts";
 import { listModels } from "../../provider/models.ts";
+import { findSurroundings } from "../run/surroundings.ts";
 import type { Context } from "../verb.ts";
 
 /** How long a server is waited for, in milliseconds. */
@@ -24,13 +21,12 @@ export interface OfferedModel {
 }
 
 /** All providers are asked at the same time; configured models of a server that does not answer are listed too. */
-export async function offeredModels({ io, globals }: Context): Promise<OfferedModel[]> {
-  const configuration = await loadConfiguration(await openHome(io));
-  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  const { localEndpoints } = await findMarkers(await findProjectRoot(globals.cwd, userHome));
+export async function offeredModels(context: Context): Promise<OfferedModel[]> {
+  const { io } = context;
+  const { configuration, markers } = await findSurroundings(context);
   const door = openDoor(io);
   const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
-    const local = isLocal(effectiveBaseUrl(provider, io.env), localEndpoints);
+    const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
     const base = { provider: provider.name, local };
     const place = local ? "local" : "remote";
     try {
