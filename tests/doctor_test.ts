@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { outputOf } from "../src/platform/program_output.ts";
 import { LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { startFakeServer, type Step } from "./helpers/fake_server.ts";
 import {
@@ -240,4 +241,40 @@ Deno.test("a home that Deno does not let us write is not said to belong to someb
   const done = await runProgram(["providers", "list"], { home, permissions });
   assert.equal(done.code, 3);
   assert.match(done.stderr, /Deno does not permit using the home .*\n {2}start it with .*--allow-write=/);
+});
+
+Deno.test({
+  name: "a home that cannot be made, and none for temporary files, are lines of their own, and the rest is looked at",
+  ignore: Deno.build.os === "windows",
+  fn: async () => {
+    await using home = await temporaryHome();
+    await home.write("a file", "");
+    const place = `${home.project}/a file/home`;
+    const { of, ok, done } = await doctor(home, { AGENTCLI_HOME: place, TMPDIR: `${home.root}/nowhere` });
+    assert.ok(!ok);
+    assert.equal(done.stderr, "");
+    assert.equal(of("home").state, "fail");
+    assert.match(of("home").message, /cannot be (made|written): a part of the path is not a directory/);
+    assert.equal(of("demo").state, "fail");
+    assert.match(of("demo").message, /no temporary directory can be made/);
+    assert.match(of("demo").hint ?? "", /TMPDIR/);
+    assert.equal(of("proxy").state, "ok");
+  },
+});
+
+Deno.test({
+  name: "a home on a read-only file system is a failure, made or not",
+  ignore: (await outputOf(new Deno.Command("bwrap", { args: ["--dev-bind", "/", "/", "true"] })))?.success !== true,
+  fn: async () => {
+    await using home = await temporaryHome();
+    for (const [at, said] of [["", /cannot be made/], [home.agentcliHome, /cannot be written/]] as const) {
+      if (at !== "") await Deno.mkdir(at, { mode: 0o700 });
+      const mask = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", home.home, home.home];
+      await using program = startCommand([...mask, ...programCommand(), "doctor"], { home });
+      const { stdout, code } = await program.finished;
+      assert.equal(code, 1);
+      assert.match(stdout, /^\[FAIL\] home: .*: the file system is read-only\n {2}try: .*AGENTCLI_HOME$/m);
+      assert.match(stdout, said);
+    }
+  },
 });

@@ -1,5 +1,6 @@
 /** Adding lines to a marker. Only the user does that, by `secrets add`: tools may not write markers. */
 import { AgentcliError } from "../errors.ts";
+import { diskAdvice, diskReason } from "../platform/disk_failure.ts";
 import { lstat, writeAtomically } from "../platform/files.ts";
 import { join } from "../platform/path.ts";
 import { MARKER_NAME } from "./marker.ts";
@@ -43,5 +44,14 @@ export async function addToMarker(root: string, values: readonly string[]): Prom
   const end = text.includes("\r\n") ? "\r\n" : "\n";
   const start = text === "" || /[\r\n]$/.test(text) ? text : text + end;
   const added = values.map((value) => `no-cloud: ${value}${end}`).join("");
-  await writeAtomically(path, start + added, { mode: status?.mode ?? NEW_MARKER_MODE });
+  try {
+    await writeAtomically(path, start + added, { mode: status?.mode ?? NEW_MARKER_MODE });
+  } catch (error) {
+    const reason = diskReason(error);
+    if (reason === null) throw error;
+    throw new AgentcliError("usage", `${path} was not ${status === null ? "made" : "changed"}: ${reason}`, {
+      hint: diskAdvice(error) ?? `check the owner and the permissions of ${root}`,
+      cause: error,
+    });
+  }
 }

@@ -3,9 +3,9 @@
  * a looser file or directory of ours is tightened when it is met. Nothing is created by reading.
  */
 import { AgentcliError } from "../errors.ts";
+import { diskAdvice, diskReason } from "./disk_failure.ts";
 import {
   type FileStatus,
-  isForbidden,
   lstat,
   makePrivateDirectory,
   readTextInPlace,
@@ -83,9 +83,9 @@ function unusable(path: string, error: unknown): AgentcliError {
       cause: error,
     });
   }
-  const reason = isForbidden(error) ? "permission denied" : error instanceof Error ? error.message : "unknown error";
+  const reason = diskReason(error) ?? (error instanceof Error ? error.message : "unknown error");
   return new AgentcliError("home_unusable", `cannot use the home ${path}: ${reason}`, {
-    hint: "check the owner and the permissions of that directory, or set AGENTCLI_HOME",
+    hint: `${diskAdvice(error) ?? "check the owner and the permissions of that directory"}, or set AGENTCLI_HOME`,
     cause: error,
   });
 }

@@ -1,4 +1,6 @@
 /** Temporary directories of our own, in the system's place for them. */
+import { AgentcliError } from "../errors.ts";
+import { diskReason } from "./disk_failure.ts";
 import { dirname, join } from "./path.ts";
 
 /** A temporary directory; names are relative to it. */
@@ -12,9 +14,12 @@ export interface TemporaryDirectory {
   read(name: string): string;
 }
 
-/** Runs `work` with a fresh directory for the owner alone, which is removed afterwards whatever happened. */
+/**
+ * Runs `work` with a fresh directory for the owner alone, which is removed afterwards whatever happened. Throws `usage`
+ * where none can be made.
+ */
 export async function withTemporaryDirectory<T>(work: (directory: TemporaryDirectory) => Promise<T>): Promise<T> {
-  const path = Deno.realPathSync(Deno.makeTempDirSync({ prefix: "agentcli-" }));
+  const path = makeDirectory();
   try {
     return await work({
       path,
@@ -27,5 +32,35 @@ export async function withTemporaryDirectory<T>(work: (directory: TemporaryDirec
     });
   } finally {
     await Deno.remove(path, { recursive: true });
+  }
+}
+
+function makeDirectory(): string {
+  try {
+    return Deno.realPathSync(Deno.makeTempDirSync({ prefix: "agentcli-" }));
+  } catch (error) {
+    const reason = diskReason(error);
+    if (reason === null) throw error;
+    throw new AgentcliError("usage", `no temporary directory can be made: ${reason}`, {
+      hint: "set TMPDIR to a directory that you may write to, on a disk with room (TEMP on Windows)",
+      cause: error,
+    });
+  }
+}
+
+/**
+ * The error that keeps this process from writing below a directory; null when it can. Tried out with one byte, since
+ * permission bits say nothing of read-only file systems and full disks; the file is gone at once.
+ */
+export function obstacleToWriting(directory: string): unknown {
+  let path: string | null = null;
+  try {
+    path = Deno.makeTempFileSync({ dir: directory, prefix: ".agentcli-" });
+    Deno.writeTextFileSync(path, "1");
+    return null;
+  } catch (error) {
+    return error;
+  } finally {
+    if (path !== null) Deno.removeSync(path);
   }
 }

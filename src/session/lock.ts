@@ -1,9 +1,10 @@
 /** The lock of a session: one process writes it. */
 import { AgentcliError } from "../errors.ts";
+import { diskAdvice, isFull } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, holdLock } from "../platform/journal.ts";
 import { lockName } from "./place.ts";
-import { isFull, reasonOf } from "./store_error.ts";
+import { reasonOf } from "./store_error.ts";
 
 /** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
 export async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
@@ -13,7 +14,9 @@ export async function takeLock(home: Home, place: { slug: string; id: string }):
   } catch (error) {
     if (isFull(error)) return null;
     throw new AgentcliError("home_unusable", `cannot use the home ${home.path}: ${reasonOf(error)}`, {
-      hint: "check the owner and the permissions of that directory, set AGENTCLI_HOME, or use --no-session-persistence",
+      hint: `${
+        diskAdvice(error) ?? "check the owner and the permissions of that directory"
+      }, set AGENTCLI_HOME, or use --no-session-persistence`,
       cause: error,
     });
   }

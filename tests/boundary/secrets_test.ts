@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { configure, runProgram } from "../helpers/program.ts";
+import { configure, programCommand, runProgram, startCommand } from "../helpers/program.ts";
+import { outputOf } from "../../src/platform/program_output.ts";
 import { openStage } from "./harness.ts";
 
 const places = { loc: { baseUrl: "http://localhost:1/v1" }, rem: { baseUrl: "http://127.0.0.2:1/v1" } };
@@ -86,4 +87,22 @@ Deno.test("secrets add refuses what lies outside, a damaged marker and a link in
   await Deno.symlink(target, `${stage.project}/.agentclisecret`);
   assert.equal((await runProgram(["secrets", "add", "x"], { home })).code, 2);
   assert.equal(await Deno.readTextFile(target), "no-cloud: a\n");
+});
+
+Deno.test({
+  name: "secrets add says where and why the marker cannot be written",
+  ignore: (await outputOf(new Deno.Command("bwrap", { args: ["--dev-bind", "/", "/", "true"] })))?.success !== true,
+  fn: async () => {
+    await using stage = await openStage({ marker: null });
+    const { home, project } = stage;
+    const mask = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", project, project];
+    await using program = startCommand([...mask, ...programCommand(), "secrets", "add", "--json", "x"], { home });
+    const { stdout, code } = await program.finished;
+    assert.equal(code, 2);
+    assert.deepEqual(JSON.parse(stdout).error, {
+      code: "usage",
+      message: `${project}/.agentclisecret was not made: the file system is read-only`,
+      hint: "mount it so that it can be written",
+    });
+  },
 });

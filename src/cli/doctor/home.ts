@@ -4,9 +4,12 @@ import { loadConfiguration } from "../../config/load.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import type { Configuration } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
+import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { stat } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import { dirname } from "../../platform/path.ts";
+import { obstacleToWriting } from "../../platform/temporary.ts";
 import { settingWarnings } from "../config/warnings.ts";
 import type { Check } from "./check.ts";
 
@@ -22,15 +25,31 @@ export async function checkHome(io: Io): Promise<Check> {
   try {
     const { path } = await openHome(io);
     const status = await stat(path);
-    if (status === null) return { id: "home", state: "ok", message: `${path}, not made yet`, facts: { path } };
+    if (status === null) return await checkHomeToMake(path);
     const mode = status.mode === null ? "" : ` (mode ${status.mode.toString(8).padStart(4, "0")})`;
     if (status.mode !== null && (status.mode & 0o300) !== 0o300) {
       return { id: "home", state: "fail", message: `${path} cannot be written${mode}`, hint: `chmod 700 '${path}'` };
     }
-    return { id: "home", state: "ok", message: `${path}${mode}`, facts: { path } };
+    return unwritable(path, path) ?? { id: "home", state: "ok", message: `${path}${mode}`, facts: { path } };
   } catch (error) {
     return failed("home", error);
   }
+}
+
+async function checkHomeToMake(path: string): Promise<Check> {
+  let place = dirname(path);
+  while (await stat(place) === null && place !== dirname(place)) place = dirname(place);
+  return unwritable(place, path) ?? { id: "home", state: "ok", message: `${path}, not made yet`, facts: { path } };
+}
+
+/** The failure of a home when nothing can be made in `place`. A permission of Deno may cover the home and not `place`. */
+function unwritable(place: string, home: string): Check | null {
+  const obstacle = obstacleToWriting(place);
+  const reason = diskReason(obstacle);
+  if (reason === null) return null;
+  const advice = diskAdvice(obstacle) ?? `check the owner and the permissions of ${place}`;
+  const message = place === home ? `${home} cannot be written: ${reason}` : `${home} cannot be made: ${reason}`;
+  return { id: "home", state: "fail", message, hint: `${advice}, or set AGENTCLI_HOME` };
 }
 
 /** The configuration, or the check that says why there is none. */

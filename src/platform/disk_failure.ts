@@ -1,0 +1,41 @@
+/** Errors of the system while something is written, as words for a person and what to do about them. */
+
+interface Failure {
+  reason: string;
+  advice?: string;
+}
+
+const FULL = "free some space on that disk";
+const PERMISSION: Failure = { reason: "permission denied" };
+
+const FAILURE_OF_CODE: Readonly<Record<string, Failure>> = {
+  ENOSPC: { reason: "the disk is full", advice: FULL },
+  EDQUOT: { reason: "the disk quota is used up", advice: FULL },
+  EROFS: { reason: "the file system is read-only", advice: "mount it so that it can be written" },
+  EIO: { reason: "the disk reports an error", advice: "look at that disk before you write to it again" },
+  ENOENT: { reason: "nothing can be made there" },
+  ENOTDIR: { reason: "a part of the path is not a directory" },
+  EACCES: PERMISSION,
+  EPERM: PERMISSION,
+};
+
+function codeOf(error: unknown): string | null {
+  const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;
+  return typeof code === "string" ? code : null;
+}
+
+/** Whether the disk has no room. */
+export function isFull(error: unknown): boolean {
+  return ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
+}
+
+/** Why the system did not write it, a few words without a path; null for an error that is not the system's. */
+export function diskReason(error: unknown): string | null {
+  const code = codeOf(error);
+  return code === null ? null : FAILURE_OF_CODE[code]?.reason ?? `the system refused (${code})`;
+}
+
+/** What helps where owner and permissions are not the cause, an imperative; null for everything else. */
+export function diskAdvice(error: unknown): string | null {
+  return FAILURE_OF_CODE[codeOf(error) ?? ""]?.advice ?? null;
+}
