@@ -1,6 +1,6 @@
 /** Builds the text of the one file from the sources. */
 import { type OneFile, oneFile } from "./bundle_parts.ts";
-import { asciiOnly, tabIndented, withoutCachePaths } from "./bundle_text.ts";
+import { asciiOnly, tabIndented, withoutCachePaths, withoutComments } from "./bundle_text.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
 
@@ -28,7 +28,8 @@ export async function buildBundle(eager: ReadonlySet<string>): Promise<OneFile> 
     await deno(["bundle", "--quiet", "--platform", "browser", "--code-splitting", "--outdir", folder, "main.ts"]);
     const files = new Map<string, string>();
     for (const { name } of Deno.readDirSync(folder)) {
-      files.set(name, tabIndented(asciiOnly(withoutCachePaths(await Deno.readTextFile(`${folder}/${name}`)))));
+      const written = withoutCachePaths(await Deno.readTextFile(`${folder}/${name}`));
+      files.set(name, tabIndented(withoutComments(asciiOnly(written))));
     }
     return oneFile(files, { entry: "main.js", turn: "src/cli/run/run.ts", eager });
   } finally {

@@ -22,6 +22,14 @@ export function treeOf(code: string): Node {
   return parse(code, { ecmaVersion: "latest", sourceType: "module" }) as unknown as Node;
 }
 
+/** Where the comments of a module stand, in the order of the text. Throws `SyntaxError`. */
+export function commentsOf(code: string): { start: number; end: number }[] {
+  const found: { start: number; end: number }[] = [];
+  const onComment = (_block: boolean, _text: string, start: number, end: number) => void found.push({ start, end });
+  parse(code, { ecmaVersion: "latest", sourceType: "module", onComment });
+  return found;
+}
+
 export function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 }

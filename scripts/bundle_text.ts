@@ -1,5 +1,5 @@
 /** What is changed in the text that `deno bundle` writes, so that it is the same wherever it was made, and shorter. */
-import { childrenOf, type Node, treeOf } from "./bundle_syntax.ts";
+import { childrenOf, commentsOf, edited, type Node, treeOf } from "./bundle_syntax.ts";
 
 /** A line that names a module: a comment, or the key of a module that is evaluated when it is first used. */
 const MODULE_LINE = /^(\/\/ |\s*")[^"\n]*?\bnpm\/[^/"\n]+\/((?:@[^/"\n]+\/)?[^/"\n]+)\/(\d[^/"\n]*)\//gm;
@@ -42,6 +42,30 @@ export function tabIndented(code: string): string {
     const inside = (kept[next]?.start ?? Infinity) < at;
     return inside ? spaces : "\t".repeat(spaces.length / 2);
   });
+}
+
+/** A line that names a module. */
+const TITLE = /^\/\/ \S+$/;
+/** What a licence wants kept. */
+const LEGAL = /^\/\*!|@license|@preserve|@copyright/i;
+
+/**
+ * The text without the comments that the bundler left: notes for itself (`@__PURE__`), and docstrings of methods, which
+ * are read in the sources. Throws `SyntaxError`.
+ */
+export function withoutComments(code: string): string {
+  const edits = commentsOf(code).map(({ start, end }) => ({ start, end, line: code.lastIndexOf("\n", start) + 1 }))
+    .filter(({ start, end, line }) => {
+      const text = code.slice(start, end);
+      return !LEGAL.test(text) && !(start === line && TITLE.test(text));
+    })
+    .map(({ start, end, line }) => {
+      const alone = code.slice(line, start).trim() === "" && code[end] === "\n";
+      if (alone) return { from: line, to: end + 1, text: "" };
+      // One space less, so that `= /* note */ value` stays as it is written elsewhere.
+      return { from: start, to: code[end] === " " ? end + 1 : end, text: "" };
+    });
+  return edited(code, edits);
 }
 
 /** The literal parts of templates, in the order of the text. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { asciiOnly, firstLeak, tabIndented, withoutCachePaths } from "./bundle_text.ts";
+import { asciiOnly, firstLeak, tabIndented, withoutCachePaths, withoutComments } from "./bundle_text.ts";
 
 Deno.test("cache paths of packages become names, wherever the cache lies", () => {
   const text = [
@@ -38,4 +38,29 @@ Deno.test("indentation becomes tabs, but for what stands in template literals", 
   );
   const load = async (text: string) => await import(`data:text/javascript,${encodeURIComponent(text)}`);
   assert.equal((await load(short)).f(1), (await load(code)).f(1));
+});
+
+Deno.test("comments go, but for the names of modules and for licences, and texts that look like them stay", () => {
+  const code = `// src/a.ts
+var a = /* @__PURE__ */ make("/* x */ // y");
+class B {
+  /** What it is. */
+  c = 1; // why
+}
+/*! (c) somebody */
+/** @license MIT */
+var d = \`// \${/* z */ a}\`;
+`;
+  assert.equal(
+    withoutComments(code),
+    `// src/a.ts
+var a = make("/* x */ // y");
+class B {
+  c = 1; 
+}
+/*! (c) somebody */
+/** @license MIT */
+var d = \`// \${a}\`;
+`,
+  );
 });

@@ -4,11 +4,11 @@ import { GLOBAL_OPTIONS } from "../src/cli/global_options.ts";
 import { optionUsage } from "../src/cli/help.ts";
 import { type Section, TOPICS } from "../src/cli/help_topics/topics.ts";
 import type { Options } from "../src/cli/option.ts";
-import { TREE } from "../src/cli/tree.ts";
+import { loadTree } from "../src/cli/tree.ts";
 import type { Argument, Group, Verb } from "../src/cli/verb.ts";
 
 /** The page. */
-export function cliDocs(): string {
+export async function cliDocs(): Promise<string> {
   const parts = [
     "# The command line",
     "This page is written by `deno task docs` from the declarations that the help is made of. Do not edit it.",
@@ -18,7 +18,7 @@ export function cliDocs(): string {
     "## Exit codes",
     table(["Code", "Meaning"], EXIT_CODES),
     "## Verbs",
-    ...verbsOf(TREE, []),
+    ...verbsOf(await loadTree(), []),
     "## Topics",
     ...TOPICS.flatMap(({ name, brief, sections }) => [`### ${name}`, `${brief}.`, ...sections.map(sectionText)]),
   ];

@@ -1,19 +1,23 @@
 /**
- * `deno run -A scripts/record_eager.ts`: writes `scripts/eager_functions.txt`, the functions that a short turn calls. The bundle has
- * them compiled ahead (see `bundle_parts.ts`). To be run again when the way to the first request has changed much; an
+ * `deno run -A scripts/record_eager.ts`: writes `scripts/eager_functions.txt`, the functions that a turn calls until its
+ * request is sent. The bundle has them compiled ahead (see `bundle_parts.ts`). To be run again when the way to the first request has changed much; an
  * old list costs time, never correctness.
  */
 import { openStage } from "./bench/stage.ts";
 import { buildBundle } from "./bundle_build.ts";
 import { functionsAt } from "./bundle_parts.ts";
 
+/** Called when the request is on its way. What is called later only makes the code cache larger, for every start. */
+const SENT = "readResponseHead";
+
 /** Where V8 says which functions it compiled when they were first called, as places of the script. */
 export function compiledPlaces(log: string, program: string): { at: number; end: number }[] {
   const lines = log.split("\n").map((line) => line.split(","));
   const script = lines.find(([kind, , name]) => kind === "script-details" && name?.endsWith(program))?.[1];
-  return lines.flatMap(([kind, event, id, start, end]) =>
-    kind === "function" && event === "interpreter" && id === script ? [{ at: Number(start), end: Number(end) }] : []
-  );
+  const called = lines.filter(([kind, event, id]) => kind === "function" && event === "interpreter" && id === script);
+  const sent = called.findIndex((fields) => fields[7] === SENT);
+  if (sent < 0) throw new Error(`${SENT} was not called`);
+  return called.slice(0, sent).map(([, , , start, end]) => ({ at: Number(start), end: Number(end) }));
 }
 
 async function record(): Promise<void> {

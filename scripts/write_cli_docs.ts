@@ -3,7 +3,7 @@ import { cliDocs } from "./cli_docs.ts";
 
 const path = new URL("../docs/cli.md", import.meta.url);
 const before = await Deno.readTextFile(path).catch(() => "");
-const after = cliDocs();
+const after = await cliDocs();
 if (!Deno.args.includes("--check")) {
   await Deno.mkdir(new URL(".", path), { recursive: true });
   await Deno.writeTextFile(path, after);

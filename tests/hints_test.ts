@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readSources } from "../scripts/read_sources.ts";
 import { splitSource } from "../scripts/source_text.ts";
-import { TREE } from "../src/cli/tree.ts";
+import { loadTree } from "../src/cli/tree.ts";
 import type { Group, Verb } from "../src/cli/verb.ts";
 
 /** What follows the name of the program in sentences about it, where it is no command; a new sentence may add its verb. */
@@ -21,10 +21,10 @@ async function namedCommands(): Promise<{ words: string[]; at: string }[]> {
 }
 
 Deno.test("every command that a message or a hint names is one that the program has", async () => {
-  const commands = await namedCommands();
+  const [commands, tree] = [await namedCommands(), await loadTree()];
   assert.ok(commands.length > 30);
   const wrong = commands.filter(({ words }) => {
-    let node: Verb | Group = TREE;
+    let node: Verb | Group = tree;
     if ([...PROSE, ...BUILT_IN].includes(words[0] ?? "")) return false;
     for (const word of words) {
       // After a verb come its arguments.

@@ -5,7 +5,7 @@ import { resolve } from "../platform/path.ts";
 import { neededRuntime, runtimeFacts } from "../platform/runtime.ts";
 import { dispatch } from "./dispatch.ts";
 import { normalise, type Normalised } from "./normalise.ts";
-import { TREE } from "./tree.ts";
+import { loadTree, VERB_NAMES } from "./tree.ts";
 import type { Context, Globals } from "./verb.ts";
 import { VERSION } from "./version.ts";
 
@@ -13,7 +13,7 @@ import { VERSION } from "./version.ts";
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let line: Normalised | undefined;
   try {
-    line = await clientLine(argv) ?? normalise(argv, TREE);
+    line = await clientLine(argv) ?? await readLine(argv);
     return await perform(line, io);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
@@ -39,13 +39,20 @@ function wantsResultEvent({ path, node, globals, options }: Normalised): boolean
   return globals.json !== undefined || options.some((option) => /^--(in|out)putFormat=(stream-)?json$/.test(option));
 }
 
+/** Reads the line against the one verb that it seems to name; against all of them where that was another word. */
+async function readLine(argv: readonly string[]): Promise<Normalised> {
+  const named = argv.filter((word) => VERB_NAMES.includes(word)).slice(0, 1);
+  const line = normalise(argv, await loadTree(named));
+  if (line.path.length > 0 || line.globals.version !== undefined) return line;
+  return normalise(argv, await loadTree());
+}
+
 /** A line of protocol mode, which has no verb; null for any other. Off the way of lines that begin with a verb. */
 async function clientLine(argv: readonly string[]): Promise<Normalised | null> {
-  const verbs = Object.keys(TREE.verbs);
-  if (verbs.includes(argv[0] ?? "")) return null;
+  if (VERB_NAMES.includes(argv[0] ?? "")) return null;
   if (!argv.some((word) => /^(-p|--print|--(in|out)put-?format(=.*)?)$/i.test(word))) return null;
   const { readClientLine } = await import("./protocol/command_line.ts");
-  return readClientLine(argv, verbs);
+  return readClientLine(argv, VERB_NAMES);
 }
 
 async function perform(line: Normalised, io: Io): Promise<number> {

@@ -1,37 +1,36 @@
-/** The verbs. Declarations only: the code of a verb is loaded when it is called. */
-import { authVerb } from "./auth/verb.ts";
-import { chatVerb } from "./chat/verb.ts";
-import { completeVerb, completionsVerb } from "./completions/verb.ts";
-import { configVerb } from "./config/verb.ts";
-import { doctorVerb } from "./doctor/verb.ts";
-import { editorVerb } from "./editor/verb.ts";
-import { helpVerb } from "./help_topics/verb.ts";
-import { initProvidersVerb } from "./init_providers/verb.ts";
-import { localModelVerb } from "./local_model/verb.ts";
-import { providersVerb } from "./providers/verb.ts";
-import { runVerb } from "./run/verb.ts";
-import { secretsVerb } from "./secrets/verb.ts";
-import { sessionsVerb } from "./sessions/verb.ts";
-import { group } from "./verb.ts";
-import { versionVerb } from "./version_verb/verb.ts";
+/** The verbs. Each declaration is loaded when it is named: declaring all of them would cost every start half a millisecond. */
+import { type Group, group, type Verb } from "./verb.ts";
 
-export const TREE = group({
-  brief: "agentcli: agent turns with the models on your own machine",
-  verbs: {
-    run: runVerb,
-    chat: chatVerb,
-    "init-providers": initProvidersVerb,
-    providers: providersVerb,
-    config: configVerb,
-    "local-model": localModelVerb,
-    secrets: secretsVerb,
-    editor: editorVerb,
-    auth: authVerb,
-    sessions: sessionsVerb,
-    doctor: doctorVerb,
-    completions: completionsVerb,
-    help: helpVerb,
-    version: versionVerb,
-    __complete: completeVerb,
-  },
-});
+// deno-lint-ignore no-explicit-any -- verbs with different options
+type Node = Verb<any> | Group;
+
+const BRIEF = "agentcli: agent turns with the models on your own machine";
+
+/** The verbs below the name of the program, in the order of the help. */
+const VERBS: Readonly<Record<string, () => Promise<Node>>> = {
+  run: async () => (await import("./run/verb.ts")).runVerb,
+  chat: async () => (await import("./chat/verb.ts")).chatVerb,
+  "init-providers": async () => (await import("./init_providers/verb.ts")).initProvidersVerb,
+  providers: async () => (await import("./providers/verb.ts")).providersVerb,
+  config: async () => (await import("./config/verb.ts")).configVerb,
+  "local-model": async () => (await import("./local_model/verb.ts")).localModelVerb,
+  secrets: async () => (await import("./secrets/verb.ts")).secretsVerb,
+  editor: async () => (await import("./editor/verb.ts")).editorVerb,
+  auth: async () => (await import("./auth/verb.ts")).authVerb,
+  sessions: async () => (await import("./sessions/verb.ts")).sessionsVerb,
+  doctor: async () => (await import("./doctor/verb.ts")).doctorVerb,
+  completions: async () => (await import("./completions/verb.ts")).completionsVerb,
+  help: async () => (await import("./help_topics/verb.ts")).helpVerb,
+  version: async () => (await import("./version_verb/verb.ts")).versionVerb,
+  __complete: async () => (await import("./completions/verb.ts")).completeVerb,
+};
+
+/** What the verbs are called. */
+export const VERB_NAMES: readonly string[] = Object.keys(VERBS);
+
+/** The tree of verbs; with `only`, those of these names that there are. */
+export async function loadTree(only: readonly string[] = VERB_NAMES): Promise<Group> {
+  const named = Object.entries(VERBS).filter(([name]) => only.includes(name));
+  const verbs = await Promise.all(named.map(async ([name, load]) => [name, await load()] as const));
+  return group({ brief: BRIEF, verbs: Object.fromEntries(verbs) });
+}

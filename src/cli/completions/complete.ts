@@ -17,10 +17,10 @@ const PLAIN = /^[\w@%+:,./][\w@%+=:,./~-]*$|^--[\w-]+(?:=[\w@%+=:,./~-]*)?$/;
 export async function run(
   { options, arguments: words, context }: Invocation<typeof COMPLETE_OPTIONS>,
 ): Promise<void> {
-  const { TREE } = await import("../tree.ts");
+  const { loadTree } = await import("../tree.ts");
   const line = options.line === undefined ? null : splitLine(options.line);
   const typed = { words: line?.words.slice(1) ?? words, current: line?.current ?? options.word ?? "" };
-  const wanted = wantedAt(TREE, typed.words, { current: typed.current });
+  const wanted = wantedAt(await loadTree(), typed.words, { current: typed.current });
   const found = await candidates(wanted, context);
   const kept = line === null ? 0 : keptByShell(typed.current, options.breaks ?? "");
   const lines = found

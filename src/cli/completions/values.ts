@@ -56,8 +56,10 @@ async function sessions(context: Context): Promise<Candidate[]> {
 }
 
 async function topics(): Promise<Candidate[]> {
-  const [{ TOPICS }, { TREE }] = await Promise.all([import("../help_topics/topics.ts"), import("../tree.ts")]);
-  const verbs = Object.entries(TREE.verbs).filter(([, node]) => node.kind === "group" || node.hidden !== true);
+  const [{ TOPICS }, { loadTree }] = await Promise.all([import("../help_topics/topics.ts"), import("../tree.ts")]);
+  const verbs = Object.entries((await loadTree()).verbs).filter(([, node]) =>
+    node.kind === "group" || node.hidden !== true
+  );
   return [
     ...TOPICS.map(({ name, brief }) => ({ value: name, brief })),
     ...verbs.map(([value, { brief }]) => ({ value, brief })),

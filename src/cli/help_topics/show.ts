@@ -8,11 +8,12 @@ import { type Section, type Topic, TOPICS } from "./topics.ts";
 
 /** Runs the verb. A word that is neither verb nor topic is `usage`, with what was meant. */
 export async function run({ arguments: words, context }: Invocation): Promise<void> {
-  const { TREE } = await import("../tree.ts");
+  const { loadTree } = await import("../tree.ts");
+  const tree = await loadTree();
   const { io, globals } = context;
   const width = io.stdout.columns();
   const topic = words.length === 1 ? TOPICS.find(({ name }) => name === words[0]) : undefined;
-  const node = topic === undefined ? nodeAt(TREE, words) : TREE;
+  const node = topic === undefined ? nodeAt(tree, words) : tree;
   let text = topic === undefined ? helpText({ path: [...words], node }, width) : topicText(topic, width);
   if (topic === undefined && words.length === 0) text += `\n${topicList(width)}`;
   await io.stdout.write(globals.json ? jsonText({ topic: words.join(" "), text }) : text);
