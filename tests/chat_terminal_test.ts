@@ -193,7 +193,26 @@ terminalTest("with nothing configured the demo is offered and works", async () =
   await terminal.type("Read README.md");
   await terminal.press("Enter");
   await terminal.shows(/headings: Sample/);
+  await terminal.press("C-d");
+  const shown = await terminal.shows(/go on with: agentcli chat --resume \w{8} --model demo:demo\nEXIT 0/);
+  const [, id = ""] = /--resume (\w{8})/.exec(shown) ?? [];
+  await using later = await openTerminal(["chat", "--resume", id, "--model", "demo:demo"], { home });
+  await later.shows(/demo:demo {2}local, \d+ items/);
 });
+
+terminalTest(
+  "a default that is not configured is named as the cause, with the ways on, and /model is one",
+  async () => {
+    await using home = await temporaryHome();
+    await configure(home, { near: { baseUrl: "http://127.0.0.1:1/v1" } }, { default_provider: "gone" });
+    await using terminal = await openTerminal(["chat"], { home });
+    await terminal.shows(/default_provider is gone, which is not configured; configured: near/);
+    await terminal.shows(/config set default_provider near[^]*\/model\s+chooses[^]*\/model\s+demo/);
+    await terminal.type("/model demo");
+    await terminal.press("Enter");
+    await terminal.shows(/local · demo:demo/);
+  },
+);
 
 terminalTest("a tainted session is not sent to a remote model; a fork from before is offered", async () => {
   await using home = await temporaryHome();

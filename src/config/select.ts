@@ -145,6 +145,7 @@ async function decide(
   }
   const { defaultProvider, defaultModel, roles } = configuration;
   if (defaultProvider !== undefined) {
+    if (!isKnown(configuration, defaultProvider)) throw unknownDefault(configuration, defaultProvider);
     const selector = { provider: defaultProvider, model: defaultModel };
     return { source: "default", found: await ofSelector(configuration, selector, servedModels) };
   }
@@ -154,6 +155,25 @@ async function decide(
     return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };
   }
   return { source: "only provider", found: onlyProvider(configuration) };
+}
+
+function isKnown({ providers }: Configuration, name: string): boolean {
+  return name === DEMO || providers.some((provider) => provider.name === name);
+}
+
+/** Nobody typed the name now: said is which setting holds it. */
+function unknownDefault({ providers }: Configuration, name: string): AgentcliError {
+  const names = providers.map((provider) => provider.name);
+  const set = "agentcli config set default_provider";
+  return new AgentcliError(
+    "unknown_provider",
+    `default_provider is ${name}, which is not configured; configured: ${listed(names)}`,
+    {
+      hint: names.length === 0
+        ? "run `agentcli init-providers`, or try `--model demo`"
+        : `\`${set} ${closest(name, names)[0] ?? names[0]}\``,
+    },
+  );
 }
 
 /**

@@ -53,6 +53,9 @@ export function pick(state: PickerState, key: Key): Picked {
       return move(1);
     case "backspace":
       return open({ filter: state.filter.slice(0, -1), selected: 0 });
+    case "kill_to_start":
+    case "delete_word_left":
+      return open({ filter: "", selected: 0 });
     case "enter": {
       const index = found[state.selected];
       return index === undefined ? open({}) : { kind: "chosen", index };

@@ -27,6 +27,8 @@ Deno.test("what is typed narrows the list, and the choice is the one that is sho
   assert.deepEqual(press(MODELS, { text: "mm" }, "enter"), { kind: "chosen", index: 2 });
   assert.equal(press(MODELS, { text: "zz" }, "enter").kind, "open");
   assert.deepEqual(press(MODELS, { text: "zz" }, "backspace", "backspace", "enter"), { kind: "chosen", index: 0 });
+  assert.deepEqual(press(MODELS, { text: "zz" }, "kill_to_start", "enter"), { kind: "chosen", index: 0 });
+  assert.deepEqual(press(MODELS, { text: "zz" }, "delete_word_left", "enter"), { kind: "chosen", index: 0 });
 });
 
 Deno.test("a letter of a choice chooses it, any other letter does nothing", () => {

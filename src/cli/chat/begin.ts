@@ -1,5 +1,5 @@
 /** How a chat begins: with the model that is configured, or with one that is chosen now. */
-import { asAgentcliError } from "../../errors.ts";
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../verb.ts";
 import type { ChatSession } from "./chat_session.ts";
 import type { ChatView } from "./view.ts";
@@ -16,10 +16,28 @@ export async function beginChat(
     await view.during("connecting", chat.ready());
   } catch (error) {
     const { code } = asAgentcliError(error);
-    if (!canAsk || (code !== "no_provider" && code !== "no_model")) throw error;
+    if (!canAsk) throw error;
+    if (code !== "no_provider" && code !== "no_model") throw withWayOut(error);
     const { chooseFirstModel } = await import("./first_start.ts");
     const selector = await chooseFirstModel(view, context);
     if (selector === null) return view.leave();
     await view.during("connecting", chat.setModel(selector));
   }
+}
+
+/** What another model of this chat would not suffer from. */
+const OF_THE_MODEL: ReadonlySet<string> = new Set([
+  "unknown_provider",
+  "unknown_model",
+  "unknown_role",
+  "provider_unreachable",
+  "key_missing",
+  "key_store_unusable",
+]);
+
+function withWayOut(error: unknown): unknown {
+  const { code, message, hint } = asAgentcliError(error);
+  if (!OF_THE_MODEL.has(code)) return error;
+  const here = "for this chat: /model chooses another one, /model demo needs no server";
+  return new AgentcliError(code, message, { hint: hint === undefined ? here : `${hint}; ${here}`, cause: error });
 }

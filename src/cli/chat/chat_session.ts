@@ -54,6 +54,11 @@ export class ChatSession {
     return this.#prepared;
   }
 
+  /** Whether the model is of an option or of this chat, so that the configuration does not lead to it. */
+  get isModelChosen(): boolean {
+    return this.#options.model !== undefined;
+  }
+
   get mode(): PermissionMode {
     return this.#prepared?.session.policy.mode ?? this.#options.permissionMode ?? "default";
   }

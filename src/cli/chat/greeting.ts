@@ -1,4 +1,5 @@
 /** The first and the last words of a chat on a terminal. */
+import { shownCommand } from "../../engine/quote.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
@@ -17,8 +18,14 @@ export function greetingRows(prepared: Prepared, width: number): Row[] {
   ];
 }
 
-/** The command that goes on with the session; null where there is nothing to go on with. */
-export function farewell({ session, transcriptFile }: Prepared): string | null {
+/**
+ * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
+ * named, since nothing else says it the next time.
+ */
+export function farewell(prepared: Prepared, { chosen }: { chosen: boolean }): string | null {
+  const { session, transcriptFile } = prepared;
   if (transcriptFile === null || session.items.length === 0) return null;
-  return `go on with: agentcli chat --resume ${session.id.slice(0, 8)}\n`;
+  const model = chosen ? ["--model", clean(selectorOf(prepared))] : [];
+  const argv = ["agentcli", "chat", "--resume", session.id.slice(0, 8), ...model];
+  return `go on with: ${shownCommand({ argv, variables: [] }, "linux")}\n`;
 }

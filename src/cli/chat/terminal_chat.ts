@@ -119,7 +119,7 @@ class TerminalChat implements ChatView {
       io.stdin.setRaw(false);
       await io.stdout.write(PLAIN_PASTES_AND_CURSOR).catch(() => {});
       const { prepared } = this.#chat;
-      const last = prepared === null ? null : farewell(prepared);
+      const last = prepared === null ? null : farewell(prepared, { chosen: this.#chat.isModelChosen });
       if (last !== null) await io.stdout.write(last).catch(() => {});
       await this.#chat.close();
     }
