@@ -17,7 +17,7 @@ import { AgentcliError } from "../../errors.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { Values } from "../option.ts";
-import type { Context, Invocation } from "../verb.ts";
+import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";
 import { readContent, readFolder } from "./content.ts";
 import { notice, warn } from "../say.ts";
@@ -31,7 +31,7 @@ type Given = Values<typeof ADD_OPTIONS>;
 interface Request {
   name: string;
   options: Given;
-  context: Context;
+  scene: Scene;
   to: Destination;
 }
 
@@ -48,7 +48,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   const scene = await openScene(options, context);
   const scope = options.scope ?? (kind === "mcp" ? "user" : "project");
   const to = { dialect: scene.dialect, places: scene.places(scope) };
-  const add = [await makeArtifact(kind, { name: given ?? "", options, context, to })];
+  const add = [await makeArtifact(kind, { name: given ?? "", options, scene, to })];
   const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
   if (kind === "hook" && isScaffold(given ?? "") && !options.set.some((word) => word.startsWith("agentcli="))) {
     await warnMissingProgram(scene);
@@ -65,7 +65,7 @@ export async function warnMissingProgram({ context }: Scene): Promise<void> {
 }
 
 async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
-  const { name, options, context, to } = request;
+  const { name, options, scene, to } = request;
   switch (kind) {
     case "rule":
       return makeRule(name, await contentOf(request), { fields: options, to });
@@ -79,10 +79,10 @@ async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
       return makeServer(name, await serverOf(request), { to });
     default: {
       const { base } = to.places;
-      const place = name === "" || to.places.scope !== "project" ? base : resolve(context.globals.cwd, name);
+      const place = name === "" || to.places.scope !== "project" ? base : resolve(scene.context.globals.cwd, name);
       const directory = relativeTo(base, place);
       const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
-      return makeInstructions(section, await readContent(fileOf(options), context), { to, directory });
+      return makeInstructions(section, await readContent(fileOf(options), scene), { to, directory });
     }
   }
 }
@@ -92,14 +92,14 @@ function fileOf({ file }: Given): string {
   throw new AgentcliError("usage", "the content is missing", { hint: "give --file <path>; - is standard input" });
 }
 
-function contentOf({ options, context }: Request): Promise<string> {
-  return readContent(fileOf(options), context);
+function contentOf({ options, scene }: Request): Promise<string> {
+  return readContent(fileOf(options), scene);
 }
 
-async function addSkill({ name, options, context, to }: Request): Promise<Artifact> {
+async function addSkill({ name, options, scene, to }: Request): Promise<Artifact> {
   const directory = options.shared ? join(to.places.base, ".agents/skills") : undefined;
-  if (options.dir !== undefined) return makeSkill(name, readFolder(options.dir, context), { to, directory });
-  const bytes = new TextEncoder().encode(await readContent(fileOf(options), context));
+  if (options.dir !== undefined) return makeSkill(name, await readFolder(options.dir, scene), { to, directory });
+  const bytes = new TextEncoder().encode(await readContent(fileOf(options), scene));
   return makeSkill(name, [{ path: "SKILL.md", bytes, executable: false }], { to, directory });
 }
 
@@ -142,8 +142,8 @@ function pairs(words: readonly string[], option: string): Record<string, string>
   }));
 }
 
-async function serverOf({ options, context }: Request): Promise<McpServer> {
-  if (options.file !== undefined) return parseServer(await readContent(options.file, context));
+async function serverOf({ options, scene }: Request): Promise<McpServer> {
+  if (options.file !== undefined) return parseServer(await readContent(options.file, scene));
   if (options.serverUrl !== undefined) {
     return { serverUrl: options.serverUrl, headers: pairs(options.header, "--header") };
   }

@@ -9,6 +9,7 @@ import { clean } from "../../terminal/clean.ts";
 import { unifiedDiff } from "../../terminal/diff.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
+import { isWithin } from "../../platform/path.ts";
 import { notice } from "../say.ts";
 import type { Scene } from "./scene.ts";
 
@@ -18,18 +19,25 @@ function shownText(bytes: Uint8Array): string | null {
   return text === null ? null : hideKeys(text);
 }
 
-/** The changes of a plan as one text. */
-export function planText({ changes }: Plan, { shown }: Scene): string {
-  return changes.map(({ path, before, after, mode }) => {
-    const name = shown(path);
-    const [old, now] = [before?.bytes ?? null, after].map((bytes) => bytes === null ? "" : shownText(bytes));
-    if (typeof old !== "string" || typeof now !== "string") {
-      return `binary file ${clean(name)}: ${after === null ? "removed" : "written"}\n`;
-    }
-    if (after === null) return clean(unifiedDiff(old, "", { name }), { multiline: true });
-    const diff = unifiedDiff(before === null ? null : old, now, { name });
-    return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });
-  }).join("");
+/** The changes of a plan as one text; of a protected file only that it changes. */
+export async function planText({ changes }: Plan, { shown, around, protection }: Scene): Promise<string> {
+  const isOfProject = changes.some(({ path }) => isWithin(around.root, path));
+  const covers = isOfProject ? (await protection()).covers : () => false;
+  return changes.map((change) => changeText(change, { name: shown(change.path), isHidden: covers(change.path) }))
+    .join("");
+}
+
+function changeText(
+  { before, after, mode }: Plan["changes"][number],
+  { name, isHidden }: { name: string; isHidden: boolean },
+): string {
+  const what = after === null ? "removed" : "written";
+  if (isHidden) return `protected file ${clean(name)}: ${what}\n`;
+  const [old, now] = [before?.bytes ?? null, after].map((bytes) => bytes === null ? "" : shownText(bytes));
+  if (typeof old !== "string" || typeof now !== "string") return `binary file ${clean(name)}: ${what}\n`;
+  if (after === null) return clean(unifiedDiff(old, "", { name }), { multiline: true });
+  const diff = unifiedDiff(before === null ? null : old, now, { name });
+  return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });
 }
 
 /** What was not done, one line each. */
@@ -42,14 +50,14 @@ function action({ before, after }: Plan["changes"][number]): string {
 }
 
 /** A plan for `--json`. */
-export function planJson(plan: Plan, scene: Scene): Record<string, unknown> {
+export async function planJson(plan: Plan, scene: Scene): Promise<Record<string, unknown>> {
   return {
     dialect: scene.dialect.id,
-    changes: plan.changes.map((change) => ({
+    changes: await Promise.all(plan.changes.map(async (change) => ({
       path: change.path,
       action: action(change),
-      diff: planText({ ...plan, changes: [change] }, scene),
-    })),
+      diff: await planText({ ...plan, changes: [change] }, scene),
+    }))),
     problems: plan.problems,
     given_back: plan.givenBack,
   };
@@ -62,7 +70,7 @@ export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: 
   const { io, globals } = scene.context;
   if (wanted.add.length > 0) await tellDialect(scene);
   const show = async (plan: Plan) => {
-    if (!globals.json && !globals.quiet) await io.stdout.write(planText(plan, scene));
+    if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, scene));
   };
   const plan = globals.yes && !options.dryRun
     // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
@@ -75,7 +83,7 @@ export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: 
     // Also when no file changes: what is wanted is noted all the same.
     await applyChanges(scene.home, wanted, { expected: plan });
   }
-  if (globals.json) await io.stdout.write(jsonText({ ...planJson(plan, scene), applied: !options.dryRun }));
+  if (globals.json) await io.stdout.write(jsonText({ ...await planJson(plan, scene), applied: !options.dryRun }));
   return await tellOutcome(plan, scene, { isDone: !options.dryRun });
 }
 

@@ -20,7 +20,7 @@ export async function run(
   const [name = ""] = words;
   if (options.from === undefined) throw new AgentcliError("usage", "editor persona needs --from <file>");
   const scene = await openScene(options, context);
-  const matter = readFrontmatter(await readContent(options.from, context));
+  const matter = readFrontmatter(await readContent(options.from, scene));
   const description = (fieldText(matter, "description") || firstLine(matter.body)).slice(0, 900);
   const head = `---\nname: ${name}\ndescription: ${
     JSON.stringify(`${description} (Take this role when asked for ${name}.)`)

@@ -12,8 +12,8 @@ import type { PLACE_OPTIONS } from "./verb.ts";
 export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const scene = await openScene(options, context);
   const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
-  if (context.globals.json) return await context.io.stdout.write(jsonText(planJson(plan, scene)));
-  await context.io.stdout.write(planText(plan, scene));
+  if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, scene)));
+  await context.io.stdout.write(await planText(plan, scene));
   for (const problem of problemLines(plan, scene)) {
     await context.io.stderr.write(`would not be done: ${clean(problem)}\n`);
   }

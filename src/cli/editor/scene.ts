@@ -8,6 +8,7 @@ import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { isWithin, normalise, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context } from "../verb.ts";
+import type { Protection } from "./protection.ts";
 
 /** What is given on the command line. */
 export interface PlaceOptions {
@@ -29,6 +30,8 @@ export interface Scene {
   isHere(installed: Pick<Installed, "scope" | "base">): boolean;
   /** A path for messages: relative to the project where it lies below it, else to the home as `~`. */
   shown(path: string): string;
+  /** What is protected; looked up when it is first asked for. */
+  protection(): Promise<Protection>;
 }
 
 /** Looks around. Throws `usage` where there is no home directory. */
@@ -62,6 +65,11 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
       return [];
     }
   };
+  let protection: Promise<Protection> | null = null;
+  const openProtection = async () => {
+    const module = await import("./protection.ts");
+    return await module.openProtection({ root: around.root, cwd: globals.cwd, userHome: around.userHome }, io);
+  };
   return {
     context,
     around,
@@ -74,5 +82,6 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
       !isWithin(around.root, path) && isWithin(around.userHome, path)
         ? `~/${relativeTo(around.userHome, path)}`
         : relativeTo(around.root, path),
+    protection: () => protection ??= openProtection(),
   };
 }

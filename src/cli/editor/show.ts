@@ -10,6 +10,9 @@ import type { Invocation } from "../verb.ts";
 import { openScene } from "./scene.ts";
 import type { PLACE_OPTIONS } from "./verb.ts";
 
+/** What is shown of a file that is protected. */
+const PROTECTED = "(protected)";
+
 /** Throws `usage` when there is no such artifact. */
 export async function run({ options, arguments: words, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const [word = ""] = words;
@@ -21,11 +24,15 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   if (ours.length + others.length === 0) {
     throw new AgentcliError("usage", `there is no artifact "${word}" here`, { hint: "see: agentcli editor list" });
   }
+  const { covers } = await scene.protection();
   const { io, globals } = context;
   if (globals.json) {
-    const shownOurs = ours.map(({ pieces, ...head }) => ({ ...head, pieces: pieces.map(shownPiece) }));
+    const shownOurs = ours.map(({ pieces, ...head }) => ({
+      ...head,
+      pieces: pieces.map((piece) => shownPiece(piece, covers)),
+    }));
     const shownOthers = others.map(({ entry, ...one }) =>
-      entry === undefined ? one : { ...one, entry: hideKeysOf(entry) }
+      entry === undefined || covers(one.path) ? one : { ...one, entry: hideKeysOf(entry) }
     );
     return await io.stdout.write(jsonText({ ours: shownOurs, others: shownOthers }));
   }
@@ -39,7 +46,9 @@ export async function run({ options, arguments: words, context }: Invocation<typ
         : ` (${piece.at.join(".")})`;
       const note = written === null ? ", was there already" : "";
       await io.stdout.write(`\n${clean(scene.shown(piece.path))}${clean(where)}${note}\n`);
-      const text = piece.kind === "file"
+      const text = covers(piece.path)
+        ? PROTECTED
+        : piece.kind === "file"
         ? lookAt(piece.path) ?? "(no text)"
         : piece.kind === "section"
         ? piece.content
@@ -49,15 +58,22 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   }
   for (const { kind, name, scope, path, entry } of others) {
     await io.stdout.write(`${kind}:${clean(name)}, ${scope}, written by others: ${clean(scene.shown(path))}\n`);
-    const text = entry === undefined
+    const text = covers(path)
+      ? PROTECTED
+      : entry === undefined
       ? hideKeys(lookAt(path) ?? "(no text)")
       : JSON.stringify(hideKeysOf(entry), null, 2);
     await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
   }
 }
 
-/** A piece for `--json`: what of others it stands for is kept in the ledger, and told nobody. */
-function shownPiece({ piece, written, taken }: InstalledPiece) {
-  const shown = piece.kind === "item" || piece.kind === "member" ? { ...piece, value: hideKeysOf(piece.value) } : piece;
+/** A piece for `--json`: what of others it stands for is kept in the ledger, and told nobody; nor is what is protected. */
+function shownPiece({ piece, written, taken }: InstalledPiece, covers: (path: string) => boolean) {
+  const { kind, path } = piece;
+  const shown = covers(path)
+    ? { kind, path }
+    : piece.kind === "item" || piece.kind === "member"
+    ? { ...piece, value: hideKeysOf(piece.value) }
+    : piece;
   return { piece: shown, written, ...(taken === undefined ? {} : { taken }) };
 }

@@ -1,0 +1,73 @@
+/** What is protected, asked before a file is copied to where an editor's assistant reads it, or printed. */
+import { findProjectRoot } from "../../boundary/project.ts";
+import { ProtectedSet } from "../../boundary/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import { projectNet } from "../../boundary/scan/project_net.ts";
+import { stringsIn } from "../../editor/events.ts";
+import { readFrontmatter } from "../../editor/frontmatter.ts";
+import { ProtectedView, realOrNamed } from "../../editor/guard/view.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { Io } from "../../platform/io.ts";
+import { dirname, isWithin, relativeTo } from "../../platform/path.ts";
+
+/** Where it is asked. */
+export interface ProtectionPlace {
+  /** The project, a real path. */
+  root: string;
+  cwd: string;
+  userHome: string;
+}
+
+/** The protected files of the project, and of another one that a file is taken from. */
+export interface Protection {
+  /** Whether a rule covers the file at an absolute path, by any of its names. */
+  covers(path: string): boolean;
+  /**
+   * Throws `policy_refused` for a file that is protected: the assistant counts as remote, and reads what is installed.
+   * `path` is absolute; of a file outside of the project the markers of its own project are asked.
+   */
+  refuseFile(path: string): Promise<void>;
+  /** Throws `policy_refused` for a text that holds a fragment of a protected file, wherever the text comes from. */
+  refuseText(text: string): Promise<void>;
+}
+
+const HINT = "leave it out: the editor's assistant reads what is installed, and it counts as remote";
+
+/** Looks at the whole project, since a marker or a link anywhere in it can cover any path. */
+export async function openProtection(place: ProtectionPlace, io: Io): Promise<Protection> {
+  const { root, userHome } = place;
+  const { view, keep } = await ProtectedView.open({ roots: [root], cwd: place.cwd, userHome }, io);
+  await keep();
+  const net = projectNet(view.set, [root]);
+  const refuse = (path: string, rule: ProtectionRule) => {
+    throw new AgentcliError(
+      "policy_refused",
+      `${relativeTo(root, path)} is protected (${describeRule(rule, root)})`,
+      { hint: HINT },
+    );
+  };
+  return {
+    covers: (path) => view.ruleAt(path) !== null,
+    async refuseFile(path) {
+      const rule = view.ruleAt(path);
+      if (rule !== null) refuse(path, rule);
+      const real = realOrNamed(path);
+      if (isWithin(root, real)) return;
+      const elsewhere = await findProjectRoot(dirname(real), userHome).catch(() => dirname(real));
+      const itsRule = new ProtectedSet([elsewhere]).rule(real);
+      if (itsRule !== null) refuse(path, itsRule);
+    },
+    async refuseText(text) {
+      if (!view.set.any) return;
+      // The names of fields are the same in every file of this kind, so they say nothing of where a text comes from.
+      const { fields, body } = readFrontmatter(text);
+      const hit = await net.check([body, ...stringsIn([...fields?.values() ?? []])]);
+      if (hit === null) return;
+      throw new AgentcliError(
+        "policy_refused",
+        `the content holds what ${relativeTo(root, hit.path)} holds, which is protected`,
+        { hint: HINT },
+      );
+    },
+  };
+}

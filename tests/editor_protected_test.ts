@@ -1,0 +1,81 @@
+/** The verbs of the editor and protected files: none is copied to where an assistant reads it, and none is printed. */
+import assert from "node:assert/strict";
+import { done, editor } from "./helpers/editor_program.ts";
+import { fileTree } from "./helpers/file_tree.ts";
+import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+const SECRET = "correct-horse-battery-staple-42 and some more words of it";
+
+const SKILL = "---\nname: sk\ndescription: A skill.\n---\n\nDo it.\n";
+
+async function project(home: TemporaryHome): Promise<void> {
+  await home.write(".agentclisecret", "no-cloud: sk/cred\nno-cloud: secrets\nno-cloud: .ide/rules\n");
+  await home.write("sk/SKILL.md", SKILL);
+  await home.write("sk/cred", SECRET);
+  await home.write("secrets/s.md", `---\ndescription: d\n---\n${SECRET}\n`);
+  await home.write("secrets/server.json", JSON.stringify({ command: "c", args: [SECRET] }));
+}
+
+for (
+  const [what, words] of Object.entries({
+    "a folder of a skill": ["add", "skill", "sk", "--dir", "sk"],
+    "a rule": ["add", "rule", "r", "--file", "secrets/s.md"],
+    "a workflow": ["add", "workflow", "w", "--file", "secrets/s.md"],
+    "a skill of one file": ["add", "skill", "sk", "--file", "secrets/s.md"],
+    "instructions": ["add", "instructions", "--file", "secrets/s.md"],
+    "a server": ["add", "mcp", "s", "--file", "secrets/server.json"],
+    "a persona": ["persona", "p", "--from", "secrets/s.md"],
+    "a link to a rule": ["add", "rule", "r", "--file", "link.md"],
+    "another name of a rule": ["add", "rule", "r", "--file", "hard.md"],
+  })
+) {
+  Deno.test(`${what} with protected content is refused, and nothing of it is printed`, async () => {
+    await using home = await temporaryHome();
+    await project(home);
+    await Deno.symlink("secrets/s.md", `${home.project}/link.md`);
+    await Deno.link(`${home.project}/secrets/s.md`, `${home.project}/hard.md`);
+    const before = fileTree(home.project);
+    for (const more of [["--yes"], ["--dry-run"], ["--yes", "--json"]]) {
+      const { code, stdout, stderr } = await editor(home, ...words, ...more);
+      assert.equal(code, 6, stderr);
+      assert.match(stdout + stderr, /is protected \(\.agentclisecret:\d/);
+      assert.equal((stdout + stderr).includes("correct-horse"), false);
+    }
+    assert.deepEqual(fileTree(home.project), before);
+  });
+}
+
+Deno.test("protected content from standard input is refused too, and a file of another project by its own marker", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  const words = ["editor", "add", "rule", "r", "--file", "-", "--yes"];
+  const piped = await runProgram(words, { home, stdin: `Remember: ${SECRET}\n` });
+  assert.equal(piped.code, 6, piped.stderr);
+  await home.write("../other/.agentclisecret", "no-cloud: keys\n");
+  await home.write("../other/keys/deep/k.md", "key\n");
+  await home.write("../other/open.md", "Be brief.\n");
+  assert.equal((await editor(home, "add", "rule", "r", "--file", "../other/keys/deep/k.md", "--yes")).code, 6);
+  assert.equal((await editor(home, "add", "workflow", "r", "--file", "../other/open.md", "--yes")).code, 2);
+  await done(home, "add", "workflow", "r", "--description", "d", "--file", "../other/open.md", "--yes");
+});
+
+Deno.test("the content of a protected file is not in plans, diffs and show", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  await home.write(".ide/rules/own.md", `---\ntrigger: manual\n---\n${SECRET}\n`);
+  await home.write("in.md", "Be brief.\n");
+  for (
+    const words of [
+      ["show", "rule:own"],
+      ["show", "rule:own", "--json"],
+      ["add", "rule", "own", "--file", "in.md", "--force", "--dry-run"],
+      ["add", "rule", "own", "--file", "in.md", "--force", "--yes", "--json"],
+      ["plan"],
+      ["remove", "--all", "--yes"],
+    ]
+  ) {
+    const { stdout, stderr } = await done(home, ...words);
+    assert.equal((stdout + stderr).includes("correct-horse"), false, words.join(" "));
+  }
+  assert.match(await home.read(".ide/rules/own.md"), /correct-horse/);
+});
