@@ -272,7 +272,6 @@ Deno.test("engine E is ft where it is installed, else mini-sglang, else told how
     { mode: 0o755 },
   );
   await Deno.copyFile(join(home.root, "bin/python3"), join(home.root, "bin/python"));
-  // Any port but the usual one, where something may be listening on this machine.
   const absent = await serve(home, programs, [...args, "--port", String(freePort())]);
   assert.equal(absent.code, 1);
   assert.match(absent.stderr, /engine_e needs ft or python3 or python, which is not on PATH\n.*install FreeToken/);
