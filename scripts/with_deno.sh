@@ -2,6 +2,7 @@
 # Sets DENO to the program and puts it on PATH. Needs Deno 2.8 or later, or Node.js with npm.
 
 agentcli_deno_version=2.9.6
+agentcli_room_mb=150 # Deno is 96 MB unpacked; its packages and a part of the download come beside it
 agentcli_settings='DENO_NO_UPDATE_CHECK=1' # what a command line of the user needs, for messages
 agentcli_home=${HOME:-}
 agentcli_caches=${XDG_CACHE_HOME:-$agentcli_home/.cache}
@@ -18,6 +19,17 @@ END
   [ "$major" -gt 2 ] || { [ "$major" -eq 2 ] && [ "$minor" -ge 8 ]; }
 }
 
+# MB that are free where the folder $1 is; empty where that cannot be found out.
+agentcli_free_mb() { df -Pk "$1" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }'; }
+
+# Said before anything is fetched: npm leaves the package out without a word when the disk is full.
+agentcli_need_room() {
+  free=$(agentcli_free_mb "$1")
+  [ -n "$free" ] && [ "$free" -lt "$agentcli_room_mb" ] || return 0
+  echo "agentcli needs $agentcli_room_mb MB in $1 for Deno, and $free MB are free; make room, or set XDG_CACHE_HOME to a directory on another disk" >&2
+  return 1
+}
+
 # Installs Deno below $1. The program is taken from the package of this platform, so no install script has to run:
 # npm 11 asks before it runs one, and company settings often forbid it.
 agentcli_install_deno() {
@@ -26,16 +38,21 @@ agentcli_install_deno() {
   printf '{"private":true}\n' >"$unfinished/package.json"
   (
     cd "$unfinished"
+    # One more try, and soon: npm's own waits are a minute of silence where there is no network.
     npm install --location=project --ignore-scripts --include=optional --no-audit --no-fund --no-update-notifier --loglevel=error \
-      "deno@$agentcli_deno_version" >&2
-  ) || { rm -rf "$unfinished"; return 1; }
+      --fetch-retries=1 --fetch-retry-mintimeout=1000 "deno@$agentcli_deno_version" >&2
+  ) || {
+    rm -rf "$unfinished"
+    echo "npm could not fetch Deno (its reason is above): run this again with the network, or install Deno 2.8 or later by hand: https://docs.deno.com" >&2
+    return 1
+  }
   found=
   for program in "$unfinished"/node_modules/@deno/*/deno "$unfinished"/node_modules/@deno/*/deno.exe; do
     [ -f "$program" ] && found=$program
   done
   if [ -z "$found" ]; then
     rm -rf "$unfinished"
-    echo "npm has no Deno for this system; install Deno 2.8 or later by hand: https://docs.deno.com" >&2
+    echo "npm installed no Deno: there is none for this system, or no room for it ($(agentcli_free_mb "$agentcli_cache") MB are free in $agentcli_cache, $(agentcli_free_mb "$agentcli_home") MB in $agentcli_home); make room, or install Deno 2.8 or later by hand: https://docs.deno.com" >&2
     return 1
   fi
   chmod +x "$found"
@@ -58,6 +75,7 @@ agentcli_find_deno() {
       return 1
     fi
     agentcli_need_directory "$agentcli_cache" || return 1
+    agentcli_need_room "$agentcli_cache" || return 1
     echo "Installing Deno $agentcli_deno_version from npm into $folder (once, about 100 MB) ..." >&2
     agentcli_install_deno "$folder" || return 1
   fi
@@ -94,7 +112,8 @@ export DENO DENO_NO_UPDATE_CHECK DENO_TLS_CA_STORE
 
 # Fetches the packages that the modules given as arguments need; nothing is fetched twice.
 agentcli_fetch_packages() {
-  "$DENO" cache --quiet --no-config "$@" && return 0
-  echo "the packages could not be fetched from npm; agentcli needs the network once, for this" >&2
+  said=$(NO_COLOR=1 "$DENO" cache --quiet --no-config "$@" 2>&1) && return 0
+  said=$(printf '%s\n' "$said" | sed -n '/^error/{s/^error: //p;q;}')
+  echo "the packages could not be fetched from npm (${said:-Deno gave no reason}); agentcli needs the network once, for this" >&2
   return 1
 }
