@@ -5,10 +5,11 @@ import { describeRule, type ProtectionRule } from "../../boundary/protection_rul
 import { projectNet } from "../../boundary/scan/project_net.ts";
 import { stringsIn } from "../../editor/events.ts";
 import { readFrontmatter } from "../../editor/frontmatter.ts";
-import { ProtectedView, realOrNamed } from "../../editor/guard/view.ts";
+import { ProtectedView } from "../../editor/guard/view.ts";
 import { AgentcliError } from "../../errors.ts";
+import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
-import { dirname, isWithin, relativeTo } from "../../platform/path.ts";
+import { dirname, isWithin, normalise, relativeTo } from "../../platform/path.ts";
 
 /** Where it is asked. */
 export interface ProtectionPlace {
@@ -51,8 +52,9 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
     async refuseFile(path) {
       const rule = view.ruleAt(path);
       if (rule !== null) refuse(path, rule);
-      const real = realOrNamed(path);
-      if (isWithin(root, real)) return;
+      const found = await realPath(path);
+      if (found === null || isWithin(root, normalise(found))) return;
+      const real = normalise(found);
       const elsewhere = await findProjectRoot(dirname(real), userHome).catch(() => dirname(real));
       const itsRule = new ProtectedSet([elsewhere]).rule(real);
       if (itsRule !== null) refuse(path, itsRule);
