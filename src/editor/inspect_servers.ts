@@ -1,5 +1,5 @@
 /** What is wrong with an MCP server as it stands in its file. */
-import { holdsKey, isLiteralKey } from "./server_keys.ts";
+import { argumentsWithKey, holdsKey, isLiteralKey } from "./server_keys.ts";
 
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -21,8 +21,8 @@ export function serverProblems(value: unknown): string[] {
   if (value.disabled !== undefined && typeof value.disabled !== "boolean") {
     problems.push("its disabled is no true or false");
   }
-  const open = [value.command, value.serverUrl, value.url, ...(textList(value.args) ? value.args : [])];
-  if (open.some((word) => typeof word === "string" && holdsKey(word))) {
+  const open = [value.command, value.serverUrl, value.url].filter((word) => typeof word === "string");
+  if (open.some(holdsKey) || (textList(value.args) && argumentsWithKey(value.args).length > 0)) {
     problems.push("its command line or address holds a literal key");
   }
   return [...problems, ...mapProblems("env", value.env), ...mapProblems("headers", value.headers)];

@@ -11,7 +11,7 @@ import { checkName } from "./names.ts";
 import type { Places } from "./places.ts";
 import { bashQuoted, powershellQuoted, type Scripts } from "./scaffold.ts";
 import { ownMarks } from "./section.ts";
-import { holdsKey, isLiteralKey } from "./server_keys.ts";
+import { argumentsWithKey, holdsKey, isLiteralKey } from "./server_keys.ts";
 
 /** Where an artifact goes. */
 export interface Destination {
@@ -212,8 +212,10 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
     });
   }
   const { disabled, disabledTools } = server;
-  const open = "command" in server ? [server.command, ...server.args] : [server.serverUrl];
-  if (open.some(holdsKey)) {
+  const isOpen = "command" in server
+    ? argumentsWithKey([server.command, ...server.args]).length > 0
+    : holdsKey(server.serverUrl);
+  if (isOpen) {
     throw new AgentcliError("usage", `server ${name}: its command line or address holds a literal key`, {
       hint: "give the key through --env or --header as ${env:NAME}",
     });

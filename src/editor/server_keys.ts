@@ -3,33 +3,104 @@ import { isSecretVariable } from "../boundary/hygiene.ts";
 import { type JsonNode, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 
 const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;
-const REFERENCE = /\$\{env:[A-Za-z_]\w*\}/;
-
-/** Whether the value of a variable or of a header is a key as it stands, and no reference to one. */
-export function isLiteralKey(name: string, value: string, { inHeader }: { inHeader: boolean }): boolean {
-  const secret = isSecretVariable(name.replaceAll("-", "_")) || (inHeader && /^(?:authorization|cookie)$/i.test(name));
-  return KEY_SHAPE.test(value) || (secret && value !== "" && !REFERENCE.test(value));
-}
-
-/** Whether a word of a command line or an address holds a key. */
-export function holdsKey(word: string): boolean {
-  return KEY_SHAPE.test(word) || /:\/\/[^/\s@]*:[^/\s@]*@/.test(word);
-}
-
+/** `${env:NAME}`, which the editors fill in. */
+const REFERENCE = /\$\{env:[A-Za-z_]\w*\}/g;
+/** In arguments and addresses programs fill in names of their own too. */
+const ANY_REFERENCE = /\$\{[^{}]*\}|\$[A-Za-z_]\w*|%\w+%|<[^<>]*>/g;
+const PASSWORD = /(:\/\/[^/\s@:]*:)[^/\s@]+@/g;
+const SCHEME = /^\s*(?:bearer|basic|token|bot)\s+\S{6,}\s*$/i;
 const HIDDEN = "(a key)";
 
+/** Whether something of that name is a key: a variable, a header, an option, a parameter of an address. */
+function namesKey(name: string): boolean {
+  const plain = name.replace(/^-+/, "").replaceAll(/[-.]/g, "_");
+  return isSecretVariable(plain) || /(?:^|_)(?:authorization|auth|cookie|pass|pwd|pat|sig|signature)$/i.test(plain);
+}
+
+/** What is left beside references is no part of a key: a scheme (`Bearer`), names of cookies, signs between them. */
+function isOnlyReferences(value: string): boolean {
+  const rest = value.replace(REFERENCE, "\0");
+  return rest.includes("\0") &&
+    /^[\s"']*(?:(?:bearer|basic|bot|digest|oauth|apikey|(?:[a-z-]*-)?(?:token|key))\s+)?(?:[\0:;,"'\s]|(?<![^\s;])[A-Za-z][\w.-]{0,31}=)*$/i
+      .test(rest);
+}
+
+/** Whether the value of a variable or of a header is a key as it stands, or holds one beside a reference. */
+export function isLiteralKey(name: string, value: string, { inHeader }: { inHeader: boolean }): boolean {
+  const isNamed = isSecretVariable(name.replaceAll("-", "_")) || (inHeader && namesKey(name));
+  return holdsKey(value) || SCHEME.test(value.replace(REFERENCE, "")) ||
+    (isNamed && value !== "" && !isOnlyReferences(value));
+}
+
+/** Whether a word or an address holds a key: by its shape, as a password, or as a parameter that is named like one. */
+export function holdsKey(word: string): boolean {
+  return hiddenIn(word) !== word;
+}
+
+/** What follows a name that is one of a key: a key, unless it refers to one, or names a file. */
+function isValueOfKey(value: string): boolean {
+  const rest = value.replace(ANY_REFERENCE, "").replace(/^\s*(?:bearer|basic|token|bot)?[\s:"']*$/i, "");
+  return rest !== "" && !/^(?:\.{0,2}|~)\/|^[A-Za-z]:\\|\.(?:pem|key|crt|json|txt)$/.test(value);
+}
+
+/** A word with what is a key in it hidden; `before`: the word in front of it. */
+function shownWord(word: string, before: string): string {
+  const [, head = "", name = "", value = ""] =
+    /^((?:--?[A-Za-z][\w-]*=)?(-{0,2}[A-Za-z_][\w-]*)[=:]\s*)([^]*)$/.exec(word) ??
+      [];
+  if (namesKey(name) && !value.startsWith("//") && isValueOfKey(value)) return head + HIDDEN;
+  const isOption = /^--?[A-Za-z][\w-]*$/.test(before) && namesKey(before);
+  return isOption && !word.startsWith("-") && isValueOfKey(word) ? HIDDEN : hiddenIn(word);
+}
+
+function shownWords(words: readonly string[]): string[] {
+  return words.map((word, at) => shownWord(word, words[at - 1] ?? ""));
+}
+
+/** The places of those words of a command line that hold a key as it stands (`--token=…`, `--password …`, `KEY=…`). */
+export function argumentsWithKey(words: readonly string[]): number[] {
+  return shownWords(words).flatMap((shown, at) => shown === words[at] ? [] : [at]);
+}
+
+/** A text without what is a key wherever it stands: by its shape, in an address, or after an option named like one. */
 function hiddenIn(text: string): string {
-  return text.replace(new RegExp(KEY_SHAPE, "g"), HIDDEN).replace(/:\/\/[^/\s@]*:[^/\s@]*@/g, `://${HIDDEN}@`);
+  return text
+    .replace(new RegExp(KEY_SHAPE, "g"), HIDDEN)
+    .replace(
+      PASSWORD,
+      (whole, head: string) => whole.slice(head.length, -1).replace(ANY_REFERENCE, "") === "" ? whole : `://${HIDDEN}@`,
+    )
+    .replace(
+      /([?&])([\w.-]+)=([^&#\s"'`\\]+)/g,
+      (whole, sign: string, name: string, value: string) =>
+        namesKey(name) && isValueOfKey(value) ? `${sign}${name}=${HIDDEN}` : whole,
+    )
+    .replace(
+      /(^|[\s"'`])(--?[A-Za-z][\w-]*)=([^\s"'`\\]+)/g,
+      (whole, sign: string, name: string, value: string) =>
+        namesKey(name) && isValueOfKey(value) ? `${sign}${name}=${HIDDEN}` : whole,
+    );
+}
+
+/** A value of a text and what is shown instead. */
+interface Replaced {
+  node: JsonNode;
+  shown: string;
 }
 
 /** The values of a server that are keys as they stand. */
-function keyNodes(server: JsonNode): JsonNode[] {
-  return ["env", "headers"].flatMap((member) => {
-    const node = server.kind === "object" ? nodeAt(server, [member]) : null;
-    if (node?.kind !== "object") return [];
-    return node.members.flatMap(({ key, value }) =>
-      value.kind === "plain" && isLiteralKey(key, String(value.value), { inHeader: member === "headers" })
-        ? [value]
+function keyNodes(server: JsonNode): Replaced[] {
+  if (server.kind !== "object") return [];
+  return server.members.flatMap(({ key: member, value }): Replaced[] => {
+    if (member === "args" && value.kind === "array") {
+      const words = value.items.map((item) => item.kind === "plain" ? String(item.value) : "");
+      const shown = shownWords(words);
+      return value.items.flatMap((node, at) => shown[at] === words[at] ? [] : [{ node, shown: shown[at] ?? HIDDEN }]);
+    }
+    if ((member !== "env" && member !== "headers") || value.kind !== "object") return [];
+    return value.members.flatMap(({ key, value: node }) =>
+      node.kind === "plain" && isLiteralKey(key, String(node.value), { inHeader: member === "headers" })
+        ? [{ node, shown: HIDDEN }]
         : []
     );
   });
@@ -37,14 +108,17 @@ function keyNodes(server: JsonNode): JsonNode[] {
 
 /**
  * The text of a file for eyes: keys that others wrote into it are hidden. A text that does not parse loses what looks like
- * a key by its shape alone.
+ * a key by its shape, and what stands in an address or an option as one.
  */
 export function hideKeys(text: string): string {
   let shown = text;
   try {
     const servers = /"mcpServers"/.test(text) ? nodeAt(parseJsonTree(text), ["mcpServers"]) : null;
     const keys = servers?.kind === "object" ? servers.members.flatMap(({ value }) => keyNodes(value)) : [];
-    for (const { start, end } of keys.toReversed()) shown = `${shown.slice(0, start)}"${HIDDEN}"${shown.slice(end)}`;
+    const inOrder = keys.toSorted((one, other) => other.node.start - one.node.start);
+    for (const { node: { start, end }, shown: instead } of inOrder) {
+      shown = shown.slice(0, start) + JSON.stringify(instead) + shown.slice(end);
+    }
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
   }
