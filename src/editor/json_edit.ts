@@ -98,7 +98,7 @@ function commaBehind(text: string, offset: number): number {
 
 /** Makes sure that `path` leads to a container: missing members are added, the last one as `empty`. */
 function ensure(text: string, path: readonly string[], empty: "{}" | "[]"): string {
-  let result = text.replace(/^\ufeff/, "").trim() === "" ? `${text.replace(/\s+$/, "")}{}\n` : text;
+  let result = text.replace(/^\ufeff/, "").trim() === "" ? `${text.replace(/[ \t\r\n]+$/, "")}{}\n` : text;
   path.forEach((name, depth) => {
     const root = parseJsonTree(result);
     if (nodeAt(root, path.slice(0, depth + 1)) !== null) return;
@@ -143,6 +143,19 @@ export function addItem(text: string, path: readonly string[], value: unknown): 
   const first = container.items[0];
   const before = first === undefined ? indentAt(ready, container.start) + layout.indent : indentAt(ready, first.start);
   return append(ready, container, rendered(value, layout, before));
+}
+
+/**
+ * The text with what stands between the brackets of an empty container as it was found: `original` is the text of then.
+ * Unchanged where the container was no empty one of this kind, and where anything but white space between the brackets
+ * differs.
+ */
+export function restoreEmpty(text: string, path: readonly string[], { original }: { original: string }): string {
+  const [now, then] = [text, original].map((one) => nodeAt(parseJsonTree(one), path));
+  if (!now || !then || now.kind !== then.kind || childrenOf(now).length + childrenOf(then).length > 0) return text;
+  const [inner, found] = [text.slice(now.start + 1, now.end - 1), original.slice(then.start + 1, then.end - 1)];
+  if (now.kind === "plain" || inner.trim() !== found.trim()) return text;
+  return text.slice(0, now.start + 1) + found + text.slice(now.end - 1);
 }
 
 /** The text with the item `index` of the list at `path` replaced. */

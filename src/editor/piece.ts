@@ -2,7 +2,7 @@
 import { lstatInPlace } from "../platform/files_in_place.ts";
 import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 import { decodeBase64, type Piece } from "./artifact.ts";
-import { addItem, removeItem, removeMember, replaceItem, setMember } from "./json_edit.ts";
+import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
 import { findItem } from "./hook_item.ts";
 import { lookAt, sha256, textOf } from "./disk.ts";
@@ -53,7 +53,7 @@ export async function stateIn(
     const content = readSection(text, marksOf(piece));
     return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...piece, content } };
   }
-  if (text.replace(/^\ufeff/, "").trim() === "") return NOTHING;
+  if (isBlank(text)) return NOTHING;
   const place = nodeAt(parseJsonTree(text), piece.at);
   const index = piece.kind === "member" ? 0 : itemIn(place, piece, search);
   const node = piece.kind === "member" ? place : place?.kind === "array" ? place.items[index] : undefined;
@@ -84,7 +84,10 @@ export function withPiece(text: string, piece: TextPiece, { index }: { index: nu
   return index < 0 ? addItem(text, piece.at, piece.value) : replaceItem(text, piece.at, { index, value: piece.value });
 }
 
-/** The text without the piece, and without the empty lists and objects around it that `original` does not have. */
+/**
+ * The text without the piece, and without the empty lists and objects around it that `original` does not have; those that
+ * it has empty are as they were found.
+ */
 export function withoutPiece(
   text: string,
   piece: TextPiece,
@@ -92,16 +95,23 @@ export function withoutPiece(
 ): string {
   if (piece.kind === "section") return removeSection(text, marksOf(piece));
   let result = piece.kind === "member" ? removeMember(text, piece.at) : removeItem(text, piece.at, { index });
-  const first = original === null || original.replace(/^\ufeff/, "").trim() === "" ? null : parseJsonTree(original);
-  for (
-    let path = piece.kind === "member" ? piece.at.slice(0, -1) : piece.at;
-    path.length > 0;
-    path = path.slice(0, -1)
-  ) {
-    if (!isEmpty(nodeAt(parseJsonTree(result), path)) || (first !== null && nodeAt(first, path) !== null)) break;
+  const first = original === null || isBlank(original) ? null : original;
+  let path = piece.kind === "member" ? piece.at.slice(0, -1) : piece.at;
+  for (;; path = path.slice(0, -1)) {
+    if (!isEmpty(nodeAt(parseJsonTree(result), path))) return result;
+    if (first !== null && nodeAt(parseJsonTree(first), path) !== null) {
+      return restoreEmpty(result, path, { original: first });
+    }
+    if (path.length === 0) break;
     result = removeMember(result, path);
   }
-  return result;
+  // The file was there and held nothing.
+  return original !== null && isBare(result) ? original : result;
+}
+
+/** Whether a text has nothing but white space, a byte order mark aside. */
+function isBlank(text: string): boolean {
+  return text.replace(/^\ufeff/, "").trim() === "";
 }
 
 function isEmpty(node: JsonNode | null): boolean {
