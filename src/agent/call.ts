@@ -2,7 +2,8 @@
 import type { Refusal } from "../boundary/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
-import type { ToolCall, ToolResultItem } from "../session/item.ts";
+import { imageUrl } from "../provider/image.ts";
+import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
 import { decide, type Decision } from "../tools/permission.ts";
 import { readDenials, ruleNames } from "../tools/rule_names.ts";
@@ -59,6 +60,7 @@ export async function runCall(call: ToolCall, session: Session, options: CallOpt
   });
   const result = await tool.run(permitted.input, contextOf(session, options));
   const done = outcome(call, result, { session, interrupt: hooked?.stop === true });
+  await labelByContent(done.item, session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
   const added = [hooked?.context ?? "", after.context].filter((text) => text !== "");
@@ -85,6 +87,14 @@ function outcome(
     details: result.details,
     interrupt,
   };
+}
+
+/** A copy of protected content in an open file is protected like the file it came from: no label has seen it come. */
+async function labelByContent(item: ToolResultItem, { net, model }: Session): Promise<void> {
+  if (item.label !== "open") return;
+  const parts = [item.content, ...imagesOf(item).map(imageUrl)];
+  const found = await net?.checkResult(parts, { tool: item.name, provider: model.provider, local: model.local });
+  if (found === "protected") item.label = "no-cloud";
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

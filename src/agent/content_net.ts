@@ -26,6 +26,14 @@ export interface ContentNet {
   ): Promise<"open" | "protected">;
   /** The same for the system message, which nobody can let through. */
   checkSystem(text: string, options: { provider: string; local: boolean }): Promise<"open" | "protected">;
+  /**
+   * Whether what a tool gave holds protected content though it came from an open place. Throws `policy_refused` for a
+   * provider that is not local.
+   */
+  checkResult(
+    parts: readonly string[],
+    options: { tool: string; provider: string; local: boolean },
+  ): Promise<"open" | "protected">;
   /** A refusal when a text for a file that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
 }
@@ -91,6 +99,18 @@ class ProjectContentNet implements ContentNet {
     if (local) return await net.check([text]) === null ? "open" : "protected";
     const { checkSystem } = await import("../boundary/scan/net.ts");
     await checkSystem(net, text, { provider });
+    return "open";
+  }
+
+  async checkResult(
+    parts: readonly string[],
+    { tool, provider, local }: { tool: string; provider: string; local: boolean },
+  ): Promise<"open" | "protected"> {
+    const net = await this.#open();
+    if (net === null) return "open";
+    if (local) return await net.check(parts) === null ? "open" : "protected";
+    const { checkResult } = await import("../boundary/scan/net.ts");
+    await checkResult(net, parts, { tool, provider });
     return "open";
   }
 

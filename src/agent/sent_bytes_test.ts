@@ -23,6 +23,7 @@ function notingNet(refused: number): ContentNet & { messages: string[] } {
     },
     checkPrompt: () => Promise.resolve("open"),
     checkSystem: () => Promise.resolve("open"),
+    checkResult: () => Promise.resolve("open"),
     checkWrite: () => Promise.resolve(null),
   };
 }

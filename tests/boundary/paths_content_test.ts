@@ -51,21 +51,34 @@ Deno.test("--allow-protected-prompt lets that one prompt through and stores noth
   assert.ok(!other.sent.includes(stage.canary("key")));
 });
 
-Deno.test("content that reached an open file before is stopped on its way out", linux, async () => {
-  await using stage = await openStage();
-  const secret = stage.canary("key");
-  for (
-    const [name, text] of Object.entries({ plain: secret, code: btoa(secret), back: [...secret].reverse().join("") })
-  ) {
-    stage.exempt(await stage.write(`${name}.txt`, `note: ${text}\n`));
-    const script = [ask(want("read", { path: `${name}.txt` })), say("Done.")];
-    const played = await stage.play("rem", { script });
-    assert.deepEqual(played.leaks.wire, [], name);
-    assert.equal(played.done.code, 6, played.done.stderr);
-    assert.match(played.done.stderr, /secrets\/k\.txt \(\.agentclisecret:2 no-cloud: secrets\)/);
-    assert.equal(chats(played), 1);
-  }
-});
+Deno.test(
+  "content that reached an open file before is stopped on its way out, and stored nowhere else",
+  linux,
+  async () => {
+    await using stage = await openStage();
+    const secret = stage.canary("key");
+    for (
+      const [name, text] of Object.entries({ plain: secret, code: btoa(secret), back: [...secret].reverse().join("") })
+    ) {
+      stage.exempt(await stage.write(`${name}.txt`, `note: ${text}\n`));
+      const script = [ask(want("read", { path: `${name}.txt` })), say("Done.")];
+      const played = await stage.play("rem", { script });
+      assert.deepEqual(played.leaks.wire, [], name);
+      assert.equal(played.done.code, 6, played.done.stderr);
+      assert.match(
+        played.done.stderr,
+        /the result of Read holds .*secrets\/k\.txt \(\.agentclisecret:2 no-cloud: secrets\)/,
+      );
+      assert.equal(chats(played), 1);
+      assert.deepEqual(played.leaks.disk, [], name);
+      const goesOn = await stage.play("rem", { script: HELLO, args: ["--continue"] });
+      assert.equal(goesOn.done.code, 0, `control: the session is usable: ${goesOn.done.stderr}`);
+      const local = await stage.play("loc", { script });
+      assertArrived(local, text);
+      assertSealed(local, `${name}: never stored`);
+    }
+  },
+);
 
 Deno.test("a local session does not carry protected content into open files", linux, async () => {
   await using stage = await openStage();

@@ -176,6 +176,21 @@ export async function checkSystem(net: ScanNet, text: string, { provider }: { pr
   );
 }
 
+/** The same for what a tool gave: before it is stored, and before it is told to anybody. */
+export async function checkResult(
+  net: ScanNet,
+  parts: readonly string[],
+  { tool, provider }: { tool: string; provider: string },
+): Promise<void> {
+  const hit = await net.check(parts);
+  if (hit === null) return;
+  throw new AgentcliError(
+    "policy_refused",
+    `the result of ${tool} holds ${placeOf(net, hit)}; the provider "${provider}" is not local`,
+    { hint: "continue with a local model, or protect that file too" },
+  );
+}
+
 /**
  * Before a tool writes `text` into a file that is not protected, in a session that read protected content: a refusal when
  * it holds a fragment. `display` names the file that would be written.
