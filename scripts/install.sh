@@ -69,10 +69,22 @@ start_file() {
   esac
 }
 
+# Why our lines cannot be put into the file $1, or taken out of it; nothing where they can.
+trouble_with() {
+  folder=$1
+  while [ ! -e "$folder" ] && [ ! -L "$folder" ]; do folder=$(dirname "$folder"); done
+  if [ "$folder" != "$1" ]; then
+    [ -d "$folder" ] && [ -w "$folder" ] || printf '%s cannot be written to' "$folder"
+  elif [ ! -f "$1" ] || [ ! -w "$1" ]; then
+    printf '%s cannot be written to' "$1"
+  elif grep -qF "$begin" "$1" && ! grep -qF "$end" "$1"; then
+    printf "%s has the line '%s' and not '%s'" "$1" "$begin" "$end"
+  fi
+}
+
 # Takes our lines out of $1. Written in place, so that a link stays a link.
 remove_lines() {
   [ -f "$1" ] && grep -qF "$begin" "$1" || return 0
-  grep -qF "$end" "$1" || fail "$1 has the line '$begin' and not '$end'; take our lines out by hand"
   rest=$(awk -v begin="$begin" -v end="$end" '$0 == begin { inside = 1 } !inside { print } $0 == end { inside = 0 }' "$1"
     printf x)
   printf '%s' "${rest%x}" >"$1"
@@ -108,10 +120,16 @@ add_lines() {
 if [ "$uninstall" = yes ]; then
   [ -f "$share/installed" ] || fail "nothing is installed: there is no $share/installed"
   while IFS= read -r path; do
-    [ -n "$path" ] && rm -f "$path"
+    [ -n "$path" ] || continue
+    rm -f "$path"
+    # What an installation that was killed has left.
+    rm -rf "$(dirname "$path")"/.agentcli-install.*
   done <"$share/installed"
+  rm -rf "$share"/.agentcli-install.*
   for file in "${ZDOTDIR:-$HOME}/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile" "$HOME/.profile"; do
-    remove_lines "$file"
+    [ -f "$file" ] && grep -qF "$begin" "$file" || continue
+    trouble=$(trouble_with "$file")
+    if [ -z "$trouble" ]; then remove_lines "$file"; else printf 'agentcli: %s: take our lines out by hand\n' "$trouble" >&2; fi
   done
   rm -f "${XDG_CONFIG_HOME:-$HOME/.config}/fish/conf.d/agentcli.fish" "$share"/completions.* "$share/installed"
   rmdir "$share" 2>/dev/null || true
@@ -152,8 +170,17 @@ esac
 
 if [ "$form" = bundle ]; then
   name=agentcli.js
-  deno=$(command -v deno) || fail "--bundle needs Deno 2.7.11 or later, and there is no deno on PATH"
-  version=$(deno --version 2>/dev/null | sed -n 's/^deno \([0-9.]*\).*/\1/p')
+  needed=2
+  deno=$(command -v deno) || deno=
+  # The one that a checkout's scripts have fetched.
+  if [ -z "$deno" ]; then
+    for fetched in "${XDG_CACHE_HOME:-$HOME/.cache}"/agentcli/deno-*/bin/deno; do
+      [ ! -x "$fetched" ] || deno=$fetched
+    done
+    [ -n "$deno" ] || fail "--bundle needs Deno 2.7.11 or later, and there is no deno on PATH"
+    kept="It runs with $deno, which has to stay there."
+  fi
+  version=$("$deno" --version 2>/dev/null | sed -n 's/^deno \([0-9.]*\).*/\1/p')
   IFS=. read -r major minor patch <<END
 ${version:-0.0.0}
 END
@@ -162,6 +189,7 @@ END
   fi
 else
   name=agentcli-$machine-$system
+  needed=100
 fi
 
 if command -v sha256sum >/dev/null 2>&1; then sum_of() { sha256sum <"$1" | cut -d ' ' -f 1; }
@@ -181,19 +209,22 @@ fi
 # Beside the result, so that it is put in place in one step, also while the old one runs.
 work=$target/.agentcli-install.$$
 trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP
 trap 'exit 130' INT
+trap 'exit 141' PIPE
 trap 'exit 143' TERM
 mkdir "$work" 2>/dev/null || fail "$target cannot be written to"
 
 no_space() {
   free=$(df -Pk "$target" 2>/dev/null | awk 'NR == 2 { print int($4 / 1024) }')
-  fail "no space left in $target (${free:-0} MB free, the binary needs about 100)"
+  fail "no space left in $target (${free:-0} MB free, $name needs about $needed)"
 }
 
 fetch_failed() {
   case $1 in
     22 | 8) fail "$place has no $2: it is no release of agentcli, or not one for this system" ;;
     23 | 3) no_space ;;
+    28) fail "$place does not answer, or stopped sending; try again, or download the release and use --from FOLDER" ;;
     *) fail "$place cannot be reached (no network, or a wrong address)" ;;
   esac
 }
@@ -204,10 +235,16 @@ fetch() {
   case $from in
     *://*)
       if command -v curl >/dev/null 2>&1; then
-        # A redirect from https leads to https alone.
-        curl -fsSL --proto '=https,http' --proto-redir '=https' --connect-timeout 20 -o "$work/$1" "$from/$1" \
-          2>/dev/null || status=$?
+        # A redirect from https leads to https alone. Half a minute of almost nothing is the end.
+        set -- "$1" -fL --proto '=https,http' --proto-redir '=https' --connect-timeout 20 \
+          --speed-limit 1000 --speed-time 30 -o "$work/$1" "$from/$1"
+        if [ "$1" = "$name" ] && [ -t 2 ]; then
+          (shift && curl --progress-bar "$@") || status=$?
+        else
+          (shift && curl -s "$@" 2>/dev/null) || status=$?
+        fi
       elif command -v wget >/dev/null 2>&1; then
+        [ "$1" != "$name" ] || ! [ -t 2 ] || echo "Downloading $from/$1 ..." | sed 's#//[^/@]*@#//#' >&2
         wget -q --timeout=20 --tries=1 -O "$work/$1" "$from/$1" 2>/dev/null || status=$?
       else
         fail "neither curl nor wget is here; download the release and use --from FOLDER"
@@ -230,13 +267,16 @@ fetch "$name"
 
 # --- put in place ---
 
+trouble=
+[ "$shell_setup" = no ] || trouble=$(trouble_with "$(start_file)")
+
 if [ "$form" = binary ]; then
   chmod 755 "$work/$name"
   said=$("$work/$name" --version 2>/dev/null) ||
     fail "$name does not run on this system (it needs glibc); with Deno 2.7.11 or later use --bundle"
   mv -f "$work/$name" "$command"
 else
-  said=$(DENO_NO_UPDATE_CHECK=1 deno run -A --no-config "$work/$name" --version 2>/dev/null) ||
+  said=$(DENO_NO_UPDATE_CHECK=1 "$deno" run -A --no-config "$work/$name" --version 2>/dev/null) ||
     fail "$name does not run with $deno"
   printf '#!/bin/sh\nexport DENO_NO_UPDATE_CHECK=1\nexec %s run --quiet -A --no-config %s "$@"\n' \
     "$(quoted "$deno")" "$(quoted "$share/agentcli.js")" >"$work/agentcli" || no_space
@@ -259,14 +299,18 @@ printf '%s\n' "$command" >"$share/installed"
 [ "$form" = binary ] || printf '%s\n' "$share/agentcli.js" >>"$share/installed"
 
 echo "$said is installed: $command"
+[ -z "${kept:-}" ] || echo "$kept"
 if [ "$shell_setup" = yes ]; then
   for shell in bash zsh fish; do "$command" completions "$shell" >"$share/completions.$shell"; done
+fi
+if [ "$shell_setup" = yes ] && [ -z "$trouble" ]; then
   add_lines
   case :$PATH: in
     *:"$bin":*) echo "Completions work in a new shell." ;;
     *) echo "Open a new shell, or: export PATH=$(quoted "$bin"):\"\$PATH\"" ;;
   esac
 else
+  [ -z "$trouble" ] || echo "The shell is not set up: $trouble. The completions are in $share"
   case :$PATH: in *:"$bin":*) ;; *) echo "$bin is not on PATH" ;; esac
 fi
 echo "Try it: agentcli run --model demo 'What is here?'"

@@ -13,6 +13,9 @@ esac
 `;
 const ignore = Deno.build.os === "windows";
 
+/** What the script calls besides. */
+const TOOLS = ["sh", "sed", "basename", "dirname", "mkdir", "rm", "mv", "cp", "cut", "awk", "chmod", "grep"];
+
 interface Place extends AsyncDisposable {
   home: string;
   release: string;
@@ -132,21 +135,7 @@ Deno.test(
 
 Deno.test({ name: "install.sh installs from an address with wget where there is no curl", ignore }, async () => {
   await using at = await place();
-  const needed = [
-    "sh",
-    "sed",
-    "basename",
-    "mkdir",
-    "rm",
-    "mv",
-    "cut",
-    "awk",
-    "chmod",
-    "df",
-    "grep",
-    "sha256sum",
-    "wget",
-  ];
+  const needed = [...TOOLS, "df", "sha256sum", "wget"];
   const paths = await Promise.all(needed.map((tool) => whereIs(tool)));
   if (paths.includes(null)) return;
   for (const [index, path] of paths.entries()) await Deno.symlink(path ?? "", `${at.tools}/${needed[index]}`);
@@ -273,3 +262,58 @@ Deno.test({ name: "install.sh says that the disk is full", ignore }, async () =>
     await new Deno.Command("umount", { args: [at.home] }).output();
   }
 });
+
+Deno.test(
+  { name: "install.sh installs beside a start-up file that cannot be written, and says so", ignore },
+  async () => {
+    await using at = await place();
+    await Deno.mkdir(`${at.home}/.bashrc`);
+    const ran = await install(["--from", at.release], at);
+    assert.deepEqual([ran.code, ran.stderr], [0, ""]);
+    assert.match(ran.stdout, /is installed: /);
+    assert.match(ran.stdout, /^The shell is not set up: .*\.bashrc cannot be written to\. The completions are in /m);
+    assert.match(ran.stdout, /is not on PATH/);
+    await Deno.remove(`${at.home}/.bashrc`);
+    await Deno.writeTextFile(`${at.home}/.bashrc`, "# >>> agentcli >>>\n");
+    const damaged = await install(["--from", at.release], at);
+    assert.match(damaged.stdout, /has the line '# >>> agentcli >>>' and not/);
+    const gone = await install(["--uninstall"], at);
+    assert.equal(gone.code, 0);
+    assert.match(gone.stderr, /take our lines out by hand/);
+    assert.deepEqual(await filesOf(at.home), [`${at.home}/.bashrc`]);
+  },
+);
+
+Deno.test(
+  { name: "install.sh ends a download that stalls, and uninstall takes what a killed one left", ignore },
+  async () => {
+    await using at = await place();
+    await using server = serveFolder(at.release);
+    const address = `http://127.0.0.1:${server.addr.port}`;
+    await script(`${at.tools}/curl`, `#!/bin/sh\nprintf '%s\\n' "$@" > '${at.tools}/words'\nexit 28\n`);
+    await assertRefused(await install(["--from", address], at), /stopped sending; try again/, at);
+    const words = (await Deno.readTextFile(`${at.tools}/words`)).split("\n");
+    assert.equal(words[words.indexOf("--speed-time") + 1], "30");
+    await Deno.remove(`${at.tools}/curl`);
+    assert.equal((await install(["--from", address, "--no-shell"], at)).code, 0);
+    await Deno.mkdir(`${at.home}/.local/bin/.agentcli-install.1`);
+    assert.equal((await install(["--uninstall"], at)).code, 0);
+    assert.deepEqual([...Deno.readDirSync(`${at.home}/.local/bin`)], []);
+  },
+);
+
+Deno.test(
+  { name: "install.sh --bundle takes the Deno that a checkout's scripts fetched, and says so", ignore },
+  async () => {
+    await using at = await place();
+    await Deno.mkdir(`${at.home}/.cache/agentcli/deno-2.9.6/bin`, { recursive: true });
+    const deno = `${at.home}/.cache/agentcli/deno-2.9.6/bin/deno`;
+    await Deno.symlink(Deno.execPath(), deno);
+    for (const tool of [...TOOLS, "cat", "sha256sum"]) {
+      await Deno.symlink(await whereIs(tool) ?? assert.fail(tool), `${at.tools}/${tool}`);
+    }
+    const ran = await install(["--from", at.release, "--bundle", "--no-shell"], at, { PATH: at.tools });
+    assert.equal(ran.code, 0, ran.stderr);
+    assert.ok(ran.stdout.includes(`It runs with ${deno}, which has to stay there.`));
+  },
+);
