@@ -2,6 +2,7 @@
 import { statInPlace } from "../platform/files_in_place.ts";
 import { basename, dirname, isWithin, resolve } from "../platform/path.ts";
 import { isEvent } from "./events.ts";
+import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 
 /** A hook that stands in a file. */
 export interface HookInFile {
@@ -54,6 +55,20 @@ export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: 
     .map((word) => resolve(from, word.replaceAll("\\", "/")))
     .filter((path) => path !== hooksFile && isWithin(beside, path) && statInPlace(path)?.kind === "file");
   return [...new Set(named)];
+}
+
+/** The scripts that any entry of the text of a hooks file names; none where the text cannot be read. */
+export function scriptsIn(text: string, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
+  try {
+    const hooks = text.trim() === "" ? null : nodeAt(parseJsonTree(text), ["hooks"]);
+    const lists = hooks?.kind === "object" ? hooks.members.map(({ value }) => dataOf(value)) : [];
+    return lists.flatMap((list) =>
+      Array.isArray(list) ? list.flatMap((entry) => scriptsOfHook(entry, { hooksFile, base })) : []
+    );
+  } catch (error) {
+    if (error instanceof JsonProblem) return [];
+    throw error;
+  }
 }
 
 function entryProblems(entry: unknown): string[] {

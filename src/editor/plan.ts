@@ -2,7 +2,8 @@
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import { artifactId, encodeBase64, type Piece, pieceHash, sameArtifact } from "./artifact.ts";
-import { type FoundFile, linkOnTheWay, readFound, sameBytes, sha256 } from "./disk.ts";
+import { type FoundFile, linkOnTheWay, lookAt, readFound, sameBytes, sha256 } from "./disk.ts";
+import { scriptsIn } from "./inspect_hooks.ts";
 import { canonical, JsonProblem } from "./json_tree.ts";
 import { type Installed, type InstalledPiece, type Ledger, ownStates, readOriginal } from "./ledger.ts";
 import { lengthProblem } from "./limits.ts";
@@ -60,7 +61,7 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
   const drafts = new Map<string, Draft>();
   const problems: Problem[] = [];
   const givenBack = new Set<string>();
-  for (const step of steps) {
+  for (const step of scriptsLast(steps)) {
     const piece = step.next ?? step.old?.piece;
     if (piece === undefined) continue;
     const { path } = piece;
@@ -72,6 +73,11 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     try {
       const draft = drafts.get(path) ?? await openDraft(path, step.artifact.base, { ledger, home });
       drafts.set(path, draft);
+      const called = wanted.force ? null : callOfScript(step, ledger, drafts);
+      if (called !== null) {
+        report("changed", `a line of ${called} that is not as it was installed still runs it, so it stays`);
+        continue;
+      }
       const outcome = await take(step, draft, wanted);
       if ("reason" in outcome) report(outcome.reason, outcome.message);
       else if (step.stays) step.artifact.pieces.push(outcome);
@@ -89,6 +95,30 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     if (change !== null) changes.push(change);
   }
   return { changes, problems, givenBack: [...givenBack], artifacts: left };
+}
+
+/** The steps in their order, but what is to go for good as a file at the end: a line that stays may need it. */
+function scriptsLast(steps: readonly Step[]): Step[] {
+  const goes = ({ next, old }: Step) => next === null && old?.piece.kind === "file";
+  return [...steps.filter((step) => !goes(step)), ...steps.filter(goes)];
+}
+
+/** The hooks file of which a line that stays runs the script that a step takes away; null when there is none. */
+function callOfScript(
+  { artifact, next, old }: Step,
+  ledger: Ledger,
+  drafts: ReadonlyMap<string, Draft>,
+): string | null {
+  if (artifact.kind !== "hook" || next !== null || old?.piece.kind !== "file") return null;
+  const script = old.piece.path;
+  const pieces = ledger.artifacts.find((one) => sameArtifact(one, artifact))?.pieces ?? [];
+  const hooksFiles = new Set(pieces.flatMap(({ piece }) => piece.kind === "item" ? [piece.path] : []));
+  for (const hooksFile of hooksFiles) {
+    const draft = drafts.get(hooksFile);
+    const text = draft === undefined ? lookAt(hooksFile) : textOfFile(draft.now);
+    if (text !== null && scriptsIn(text, { hooksFile, base: artifact.base }).includes(script)) return hooksFile;
+  }
+  return null;
 }
 
 async function openDraft(
