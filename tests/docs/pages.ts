@@ -94,9 +94,13 @@ export const SHOWN_SETUP = `cat > pump.ts <<'END'\n${PUMP}END\n`;
 export const NOT_RUN: readonly { page: string; words: string; why: string }[] = [
   { page: "README.md", words: "sh scripts/try.sh", why: "it sets up Deno from npm; .ci/run runs it" },
   { page: "README.md", words: "sh scripts/test.sh", why: "it is what runs this; .ci/run runs it" },
-  { page: "README.md", words: "deno task bundle", why: "it writes into the checkout; .ci/run runs it" },
+  { page: "README.md", words: "sh scripts/build.sh", why: "it writes into the checkout; .ci/run runs it" },
   { page: "README.md", words: "--bundle --from dist", why: "it needs the bundle; .ci/run runs it" },
-  { page: "docs/air-gapped.md", words: "deno task compile", why: "it fetches a base binary; compile_smoke.sh has one" },
+  {
+    page: "docs/air-gapped.md",
+    words: "scripts/build.sh compile",
+    why: "it fetches a base binary; compile_smoke.sh has one",
+  },
   { page: "docs/air-gapped.md", words: "compile_smoke.sh", why: "it fetches from npm; .ci/run runs it" },
   { page: "docs/performance.md", words: "deno ", why: "it builds, or measures for minutes" },
   { page: "docs/recipes.md", words: "acpx", why: "it needs packages of npm; deno task test-clients runs them" },
