@@ -43,3 +43,22 @@ Deno.test("start-up files are write-protected in the user's home, and everywhere
   assert.equal(writeProtection(`${home}/dotfiles/.bashrc`, home), null);
   assert.ok(writeProtection("/p/.bashrc", null));
 });
+
+Deno.test("hooks of the user and of all users, and the program itself, are write-protected", () => {
+  const own = [
+    ".vendor/ide/hooks.json",
+    ".vendor/ide/hooks/guard.sh",
+    ".codeium/windsurf/hooks.json",
+    ".codeium/windsurf/hooks/guard.ps1",
+    ".config/devin/hooks.json",
+    ".config/devin/hooks/x.sh",
+    ".local/share/agentcli/agentcli.js",
+    ".local/bin/agentcli",
+  ];
+  for (const path of [...own.map((name) => `${home}/${name}`), "/etc/windsurf/hooks.json", "/etc/devin/hooks/x.sh"]) {
+    assert.ok(writeProtection(path, home), path);
+  }
+  for (const path of [".vendor/ide/notes.md", ".codeium/hooks.md", ".local/bin/other", ".local/share/agentclip/a"]) {
+    assert.equal(writeProtection(`${home}/${path}`, home), null, path);
+  }
+});

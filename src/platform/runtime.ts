@@ -1,5 +1,7 @@
 /** What runs the program, and what it lets it do. */
 
+import { normalise } from "./path.ts";
+
 /** The runtime, and in which form the program came. */
 export interface RuntimeFacts {
   /** Deno's version. */
@@ -14,6 +16,15 @@ export interface RuntimeFacts {
 export function runtimeFacts(): RuntimeFacts {
   const form = Deno.build.standalone ? "binary" : Deno.mainModule.endsWith(".js") ? "bundle" : "source";
   return { version: Deno.version.deno, form, system: `${Deno.build.os} ${Deno.build.arch}` };
+}
+
+/** Whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources are not. */
+export function isProgramFile(path: string): boolean {
+  if (Deno.build.standalone) return path === normalise(Deno.execPath());
+  if (!Deno.mainModule.startsWith("file:") || !Deno.mainModule.endsWith(".js")) return false;
+  const { pathname } = new URL(Deno.mainModule);
+  // Drives of Windows: `/C:/…`.
+  return path === decodeURIComponent(pathname).replace(/^\/(?=[A-Za-z]:\/)/, "");
 }
 
 /** The oldest Deno that each form runs on. Sources import texts in a way that 2.8 is the first to know. */
