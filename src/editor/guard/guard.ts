@@ -2,15 +2,18 @@
  * The no-cloud guard: says of an action of an editor's assistant whether it touches what `.agentclisecret` protects. An
  * editor's assistant counts as remote, whatever model it uses. The rules are those of the boundary itself.
  */
+import { MARKER_NAME } from "../../boundary/marker.ts";
 import { findProjectRoot } from "../../boundary/project.ts";
 import { writeProtection } from "../../boundary/write_protected.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { isWithin, resolve } from "../../platform/path.ts";
+import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
-import { ProtectedView, realOrNamed } from "./view.ts";
+import { exists, realOrNamed } from "./real_path.ts";
+import { Switches } from "./switches.ts";
+import { ProtectedView } from "./view.ts";
 
 /** Where the guard runs. */
 export interface GuardPlace {
@@ -26,18 +29,29 @@ export interface GuardPlace {
 export async function judge(input: HookInput, place: GuardPlace): Promise<string | null> {
   const named = optionalField(input, "cwd");
   const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
-  const roots = [await findProjectRoot(place.cwd, place.userHome)];
+  const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
+  const root = await findProjectRoot(place.cwd, place.userHome);
+  const roots = isProject(root) || !holdsEverything(root, userHome) ? [root] : [];
   // A command may run elsewhere: what is protected there counts too. A place that is gone has nothing to protect.
   const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
-  if (other !== null && !roots.includes(other)) roots.push(other);
-  const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
+  if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
   const { view, keep } = await ProtectedView.open({ roots, cwd, userHome }, place.io);
-  const reason = await judgeEvent(input, view, { userHome, agentcliHome: agentcliHome(place.io) });
+  const switches = new Switches(view, agentcliHome(place.io));
+  const reason = await judgeEvent(input, { view, switches, userHome });
   await keep();
   const { damaged } = view.set;
   return damaged === null
     ? reason
     : `${damaged.marker} cannot be used (${damaged.damaged}), so everything is protected`;
+}
+
+function isProject(root: string): boolean {
+  return exists(join(root, ".git")) || exists(join(root, MARKER_NAME));
+}
+
+/** The disk, or the user's home: to walk it takes longer than an editor waits, and no marker says that it is a project. */
+function holdsEverything(root: string, userHome: string | null): boolean {
+  return dirname(root) === root || (userHome !== null && isWithin(root, userHome));
 }
 
 function agentcliHome(io: Pick<Io, "env" | "os">): string | null {
@@ -50,27 +64,29 @@ function agentcliHome(io: Pick<Io, "env" | "os">): string | null {
   }
 }
 
-/** Real paths; null where they are not known. */
-interface Homes {
+interface Scene {
+  view: ProtectedView;
+  switches: Switches;
+  /** A real path; null where it is not known. */
   userHome: string | null;
-  agentcliHome: string | null;
 }
 
-async function judgeEvent(input: HookInput, view: ProtectedView, homes: Homes): Promise<string | null> {
+async function judgeEvent(input: HookInput, scene: Scene): Promise<string | null> {
+  const { view } = scene;
   switch (input.event) {
     case "pre_read_code":
     case "post_read_code":
       return await judgeRead(textField(input, "file_path"), view);
     case "pre_write_code":
     case "post_write_code":
-      return judgeWrite(textField(input, "file_path"), view, homes) ??
+      return judgeWrite(textField(input, "file_path"), scene) ??
         await judgeTexts(stringsIn(input.info.edits), { view, named: null });
     case "pre_run_command":
     case "post_run_command":
-      return await judgeTexts([textField(input, "command_line")], { view, named: "command" });
+      return await judgeCommand(textField(input, "command_line"), scene);
     case "pre_mcp_tool_use":
     case "post_mcp_tool_use":
-      return await judgeTexts(stringsIn(input.info.mcp_tool_arguments), { view, named: "prose" });
+      return await judgeTool(input.info.mcp_tool_arguments, scene);
     case "pre_user_prompt":
       return await judgeTexts([textField(input, "user_prompt")], { view, named: "prose" });
     default:
@@ -101,17 +117,28 @@ async function judgeRead(word: string, view: ProtectedView): Promise<string | nu
   return null;
 }
 
-function judgeWrite(word: string, view: ProtectedView, { userHome, agentcliHome }: Homes): string | null {
+function judgeWrite(word: string, { view, switches, userHome }: Scene): string | null {
   for (const path of meaningsOf(word, view)) {
     const rule = view.ruleAt(path);
     if (rule !== null) return view.describe(path, rule);
-    if (agentcliHome !== null && isWithin(agentcliHome, realOrNamed(path))) {
-      return `${word} may not be written: it belongs to agentcli itself; only the user changes it`;
-    }
-    const protection = writeProtection(path, userHome) ?? writeProtection(realOrNamed(path), userHome);
+    const protection = switches.reasonAt(path) ?? writeProtection(path, userHome) ??
+      writeProtection(realOrNamed(path), userHome);
     if (protection !== null) return `${word} may not be written: ${protection}; only the user changes it`;
   }
   return null;
+}
+
+async function judgeCommand(line: string, { view, switches }: Scene): Promise<string | null> {
+  const found = await judgeTexts([line], { view, named: "command" });
+  if (found !== null) return found;
+  const { findSwitch } = await import("./mentions.ts");
+  return findSwitch(line, { view, switches });
+}
+
+async function judgeTool(given: unknown, { view, switches }: Scene): Promise<string | null> {
+  const { judgeArguments } = await import("./arguments.ts");
+  return await judgeArguments(given, { view, switches }) ??
+    await judgeTexts(stringsIn(given), { view, named: "prose" });
 }
 
 /** Names of protected files (`named`: how the texts are read), and fragments of their content. */

@@ -1,13 +1,16 @@
 /**
- * Names of protected files in a text. A name is looked for word by word; in a command also without its quotes and
- * backslashes, and as a pattern of the shell. What a program finds by itself, or a name that a shell puts together, is not
- * seen: the documentation says so.
+ * Names of protected files in a text, and of what switches the guard off. A name is looked for word by word; in a command
+ * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
+ * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
 import { foldedText } from "../../boundary/folded.ts";
-import { begin, compilePathGlob, covers, step } from "../../boundary/protected_pattern.ts";
 import type { ProtectionRule } from "../../boundary/protection_rule.ts";
-import { basename, isWithin, relativeTo } from "../../platform/path.ts";
-import { exists, type ProtectedView } from "./view.ts";
+import { basename } from "../../platform/path.ts";
+import { exists } from "./real_path.ts";
+import { firstMatch } from "./shell_pattern.ts";
+import { readShell, type ShellReading } from "./shell_words.ts";
+import type { Switches } from "./switches.ts";
+import type { ProtectedView } from "./view.ts";
 
 /** Most words of a text that are looked at; a text with more is not let through unseen, but refused. */
 const WORD_LIMIT = 200_000;
@@ -28,23 +31,110 @@ export class TooManyWords extends Error {
 
 /** The first protected path that the text names; null when it names none. Throws {@link TooManyWords}. */
 export async function findMention(text: string, kind: TextKind, view: ProtectedView): Promise<Mention | null> {
-  const named = new NamedPaths(view, await view.set.hidden());
-  const spellings = new Set([text, text.replaceAll("\\", "/")]);
-  if (kind === "command") spellings.add(text.replace(/["'`^]|\\\r?\n|\\/g, ""));
-  let left = WORD_LIMIT;
-  const seen = new Set<string>();
-  for (const spelling of spellings) {
+  const hidden = await view.set.hidden();
+  const shell = kind === "command" ? readCommand(text, view) : null;
+  const named = new NamedPaths(view, { hidden, from: shell?.from ?? [] });
+  const looked = shell === null ? text : withoutProse(text, { prose: shell.prose, isDirectory: named.isDirectory });
+  for (const spelling of spellingsOf(looked, kind)) {
     const whole = named.whole(spelling);
     if (whole !== null) return whole;
+  }
+  for (const { word, loose } of distinctWords(looked, kind)) {
+    const found = loose ? named.loose(word) : named.word(word, kind);
+    if (found !== null) return found;
+  }
+  return shell === null ? null : named.pattern(shell);
+}
+
+/**
+ * Why a command may not run although it names nothing that is protected: it names what switches the guard off. Null when it
+ * does not. Throws {@link TooManyWords}.
+ */
+export function findSwitch(
+  text: string,
+  { view, switches }: { view: ProtectedView; switches: Switches },
+): string | null {
+  const shell = readCommand(text, view);
+  const own = switches.reasonOfCommand(text);
+  if (own !== null) return own;
+  const changes = switches.changes(text);
+  for (const { word, loose } of distinctWords(text, "command")) {
+    if (word === "." || word === "..") continue;
+    for (const path of view.meanings(loose ? `.${word}` : word, shell)) {
+      const reason = switches.reasonAt(path) ?? (changes ? switches.reasonAbove(path) : null);
+      if (reason !== null) return `${word} may not be named here: ${reason}`;
+    }
+  }
+  const scene = { view, from: shell.from, paths: switches.files(), dots: shell.dots };
+  const found = shell.names.map((name) => firstMatch(name, scene)).find((path) => path !== undefined);
+  return found === undefined || !changes
+    ? null
+    : `${basename(found)} may not be named here: it decides what is protected`;
+}
+
+/** A command line as it was read. */
+interface Command extends ShellReading {
+  /** Existing directories that it goes into. */
+  from: readonly string[];
+  /** Its stars may mean hidden names. */
+  dots: boolean;
+}
+
+const GOES_INTO =
+  /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--directory|--cwd)[\s=]+(?:--\s+)?("[^"]+"|'[^']+'|[^\s;&|)"'`]+)/gi;
+
+function readCommand(text: string, view: ProtectedView): Command {
+  const from = new Set<string>();
+  let at: readonly string[] = [];
+  for (const [, word = ""] of text.matchAll(GOES_INTO)) {
+    at = view.meanings(word.replace(/^["']|["']$/g, ""), { from: at }).filter(exists);
+    for (const directory of at) from.add(directory);
+  }
+  return { ...readShell(text), from: [...from], dots: /dotglob|GLOB_?DOTS/i.test(text) };
+}
+
+/** Without bare names of directories in quoted sentences: there they are words of a language. */
+function withoutProse(
+  text: string,
+  { prose, isDirectory }: { prose: ShellReading["prose"]; isDirectory: (word: string) => boolean },
+): string {
+  let [kept, at] = ["", 0];
+  for (const { from, to } of prose) {
+    const told = text.slice(from, to).replace(
+      /(^|\s)([^\s"'`/\\]+?)([.,;:!?]*)(?=\s|$)/g,
+      (all, before: string, word: string, behind: string) => isDirectory(word) ? before + behind : all,
+    );
+    kept += text.slice(at, from) + told;
+    at = to;
+  }
+  return kept + text.slice(at);
+}
+
+function spellingsOf(text: string, kind: TextKind): Set<string> {
+  const spellings = new Set([text, text.replaceAll("\\", "/")]);
+  if (kind === "command") spellings.add(text.replace(/["'`^]|\\\r?\n|\\/g, ""));
+  return spellings;
+}
+
+/** A variable, or the end of a command whose output takes its place, and a path behind it. */
+const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+)["']*([/\\][^\s"'`;|&<>()=,:#$]+)/gi;
+
+/** The words of all spellings, each once. `loose`: it follows a variable. Throws {@link TooManyWords}. */
+function* distinctWords(text: string, kind: TextKind): Generator<{ word: string; loose: boolean }> {
+  const seen = new Set<string>();
+  for (const spelling of spellingsOf(text, kind)) {
     for (const word of wordsOf(spelling, kind)) {
       if (seen.has(word)) continue;
       seen.add(word);
-      if (--left < 0) throw new TooManyWords("the text has too many words to be looked at");
-      const found = named.word(word, kind);
-      if (found !== null) return found;
+      if (seen.size > WORD_LIMIT) throw new TooManyWords("the text has too many words to be looked at");
+      yield { word, loose: false };
+    }
+    for (const [, word = ""] of spelling.matchAll(BEHIND_VARIABLE)) {
+      if (seen.has(`$${word}`)) continue;
+      seen.add(`$${word}`);
+      yield { word: word.replaceAll("\\", "/"), loose: true };
     }
   }
-  return null;
 }
 
 /** The words of a text, each without what may stand before or behind a name. */
@@ -83,16 +173,29 @@ function decoded(word: string): string {
 
 class NamedPaths {
   readonly #view: ProtectedView;
+  readonly #from: readonly string[];
   readonly #byName = new Map<string, string>();
   readonly #paths: readonly string[];
   readonly #directories: ReadonlySet<string>;
 
-  constructor(view: ProtectedView, hidden: { files: readonly string[]; directories: readonly string[] }) {
+  constructor(
+    view: ProtectedView,
+    { hidden, from }: {
+      hidden: { files: readonly string[]; directories: readonly string[] };
+      from: readonly string[];
+    },
+  ) {
     this.#view = view;
-    this.#directories = new Set(hidden.directories);
+    this.#from = from;
     this.#paths = [...hidden.directories, ...hidden.files];
     for (const path of [...this.#paths, ...view.set.files()]) this.#byName.set(foldedText(basename(path)), path);
+    const files = new Set([...hidden.files, ...view.set.files()].map((path) => foldedText(basename(path))));
+    const names = hidden.directories.map((path) => foldedText(basename(path)));
+    this.#directories = new Set(names.filter((name) => !files.has(name)));
   }
+
+  /** Whether a bare word is the name of a protected directory, and of no protected file. */
+  readonly isDirectory = (word: string): boolean => this.#directories.has(foldedText(word));
 
   /** A name with signs that part words is looked for as a whole. */
   whole(text: string): Mention | null {
@@ -108,43 +211,47 @@ class NamedPaths {
     const path = word.replace(/\/+$/, "");
     if (path === "" || path === "." || path === "..") return null;
     const asPath = word.includes("/");
-    for (const meaning of this.#view.meanings(path)) {
-      // In language a bare word means a file only when it looks like one.
-      if (kind === "prose" && !asPath && !/[._~\d-]/.test(path)) continue;
-      const rule = this.#view.ruleAt(meaning);
-      if (rule !== null) return { path: meaning, rule };
+    const meanings = this.#view.meanings(path, { from: this.#from });
+    // In language a bare word means a file only when it looks like one.
+    if (kind === "command" || asPath || /[._~\d-]/.test(path)) {
+      const found = this.#firstOf(meanings);
+      if (found !== null) return found;
     }
     if (!path.includes("/") && this.#looksLikeName(path, { kind, asPath })) {
       const known = this.#byName.get(foldedText(path));
-      if (known !== undefined && !this.#view.meanings(path).some(exists)) return this.#mention(known);
+      if (known !== undefined && !meanings.some(exists)) return this.#mention(known);
     }
-    return kind === "command" && /[*?[{]/.test(path) ? this.#pattern(path) : null;
+    return null;
+  }
+
+  /** A path behind a variable: it may start where the command runs, at the home, or at the root of the disk. */
+  loose(word: string): Mention | null {
+    const bases = [...this.#view.bases, ...this.#from, ...(this.#view.userHome === null ? [] : [this.#view.userHome])];
+    const starts = ["", ...bases];
+    return this.#firstOf(starts.flatMap((base) => this.#view.meanings(base + word.replace(/\/+$/, ""))));
+  }
+
+  /** A protected path that a pattern of the shell means. */
+  pattern({ names, dots }: Command): Mention | null {
+    if (names.length === 0) return null;
+    const paths = [...new Set([...this.#paths, ...this.#view.set.files()])];
+    for (const name of names) {
+      const found = name.loose ? this.loose(name.text) : this.word(name.text, "command");
+      if (found !== null) return found;
+      const path = firstMatch(name, { view: this.#view, from: this.#from, paths, dots });
+      if (path !== undefined) return this.#mention(path);
+    }
+    return null;
   }
 
   #looksLikeName(word: string, { kind, asPath }: { kind: TextKind; asPath: boolean }): boolean {
     return kind === "command" || asPath || /[._\d-]/.test(word);
   }
 
-  /** A pattern of the shell that a protected path matches. */
-  #pattern(word: string): Mention | null {
-    const text = word.replace(/\[[^\]]*\]/g, "?").replace(/\{[^}]*\}?/g, "*");
-    for (const [glob] of [compilePathGlob(text.replace(/^\.\//, ""))]) {
-      if (glob === undefined) continue;
-      for (const path of this.#paths) {
-        const base = [this.#view.cwd, this.#view.root].find((one) => isWithin(one, path));
-        if (base === undefined) continue;
-        const names = relativeTo(base, path).split("/");
-        const patterns = text.replace(/^\.\//, "").split("/");
-        let progress = begin(glob);
-        for (const [at, name] of names.entries()) {
-          // The shell's star does not mean a hidden name.
-          if (name.startsWith(".") && /^[*?]/.test(patterns[Math.min(at, patterns.length - 1)] ?? "")) progress = [];
-          else progress = step(glob, { progress, name });
-          if (covers(glob, progress)) return this.#mention(path);
-        }
-        // The pattern goes on below a directory that is protected as a whole.
-        if (progress.length > 0 && this.#directories.has(path)) return this.#mention(path);
-      }
+  #firstOf(paths: readonly string[]): Mention | null {
+    for (const path of paths) {
+      const rule = this.#view.ruleAt(path);
+      if (rule !== null) return { path, rule };
     }
     return null;
   }

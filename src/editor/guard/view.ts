@@ -2,8 +2,9 @@
 import { ProtectedSet } from "../../boundary/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
-import { listInPlace, lstatInPlace, mountPoints, realPathInPlace } from "../../platform/files_in_place.ts";
-import { basename, dirname, isAbsolute, isWithin, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
+import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
+import { isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
+import { quietly, realOrNamed, walkedPath } from "./real_path.ts";
 import { walkTree } from "./tree_cache.ts";
 
 /** Where a hook runs. */
@@ -46,21 +47,38 @@ export class ProtectedView {
     return this.#around.cwd;
   }
 
+  get userHome(): string | null {
+    return this.#around.userHome;
+  }
+
+  /** The directories that a path may start at: the working directory, and the roots. */
+  get bases(): readonly string[] {
+    return [this.#around.cwd, ...this.#around.roots];
+  }
+
   /**
-   * The absolute paths that a word may mean: from the working directory, and from each root; as a `file:` address, and as
-   * other systems part names. None for what cannot be a path.
+   * The absolute paths that a word may mean: from the working directory, from each root, and from each of `from`; as a
+   * `file:` address, without what stands around it, and as other systems part names; both as the text says and as the
+   * system goes, which differ where `..` follows a link. None for what cannot be a path.
    */
-  meanings(word: string): string[] {
+  meanings(word: string, { from = [] }: { from?: readonly string[] } = {}): string[] {
     if (word === "" || word.includes("\0")) return [];
-    const { cwd, roots, userHome } = this.#around;
+    const { cwd, userHome } = this.#around;
     const words = [word];
+    if (word.trim() !== word && word.trim() !== "") words.push(word.trim());
     if (/^file:\/\//i.test(word)) words.push(pathOfAddress(word));
     for (const one of [...words]) if (one.includes("\\")) words.push(one.replaceAll("\\", "/"));
-    const found = words.flatMap((one) => {
-      const path = /^~(?:[/\\]|$)/.test(one) && userHome !== null ? join(userHome, one.slice(2)) : one;
-      return isAbsolute(path) ? [normalise(path)] : [cwd, ...roots].map((base) => resolve(base, path));
-    });
-    return [...new Set(found)];
+    const found = new Set<string>();
+    for (const one of words) {
+      // Not folded yet: the system does not go by the text.
+      const path = /^~(?:[/\\]|$)/.test(one) && userHome !== null ? `${userHome}/${one.slice(2)}` : one;
+      for (const base of isAbsolute(path) ? [cwd] : [...this.bases, ...from]) {
+        found.add(resolve(base, path));
+        const walked = walkedPath(path, base);
+        if (walked !== null) found.add(walked);
+      }
+    }
+    return [...found];
   }
 
   /** The rule that covers a path by any of its names: as written, with links resolved, or as another name of the file. */
@@ -71,16 +89,26 @@ export class ProtectedView {
     return found ?? this.set.rule(path);
   }
 
+  /** The first protected thing of the roots that lies inside of a real directory; null when there is none. */
+  async knownInside(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
+    const { files, directories } = await this.set.hidden();
+    const path = [...files, ...directories].find((one) => isWithin(directory, one));
+    const rule = path === undefined ? null : this.set.rule(path);
+    return path === undefined || rule === null ? null : { path, rule };
+  }
+
   /** The first protected thing inside of a directory, with its rule; null when there is none. */
   async insideOf(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
     const real = realOrNamed(directory);
     // The project was walked already, but not what git keeps.
     const walked = this.#around.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
+    const known = walked ? null : await this.knownInside(real);
+    if (known !== null) return known;
     const set = walked ? this.set : new ProtectedSet([real]);
     const { files, directories } = await set.hidden();
     const hidden = [...files, ...directories];
     const within = (place: string) => {
-      const path = hidden.find((one) => one.startsWith(`${place}/`));
+      const path = hidden.find((one) => one !== place && isWithin(place, one));
       const rule = path === undefined ? null : set.rule(path);
       return path === undefined || rule === null ? null : { path, rule };
     };
@@ -143,26 +171,4 @@ function pathOfAddress(address: string): string {
   } catch {
     return address;
   }
-}
-
-function quietly<T>(look: () => T): T | null {
-  try {
-    return look();
-  } catch {
-    // What cannot be looked at is judged by its name alone.
-    return null;
-  }
-}
-
-/** Whether something stands at a path. */
-export function exists(path: string): boolean {
-  return quietly(() => lstatInPlace(path)) !== null;
-}
-
-/** The real path; of what does not exist yet, its existing part is resolved. */
-export function realOrNamed(path: string): string {
-  const real = quietly(() => realPathInPlace(path));
-  if (real !== null) return normalise(real);
-  const up = dirname(path);
-  return up === path ? path : join(realOrNamed(up), basename(path));
 }

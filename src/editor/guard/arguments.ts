@@ -1,0 +1,48 @@
+/** Arguments of tools: a text that is a path as a whole means what stands there, whatever it looks like. */
+import { MARKER_NAME } from "../../boundary/marker.ts";
+import { statInPlace } from "../../platform/files_in_place.ts";
+import { isWithin, join } from "../../platform/path.ts";
+import { exists, quietly, realOrNamed } from "./real_path.ts";
+import type { Switches } from "./switches.ts";
+import type { ProtectedView } from "./view.ts";
+
+/** A longer text is no path. Characters. */
+const PATH_LIMIT = 4_096;
+
+/** The texts of a value, without the names of members. */
+function* textsIn(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* textsIn(one); }
+}
+
+/** Why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
+export async function judgeArguments(
+  given: unknown,
+  { view, switches }: { view: ProtectedView; switches: Switches },
+): Promise<string | null> {
+  for (const text of textsIn(given)) {
+    if (text.length > PATH_LIMIT || text.trim().includes("\n")) continue;
+    for (const path of view.meanings(text)) {
+      const rule = view.ruleAt(path);
+      if (rule !== null) return view.describe(path, rule);
+      const reason = switches.reasonAt(path) ?? switches.reasonAbove(path);
+      if (reason !== null) return `${text.trim()} may not be named here: ${reason}`;
+      const inside = await protectedInside(path, view);
+      if (inside !== null) return inside;
+    }
+  }
+  return null;
+}
+
+/** A directory elsewhere without a marker of its own is not looked through: it may be the whole disk. */
+async function protectedInside(path: string, view: ProtectedView): Promise<string | null> {
+  const real = realOrNamed(path);
+  if (quietly(() => statInPlace(real))?.kind !== "directory") return null;
+  const near = view.bases.some((base) => isWithin(base, real));
+  const above = view.bases.some((base) => isWithin(real, base));
+  if (!near && !above && !exists(join(real, MARKER_NAME))) return null;
+  const inside = near || !above ? await view.insideOf(real) : await view.knownInside(real);
+  return inside === null
+    ? null
+    : `the directory holds protected content: ${view.describe(inside.path, inside.rule)}; name single files of it`;
+}

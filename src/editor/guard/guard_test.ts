@@ -1,0 +1,211 @@
+import assert from "node:assert/strict";
+import { denoIo } from "../../platform/deno_io.ts";
+import { type HookEvent, parseHookInput } from "../events.ts";
+import { judge } from "./guard.ts";
+
+const MARKER = "no-cloud: secrets\nno-cloud: data\nno-cloud: .env\nno-cloud: credentials\nno-cloud: config/*.key\n";
+const FILES = [
+  "secrets/plan.md",
+  "data/customers/list",
+  "config/server.key",
+  "config/open.json",
+  "credentials",
+  ".env",
+  "docs/deep/a.md",
+  "src/a.ts",
+  "src/deep/b.ts",
+  ".ide/hooks.json",
+  ".ide/hooks/no-cloud-guard.sh",
+];
+
+/** A project `P` in the home of a user, and the guard as it is asked there. */
+async function project() {
+  const home = await Deno.realPath(await Deno.makeTempDir());
+  const root = `${home}/P`;
+  for (const path of FILES) {
+    Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(`${root}/${path}`, `text of ${path}\n`);
+  }
+  Deno.mkdirSync(`${root}/.git`);
+  Deno.writeTextFileSync(`${root}/.agentclisecret`, MARKER);
+  Deno.symlinkSync("docs/deep", `${root}/l`);
+  Deno.symlinkSync(`${root}/data/customers`, `${root}/docs/c`);
+  Deno.symlinkSync(".ide/hooks", `${root}/hk`);
+  Deno.linkSync(`${root}/.agentclisecret`, `${root}/src/marker.txt`);
+  Deno.linkSync(`${root}/.ide/hooks.json`, `${root}/src/hooks.txt`);
+  const { clock } = denoIo();
+  const env = (name: string) => name === "AGENTCLI_HOME" ? `${home}/.agentcli` : undefined;
+  const ask = async (event: HookEvent, info: unknown) => {
+    const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s"])\/P\b/g, root);
+    return await judge(parseHookInput(text, event), { cwd: root, userHome: home, io: { os: "linux", env, clock } });
+  };
+  return {
+    root,
+    home,
+    read: (path: string) => ask("pre_read_code", { file_path: path }),
+    write: (path: string) => ask("pre_write_code", { file_path: path, edits: [] }),
+    command: (line: string, cwd?: string) => ask("pre_run_command", { command_line: line, cwd }),
+    mcp: (given: unknown) => ask("pre_mcp_tool_use", { mcp_tool_name: "t", mcp_tool_arguments: given }),
+    [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
+  };
+}
+
+/** What is asked and must be blocked, beside what is much the same and must pass. `/P` stands for the project. */
+const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly string[]; open: readonly string[] }>> = {
+  read: {
+    blocked: [
+      "l/../../credentials",
+      "docs/c/../customers/list",
+      "docs/c/..",
+      "/proc/self/cwd/credentials",
+      ".env\n",
+      " .env ",
+    ],
+    open: ["l/a.md", "l/../deep/a.md", "src/../docs/deep", "src/a.ts\n"],
+  },
+  write: {
+    blocked: [
+      "hk/../hooks.json",
+      "src/marker.txt",
+      "src/hooks.txt",
+      "~/.vendor/ide/hooks.json",
+      "~/.vendor/ide/hooks/x.sh",
+      "~/.codeium/windsurf/hooks.json",
+      "~/.codeium/windsurf/hooks/x.ps1",
+      "/etc/windsurf/hooks.json",
+      "/etc/devin/hooks/x.sh",
+      "~/.config/devin/hooks.json",
+      "~/.local/share/agentcli/agentcli.js",
+      "~/.local/bin/agentcli",
+    ],
+    open: ["src/a.ts", "hk.json", "~/.vendor/ide/notes.md", "~/.local/bin/other"],
+  },
+  command: {
+    blocked: [
+      // Behind a link, as the kernel goes.
+      "cat l/../../credentials",
+      "cat docs/c/../customers/list",
+      "cat /proc/self/cwd/../P/credentials",
+      "cat /dev/fd/../cwd/credentials",
+      // Patterns from elsewhere.
+      "cat /P/.e*",
+      "cat ../P/.e*",
+      "cat /P/sec*/plan.md",
+      "cp /P/* /x",
+      "cat ~/P/sec*/pl*",
+      "cat ~/../*/P/.env",
+      "cat *",
+      "cat s[e]crets/*",
+      "cat {secrets,src}/*.md",
+      "cat {src/a.ts,.e}nv .{e,x}nv",
+      "bash -c 'cat .e*'",
+      'sh -c "cat {secrets,src}/plan.md"',
+      'ls "secrets"/*',
+      "find . -name '.e*'",
+      "for f in *; do cat $f; done",
+      "cat config/*",
+      "cat config/server.k?y",
+      // Behind a variable.
+      "cat $PWD/.env",
+      'cat "$(pwd)/.env"',
+      "cat `pwd`/.env",
+      'cat "$PWD"/.env',
+      "cat ${HOME}/../P/.env",
+      "cat ~+/.env",
+      "cat $HOME/P/.env",
+      "cat $(git rev-parse --show-toplevel)/.env",
+      "cat $PWD/.e*",
+      // From another directory.
+      "cd src && cat ../.env",
+      "cd src/deep; cat ../../.env",
+      "git -C src show HEAD:../.env && cat .env",
+      'bash -c "cd secrets && cat plan.md"',
+      "ls secrets",
+      "cat 'secrets'",
+      // What switches the guard off.
+      "rm .agentclisecret",
+      "echo > .agentclisecret",
+      "rm .agentcli*",
+      "mv .ide .ide2",
+      "rm -rf .ide",
+      "rm .ide/hooks.json",
+      "sed -i s/x/y/ .ide/hooks/no-cloud-guard.sh",
+      "echo > src/marker.txt",
+      "echo > src/hooks.txt",
+      "agentcli editor remove --all --yes",
+      "agentcli --quiet editor remove hook:no-cloud-guard",
+      "rm -rf ~/.local/share/agentcli",
+    ],
+    open: [
+      "cat l/a.md",
+      "cat src/*.ts",
+      "cp /P/src/* /x",
+      "awk '{print $1}' src/a.ts",
+      "echo ${x:-y}",
+      "echo $((3 * 4))",
+      'curl -d \'{"a":1,"b":[2]}\' http://localhost/',
+      "find src -name a.ts -exec wc {} +",
+      'psql -c "SELECT * FROM t"',
+      'node -e "const {a} = require(1); const {b, c} = a"',
+      "expr 3 \\* 4",
+      "for i in {1..3}; do echo $i; done",
+      "case $x in *) echo y;; esac",
+      "grep -E '^.*$' src/a.ts",
+      'git commit -m "keep secrets out"',
+      "git commit -m 'Move the data, not the code'",
+      "ls .ide",
+      "ls $HOME/src",
+      "cat ../.env",
+      "agentcli editor doctor",
+      "git log -- src",
+      "echo *",
+      "cd src && cat a.ts",
+    ],
+  },
+};
+
+for (const kind of ["read", "write", "command"] as const) {
+  for (const text of CASES[kind].blocked) {
+    Deno.test(`the guard blocks the ${kind} ${JSON.stringify(text)}`, async () => {
+      await using at = await project();
+      assert.notEqual(await at[kind](text), null);
+    });
+  }
+  Deno.test(`the guard lets every open ${kind} pass`, async () => {
+    await using at = await project();
+    for (const text of CASES[kind].open) assert.equal(await at[kind](text), null, text);
+  });
+}
+
+/** Arguments of tools, and whether they name something that is protected. */
+const ARGUMENTS: readonly [unknown, boolean][] = [
+  [{ path: "credentials" }, true],
+  [{ paths: ["src/a.ts", "credentials"] }, true],
+  [{ path: "/P" }, true],
+  [{ path: "/P/config" }, true],
+  [{ path: "." }, true],
+  [{ path: "/" }, true],
+  [{ path: "l/../../credentials" }, true],
+  [{ path: ".agentclisecret" }, true],
+  [{ path: "/P/.ide/hooks.json" }, true],
+  [{ source: ".ide", destination: "x" }, true],
+  [{ path: "src" }, false],
+  [{ path: "/P/src/a.ts", query: "what are credentials?" }, false],
+  [{ text: "", credentials: 1, data: ["a"] }, false],
+];
+
+for (const [given, blocked] of ARGUMENTS) {
+  Deno.test(`the guard ${blocked ? "blocks" : "lets pass"} a tool with ${JSON.stringify(given)}`, async () => {
+    await using at = await project();
+    assert.equal(await at.mcp(given) !== null, blocked);
+  });
+}
+
+Deno.test("a command that runs where no project is walks nothing but the way up", async () => {
+  await using at = await project();
+  const started = performance.now();
+  assert.equal(await at.command("ls", "/"), null);
+  assert.notEqual(await at.command("cat P/.env", at.home), null);
+  assert.notEqual(await at.command(`cat ${at.root}/.env`, "/"), null);
+  assert.ok(performance.now() - started < 4_000);
+});

@@ -1,0 +1,321 @@
+/**
+ * What a shell makes of a command line before it runs it, as far as names of files come of it: patterns, braces, and what
+ * follows a variable. Quotes count: a pattern in quotes is none. Works on bash's syntax; others differ little in this.
+ */
+
+/** Signs that a shell gives a meaning; as characters of no language they part these from the same signs in quotes. */
+export const STAR = "\uE000";
+export const ANY = "\uE001";
+const OPEN = "\uE002";
+const COMMA = "\uE003";
+const CLOSE = "\uE004";
+const VARIABLE = "\uE005";
+
+/** A word that names files by a pattern or behind a variable, with {@link STAR} and {@link ANY} in it. */
+export interface ShellName {
+  text: string;
+  /** It follows a variable or the output of a command: it may start anywhere. */
+  loose: boolean;
+}
+
+/** What was found in a command line. */
+export interface ShellReading {
+  names: readonly ShellName[];
+  /** Where a quoted text of several words stands that no program runs: from and to, without the quotes. */
+  prose: readonly { from: number; to: number }[];
+}
+
+/** Programs that run what their arguments say as a shell does. */
+const SHELLS =
+  /^(?:(?:ba|z|da|k|a|c|tc|fi)?sh|busybox|eval|ssh|su|watch|parallel|script|alias|trap|wsl|pwsh|powershell|cmd)$/i;
+/** Programs that run a language of their own: what stands in quotes behind them is no prose. */
+const RUNNERS = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|[gmn]?awk|osascript|tclsh|rscript)$/i;
+/** They show the names alone. */
+const NAMES_ALONE = /^(?:echo|printf)$/;
+const EXPANSION_LIMIT = 1_000;
+const DEPTH_LIMIT = 20;
+
+interface Quoted {
+  from: number;
+  to: number;
+  text: string;
+  /** A command stands in it whose output takes its place. */
+  holdsCommand: boolean;
+}
+
+interface Token {
+  text: string;
+  operator: boolean;
+}
+
+/** Reads a command line. Quotes that do not end are read as none: more is a pattern then, not less. */
+export function readShell(text: string, { depth = 0 }: { depth?: number } = {}): ShellReading {
+  const read = new Lexer(text).read() ?? new Lexer(text.replace(/["'`]/g, " ")).read();
+  if (read === null || depth > DEPTH_LIMIT) return { names: [], prose: [] };
+  const { tokens, quoted, commands } = read;
+  const programs = tokens.filter(({ operator }) => !operator)
+    .map(({ text }) => text.replace(/^.*[/\\]/, "").replace(/\.exe$/i, ""));
+  const isShell = programs.some((word) => SHELLS.test(word));
+  const names = [...namesOf(tokens)];
+  const nested = [...commands, ...(isShell ? quoted.map(({ text }) => text) : [])];
+  for (const command of nested) names.push(...readShell(command, { depth: depth + 1 }).names);
+  if (isShell) return { names, prose: [] };
+  for (const { text } of quoted) names.push(...quotedPatterns(text));
+  const isProse = ({ text, holdsCommand }: Quoted) => !holdsCommand && /\S\s+\S/.test(text);
+  const prose = programs.some((word) => RUNNERS.test(word)) ? [] : quoted.filter(isProse);
+  return { names, prose };
+}
+
+/** The words of the tokens that hold a pattern or a variable; a pattern of stars alone only where it can be read. */
+function* namesOf(tokens: readonly Token[]): Generator<ShellName> {
+  let program: string | null = null;
+  for (const [at, { text, operator }] of tokens.entries()) {
+    if (operator) {
+      if (!/[<>]/.test(text)) program = null;
+      continue;
+    }
+    if (program === null && !/^(?:do|then|else|if|while|until|!|\w+=.*)$/.test(text)) program = text;
+    if (isCasePattern(tokens, at) || (NAMES_ALONE.test(program ?? "") && isStars(text))) continue;
+    for (const word of bracesExpanded(text)) yield* nameIn(word);
+  }
+}
+
+function isStars(text: string): boolean {
+  return [...text].every((sign) => sign === STAR || sign === ANY);
+}
+
+/** `*)` of a `case`. */
+function isCasePattern(tokens: readonly Token[], at: number): boolean {
+  const [before, behind] = [tokens[at - 1], tokens[at + 1]];
+  if (behind?.operator !== true || !/^[)|]$/.test(behind.text)) return false;
+  const opened = tokens.slice(0, at).some(({ text, operator }) => !operator && text === "case");
+  return opened && before !== undefined &&
+    (before.operator ? /^(?:;;&?|;&|\||\()$/.test(before.text.trim()) : before.text === "in");
+}
+
+function* nameIn(word: string): Generator<ShellName> {
+  const loose = word.includes(VARIABLE);
+  const text = word.slice(word.lastIndexOf(VARIABLE) + 1);
+  if (loose && !text.startsWith("/")) return;
+  if (!loose && !text.includes(STAR) && !text.includes(ANY) && !word.includes(COMMA)) return;
+  const plain = text.replaceAll(COMMA, "");
+  yield { text: plain, loose };
+  // `--file=.e*`, `if=.e*`, `@.e*`, `HEAD:.e*`, `-f.e*`
+  const value = /[=:@]([^=:@]+)$/.exec(plain)?.[1];
+  if (value !== undefined) yield { text: value, loose };
+  if (/^-[^-]./.test(plain)) yield { text: plain.slice(2), loose };
+}
+
+/** Patterns in quotes, for programs that look for files themselves. One without a letter says nothing of a name. */
+function* quotedPatterns(text: string): Generator<ShellName> {
+  for (const word of text.split(/\s+/)) {
+    if (!/[*?[]/.test(word) || /[{}]/.test(word)) continue;
+    const pattern = word.replace(/\[[^\]]*\]/g, ANY).replaceAll("*", STAR).replaceAll("?", ANY);
+    if (/[\p{L}\p{N}]/u.test(pattern)) yield { text: pattern, loose: false };
+  }
+}
+
+/** The words that braces make of one; each of several ends with a sign of {@link COMMA}, which says so. */
+function bracesExpanded(word: string): string[] {
+  const done: string[] = [];
+  const waiting = [word];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    // The innermost braces first: what they make goes into those around them.
+    const found = new RegExp(`${OPEN}([^${OPEN}${CLOSE}]*)${CLOSE}`).exec(next);
+    if (found === null) {
+      done.push(next.replaceAll(OPEN, "{").replaceAll(CLOSE, "}").replaceAll(COMMA, ","));
+      continue;
+    }
+    const [before, behind] = [next.slice(0, found.index), next.slice(found.index + found[0].length)];
+    const choices = choicesOf(found[1] ?? "");
+    if (choices === null) waiting.push(`${before}{${found[1]}}${behind}`);
+    else if (choices.length + waiting.length + done.length > EXPANSION_LIMIT) waiting.push(before + STAR + behind);
+    else waiting.push(...choices.map((choice) => before + choice + behind));
+  }
+  return done.length === 1 ? done : done.map((one) => one + COMMA);
+}
+
+/** What stands in braces; null where it is no list. */
+function choicesOf(inside: string): string[] | null {
+  if (inside.includes(COMMA)) return inside.split(COMMA);
+  const range = /^(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d+)?$/.exec(inside);
+  if (range === null) return null;
+  const [, first = "", last = ""] = range;
+  const numbers = /\d/.test(first + last);
+  const place = (one: string) => numbers ? Number(one) : one.charCodeAt(0);
+  const [low, high] = [Math.min(place(first), place(last)), Math.max(place(first), place(last))];
+  if (Number.isNaN(low) || Number.isNaN(high)) return null;
+  if (high - low >= EXPANSION_LIMIT) return [STAR];
+  return Array.from({ length: high - low + 1 }, (_, at) => numbers ? `${low + at}` : String.fromCharCode(low + at));
+}
+
+/** One pass over a command line. */
+class Lexer {
+  readonly #text: string;
+  readonly #tokens: Token[] = [];
+  readonly #quoted: Quoted[] = [];
+  readonly #commands: string[] = [];
+  #at = 0;
+  #word = "";
+  #inWord = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Null for quotes or parentheses that do not end. */
+  read(): { tokens: readonly Token[]; quoted: readonly Quoted[]; commands: readonly string[] } | null {
+    while (this.#at < this.#text.length) if (!this.#next()) return null;
+    this.#endWord();
+    return { tokens: this.#tokens, quoted: this.#quoted, commands: this.#commands };
+  }
+
+  #next(): boolean {
+    const sign = this.#text[this.#at] ?? "";
+    if (/\s/.test(sign) && sign !== "\n") this.#endWord();
+    else if (/[;|&<>()\n]/.test(sign)) return this.#operator();
+    else if (sign === "'") return this.#single();
+    else if (sign === '"') return this.#double();
+    else if (sign === "`") return this.#command({ end: this.#text.indexOf("`", this.#at + 1), from: this.#at + 1 });
+    else if (sign === "$") return this.#dollar();
+    else if (sign === "\\") {
+      this.#at += 1;
+      this.#add((this.#text[this.#at] ?? "").replace("\n", ""));
+    } else if (sign === "[") this.#class();
+    else if (sign === "~" && !this.#inWord) this.#tilde();
+    else this.#add(SIGNS.get(sign) ?? sign);
+    this.#at += 1;
+    return true;
+  }
+
+  #add(text: string): void {
+    this.#word += text;
+    this.#inWord = true;
+  }
+
+  #endWord(): void {
+    if (this.#inWord) this.#tokens.push({ text: this.#word, operator: false });
+    this.#word = "";
+    this.#inWord = false;
+  }
+
+  #operator(): boolean {
+    this.#endWord();
+    const [text = ""] = /^(?:;;&?|;&|&&|\|\||[;|&<>()\n])/.exec(this.#text.slice(this.#at, this.#at + 3)) ?? [];
+    this.#tokens.push({ text: text === "\n" ? ";" : text, operator: true });
+    this.#at += text.length;
+    return true;
+  }
+
+  #single(): boolean {
+    const end = this.#text.indexOf("'", this.#at + 1);
+    if (end < 0) return false;
+    const text = this.#text.slice(this.#at + 1, end);
+    this.#quoted.push({ from: this.#at + 1, to: end, text, holdsCommand: false });
+    this.#add(text);
+    this.#at = end + 1;
+    return true;
+  }
+
+  #double(): boolean {
+    const from = this.#at + 1;
+    let text = "";
+    let holdsCommand = false;
+    this.#inWord = true;
+    for (this.#at = from; this.#text[this.#at] !== '"';) {
+      const sign = this.#text[this.#at];
+      if (sign === undefined) return false;
+      if (sign === "\\") {
+        const escaped = this.#text[this.#at + 1] ?? "";
+        text += escaped;
+        this.#add(escaped);
+        this.#at += 2;
+      } else if (sign === "$" || sign === "`") {
+        const start = this.#at;
+        if (sign === "`" || this.#text[start + 1] === "(") holdsCommand = true;
+        const ended = sign === "$" ? this.#dollar() : this.#command({
+          end: this.#text.indexOf("`", start + 1),
+          from: start + 1,
+        });
+        if (!ended) return false;
+        text += this.#text.slice(start, this.#at);
+      } else {
+        text += sign;
+        this.#add(sign);
+        this.#at += 1;
+      }
+    }
+    this.#quoted.push({ from, to: this.#at, text, holdsCommand });
+    this.#at += 1;
+    return true;
+  }
+
+  /** A variable, or a command whose output takes its place. */
+  #dollar(): boolean {
+    const rest = this.#text.slice(this.#at + 1, this.#at + 300);
+    const next = rest[0] ?? "";
+    if (next === "(" || next === "{") {
+      const end = this.#closing(this.#at + 1);
+      // An arithmetic expression has no patterns.
+      if (rest.startsWith("((")) return this.#variable(end + 1, { found: end >= 0 });
+      return next === "(" ? this.#command({ end, from: this.#at + 2 }) : this.#variable(end + 1, { found: end >= 0 });
+    }
+    const [name] = /^(?:env:\w+|\w+|[@*#?$!-])/i.exec(rest) ?? [""];
+    if (name !== "") return this.#variable(this.#at + 1 + name.length, { found: true });
+    this.#add("$");
+    this.#at += 1;
+    return true;
+  }
+
+  #variable(behind: number, { found }: { found: boolean }): boolean {
+    this.#add(VARIABLE);
+    this.#at = behind;
+    return found;
+  }
+
+  #command({ end, from }: { end: number; from: number }): boolean {
+    if (end < 0) return false;
+    this.#commands.push(this.#text.slice(from, end));
+    return this.#variable(end + 1, { found: true });
+  }
+
+  /** Where the bracket at `start` is closed; -1 where it is not. What stands in quotes closes nothing. */
+  #closing(start: number): number {
+    const open = this.#text[start];
+    const close = open === "(" ? ")" : "}";
+    let depth = 0;
+    for (let at = start; at < this.#text.length; at++) {
+      const sign = this.#text[at];
+      if (sign === "\\") at += 1;
+      else if (sign === "'") {
+        const end = this.#text.indexOf("'", at + 1);
+        at = end < 0 ? at : end;
+      } else if (sign === open) depth += 1;
+      else if (sign === close && --depth === 0) return at;
+    }
+    return -1;
+  }
+
+  /** `[abc]` stands for one sign. */
+  #class(): void {
+    const [found = ""] = /^\[[!^]?\]?[^\]\s;|&<>()"'`]*\]/.exec(this.#text.slice(this.#at, this.#at + 300)) ?? [];
+    if (found.length < 3) return this.#add("[");
+    this.#add(ANY);
+    this.#at += found.length - 1;
+  }
+
+  /** `~/` is the home; `~+` and `~name` are other directories. */
+  #tilde(): void {
+    const [found = "~"] = /^~[\w.+-]+/.exec(this.#text.slice(this.#at, this.#at + 300)) ?? [];
+    this.#add(found === "~" ? "~" : VARIABLE);
+    this.#at += found.length - 1;
+  }
+}
+
+const SIGNS: ReadonlyMap<string, string> = new Map([
+  ["*", STAR],
+  ["?", ANY],
+  ["{", OPEN],
+  [",", COMMA],
+  ["}", CLOSE],
+]);

@@ -1,0 +1,97 @@
+/**
+ * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
+ * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
+ */
+import { decidesProtection } from "../../boundary/write_protected.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { basename, isWithin, join } from "../../platform/path.ts";
+import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
+import { exists, quietly, realOrNamed } from "./real_path.ts";
+import type { ProtectedView } from "./view.ts";
+
+/** What changes or takes away a directory that it is given. */
+const CHANGING =
+  /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|(?:remove|move|rename)-item|git(?:\s+-\S+(?:\s+\S+)?)*\s+(?:rm|mv|clean|checkout|restore))\b/i;
+/** The verbs of `agentcli editor` that change what is installed. */
+const OWN_VERBS = /agentcli[^\s;&|]*["']?\s[^;&|\n]*?\beditor["']?\s+["']?(?:add|apply|import|init|remove)\b/i;
+
+/** What switches the guard off around a project. */
+export class Switches {
+  readonly #view: ProtectedView;
+  readonly #agentcliHome: string | null;
+  #files: readonly string[] | null = null;
+  #identities: ReadonlySet<string> | null = null;
+
+  /** `agentcliHome` is a real path; null where there is none. */
+  constructor(view: ProtectedView, agentcliHome: string | null) {
+    this.#view = view;
+    this.#agentcliHome = agentcliHome;
+  }
+
+  /** Why the path may not be changed, a few words; null when it is none of these, also under another name of the file. */
+  reasonAt(path: string): string | null {
+    const real = realOrNamed(path);
+    if (this.#agentcliHome !== null && isWithin(this.#agentcliHome, real)) return "it belongs to agentcli itself";
+    const named = decidesProtection(path) ?? decidesProtection(real);
+    if (named !== null) return named;
+    const status = quietly(() => lstatInPlace(real));
+    if (status === null || status.kind !== "file" || status.links < 2) return null;
+    return this.#known().has(`${status.device}:${status.inode}`)
+      ? "it is another name of a file that decides what is protected"
+      : null;
+  }
+
+  /** Why a directory may not be moved or removed: the hooks lie in it. */
+  reasonAbove(path: string): string | null {
+    const real = realOrNamed(path);
+    const holds = this.#directories().some((place) =>
+      place === real || (basename(real).startsWith(".") && isWithin(real, place))
+    );
+    return holds && exists(real) ? "hooks of the editor lie in it" : null;
+  }
+
+  /** Why a command may not run: it changes what is installed, by agentcli itself. */
+  reasonOfCommand(text: string): string | null {
+    return OWN_VERBS.test(text) && !/\s--dry-run\b/.test(text) ? "it changes what agentcli installed" : null;
+  }
+
+  /** Whether a command may change directories that it names. */
+  changes(text: string): boolean {
+    return CHANGING.test(text);
+  }
+
+  /** The files that are there, real paths. */
+  files(): readonly string[] {
+    this.#files ??= this.#candidates().map(realOrNamed).filter((path) =>
+      quietly(() => lstatInPlace(path))?.kind === "file"
+    );
+    return this.#files;
+  }
+
+  #directories(): string[] {
+    const { userHome } = this.#view;
+    const own = DIALECT_IDS.map((id) => DIALECTS[id]);
+    return [
+      ...this.#view.bases.flatMap((base) => own.map(({ projectDirectory }) => join(base, projectDirectory))),
+      ...(userHome === null ? [] : own.map(({ userDirectory }) => join(userHome, userDirectory))),
+    ];
+  }
+
+  #candidates(): string[] {
+    const names = ["hooks.json", "hooks/no-cloud-guard.sh", "hooks/no-cloud-guard.ps1"];
+    return [
+      ...this.#view.set.markers,
+      ...this.#directories().flatMap((directory) => names.map((name) => join(directory, name))),
+    ];
+  }
+
+  #known(): ReadonlySet<string> {
+    this.#identities ??= new Set(
+      this.files().flatMap((path) => {
+        const status = quietly(() => lstatInPlace(path));
+        return status === null ? [] : [`${status.device}:${status.inode}`];
+      }),
+    );
+    return this.#identities;
+  }
+}
