@@ -1,15 +1,21 @@
 /** Prints what runs: version, commit, form and runtime; with `--json` as an object. */
+import { commitOfCheckout, programDirectory } from "../../platform/checkout.ts";
 import { runtimeFacts } from "../../platform/runtime.ts";
 import type { Invocation } from "../verb.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
-/** The first line is that of `--version`. `commit` is null in JSON where it is not known: in the sources. */
+/** The first line is that of `--version`. `commit` is null in JSON where it is not known: outside of a checkout. */
 export async function run({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const { version: runtime, form, system } = runtimeFacts();
-  const commit = COMMIT === "" ? null : COMMIT;
+  const commit = COMMIT === "" ? sourceCommit(form) : COMMIT;
   const text = globals.json
     ? JSON.stringify({ version: VERSION, commit, form, runtime, system }) + "\n"
     : `${VERSION} (agentcli)\n${commit === null ? "" : `commit ${commit}, `}${form}, Deno ${runtime}, ${system}\n`;
   await io.stdout.write(text);
+}
+
+function sourceCommit(form: string): string | null {
+  const directory = form === "source" ? programDirectory() : null;
+  return directory === null ? null : commitOfCheckout(directory);
 }
