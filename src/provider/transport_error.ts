@@ -1,4 +1,5 @@
 /** What the runtime says when a connection fails, as our own words: its text holds addresses, and headers at worst. */
+import { isLocal } from "../boundary/locality.ts";
 import { AgentcliError } from "../errors.ts";
 import { isMissingPermission } from "../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
@@ -22,7 +23,10 @@ interface Rule {
 }
 
 const ask = (attempt: Attempt) => `is the server running? try: curl ${attempt.modelsUrl}`;
-const network = () => "check the address, the network and the VPN";
+const network = (attempt: Attempt) =>
+  isLocal(attempt.modelsUrl, [])
+    ? "this machine does not reach itself: is the loopback interface up?"
+    : "check the address, the network and the VPN";
 
 /** In this order. The texts are those of Deno 2.9.6; error numbers cover Linux, macOS and Windows. */
 const RULES: readonly Rule[] = [

@@ -38,3 +38,12 @@ Deno.test("a missing permission names the address that is connected to, whatever
   const failure = transportFailure(new Deno.errors.NotCapable("no"), { ...attempt, url: "http://localhost:8080/v1" });
   assert.match(failure.hint ?? "", /--allow-net=127\.0\.0\.1:8080/);
 });
+
+Deno.test("no network is looked for where the server is on this machine", () => {
+  const error = new TypeError("error", {
+    cause: new Error("client error (Connect): Network is unreachable (os error 101)"),
+  });
+  assert.match(transportFailure(error, attempt).hint ?? "", /VPN/);
+  const here = { ...attempt, modelsUrl: "http://localhost:8080/v1/models" };
+  assert.match(transportFailure(error, here).hint ?? "", /loopback interface/);
+});
