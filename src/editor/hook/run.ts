@@ -36,7 +36,8 @@ export async function runHook(
   if (scaffold === "no-cloud-guard") {
     const { judge } = await import("../guard/guard.ts");
     const reason = await judge(input, { cwd, userHome, io });
-    return reason === null ? { kind: "pass", output: "" } : { kind: "blocked", reason };
+    // The scripts let nothing pass without this word: other programs end with 0 too.
+    return reason === null ? { kind: "pass", output: `${scaffold}: pass ${event}\n` } : { kind: "blocked", reason };
   }
   const { runPostHook } = await import("./post.ts");
   const parameters = new Map(settings.map((setting) => {

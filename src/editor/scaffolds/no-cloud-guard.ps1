@@ -28,6 +28,7 @@ try {
     $start = New-Object System.Diagnostics.ProcessStartInfo
     $start.UseShellExecute = $false
     $start.RedirectStandardInput = $true
+    $start.RedirectStandardOutput = $true
     if ($program -match '\.(cmd|bat)$') {
         $start.FileName = $env:ComSpec
         $start.Arguments = '/d /s /c ""' + $program + '" ' + $words + '"'
@@ -37,6 +38,7 @@ try {
     }
     $process = [System.Diagnostics.Process]::Start($start)
     $limit = [int]$limitSeconds * 1000
+    $answer = $process.StandardOutput.ReadToEndAsync()
     $stream = $process.StandardInput.BaseStream
     $inTime = $stream.WriteAsync($bytes, 0, $bytes.Length).Wait($limit)
     if ($inTime) {
@@ -48,7 +50,11 @@ try {
         & taskkill.exe /T /F /PID $process.Id | Out-Null
         exit 2
     }
-    if ($process.ExitCode -eq 0) { exit 0 }
+    # Exit 0 alone says little: whatever is called agentcli, or shows its help, ends so.
+    if ($process.ExitCode -eq 0 -and $answer.Wait($limit) -and $answer.Result.Trim() -ceq "no-cloud-guard: pass $hookEvent") { exit 0 }
+    if ($process.ExitCode -ne 2) {
+        [Console]::Error.WriteLine("no-cloud-guard: agentcli gave no answer (exit $($process.ExitCode)); the action is blocked")
+    }
     exit 2
 } catch {
     [Console]::Error.WriteLine("no-cloud-guard: $_; the action is blocked")
