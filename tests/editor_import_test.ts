@@ -198,3 +198,22 @@ Deno.test("hooks of the editor's other agent are shown with what runs them, and 
     `${home.project}/.devin/hooks.v1.json`,
   ]);
 });
+
+Deno.test("entries that are equal are one to take over, and thousands of entries are not compared with each other", async () => {
+  await using home = await temporaryHome();
+  const hooks = (count: number, line: (at: number) => string) =>
+    JSON.stringify({ hooks: { pre_read_code: Array.from({ length: count }, (_, at) => ({ command: line(at) })) } });
+  await home.write(".ide/hooks.json", hooks(2000, () => "bash same.sh"));
+  const { artifacts } = JSON.parse((await done(home, "import", "--json")).stdout);
+  assert.deepEqual(artifacts.map(({ name, events }: { name: string; events: string[] }) => [name, events]), [
+    ["same", ["pre_read_code"]],
+  ]);
+  assert.match((await done(home, "import", "--all")).stderr, /1 taken over/);
+  assert.match((await done(home, "import")).stderr, /nothing of others/);
+  await home.write(".ide/hooks.json", hooks(20_000, (at) => `bash same.sh ${at}`));
+  const start = performance.now();
+  assert.equal(JSON.parse((await done(home, "import", "--json")).stdout).artifacts.length, 20_000);
+  await done(home, "list");
+  // Some seconds at most; a minute for 2,000 of them when each is compared with each.
+  assert.ok(performance.now() - start < 40_000);
+});

@@ -64,9 +64,14 @@ export function artifactId({ kind, name }: Pick<Artifact, "kind" | "name">): str
   return `${kind}:${name}`;
 }
 
-/** Whether two are the same artifact: kind, name and where it is installed. */
+/** Tells artifacts apart: kind, name and where it is installed. */
+export function artifactKey(one: Omit<Artifact, "pieces">): string {
+  return `${artifactId(one)} ${one.scope} ${one.base}`;
+}
+
+/** Whether two are the same artifact. */
 export function sameArtifact(one: Omit<Artifact, "pieces">, other: Omit<Artifact, "pieces">): boolean {
-  return artifactId(one) === artifactId(other) && one.scope === other.scope && one.base === other.base;
+  return artifactKey(one) === artifactKey(other);
 }
 
 /** Tells pieces of one artifact apart; two versions of one piece have the same. */

@@ -1,8 +1,9 @@
 /** What an editor finds on the disk, whoever wrote it. */
-import type { ArtifactKind } from "./artifact.ts";
+import type { ArtifactKind, Piece } from "./artifact.ts";
 import type { Scope } from "./dialect.ts";
+import { linesOf } from "./hook_item.ts";
+import { canonical } from "./json_tree.ts";
 import type { Ledger } from "./ledger.ts";
-import { sameHook } from "./hook_item.ts";
 import type { SectionMarks } from "./section.ts";
 
 /** Something that an editor finds. */
@@ -36,16 +37,64 @@ export interface Inspection {
   notes: string[];
 }
 
-/** The name by which the ledger knows something that was found; null when it does not. */
-export function nameInLedger(found: FoundArtifact, { artifacts }: Pick<Ledger, "artifacts">): string | null {
-  const { name, path, entry, event, marks } = found;
-  const owner = artifacts.find((one) =>
-    one.pieces.some(({ piece, written }) => {
-      if (written === null || piece.path !== path) return false;
-      if (piece.kind === "item") return event === piece.at.at(-1) && sameHook(piece.value, entry);
-      if (piece.kind === "section") return marks !== undefined && piece.name === name;
-      return piece.kind === "file" || piece.at.at(-1) === name;
-    })
-  );
-  return owner?.name ?? null;
+/** The first of the artifacts whose hooks have this; by what a hook is known by. */
+type Owners = Map<string, number>;
+
+/** By what a hook of ours is known. */
+function keysOfHook(path: string, event: string | undefined, entry: unknown): string[] {
+  const { command, powershell } = linesOf(entry);
+  const keys = [
+    `entry ${canonical(entry)}`,
+    ...command === null ? [] : [`command ${command}`],
+    ...powershell === null ? [] : [`powershell ${powershell}`],
+    ...powershell === null || command !== null ? [] : [`no command ${powershell}`],
+  ];
+  return keys.map((key) => `${JSON.stringify([path, event])} ${key}`);
+}
+
+/**
+ * Looks up the names by which the ledger knows what is found; null for what it does not know. Made once for all that is
+ * found: of a hooks file with thousands of entries each would be compared with each otherwise.
+ */
+export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: FoundArtifact) => string | null {
+  const hooks: Owners = new Map();
+  const others = new Map<string, { piece: Piece; at: number }[]>();
+  artifacts.forEach(({ pieces }, at) => {
+    for (const { piece, written } of pieces) {
+      if (written === null) continue;
+      if (piece.kind === "item") {
+        for (const key of keysOfHook(piece.path, piece.at.at(-1), piece.value)) {
+          if (!hooks.has(key)) hooks.set(key, at);
+        }
+      } else {
+        const ofPath = others.get(piece.path) ?? [];
+        ofPath.push({ piece, at });
+        others.set(piece.path, ofPath);
+      }
+    }
+  });
+  return ({ path, name, event, entry, marks }) => {
+    const owners = (others.get(path) ?? []).filter(({ piece }) =>
+      piece.kind === "section"
+        ? marks !== undefined && piece.name === name
+        : piece.kind === "file" || (piece.kind === "member" && piece.at.at(-1) === name)
+    ).map(({ at }) => at);
+    if (event !== undefined) owners.push(...ownersOfHook(hooks, { path, event, entry }));
+    return owners.length === 0 ? null : artifacts[Math.min(...owners)]?.name ?? null;
+  };
+}
+
+/** As `sameHook` compares: the entry, the line of bash, or, where one of both has none, that of PowerShell. */
+function ownersOfHook(
+  hooks: Owners,
+  { path, event, entry }: { path: string; event: string; entry: unknown },
+): number[] {
+  const { command, powershell } = linesOf(entry);
+  const place = JSON.stringify([path, event]);
+  const keys = [
+    `entry ${canonical(entry)}`,
+    ...command === null ? [] : [`command ${command}`],
+    ...powershell === null ? [] : [`${command === null ? "powershell" : "no command"} ${powershell}`],
+  ];
+  return keys.flatMap((key) => hooks.get(`${place} ${key}`) ?? []);
 }

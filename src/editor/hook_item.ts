@@ -7,6 +7,11 @@ function lineOf(value: unknown, member: "command" | "powershell"): string | null
   return typeof line === "string" ? line : null;
 }
 
+/** The command lines of an entry; null where it has none. */
+export function linesOf(entry: unknown): { command: string | null; powershell: string | null } {
+  return { command: lineOf(entry, "command"), powershell: lineOf(entry, "powershell") };
+}
+
 /**
  * Whether two entries are one hook: equal, or with the same line for bash; where one has none, with the same line for
  * PowerShell. That alone says little: many hooks do the same nothing there.

@@ -3,7 +3,7 @@ import { listInPlace, lstatInPlace } from "../platform/files_in_place.ts";
 import { join } from "../platform/path.ts";
 import { type Dialect, type Scope, SCOPES } from "./dialect.ts";
 import { lookAt } from "./disk.ts";
-import { type FoundArtifact, type Inspection, nameInLedger } from "./found.ts";
+import { type FoundArtifact, type Inspection, ledgerNames } from "./found.ts";
 import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./inspect_hooks.ts";
 import { serverProblems } from "./inspect_servers.ts";
 import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
@@ -35,8 +35,9 @@ export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger):
   inspectOtherPlaces(scene);
   inspectNested(scene);
   const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, around.root, worktrees)];
+  const nameOf = ledgerNames({ artifacts });
   for (const one of inspection.found) {
-    const name = nameInLedger(one, { artifacts });
+    const name = nameOf(one);
     one.ours = name !== null;
     one.name = name ?? one.name;
   }

@@ -1,5 +1,5 @@
 /** What is wanted, as steps: one for each piece that has to be there, or has to go. */
-import { type Artifact, type Piece, pieceKey, sameArtifact } from "./artifact.ts";
+import { type Artifact, artifactKey, type Piece, pieceKey } from "./artifact.ts";
 import type { Installed, InstalledPiece, Ledger } from "./ledger.ts";
 
 /** What is wanted. */
@@ -32,9 +32,10 @@ export interface Step {
 export function stepsOf(ledger: Ledger, wanted: Wanted): { steps: Step[]; artifacts: Installed[] } {
   const steps: Step[] = [];
   const artifacts: Installed[] = [];
+  const [added, removed] = [new Map(wanted.add.map((one) => [artifactKey(one), one])), keysOf(wanted.remove)];
   for (const known of ledger.artifacts) {
-    const next = wanted.add.find((one) => sameArtifact(one, known));
-    if (wanted.remove.some((one) => sameArtifact(one, known))) {
+    const next = added.get(artifactKey(known));
+    if (removed.has(artifactKey(known))) {
       const left: Installed = { ...known, pieces: [] };
       artifacts.push(left);
       for (const old of known.pieces) steps.push(leave(left, old, wanted));
@@ -52,13 +53,18 @@ export function stepsOf(ledger: Ledger, wanted: Wanted): { steps: Step[]; artifa
       }
     } else artifacts.push(known);
   }
+  const known = keysOf(ledger.artifacts);
   for (const next of wanted.add) {
-    if (ledger.artifacts.some((known) => sameArtifact(known, next))) continue;
-    const added: Installed = { ...headOf(next), pieces: [] };
-    artifacts.push(added);
-    for (const piece of next.pieces) steps.push({ artifact: added, next: piece, stays: true, old: null });
+    if (known.has(artifactKey(next))) continue;
+    const artifact: Installed = { ...headOf(next), pieces: [] };
+    artifacts.push(artifact);
+    for (const piece of next.pieces) steps.push({ artifact, next: piece, stays: true, old: null });
   }
   return { steps, artifacts };
+}
+
+function keysOf(artifacts: readonly Omit<Artifact, "pieces">[]): Set<string> {
+  return new Set(artifacts.map(artifactKey));
 }
 
 function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, "pieces"> {

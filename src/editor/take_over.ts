@@ -2,7 +2,7 @@
 import { listInPlace, lstatInPlace } from "../platform/files_in_place.ts";
 import { dirname, join } from "../platform/path.ts";
 import { AgentcliError } from "../errors.ts";
-import { type Artifact, encodeBase64, type Piece, sameArtifact } from "./artifact.ts";
+import { type Artifact, artifactKey, encodeBase64, type Piece } from "./artifact.ts";
 import type { Dialect, Scope } from "./dialect.ts";
 import { lookAt, readFound } from "./disk.ts";
 import type { FoundArtifact } from "./found.ts";
@@ -34,42 +34,71 @@ export interface TakeOverScene {
 
 /** What others wrote of what was found. Each has a name that no other artifact of its place has. */
 export function candidatesOf(found: readonly FoundArtifact[], scene: TakeOverScene): Candidate[] {
-  const artifacts: Artifact[] = [];
+  // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
+  const owned = scene.ledger.artifacts.filter(({ pieces }) => pieces.some(({ written }) => written !== null));
+  const known = new Set(owned.map(artifactKey));
+  const counts = new Map<string, number>();
+  const bases = new Map<Scope, string>();
+  for (const { scope } of found) if (!bases.has(scope)) bases.set(scope, scene.places(scope).base);
   return grouped(found.filter(({ ours }) => !ours)).map((group): Candidate => {
-    const made = artifactOf(group, scene);
+    const made = artifactOf(group, { dialect: scene.dialect, bases });
     if ("reason" in made) return { found: group, artifact: null, reason: made.reason };
-    // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
-    const owned = scene.ledger.artifacts.filter(({ pieces }) => pieces.some(({ written }) => written !== null));
-    const known = [...owned, ...artifacts];
-    for (let count = 2, { name } = made; known.some((one) => sameArtifact(one, made)); count++) {
-      made.name = `${name.slice(0, 60)}-${count}`;
-    }
-    artifacts.push(made);
+    const first = artifactKey(made);
+    const name = made.name.slice(0, 60);
+    let count = counts.get(first) ?? 2;
+    for (; known.has(artifactKey(made)); count++) made.name = `${name}-${count}`;
+    counts.set(first, count);
+    known.add(artifactKey(made));
     return { found: group, artifact: made };
   });
 }
 
-/** Hooks of one file and name go together, each event once; everything else stands alone. */
+/**
+ * Hooks of one file and name go together, each event once; everything else stands alone. Entries that are equal are one,
+ * however often they stand there.
+ */
 function grouped(found: readonly FoundArtifact[]): FoundArtifact[][] {
   const groups: FoundArtifact[][] = [];
+  const byEntry = new Map<string, FoundArtifact[]>();
+  const byName = new Map<string, FoundArtifact[][]>();
+  const seen = new Map<string, number>();
   for (const one of found) {
-    const group = one.kind === "hook" &&
-      groups.find(([first, ...others]) =>
-        first?.kind === "hook" && first.path === one.path && first.name === one.name &&
-        [first, ...others].every(({ event }) => event !== one.event)
-      );
-    if (group) group.push(one);
-    else groups.push([one]);
+    if (one.kind !== "hook") {
+      groups.push([one]);
+      continue;
+    }
+    const name = JSON.stringify([one.path, one.name]);
+    const event = JSON.stringify([one.path, one.name, one.event]);
+    const entry = event + canonical(one.entry);
+    let group = byEntry.get(entry);
+    if (group === undefined) {
+      // The first entry of an event goes into the first group of that name, the second into the second.
+      const ofName = byName.get(name) ?? [];
+      const place = seen.get(event) ?? 0;
+      seen.set(event, place + 1);
+      group = ofName[place];
+      if (group === undefined) {
+        group = [];
+        ofName.push(group);
+        groups.push(group);
+      }
+      byName.set(name, ofName);
+      byEntry.set(entry, group);
+    }
+    group.push(one);
   }
   return groups;
 }
 
 type Refused = { reason: string };
 
-function artifactOf(group: readonly FoundArtifact[], { dialect, places }: TakeOverScene): Artifact | Refused {
+function artifactOf(
+  group: readonly FoundArtifact[],
+  { dialect, bases }: { dialect: Dialect; bases: ReadonlyMap<Scope, string> },
+): Artifact | Refused {
   const [first] = group;
   if (first === undefined) throw new AgentcliError("internal", "a group of nothing");
-  const { base } = places(first.scope);
+  const base = bases.get(first.scope) ?? dirname(first.path);
   const pieces = piecesOf(first, group, base);
   if ("reason" in pieces) return pieces;
   const name = nameProblem(first.name) === null
@@ -83,13 +112,14 @@ function piecesOf(first: FoundArtifact, group: readonly FoundArtifact[], base: s
   const { kind, name, path, entry } = first;
   if (first.otherAgent) return { reason: "files of the editor's other agent are only read" };
   if (kind === "hook") {
-    const items = group.map(({ event = "", entry: value }): Piece => ({
+    const different = [...new Map(group.map((one) => [one.event, one])).values()];
+    const items = different.map(({ event = "", entry: value }): Piece => ({
       kind: "item",
       path,
       at: ["hooks", event],
       value,
     }));
-    const scripts = group.flatMap((one) => scriptsOfHook(one.entry, { hooksFile: path, base }));
+    const scripts = different.flatMap((one) => scriptsOfHook(one.entry, { hooksFile: path, base }));
     return [...[...new Set(scripts)].flatMap(filePiece), ...items];
   }
   if (kind === "mcp" && holdsLiteralKey(entry)) {

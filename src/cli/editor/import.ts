@@ -83,7 +83,7 @@ function jsonOf({ found, artifact, reason }: Candidate) {
     scope: first?.scope,
     path: first?.path,
     files: [...new Set((artifact?.pieces ?? []).map(({ path }) => path))],
-    events: found.flatMap(({ event }) => event ?? []),
+    events: [...new Set(found.flatMap(({ event }) => event ?? []))],
     valid: problems.length === 0,
     problems,
     can_be_taken: artifact !== null,

@@ -45,7 +45,9 @@ function rowsOf(found: readonly FoundArtifact[], { shown }: Scene): string[][] {
   const groups = new Map<string, FoundArtifact[]>();
   for (const one of found) {
     const key = one.kind === "hook" ? [one.name, one.scope, one.path, one.ours].join("\0") : String(groups.size);
-    groups.set(key, [...groups.get(key) ?? [], one]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
   }
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
