@@ -82,7 +82,16 @@ export async function compile(args: readonly string[]): Promise<void> {
 /** Loaded for this alone: it needs a package, which a bundle that is there already does not. */
 async function builtBundle(): Promise<string> {
   const { buildBundle, eagerFunctions } = await import("./bundle_build.ts");
-  return (await buildBundle(await eagerFunctions())).text;
+  try {
+    return (await buildBundle(await eagerFunctions())).text;
+  } catch (error) {
+    // Deno's own reason, mostly that npm is not reached; anything else is a bug of the build.
+    const reason = error instanceof Error
+      ? /^deno bundle failed:\n(?:error: )?(.*)/.exec(error.message)?.[1]
+      : undefined;
+    if (reason === undefined) throw error;
+    throw new CompileError(`the bundle cannot be made: ${reason}`);
+  }
 }
 
 async function baseIn(folder: string | null, target: Target): Promise<string | null> {

@@ -110,10 +110,13 @@ DENO_NO_UPDATE_CHECK=1
 DENO_TLS_CA_STORE=${DENO_TLS_CA_STORE:-mozilla,system}
 export DENO DENO_NO_UPDATE_CHECK DENO_TLS_CA_STORE
 
-# Fetches the packages that the modules given as arguments need; nothing is fetched twice.
-agentcli_fetch_packages() {
-  said=$(NO_COLOR=1 "$DENO" cache --quiet --no-config "$@" 2>&1) && return 0
+# Runs Deno with these words for what it fetches by the way; says in one line why it could not.
+agentcli_fetch() {
+  said=$(NO_COLOR=1 "$DENO" "$@" 2>&1) && return 0
   said=$(printf '%s\n' "$said" | sed -n '/^error/{s/^error: //p;q;}')
   echo "the packages could not be fetched from npm (${said:-Deno gave no reason}); agentcli needs the network once, for this" >&2
   return 1
 }
+
+# Fetches the packages that the modules given as arguments need; nothing is fetched twice.
+agentcli_fetch_packages() { agentcli_fetch cache --quiet --no-config "$@"; }
