@@ -1,6 +1,7 @@
 /** Threats 41 to 56 through the program itself: a remote model with a shell, and everything that left the process. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
+import { runProgram } from "../helpers/program.ts";
 import { assertSealed, openStage } from "./harness.ts";
 import { hasBubblewrap } from "./mask_project.ts";
 
@@ -62,3 +63,17 @@ Deno.test("the Git tool is offered and shows nothing that is protected", bubblew
   assert.match(played.results[1] ?? "", /\+PUB_marker changed/);
   assert.match(played.results[2] ?? "", /: first/);
 });
+
+Deno.test(
+  "without a place for the proof of a mask the command does not run, and the turn goes on",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const args = ["run", "--model", "demo", "--allowed-tools", "Bash", "run `cat .env`"];
+    const env = { TMPDIR: `${stage.home.root}/nowhere` };
+    const { code, stdout } = await runProgram(args, { home: stage.home, env });
+    assert.equal(code, 0);
+    assert.match(stdout, /The command was not run: .* no temporary directory can be made/);
+    assert.ok(!stdout.includes(stage.canary("env")));
+  },
+);

@@ -1,4 +1,5 @@
 /** Making a session's mask: the first way that passes the canary, found once, used for every command. */
+import { AgentcliError } from "../../errors.ts";
 import { lstat, realPath } from "../../platform/files.ts";
 import { findExecutable } from "../../platform/process.ts";
 import { isAbsolute, isWithin, normalise } from "../../platform/path.ts";
@@ -52,7 +53,7 @@ export function openMask(options: SessionMaskOptions): SessionMask {
       return "open";
     },
     async maskCommand(request) {
-      ready ??= prepare(options, stores);
+      ready ??= prepare(options, stores).catch(asRefusal);
       const found = await ready;
       if (found.kind === "refused") return found;
       const built = await buildMask(request, found.ground);
@@ -80,6 +81,12 @@ function cannotSay(maker: MaskMaker): MaskRefusal {
     reason: `${maker.name} cannot express a path of this project`,
     hint: "rename files whose names hold control characters",
   };
+}
+
+/** Where no mask can be proven for want of a place to try it in, commands do not run, and everything else does. */
+function asRefusal(error: unknown): MaskRefusal {
+  if (!(error instanceof AgentcliError)) throw error;
+  return { kind: "refused", reason: error.message, hint: error.hint ?? "see agentcli doctor" };
 }
 
 async function prepare(options: SessionMaskOptions, stores: GitStoreSearch): Promise<Ready | MaskRefusal> {
