@@ -36,3 +36,36 @@ Deno.test("a script that a line of others runs, unlike any of ours, stays too", 
   await done(home, "remove", "--all", "--yes");
   await assert.rejects(home.read(".ide/hooks/session-note.sh"));
 });
+
+Deno.test("what is installed for all users elsewhere is said with the command that reaches it, and its directory goes too", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "Be brief.\n");
+  const directory = `${home.root}/system/deep`;
+  const there = ["--system-dir", directory];
+  await done(home, "add", "rule", "all", "--scope", "system", "--file", "in.md", "--yes", ...there);
+  const said = new RegExp(`1 artifact is installed for all users in ${directory}: agentcli editor (.*) --system-dir`);
+  assert.equal(said.exec((await done(home, "check")).stderr)?.[1], "check");
+  assert.match(JSON.parse((await done(home, "check", "--json")).stdout).notes.join("\n"), said);
+  assert.equal(said.exec((await done(home, "remove", "--all", "--yes")).stderr)?.[1], "remove --all");
+  assert.doesNotMatch((await done(home, "remove", "--all", "--scope", "project", "--yes")).stderr, said);
+  assert.doesNotMatch((await done(home, "remove", "--all", "--yes", ...there)).stderr, said);
+  await assert.rejects(Deno.stat(`${home.root}/system`), Deno.errors.NotFound);
+});
+
+Deno.test("a project that was moved is recognised by what stands in it, and one that nobody knows is told so", async () => {
+  await using home = await temporaryHome();
+  assert.match((await done(home, "remove", "--all", "--yes")).stderr, /nothing is known to be installed in /);
+  const [before, after] = [`${home.root}/before`, `${home.root}/after`];
+  await Deno.mkdir(before);
+  await done(home, "init", "--yes", "--cwd", before);
+  assert.doesNotMatch((await done(home, "check", "--cwd", before)).stderr, /nothing is known|was installed when/);
+  await Deno.rename(before, after);
+  const recognised = `was installed when the project was ${before}, which is gone: agentcli editor import --all`;
+  for (const words of [["check"], ["remove", "--all", "--yes"]]) {
+    const { stderr } = await done(home, ...words, "--cwd", after);
+    assert.ok(stderr.includes(recognised), stderr);
+  }
+  // Where the path stands again, it is not certain whose it is.
+  await Deno.mkdir(before);
+  assert.match((await done(home, "check", "--cwd", after)).stderr, /nothing is known to be installed in .*after/);
+});

@@ -155,10 +155,11 @@ async function recordAfter(ledger: Ledger, { path, before, after }: Change, home
   };
 }
 
-/** The directories that have to be made for a file, the innermost first; none above `base`. */
+/** The directories that have to be made for a file below `base`, the innermost first; the system's may be new itself. */
 async function missingAbove(path: string, base: string): Promise<string[]> {
   const missing: string[] = [];
-  for (let at = dirname(path); isWithin(base, at) && at !== base; at = dirname(at)) {
+  if (!isWithin(base, path)) return missing;
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
     if (await lstat(at) !== null) break;
     missing.push(at);
   }

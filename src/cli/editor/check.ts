@@ -1,5 +1,6 @@
 /** Says what differs from what should be, and what would not load. For people and for CI. */
 import { planChanges } from "../../editor/apply.ts";
+import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { interruptedPaths, readLedger } from "../../editor/ledger.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -14,7 +15,14 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   const scene = await openScene(options, context);
   const ledger = await readLedger(scene.home);
   const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
-  const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
+  const inspection = inspect(scene.dialect, scene.around, ledger);
+  const { found, problems } = inspection;
+  const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
+  const notes = [
+    ...inspection.notes,
+    ...systemElsewhere(ledger, { isHere: scene.isHere, verb: "check" }),
+    ...isUnknown ? await nothingKnown(ledger, scene.around.root) : [],
+  ];
   const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(scene.isHere), files: {} });
   const findings = [
     ...interrupted.map((path) => ({

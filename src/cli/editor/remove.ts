@@ -1,6 +1,8 @@
 /** Removes what agentcli wrote; what was changed since is reported and stays. */
 import { readLedger } from "../../editor/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
+import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
+import { notice } from "../say.ts";
 import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";
 import { openScene } from "./scene.ts";
@@ -18,5 +20,14 @@ export async function run(
   const { artifacts } = await readLedger(scene.home);
   const here = artifacts.filter((one) => scene.isHere(one) && (options.scope ?? one.scope) === one.scope);
   const remove = options.all ? here : selectInstalled(words, here);
-  return await carryOut({ add: [], remove, keep: () => false, force: options.force }, scene, options);
+  const code = await carryOut({ add: [], remove, keep: () => false, force: options.force }, scene, options);
+  if (!options.all) return code;
+  const system = (options.scope ?? "system") === "system"
+    ? systemElsewhere({ artifacts }, { isHere: scene.isHere, verb: "remove --all" })
+    : [];
+  const project = (options.scope ?? "project") === "project"
+    ? await nothingKnown({ artifacts }, scene.around.root)
+    : [];
+  for (const note of [...system, ...project]) await notice(context, `note: ${note}`);
+  return code;
 }
