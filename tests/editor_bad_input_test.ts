@@ -364,3 +364,29 @@ Deno.test("a ledger of a project that is gone or moved changes nothing elsewhere
   await done(home, "remove", "--all", "--yes");
   assert.deepEqual(fileTree(home.root), before);
 });
+
+Deno.test("instructions go into no file of git, into none of another kind, and scaffolds take only what they know", async () => {
+  await using home = await temporaryHome();
+  await home.write("in.md", "text\n");
+  await home.write("README.md", "text\n");
+  await home.write(".git/HEAD", "ref: refs/heads/main\n");
+  const before = fileTree(home.project);
+  for (
+    const [words, says] of [
+      [["instructions", "AGENTS.md", "--file", "in.md"], /it is a file\n.*name the directory/],
+      [["instructions", "sub/AGENTS.md", "--file", "in.md"], /it is a file/],
+      [["instructions", "README.md", "--file", "in.md"], /it is a file/],
+      [["instructions", ".git", "--file", "in.md"], /it belongs to git/],
+      [["instructions", "sub/.GIT/hooks", "--file", "in.md"], /it belongs to git/],
+      [["instructions", ".windsurfrules", "--file", "in.md"], /--dialect windsurf/],
+      [["hook", "audit-log", "--set", "log=evil"], /log is home or project/],
+      [["hook", "session-note", "--set", "file=../notes.md"], /lies in the project/],
+      [["hook", "session-note", "--set", "file="], /file needs a value/],
+    ] as const
+  ) {
+    const { code, stderr } = await editor(home, "add", ...words, "--yes");
+    assert.equal(code, 2, words.join(" "));
+    assert.match(stderr, says);
+  }
+  assert.deepEqual(fileTree(home.project), before);
+});

@@ -1,5 +1,6 @@
 /** The scripts of the scaffolded hooks, with their parameters filled in. Load it lazily: it holds all the texts. */
 import { AgentcliError } from "../errors.ts";
+import { normalise } from "../platform/path.ts";
 import { type ScaffoldId, SCAFFOLDS } from "./scaffold_ids.ts";
 import AUDIT_PS1 from "./scaffolds/audit-log.ps1" with { type: "text" };
 import AUDIT_SH from "./scaffolds/audit-log.sh" with { type: "text" };
@@ -40,7 +41,18 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Parameters by name. Throws `usage` for a name that the scaffold does not have, and for control characters. */
+/** Why a parameter of a scaffold cannot have a value; null when it can. */
+function valueProblem(id: ScaffoldId, name: string, { value }: { value: string }): string | null {
+  // deno-lint-ignore no-control-regex -- a script line must stay one line
+  if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(value)) return `the value of ${name} holds a control character`;
+  if (name === "limit_seconds" && !/^[1-9]\d{0,2}$/.test(value)) return "limit_seconds is a whole number from 1 to 999";
+  const choices = SCAFFOLDS[id].choices?.[name];
+  if (choices !== undefined && !choices.includes(value)) return `${name} is ${choices.join(" or ")}`;
+  if ((name === "agentcli" || name === "file") && value.trim() === "") return `${name} needs a value`;
+  return name === "file" && /^\.\.(?:\/|$)/.test(normalise(value)) ? "the file of notes lies in the project" : null;
+}
+
+/** Parameters by name. Throws `usage` for a name that the scaffold does not have, and for a value that it cannot have. */
 export function readParameters(id: ScaffoldId, settings: readonly string[]): Map<string, string> {
   const known = SCAFFOLDS[id].parameters;
   return new Map(settings.map((setting) => {
@@ -51,13 +63,8 @@ export function readParameters(id: ScaffoldId, settings: readonly string[]): Map
         hint: `it has ${known.join(", ")}; write --set name=value`,
       });
     }
-    // deno-lint-ignore no-control-regex -- a script line must stay one line
-    if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(value)) {
-      throw new AgentcliError("usage", `the value of ${name} holds a control character`);
-    }
-    if (name === "limit_seconds" && !/^[1-9]\d{0,2}$/.test(value)) {
-      throw new AgentcliError("usage", "limit_seconds is a whole number from 1 to 999");
-    }
+    const problem = valueProblem(id, name, { value });
+    if (problem !== null) throw new AgentcliError("usage", problem);
     return [name, value];
   }));
 }

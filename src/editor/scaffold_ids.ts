@@ -24,6 +24,8 @@ export interface ScaffoldFacts {
   events: readonly HookEvent[];
   /** The parameters at the top of its scripts, by the name in bash; in PowerShell in camel case. */
   parameters: readonly string[];
+  /** Of parameters that take only certain values: those. */
+  choices?: Readonly<Record<string, readonly string[]>>;
   /** It must not let an action pass when it fails. */
   guard: boolean;
   showOutput: boolean;
@@ -49,6 +51,7 @@ export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
       "post_setup_worktree",
     ],
     parameters: ["agentcli", "log"],
+    choices: { log: ["home", "project"] },
     guard: false,
     showOutput: false,
   },

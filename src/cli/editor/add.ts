@@ -1,5 +1,6 @@
 /** Adds or renews one artifact. */
 import type { Artifact } from "../../editor/artifact.ts";
+import { DIALECT_IDS, DIALECTS } from "../../editor/dialect.ts";
 import { EVENTS, type HookEvent, isEvent } from "../../editor/events.ts";
 import {
   type Destination,
@@ -14,6 +15,7 @@ import {
 } from "../../editor/make_artifact.ts";
 import { isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { Values } from "../option.ts";
@@ -65,7 +67,7 @@ export async function warnMissingProgram({ context }: Scene): Promise<void> {
 }
 
 async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
-  const { name, options, scene, to } = request;
+  const { name, options, to } = request;
   switch (kind) {
     case "rule":
       return makeRule(name, await contentOf(request), { fields: options, to });
@@ -77,14 +79,33 @@ async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
       return isScaffold(name) ? await scaffoldHook(name, request) : ownHook(request);
     case "mcp":
       return makeServer(name, await serverOf(request), { to });
-    default: {
-      const { base } = to.places;
-      const place = name === "" || to.places.scope !== "project" ? base : resolve(scene.context.globals.cwd, name);
-      const directory = relativeTo(base, place);
-      const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
-      return makeInstructions(section, await readContent(fileOf(options), scene), { to, directory });
-    }
+    default:
+      return await addInstructions(request);
   }
+}
+
+async function addInstructions({ name, options, scene, to }: Request): Promise<Artifact> {
+  const { base } = to.places;
+  const place = name === "" || to.places.scope !== "project" ? base : resolve(scene.context.globals.cwd, name);
+  const directory = relativeTo(base, place);
+  const problem = place === base ? null : directoryProblem(place, directory, to);
+  if (problem !== null) {
+    throw new AgentcliError("usage", `${name} is no place of instructions: ${problem}`, {
+      hint: "name the directory that they hold for; without a name they are those of the project",
+    });
+  }
+  const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
+  return makeInstructions(section, await readContent(fileOf(options), scene), { to, directory });
+}
+
+/** Why there is no `AGENTS.md` to be made in a place; null where there may be, and for the editor's old file of rules. */
+function directoryProblem(place: string, directory: string, { dialect }: Destination): string | null {
+  if (directory === dialect.legacyRules) return null;
+  const other = DIALECT_IDS.find((id) => DIALECTS[id].legacyRules === directory);
+  if (other !== undefined) return `it is the file of rules of another editor (--dialect ${other})`;
+  const names = directory.toLowerCase().split("/");
+  if (names.includes(".git")) return "it belongs to git";
+  return names.at(-1) === "agents.md" || lstatInPlace(place)?.kind === "file" ? "it is a file" : null;
 }
 
 function fileOf({ file }: Given): string {
