@@ -202,7 +202,9 @@ Deno.test("a missing program and a missing script are told apart", async () => {
 Deno.test("a guard that somebody made harmless is found", async () => {
   await using home = await temporaryHome();
   await project(home);
-  await done(home, "add", "hook", "no-cloud-guard", "--set", "agentcli=true", "--yes");
+  const program = `${home.root}/passes`;
+  await Deno.writeTextFile(program, '#!/bin/sh\necho "no-cloud-guard: pass $4"\n', { mode: 0o755 });
+  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
   const { code, of } = await doctor(home);
   assert.equal(code, 1);
   const told = of(/pre_read_code/).map(({ level, message }) => `${level}: ${message}`).join("\n");

@@ -125,13 +125,15 @@ test("a parameter is one text, whatever it holds", (parse) => {
   }
 });
 
-test("the guard ends with 2 everywhere but behind an exit code of 0", (parse) => {
+test("the guard ends with 2 everywhere but behind an exit code of 0 with the answer", (parse) => {
   const root = parse(Deno.readTextFileSync(`${REPOSITORY}/src/editor/scaffolds/no-cloud-guard.ps1`));
   const all = [...nodesOf(root)];
   const exits = all.filter(({ type, text }) => type === "flow_control_statement" && text.startsWith("exit"));
-  const condition = "if ($process.ExitCode -eq 0) { exit 0 }";
+  const condition = "if ($passed) { exit 0 }";
+  const passed = /^\$passed = \$process\.ExitCode -eq 0 -and .* -ceq "no-cloud-guard: pass \$hookEvent"$/;
   assert.equal(exits.filter(({ text }) => text === "exit 0").length, 1);
   assert.ok(all.some(({ type, text }) => type === "if_statement" && text === condition));
+  assert.equal(all.filter(({ type, text }) => type === "assignment_expression" && passed.test(text)).length, 1);
   assert.deepEqual([...new Set(exits.map(({ text }) => text))].sort(), ["exit 0", "exit 2"]);
   assert.match(root.text.trimEnd(), /\} catch \{[^{}]*exit 2\s*\}$/);
 });

@@ -1,7 +1,8 @@
 /** Runs the installed hooks with recorded input, starts the servers, and says what does not load. */
 import type { Finding } from "../../editor/doctor/finding.ts";
+import { isGuard, missingGuards, unprovenGuard } from "../../editor/doctor/guard_state.ts";
 import { type Origin, originOf } from "../../editor/doctor/own.ts";
-import { isGuard, subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
+import { subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
 import { startsProgram, tryServer } from "../../editor/doctor/try_server.ts";
 import type { FoundArtifact } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
@@ -35,7 +36,10 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
     if (io.stderr.isTerminal && !globals.json) await notice(context, text);
   };
   findings.push(...await tryHooks(tried.hooks, { root: scene.around.root, io, progress }));
-  if (!found.some(({ kind, entry }) => kind === "hook" && isGuard(entry))) findings.push(NO_GUARD);
+  const installed = ledger.artifacts.some((one) =>
+    one.kind === "hook" && one.name === "no-cloud-guard" && scene.isHere(one)
+  );
+  findings.push(...missingGuards(found, { installed }));
   let tools = 0;
   for (const [index, server] of tried.servers.entries()) {
     await progress(`server ${index + 1} of ${tried.servers.length}: ${server.name}`);
@@ -46,13 +50,6 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   if (tools > LIMITS.activeTools) findings.push(tooManyTools(tools));
   return await tell(findings, scene);
 }
-
-const NO_GUARD: Finding = {
-  level: "warning",
-  subject: "guard",
-  message: "no no-cloud-guard is installed",
-  fix: "agentcli editor add hook no-cloud-guard",
-};
 
 function tooManyTools(count: number): Finding {
   return {
@@ -109,6 +106,7 @@ async function askForOthers(count: number, { io, globals }: Context): Promise<bo
 
 function skipped(one: FoundArtifact, origin: Origin): Finding {
   const subject = one.kind === "hook" ? subjectOf(one) : `server ${one.name}`;
+  if (one.kind === "hook" && isGuard(one.entry)) return unprovenGuard(subject, origin);
   return origin === "changed"
     ? {
       level: "skipped",

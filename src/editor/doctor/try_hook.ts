@@ -4,10 +4,13 @@ import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
 import { type TemporaryDirectory, withTemporaryDirectory } from "../../platform/temporary.ts";
+import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
+import { lookAt } from "../disk.ts";
 import { type HookEvent, isEvent } from "../events.ts";
 import type { FoundArtifact } from "../found.ts";
 import { isScaffold } from "../scaffold_ids.ts";
 import type { Finding } from "./finding.ts";
+import { GUARD_FIX, isGuard } from "./guard_state.ts";
 import { payloadOf, type TrialPlace } from "./payloads.ts";
 
 /** A hook may take this long, in milliseconds. */
@@ -48,7 +51,7 @@ export async function tryHooks(hooks: readonly FoundArtifact[], scene: TrialScen
     return isEvent(event) ? [{ hook, event }] : [];
   });
   return await withTemporaryDirectory(async (directory) => {
-    const place = preparePlace(directory);
+    const place = preparePlace(directory, scene.root);
     const findings: Finding[] = [];
     for (const [index, { hook, event }] of known.entries()) {
       await scene.progress(`hook ${index + 1} of ${known.length}: ${subjectOf(hook)}`);
@@ -58,7 +61,15 @@ export async function tryHooks(hooks: readonly FoundArtifact[], scene: TrialScen
   });
 }
 
-function preparePlace(directory: TemporaryDirectory): TrialPlace {
+function preparePlace(directory: TemporaryDirectory, root: string): TrialPlace {
+  // Where the log is kept beside the hooks of the project, a trial is logged here: the script is found as there.
+  for (const { projectDirectory } of DIALECT_IDS.map((id) => DIALECTS[id])) {
+    for (const name of ["audit-log.sh", "audit-log.ps1"]) {
+      const script = join(projectDirectory, "hooks", name);
+      const text = lookAt(join(root, script));
+      if (text !== null) directory.write(script, text);
+    }
+  }
   directory.write(MARKER_NAME, "no-cloud: protected.txt\n");
   directory.write("protected.txt", "nothing of yours\n");
   directory.write("open.txt", "one\n");
@@ -69,11 +80,6 @@ function preparePlace(directory: TemporaryDirectory): TrialPlace {
     open: join(directory.path, "open.txt"),
     secret: join(directory.path, "protected.txt"),
   };
-}
-
-/** Whether a command line runs the guard that comes with the program. */
-export function isGuard(entry: unknown): boolean {
-  return /no-cloud-guard/.test(JSON.stringify(entry ?? null));
 }
 
 async function tryHook(
@@ -88,8 +94,12 @@ async function tryHook(
   if (typeof line !== "string") {
     return [{ level: "warning", subject, message: "it has no command line for this system, so it does nothing here" }];
   }
-  const cwd = typeof entry.working_directory === "string" ? resolve(root, entry.working_directory) : root;
-  const work = (input: string) => runLine(line, input, { cwd, io });
+  const named = typeof entry.working_directory === "string" ? resolve(root, entry.working_directory) : null;
+  const cwd = named ?? (hook.ours && hook.name === "audit-log" ? place.directory : root);
+  // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
+  const environment = io.environment();
+  if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
+  const work = (input: string) => runLine(line, input, { cwd, io, environment });
   const harmless = await work(payloadOf(event, place.open, place));
   if (harmless === null) {
     const fix = io.os === "windows" ? "install PowerShell" : "install bash";
@@ -106,8 +116,6 @@ async function tryHook(
   }
   return findings;
 }
-
-const GUARD_FIX = "agentcli editor add hook no-cloud-guard --force";
 
 function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Finding[] {
   const { code, timedOut, stderr, durationMs } = trial;
@@ -132,6 +140,9 @@ function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
 function fixOf({ ours, path, name }: FoundArtifact, { code, said }: { code: number; said: string }): string {
   // The script itself is gone; what the script calls is named behind its name and line.
   if (ours && /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(said)) return "agentcli editor apply";
+  if (ours && /^format-on-write: there is no program/.test(said)) {
+    return "install the formatter, or name another: agentcli editor add hook format-on-write --set formatter='…'";
+  }
   const noProgram = code === 127 ||
     /gave no answer \(exit 12[67]\)|: line \d+: .*(?:No such file|not found|denied)/i.test(said);
   if (ours && isScaffold(name) && noProgram) {
@@ -150,8 +161,11 @@ function judgeBlocked(subject: string, { code, stderr }: Trial): Finding {
     : { level: "ok", subject, message: "blocks a protected file with exit 2 and says why" };
 }
 
-async function runLine(line: string, input: string, { cwd, io }: { cwd: string; io: Io }): Promise<Trial | null> {
-  const environment = io.environment();
+async function runLine(
+  line: string,
+  input: string,
+  { cwd, io, environment }: { cwd: string; io: Io; environment: Record<string, string> },
+): Promise<Trial | null> {
   const name = io.os === "windows" ? "powershell" : "bash";
   const shell = await findExecutable(name, environment.PATH ?? environment.Path ?? "", { notBelow: [cwd] });
   if (shell === null) return null;

@@ -12,8 +12,13 @@ if (-not $text) { $text = [Console]::In.ReadToEnd() }
 $program = (Get-Command -Name $agentcli -CommandType Application -ErrorAction Stop | Select-Object -First 1).Source
 $file = $text | & $program editor hook format-on-write $hookEvent
 if ($LASTEXITCODE -ne 0) { exit 1 }
-if (-not $file) { exit 0 }
 $words = @($formatter -split ' ' | Where-Object { $_ })
+# Said even where there is nothing to format, so that it is known before there is.
+if (-not (Get-Command -Name $words[0] -ErrorAction SilentlyContinue)) {
+    [Console]::Error.WriteLine("format-on-write: there is no program $($words[0])")
+    exit 1
+}
+if (-not $file) { exit 0 }
 $rest = @($words | Select-Object -Skip 1) + @($file)
 & $words[0] $rest
 if ($LASTEXITCODE -ne 0) { exit 1 }

@@ -51,7 +51,8 @@ try {
         exit 2
     }
     # Exit 0 alone says little: whatever is called agentcli, or shows its help, ends so.
-    if ($process.ExitCode -eq 0 -and $answer.Wait($limit) -and $answer.Result.Trim() -ceq "no-cloud-guard: pass $hookEvent") { exit 0 }
+    $passed = $process.ExitCode -eq 0 -and $answer.Wait($limit) -and $answer.Result.Trim() -ceq "no-cloud-guard: pass $hookEvent"
+    if ($passed) { exit 0 }
     if ($process.ExitCode -ne 2) {
         [Console]::Error.WriteLine("no-cloud-guard: agentcli gave no answer (exit $($process.ExitCode)); the action is blocked")
     }
