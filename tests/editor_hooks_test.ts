@@ -33,6 +33,7 @@ Deno.test("the audit log tells what was done, never content, protected names or 
       ["post_write_code", { file_path: "src/a.ts", edits: [{ old_string: "", new_string: SECRET }] }],
       ["post_run_command", { command_line: "curl -H 'Authorization: Bearer sk-abcdefghijkl123'", cwd: "." }],
       ["post_run_command", { command_line: `echo ${SECRET}`, cwd: "." }],
+      ["post_run_command", { command_line: "curl -u bob:s3cretpw x && mysql -ps3cretpw", cwd: "." }],
       ["post_cascade_response", { response: "done" }],
     ] as const
   ) {
@@ -41,9 +42,11 @@ Deno.test("the audit log tells what was done, never content, protected names or 
   }
   const text = await home.read(".agentcli-audit.jsonl");
   const lines = text.trim().split("\n").map((line) => JSON.parse(line));
-  assert.deepEqual(lines.map(({ event }) => event).length, 6);
+  assert.equal(lines.length, 7);
   assert.deepEqual(lines.slice(0, 2).map(({ file_path }) => file_path), ["src/a.ts", "(protected)"]);
-  for (const word of [SECRET, "keys.md", "sk-abcdef", "done"]) assert.equal(text.includes(word), false, word);
+  for (const word of [SECRET, "s3cretpw", "keys.md", "sk-abcdef", "done"]) {
+    assert.equal(text.includes(word), false, word);
+  }
 });
 
 Deno.test("a new worktree gets what is listed, and protected files only where they are listed themselves", async () => {

@@ -12,6 +12,7 @@ import { type HookInput, optionalField, stringsIn, textField } from "../events.t
 import { exists, realOrNamed } from "../guard/real_path.ts";
 import { ProtectedView } from "../guard/view.ts";
 import { appendText } from "./append.ts";
+import { hideArguments } from "./hide_arguments.ts";
 import { copyInto } from "./copy.ts";
 import type { ScaffoldId } from "../scaffold_ids.ts";
 
@@ -103,7 +104,8 @@ async function redacted(name: string, value: string, scene: Scene): Promise<stri
     if (scene.view.set.any && await findMention(value, "command", scene.view) !== null) return WITHHELD;
   }
   if (!await isOpen(value, scene)) return WITHHELD;
-  return hideKeys(value).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
+  const shown = name === "command_line" ? hideArguments(value) : value;
+  return hideKeys(shown).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
 }
 
 async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise<string> {
