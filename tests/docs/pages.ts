@@ -48,7 +48,8 @@ echo '{"hooks": {"post_write_code": [{"command": "bash .ide/format.sh"}]}}' > .i
 
 /** A page that is not named here has a project and a configuration. */
 export const PAGES: Record<string, PageSetting> = {
-  "README.md": { setup: PROJECT, placeholders: { "<clone>": REPOSITORY } },
+  // A reader whose path has a space in it would quote it; the test goes by a link without one.
+  "README.md": { setup: `ln -s '${REPOSITORY}' "$HOME/clone"\n${PROJECT}`, placeholders: { "<clone>": "$HOME/clone" } },
   "docs/air-gapped.md": {
     // The medium is the project's directory: the release, and the script beside it.
     setup: `cp -a "$RELEASE/." .; cp '${REPOSITORY}/scripts/install.sh' .`,
