@@ -109,3 +109,32 @@ Deno.test("every recorded input is read by the guard or by the log, and a wrong 
     assert.equal((await run("pre_everything")).code, 2);
   }
 });
+
+/** Programs that end with 0 and are not the guard, or did not get to judge. */
+const FALSE_FRIENDS: readonly [string, string][] = [
+  ["says nothing", "exit 0"],
+  ["shows its help", "echo 'usage: pass'"],
+  ["gives back what it was given", 'echo "$@"'],
+  ["gives the answer for another event", "echo 'no-cloud-guard: pass pre_user_prompt'"],
+  ["gives the answer among other words", "echo 'no-cloud-guard: pass pre_read_code or not'"],
+];
+
+Deno.test("exit 0 without the answer of the guard lets nothing pass", async () => {
+  await using home = await temporaryHome();
+  const real = await project(home);
+  const program = `${home.root}/program`;
+  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
+  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
+  const tried = async (path: string, env: Record<string, string> = {}) => {
+    const input = JSON.stringify({ tool_info: { file_path: path } });
+    return (await runLine(home, hooks.pre_read_code[0].command, { input, env })).code;
+  };
+  for (const [what, script] of FALSE_FRIENDS) {
+    await Deno.writeTextFile(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    assert.equal(await tried("src/a.ts"), 2, `the program ${what}`);
+  }
+  await Deno.copyFile(real, program);
+  assert.equal(await tried(".env", { DENO_V8_FLAGS: "--help" }), 2);
+  assert.equal(await tried(".env"), 2);
+  assert.equal(await tried("src/a.ts"), 0);
+});
