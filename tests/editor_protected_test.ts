@@ -79,3 +79,15 @@ Deno.test("the content of a protected file is not in plans, diffs and show", asy
   }
   assert.match(await home.read(".ide/rules/own.md"), /correct-horse/);
 });
+
+Deno.test("what is protected is shown by import by its name, and not taken over", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  await home.write(".ide/rules/own.md", `---\ntrigger: manual\n---\n${SECRET}\n`);
+  await home.write(".ide/skills/sk/SKILL.md", SKILL);
+  assert.match((await done(home, "import")).stdout, /own .*not to be taken over: it is protected/);
+  assert.match((await done(home, "import", "--all")).stderr, /1 taken over/);
+  assert.equal((await editor(home, "import", "--take", "rule:own")).code, 1);
+  const ledger = await Deno.readTextFile(`${home.agentcliHome}/editor/ledger.json`);
+  assert.equal(ledger.includes("rules/own.md"), false);
+});

@@ -26,7 +26,9 @@ export async function run(
   const ledger = await readLedger(scene.home);
   const { found, problems } = inspect(scene.dialect, scene.around, ledger);
   const { dialect, places } = scene;
-  const candidates = chosen(candidatesOf(found, { dialect, ledger, places }), words);
+  const { covers } = await scene.protection();
+  const candidates = chosen(candidatesOf(found, { dialect, ledger, places }), words)
+    .map((one) => withoutProtected(one, covers));
   const taken = options.take || options.all ? await takeOver(candidates, scene) : null;
   const refused = words.length === 0 ? [] : candidates.filter(({ artifact }) => artifact === null);
   const { io, globals } = context;
@@ -44,6 +46,13 @@ export async function run(
     }
   }
   return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
+}
+
+/** What is protected is noted nowhere else, so it cannot be taken over. */
+function withoutProtected(candidate: Candidate, covers: (path: string) => boolean): Candidate {
+  const paths = new Set(candidate.artifact?.pieces.map(({ path }) => path));
+  if (![...paths].some(covers)) return candidate;
+  return { ...candidate, artifact: null, reason: "it is protected, and what is taken over is noted in the home" };
 }
 
 /** The word by which a candidate is named: that of the artifact that it would be. */
