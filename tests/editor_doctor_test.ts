@@ -4,7 +4,7 @@ import { EVENTS } from "../src/editor/events.ts";
 import { done, editor, installProgram } from "./helpers/editor_program.ts";
 import { listenHttp, type Reply, type WireRequest } from "./helpers/fake_http.ts";
 import { problemsOf } from "./helpers/json_schema.ts";
-import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 interface Finding {
@@ -60,8 +60,17 @@ Deno.test("doctor runs every installed line, proves that the guard blocks, and f
   const broken = await editor(home, "doctor");
   assert.equal(broken.code, 1);
   assert.match(broken.stdout, /exit 127, and the editor then lets everything pass/);
+  const none = `${home.root}/nowhere`;
+  const nowhere = await runProgram(["editor", "doctor"], { home, env: { TMPDIR: none, TEMP: none } });
+  assert.match(
+    nowhere.stdout,
+    /^failure: hooks: they were not tried: no temporary directory can be made.*\n {2}fix: set TMPDIR/m,
+  );
   await Deno.remove(program);
-  assert.match((await editor(home, "doctor")).stdout, /it blocks a harmless action/);
+  const gone = (await editor(home, "doctor")).stdout;
+  assert.match(gone, /it blocks a harmless action/);
+  assert.match(gone, /^failure: .*it blocks a protected file only as it blocks everything/m);
+  assert.doesNotMatch(gone, /^ok: .*blocks a protected file/m);
 });
 
 Deno.test("doctor starts servers, counts their tools, and finds one that does not answer", async () => {

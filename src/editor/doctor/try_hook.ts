@@ -1,5 +1,6 @@
 /** Runs one installed hook as the editor does, and judges what comes of it. */
 import { MARKER_NAME } from "../../boundary/marker.ts";
+import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
@@ -58,7 +59,13 @@ export async function tryHooks(hooks: readonly FoundArtifact[], scene: TrialScen
       findings.push(...await tryHook(hook, event, { ...scene, place }));
     }
     return findings;
-  });
+  }).catch(untried);
+}
+
+/** Where there is no place to try hooks in, the doctor looks at everything else all the same. */
+function untried(error: unknown): Finding[] {
+  if (!(error instanceof AgentcliError)) throw error;
+  return [{ level: "failure", subject: "hooks", message: `they were not tried: ${error.message}`, fix: error.hint }];
 }
 
 function preparePlace(directory: TemporaryDirectory, root: string): TrialPlace {
@@ -108,7 +115,7 @@ async function tryHook(
   const findings = judgeHarmless(hook, event, harmless);
   if (!isGuard(line) || harmless.timedOut) return findings;
   const blocked = await work(payloadOf(event, place.secret, place));
-  if (blocked !== null) findings.push(judgeBlocked(subject, blocked));
+  if (blocked !== null) findings.push(judgeBlocked(subject, { trial: blocked, harmless }));
   const unreadable = await work("{");
   if (unreadable !== null && unreadable.code !== BLOCKED) {
     const message = `it lets an input pass that it cannot read (exit ${unreadable.code} instead of 2)`;
@@ -151,7 +158,12 @@ function fixOf({ ours, path, name }: FoundArtifact, { code, said }: { code: numb
   return `repair the command line in ${path}`;
 }
 
-function judgeBlocked(subject: string, { code, stderr }: Trial): Finding {
+function judgeBlocked(subject: string, { trial, harmless }: { trial: Trial; harmless: Trial }): Finding {
+  const { code, stderr } = trial;
+  if (code === BLOCKED && harmless.code === BLOCKED) {
+    const message = "it blocks a protected file only as it blocks everything, which proves nothing of the guard";
+    return { level: "failure", subject, message, fix: "mend the failure above, then try again" };
+  }
   if (code !== BLOCKED) {
     const message = `it does not block a protected file (exit ${code} instead of 2)`;
     return { level: "failure", subject, message, fix: GUARD_FIX };
