@@ -209,3 +209,27 @@ Deno.test("a command that runs where no project is walks nothing but the way up"
   assert.notEqual(await at.command(`cat ${at.root}/.env`, "/"), null);
   assert.ok(performance.now() - started < 4_000);
 });
+
+/** Commands that are long, or that no shell can read to the end. */
+const LONG: readonly [string, string, boolean][] = [
+  ["options of git", `git ${"-a ".repeat(5_000)}`, false],
+  ["pipes", "a | ".repeat(20_000), false],
+  ["case patterns", `case ${"a | ".repeat(20_000)}`, false],
+  ["open substitutions", "$(".repeat(20_000), false],
+  ["open quotes", `"'`.repeat(20_000), false],
+  ["braces", "{a,b}".repeat(2_000), true],
+  ["nested quotes", `bash -c ${"\\'\"'".repeat(5_000)}`, false],
+  ["words of agentcli", "agentcli editor ".repeat(10_000), false],
+  ["directories to go into", "cd src; ".repeat(2_000), false],
+  ["a pattern before what does not end", "cat .e* # $(", true],
+  ["a pattern before a quote that does not end", "cat .e* # it's", true],
+];
+
+for (const [what, line, blocked] of LONG) {
+  Deno.test(`the guard judges a command with ${what} in time`, async () => {
+    await using at = await project();
+    const started = performance.now();
+    assert.equal(await at.command(line) !== null, blocked);
+    assert.ok(performance.now() - started < 4_000);
+  });
+}

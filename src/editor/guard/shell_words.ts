@@ -33,6 +33,8 @@ const RUNNERS = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|[gmn]?awk|osas
 /** They show the names alone. */
 const NAMES_ALONE = /^(?:echo|printf)$/;
 const EXPANSION_LIMIT = 1_000;
+/** Most pairs of braces in a word that are worked out. */
+const BRACES_LIMIT = 20;
 const DEPTH_LIMIT = 20;
 
 interface Quoted {
@@ -50,7 +52,8 @@ interface Token {
 
 /** Reads a command line. Quotes that do not end are read as none: more is a pattern then, not less. */
 export function readShell(text: string, { depth = 0 }: { depth?: number } = {}): ShellReading {
-  const read = new Lexer(text).read() ?? new Lexer(text.replace(/["'`]/g, " ")).read();
+  const read = new Lexer(text).read() ?? new Lexer(text.replace(/["'`]/g, " ")).read() ??
+    new Lexer(text.replace(/["'`$]/g, " ")).read();
   if (read === null || depth > DEPTH_LIMIT) return { names: [], prose: [] };
   const { tokens, quoted, commands } = read;
   const programs = tokens.filter(({ operator }) => !operator)
@@ -69,13 +72,15 @@ export function readShell(text: string, { depth = 0 }: { depth?: number } = {}):
 /** The words of the tokens that hold a pattern or a variable; a pattern of stars alone only where it can be read. */
 function* namesOf(tokens: readonly Token[]): Generator<ShellName> {
   let program: string | null = null;
+  let inCase = false;
   for (const [at, { text, operator }] of tokens.entries()) {
     if (operator) {
       if (!/[<>]/.test(text)) program = null;
       continue;
     }
     if (program === null && !/^(?:do|then|else|if|while|until|!|\w+=.*)$/.test(text)) program = text;
-    if (isCasePattern(tokens, at) || (NAMES_ALONE.test(program ?? "") && isStars(text))) continue;
+    inCase ||= text === "case";
+    if ((inCase && isCasePattern(tokens, at)) || (NAMES_ALONE.test(program ?? "") && isStars(text))) continue;
     for (const word of bracesExpanded(text)) yield* nameIn(word);
   }
 }
@@ -88,8 +93,7 @@ function isStars(text: string): boolean {
 function isCasePattern(tokens: readonly Token[], at: number): boolean {
   const [before, behind] = [tokens[at - 1], tokens[at + 1]];
   if (behind?.operator !== true || !/^[)|]$/.test(behind.text)) return false;
-  const opened = tokens.slice(0, at).some(({ text, operator }) => !operator && text === "case");
-  return opened && before !== undefined &&
+  return before !== undefined &&
     (before.operator ? /^(?:;;&?|;&|\||\()$/.test(before.text.trim()) : before.text === "in");
 }
 
@@ -118,7 +122,7 @@ function* quotedPatterns(text: string): Generator<ShellName> {
 /** The words that braces make of one; each of several ends with a sign of {@link COMMA}, which says so. */
 function bracesExpanded(word: string): string[] {
   const done: string[] = [];
-  const waiting = [word];
+  const waiting = [word.split(OPEN).length > BRACES_LIMIT ? bracesAsStars(word) : word];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     // The innermost braces first: what they make goes into those around them.
     const found = new RegExp(`${OPEN}([^${OPEN}${CLOSE}]*)${CLOSE}`).exec(next);
@@ -133,6 +137,12 @@ function bracesExpanded(word: string): string[] {
     else waiting.push(...choices.map((choice) => before + choice + behind));
   }
   return done.length === 1 ? done : done.map((one) => one + COMMA);
+}
+
+/** More means the same and takes no longer: any name in place of each pair. */
+function bracesAsStars(word: string): string {
+  return word.replace(new RegExp(`${OPEN}[^${OPEN}${CLOSE}]*${CLOSE}`, "g"), STAR)
+    .replaceAll(OPEN, STAR).replaceAll(CLOSE, STAR).replace(new RegExp(`${STAR}+`, "g"), STAR);
 }
 
 /** What stands in braces; null where it is no list. */

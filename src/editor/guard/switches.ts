@@ -11,9 +11,9 @@ import type { ProtectedView } from "./view.ts";
 
 /** What changes or takes away a directory that it is given. */
 const CHANGING =
-  /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|(?:remove|move|rename)-item|git(?:\s+-\S+(?:\s+\S+)?)*\s+(?:rm|mv|clean|checkout|restore))\b/i;
+  /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b/i;
 /** The verbs of `agentcli editor` that change what is installed. */
-const OWN_VERBS = /agentcli[^\s;&|]*["']?\s[^;&|\n]*?\beditor["']?\s+["']?(?:add|apply|import|init|remove)\b/i;
+const OWN_VERBS = /agentcli[^\s;&|]{0,20}\s[^;&|\n]{0,500}?\beditor["']?\s+["']?(?:add|apply|import|init|remove)\b/i;
 
 /** What switches the guard off around a project. */
 export class Switches {
