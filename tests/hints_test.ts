@@ -5,7 +5,22 @@ import { loadTree } from "../src/cli/tree.ts";
 import type { Group, Verb } from "../src/cli/verb.ts";
 
 /** What follows the name of the program in sentences about it, where it is no command; a new sentence may add its verb. */
-const PROSE = ["itself", "in", "on", "needs", "sets", "reads", "writes", "runs", "asks", "does", "can", "is", "has"];
+const PROSE = [
+  "itself",
+  "in",
+  "on",
+  "needs",
+  "sets",
+  "reads",
+  "writes",
+  "runs",
+  "asks",
+  "does",
+  "can",
+  "is",
+  "has",
+  "installed",
+];
 /** Words that the program knows without a verb. */
 const BUILT_IN = ["help", "completions"];
 
