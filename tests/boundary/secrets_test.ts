@@ -41,8 +41,11 @@ Deno.test("secrets check tells the rule of a path by any name, and exits 1 when 
   await Deno.symlink(".env", `${stage.project}/link`);
   await Deno.link(`${stage.project}/.env`, `${stage.project}/twin`);
   await stage.write("sub/x", "x");
+  await stage.write("sub/deep/x", "x");
+  await Deno.symlink("sub/deep", `${stage.project}/aside`);
   const { home } = stage;
-  const covered = ["link", "twin", ".env", "./secrets/k.txt", "secrets/not/yet", `${stage.project}/.env`];
+  // The system goes up from where the link leads.
+  const covered = ["aside/../../.env", "link", "twin", ".env", "./secrets/k.txt", "secrets/not/yet", `${stage.project}/.env`];
   const done = await runProgram(["secrets", "check", ...covered], { home });
   assert.equal(done.code, 0, done.stdout + done.stderr);
   assert.match(done.stdout, /^twin: protected \(\.agentclisecret:1 no-cloud: \.env\)$/m);

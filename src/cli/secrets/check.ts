@@ -1,7 +1,8 @@
 /** Says of each path whether it is protected, by which line, and what that means for the provider. */
 import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
-import { lstat, realPath } from "../../platform/files.ts";
-import { basename, dirname, join, normalise, resolve } from "../../platform/path.ts";
+import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
+import { lstat } from "../../platform/files.ts";
+import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import type { Invocation } from "../verb.ts";
@@ -17,7 +18,10 @@ export async function run(
   const checked = [];
   for (const word of words) {
     const path = resolve(globals.cwd, word);
-    checked.push({ word, path, rule: await ruleOf(path, scene) });
+    // The system follows a link before it goes up from it; a tool may take `..` as text.
+    const walked = walkedPath(word, globals.cwd);
+    const rule = await ruleOf(path, scene) ?? (walked === null ? null : await ruleOf(walked, scene));
+    checked.push({ word, path, rule });
   }
   const provider = await viewProvider(options.model, { context, markers: scene.markers });
   if (globals.json) {
@@ -42,15 +46,8 @@ export async function run(
 }
 
 async function ruleOf(path: string, { protection }: Scene): Promise<ProtectionRule | null> {
-  const real = await realOrNamed(path);
+  const real = realOrNamed(path);
   const status = await lstat(real);
   const found = status?.kind === "file" ? protection.ruleOfFile(status, real) : protection.rule(real);
   return found ?? protection.rule(path);
-}
-
-async function realOrNamed(path: string): Promise<string> {
-  const real = await realPath(path).catch(() => null);
-  if (real !== null) return normalise(real);
-  const up = dirname(path);
-  return up === path ? path : join(await realOrNamed(up), basename(path));
 }

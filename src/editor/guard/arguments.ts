@@ -2,7 +2,7 @@
 import { MARKER_NAME } from "../../boundary/marker.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, join } from "../../platform/path.ts";
-import { exists, quietly, realOrNamed } from "./real_path.ts";
+import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
 import type { Switches } from "./switches.ts";
 import type { ProtectedView } from "./view.ts";
 

@@ -11,7 +11,7 @@ import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
-import { exists, realOrNamed } from "./real_path.ts";
+import { exists, realOrNamed } from "../../boundary/real_path.ts";
 import { Switches } from "./switches.ts";
 import { ProtectedView } from "./view.ts";
 

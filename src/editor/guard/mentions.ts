@@ -6,7 +6,7 @@
 import { foldedText } from "../../boundary/folded.ts";
 import type { ProtectionRule } from "../../boundary/protection_rule.ts";
 import { basename } from "../../platform/path.ts";
-import { exists } from "./real_path.ts";
+import { exists } from "../../boundary/real_path.ts";
 import { firstMatch } from "./shell_pattern.ts";
 import { readShell, type ShellReading } from "./shell_words.ts";
 import type { Switches } from "./switches.ts";

@@ -6,7 +6,7 @@ import { decidesProtection } from "../../boundary/write_protected.ts";
 import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
-import { exists, quietly, realOrNamed } from "./real_path.ts";
+import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
 import type { ProtectedView } from "./view.ts";
 
 /** What changes or takes away a directory that it is given. */

@@ -4,7 +4,7 @@ import { describeRule, type ProtectionRule } from "../../boundary/protection_rul
 import type { Io } from "../../platform/io.ts";
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
 import { isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
-import { quietly, realOrNamed, walkedPath } from "./real_path.ts";
+import { quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { walkTree } from "./tree_cache.ts";
 
 /** Where a hook runs. */

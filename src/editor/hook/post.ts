@@ -9,7 +9,7 @@ import { openJournal } from "../../platform/journal.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { sha256 } from "../disk.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
-import { exists, realOrNamed } from "../guard/real_path.ts";
+import { exists, realOrNamed } from "../../boundary/real_path.ts";
 import { ProtectedView } from "../guard/view.ts";
 import { appendText } from "./append.ts";
 import { hideArguments } from "./hide_arguments.ts";

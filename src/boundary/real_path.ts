@@ -1,0 +1,45 @@
+/** Paths as the system finds them: links resolved, and `..` behind a link taken from where the link leads. */
+import { lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { basename, dirname, isAbsolute, join, normalise } from "../platform/path.ts";
+
+/** What a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
+export function quietly<T>(look: () => T): T | null {
+  try {
+    return look();
+  } catch {
+    return null;
+  }
+}
+
+/** Whether something stands at a path. */
+export function exists(path: string): boolean {
+  return quietly(() => lstatInPlace(path)) !== null;
+}
+
+/** The real path; of what does not exist yet, its existing part is resolved. */
+export function realOrNamed(path: string): string {
+  const real = quietly(() => realPathInPlace(path));
+  if (real !== null) return normalise(real);
+  const up = dirname(path);
+  return up === path ? path : join(realOrNamed(up), basename(path));
+}
+
+/** The working directory of a process, as Linux names it. */
+const WORKING_DIRECTORY = /^\/proc\/(?:[^/]+\/)+cwd$/;
+
+/**
+ * The path that the system finds by `path` (relative: from `cwd`, which also stands for the working directory below
+ * `/proc`); null where that is what the text alone says.
+ */
+export function walkedPath(path: string, cwd: string): string | null {
+  if (!/(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\](?:proc|dev)[/\\]/.test(path)) return null;
+  const absolute = isAbsolute(path);
+  const root = absolute ? normalise(path.slice(0, /^[A-Za-z]:/.test(path) ? 3 : 1)) : cwd;
+  let at = root;
+  for (const name of (absolute ? path.slice(root.length) : path).split("/")) {
+    if (name === "" || name === ".") continue;
+    at = name === ".." ? dirname(realOrNamed(at)) : join(at, name);
+    if (WORKING_DIRECTORY.test(at)) at = cwd;
+  }
+  return at;
+}
