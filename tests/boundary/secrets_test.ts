@@ -45,7 +45,15 @@ Deno.test("secrets check tells the rule of a path by any name, and exits 1 when 
   await Deno.symlink("sub/deep", `${stage.project}/aside`);
   const { home } = stage;
   // The system goes up from where the link leads.
-  const covered = ["aside/../../.env", "link", "twin", ".env", "./secrets/k.txt", "secrets/not/yet", `${stage.project}/.env`];
+  const covered = [
+    "aside/../../.env",
+    "link",
+    "twin",
+    ".env",
+    "./secrets/k.txt",
+    "secrets/not/yet",
+    `${stage.project}/.env`,
+  ];
   const done = await runProgram(["secrets", "check", ...covered], { home });
   assert.equal(done.code, 0, done.stdout + done.stderr);
   assert.match(done.stdout, /^twin: protected \(\.agentclisecret:1 no-cloud: \.env\)$/m);
