@@ -8,8 +8,9 @@ import { type Session, sessionLabel } from "./session.ts";
  * Labels a prompt, and the system message, by what stands in them: for a local model content of a protected file makes
  * them protected, and so does anything protected that the session holds. Throws `policy_refused` for a provider that is
  * not local, before the prompt is part of the session; `allowed` is the user's word for this one prompt
- * (`--allow-protected-prompt`), and `usage` for images that the model is known not to see. `protected` says that the prompt holds content of a protected file. Every turn asks this
- * itself; who needs the answer before the turn asks first. Source: specification of the boundary, "Letting out".
+ * (`--allow-protected-prompt`), and `usage` for images that the model is known not to see. `protected` says that the
+ * prompt holds content of a protected file. Every turn asks this itself; who needs the answer before the turn asks first.
+ * Source: specification of the boundary, "Letting out".
  */
 export async function admitPrompt(
   session: Session,

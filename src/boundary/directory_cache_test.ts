@@ -1,23 +1,9 @@
 import assert from "node:assert/strict";
+import { doStep, inTemporary, type TreeStep, write } from "../../tests/helpers/protected_tree.ts";
 import * as fc from "../../tests/property.ts";
 import { lstatInPlace } from "../platform/files_in_place.ts";
 import { DirectoryCache, type DirectoryFacts } from "./directory_cache.ts";
 import { ProtectedSet } from "./protected.ts";
-
-/** A fresh directory; its path is real. */
-async function inTemporary(work: (root: string) => Promise<void> | void): Promise<void> {
-  const root = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    await work(root);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-}
-
-function write(path: string, content = "x"): void {
-  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-  Deno.writeTextFileSync(path, content);
-}
 
 /** Until a change gets another time than all before: the disk's clock goes in steps of milliseconds. */
 function waitForNewTimes(root: string): void {
@@ -185,19 +171,7 @@ Deno.test("random changes: what a fresh look protects, a session that has seen t
     fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 4 }), async (first, then) => {
       await inTemporary((root) => {
         write(`${root}/.agentclisecret`, "no-cloud: .env\nno-cloud: **/*.pem\n");
-        const apply = ({ act, path, other }: { act: string; path: string; other: string }) => {
-          try {
-            const [one, two] = [`${root}/${path}`, `${root}/${other}`];
-            if (act === "write") write(one, path.endsWith("secret") ? `no-cloud: ${other}\n` : "x");
-            else if (act === "remove") Deno.removeSync(one, { recursive: true });
-            else if (act === "rename") Deno.renameSync(one, two);
-            else if (act === "link") Deno.symlinkSync(two, one);
-            else Deno.linkSync(one, two);
-          } catch (error) {
-            // Steps that do not fit the tree do nothing.
-            if (!(error instanceof Error && "code" in error) && !(error instanceof TypeError)) throw error;
-          }
-        };
+        const apply = (step: TreeStep) => doStep(root, step);
         first.forEach(apply);
         const { set } = settledSet(root);
         then.forEach(apply);

@@ -1,21 +1,7 @@
 import assert from "node:assert/strict";
+import { inTemporary, write } from "../../tests/helpers/protected_tree.ts";
 import * as fc from "../../tests/property.ts";
 import { ProtectedSet } from "./protected.ts";
-
-/** A fresh directory; its path is real. */
-async function inTemporary(work: (root: string) => Promise<void> | void): Promise<void> {
-  const root = await Deno.realPath(await Deno.makeTempDir());
-  try {
-    await work(root);
-  } finally {
-    await Deno.remove(root, { recursive: true });
-  }
-}
-
-function write(path: string, content = "x"): void {
-  Deno.mkdirSync(path.slice(0, path.lastIndexOf("/")), { recursive: true });
-  Deno.writeTextFileSync(path, content);
-}
 
 /** Which of the paths are covered by a marker of these lines; nothing of them need exist. */
 async function covered(lines: string, paths: readonly string[]): Promise<string[]> {
