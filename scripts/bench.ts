@@ -10,6 +10,7 @@
 import { runBeside } from "./bench/beside.ts";
 import { type Pair, type Row, ROWS } from "./bench/rows.ts";
 import { openStage, type Stage } from "./bench/stage.ts";
+import { perform, readLine, UsageError } from "./script.ts";
 
 /** A figure over all pairs of runs. */
 interface Result {
@@ -80,37 +81,60 @@ function show(result: Result): string {
   ]);
 }
 
-function option(name: string): string | undefined {
-  const at = Deno.args.indexOf(`--${name}`);
-  return at < 0 ? undefined : Deno.args[at + 1];
+function rowsNamed(names: string | undefined): readonly Row[] {
+  if (names === undefined) return ROWS.filter(({ slow }) => !slow);
+  return names.split(",").map((name) => {
+    const row = ROWS.find((one) => one.name === name);
+    if (row === undefined) throw new UsageError(`no row ${name}; there are: ${ROWS.map((one) => one.name).join(", ")}`);
+    return row;
+  });
 }
 
-async function main(): Promise<void> {
-  if (Deno.args.includes("--list")) {
+/** A number of runs; undefined where none is given. */
+function runsOf(word: string | undefined): number | undefined {
+  if (word === undefined) return undefined;
+  if (/^[1-9]\d{0,3}$/.test(word)) return Number(word);
+  throw new UsageError(`--runs needs a number from 1: ${word}`);
+}
+
+async function programAt(path: string): Promise<string> {
+  return await Deno.realPath(path).catch(() => {
+    throw new UsageError(`there is no ${path}; deno task bundle makes dist/agentcli.js`);
+  });
+}
+
+async function bench(args: readonly string[]): Promise<void> {
+  const { flags, values } = readLine(args, {
+    list: "flag",
+    json: "flag",
+    peers: "flag",
+    rows: "value",
+    runs: "value",
+    program: "value",
+    binary: "value",
+  });
+  if (flags.has("list")) {
     for (const { name, brief, slow } of ROWS) console.log(`${name.padEnd(14)}${brief}${slow ? " (slow)" : ""}`);
     return;
   }
-  const names = option("rows")?.split(",");
-  const rows = ROWS.filter(({ name, slow }) => names ? names.includes(name) : !slow);
-  const program = option("program") ?? decodeURIComponent(new URL("../dist/agentcli.js", import.meta.url).pathname);
-  if (Deno.args.includes("--peers")) {
-    const binary = option("binary");
-    return await runBeside({
-      program: await Deno.realPath(program),
-      binary: binary && await Deno.realPath(binary),
-      runs: Number(option("runs") ?? 5),
-    });
+  const rows = rowsNamed(values.rows?.[0]);
+  const given = runsOf(values.runs?.[0]);
+  const bundle = decodeURIComponent(new URL("../dist/agentcli.js", import.meta.url).pathname);
+  const program = await programAt(values.program?.[0] ?? bundle);
+  if (flags.has("peers")) {
+    const binary = values.binary?.[0];
+    return await runBeside({ program, binary: binary && await programAt(binary), runs: given ?? 5 });
   }
-  const json = Deno.args.includes("--json");
-  await using stage = await openStage(await Deno.realPath(program));
+  const json = flags.has("json");
+  await using stage = await openStage(program);
   const all: Result[] = [];
   if (!json) console.log(line(["row", "figure", "ours", "floor", "ratio", "aim"]));
   for (const row of rows) {
-    const results = await runRow(stage, row, Number(option("runs") ?? row.runs));
+    const results = await runRow(stage, row, given ?? row.runs);
     all.push(...results);
     if (!json) { for (const result of results) console.log(show(result)); }
   }
   if (json) console.log(JSON.stringify({ deno: Deno.version.deno, program: "agentcli", results: all }, null, 2));
 }
 
-await main();
+if (import.meta.main) await perform(import.meta.url, bench);

@@ -3,11 +3,16 @@
 # Usage: sh scripts/build.sh [bundle | compile [options]]        default: bundle
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
+usage() { sed -n '2,/^set /s/^# \{0,1\}//p' "$0"; }
 [ $# -gt 0 ] || set -- bundle
-case $1 in
-  bundle | compile) ;;
+case "$1 $#" in
+  "bundle 1" | compile\ *) ;;
+  -h\ * | --help\ *)
+    usage
+    exit 0
+    ;;
   *)
-    sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2
+    usage >&2
     exit 2
     ;;
 esac

@@ -1,7 +1,8 @@
-/** One standalone binary out of the bundle. */
+/** One standalone binary. */
+import { outputOf } from "../src/platform/program_output.ts";
 import { systemOf } from "./compile_formats.ts";
-import { modulesOf } from "./compile_modules.ts";
 import { checkedSignature } from "./compile_signature.ts";
+import { ScriptError } from "./script.ts";
 
 /** The systems that binaries are made for. */
 export const TARGETS = [
@@ -18,8 +19,8 @@ export type Target = (typeof TARGETS)[number];
 
 /** What one binary is made of. */
 export interface Binary {
-  /** The text of the bundle. */
-  bundle: string;
+  /** Its modules by file name; `main.js` starts it. */
+  modules: ReadonlyMap<string, string>;
   target: Target;
   /** Folder for the result; it is there. */
   folder: string;
@@ -27,6 +28,22 @@ export interface Binary {
   seconds: number;
   /** Path of Deno's base binary for the target; null: Deno finds it. */
   base: string | null;
+  compiler: Compiler;
+}
+
+/** The Deno that compiles: a base binary of another version gives a binary that does not start. */
+export interface Compiler {
+  path: string;
+  version: string;
+}
+
+/** The Deno at `path`; null: the one that runs this. */
+export async function compilerAt(path: string | null): Promise<Compiler> {
+  if (path === null) return { path: Deno.execPath(), version: Deno.version.deno };
+  const said = await outputOf(new Deno.Command(path, { args: ["--version"], stderr: "null" }));
+  const version = /^deno (\d+\.\d+\.\d+)/.exec(new TextDecoder().decode(said?.stdout))?.[1];
+  if (version === undefined) throw new ScriptError(`${path} is no Deno that runs here`);
+  return { path: await Deno.realPath(path), version };
 }
 
 /** Name of the file. */
@@ -34,24 +51,20 @@ export function binaryName(target: Target): string {
   return `agentcli-${target}${target.includes("windows") ? ".exe" : ""}`;
 }
 
-/** A failure whose message says what to do. */
-export class CompileError extends Error {
-  override readonly name = "CompileError";
-}
-
-/** Writes the binary and gives its path. Throws {@link CompileError}, mostly for want of Deno's base binary. */
-export async function compileBinary({ bundle, target, folder, seconds, base }: Binary): Promise<string> {
-  const output = `${folder}/${binaryName(target)}`;
+/** Writes the binary and gives its path. Throws {@link ScriptError}, mostly for want of Deno's base binary. */
+export async function compileBinary(binary: Binary): Promise<string> {
+  const { modules, target, seconds, base, compiler } = binary;
+  const output = `${await Deno.realPath(binary.folder)}/${binaryName(target)}`;
   const work = await Deno.makeTempDir();
   try {
     // Alone in a folder: Deno would embed the packages of a package.json or node_modules above it.
     const sources = `${work}/agentcli`;
     await Deno.mkdir(sources);
-    for (const [name, text] of modulesOf(bundle)) {
+    for (const [name, text] of modules) {
       await Deno.writeTextFile(`${sources}/${name}`, text);
       await Deno.utime(`${sources}/${name}`, seconds, seconds);
     }
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    const { success, stderr } = await new Deno.Command(compiler.path, {
       args: ["compile", "--quiet", "--no-check", "--no-config", "--no-lock", "--no-code-cache", "--no-prompt"].concat(
         ["--allow-all", "--target", target, "--output", output, "main.js"],
       ),
@@ -59,7 +72,7 @@ export async function compileBinary({ bundle, target, folder, seconds, base }: B
       clearEnv: true,
       env: { ...compileEnvironment(seconds), ...base === null ? {} : { DENORT_BIN: base } },
     }).output();
-    if (!success) throw new CompileError(reasonOf(new TextDecoder().decode(stderr), target));
+    if (!success) throw new ScriptError(reasonOf(new TextDecoder().decode(stderr), target, compiler.version));
   } finally {
     await Deno.remove(work, { recursive: true });
   }
@@ -67,10 +80,25 @@ export async function compileBinary({ bundle, target, folder, seconds, base }: B
   if (!isFor(target, found)) {
     await Deno.remove(output);
     const other = found === null ? "no program" : `one for ${found.system} on ${found.processor}`;
-    throw new CompileError(`${target}: the base binary (--bases, DENORT_BIN or the cache of Deno) is ${other}`);
+    throw new ScriptError(`${target}: the base binary (--bases, DENORT_BIN or the cache of Deno) is ${other}`);
   }
   if (target === "aarch64-apple-darwin") await refuseUnsigned(output);
+  if (target === Deno.build.target) await refuseDead(output, compiler);
   return output;
+}
+
+/** Deno compiles onto a base binary of another version without a word, and the result then ends at its start. */
+async function refuseDead(path: string, { version }: Compiler): Promise<void> {
+  const { success } = await new Deno.Command(path, {
+    args: ["--version"],
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
+  })
+    .output();
+  if (success) return;
+  await Deno.remove(path);
+  throw new ScriptError(`${Deno.build.target}: the binary does not start; is the base binary that of Deno ${version}?`);
 }
 
 /** macOS on ARM ends a program at its start that is not signed, at least ad hoc; Deno does that as it compiles. */
@@ -78,9 +106,9 @@ async function refuseUnsigned(path: string): Promise<void> {
   try {
     if ((await checkedSignature(await Deno.readFile(path)))?.adhoc === true) return;
   } catch (error) {
-    throw new CompileError(`aarch64-apple-darwin: ${error instanceof Error ? error.message : error}`);
+    throw new ScriptError(`aarch64-apple-darwin: ${error instanceof Error ? error.message : error}`);
   }
-  throw new CompileError("aarch64-apple-darwin: the binary is not signed, so macOS would not start it");
+  throw new ScriptError("aarch64-apple-darwin: the binary is not signed, so macOS would not start it");
 }
 
 /** Enough of a file to tell what it is for. */
@@ -108,12 +136,11 @@ function compileEnvironment(seconds: number): Record<string, string> {
 }
 
 /** The compiler's trouble in one or two lines. */
-export function reasonOf(stderr: string, target: Target): string {
+export function reasonOf(stderr: string, target: Target, version: string): string {
   const first = stderr.split("\n").map((line) => line.replace(/^error:\s*/, "").trim()).find((line) => line !== "") ??
     "";
   if (/no space left/i.test(stderr)) return `${target}: no space left on the disk`;
   if (/dl\.deno\.land|base binary|denort/i.test(stderr)) {
-    const version = Deno.version.deno;
     return `${target}: Deno's base binary cannot be had\n` +
       `  put denort-${target}.zip of Deno ${version} into $DENO_DIR/dl/release/v${version}/, or name the unpacked ` +
       `file with DENORT_BIN (one target), or its folder with --bases; it comes from https://dl.deno.land/release/v${version}/`;

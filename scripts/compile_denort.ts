@@ -8,6 +8,7 @@
 import { DENO_MARK, holdsMark, viewOf } from "./compile_formats.ts";
 import { baseOfMachO } from "./compile_denort_macho.ts";
 import { baseOfPe } from "./compile_denort_pe.ts";
+import { perform, readLine, UsageError } from "./script.ts";
 
 /** The base binary in these bytes, in bytes of its own. Throws when Deno 2.7 or earlier put nothing into them. */
 export function baseBinaryOf(program: Uint8Array): Uint8Array {
@@ -27,6 +28,9 @@ function baseOfElf(program: Uint8Array): Uint8Array {
 }
 
 if (import.meta.main) {
-  const [program = "", result = ""] = Deno.args;
-  await Deno.writeFile(result, baseBinaryOf(await Deno.readFile(program)), { mode: 0o755 });
+  await perform(import.meta.url, async (args) => {
+    const { words: [program, result] } = readLine(args, {}, { words: 2 });
+    if (program === undefined || result === undefined) throw new UsageError("name the program and the result");
+    await Deno.writeFile(result, baseBinaryOf(await Deno.readFile(program)), { mode: 0o755 });
+  });
 }

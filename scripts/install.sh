@@ -38,7 +38,10 @@ while [ $# -gt 0 ]; do
       sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
-    *) fail "unknown option $1; see: sh install.sh --help" ;;
+    *)
+      printf 'agentcli: unknown option %s; see: sh install.sh --help\n' "$1" >&2
+      exit 2
+      ;;
   esac
   shift
 done

@@ -1,7 +1,11 @@
-/** Writes docs/protocol.md from the schema of the protocol; with `--check` only says whether it is up to date. */
+/**
+ * `deno task docs`: writes docs/protocol.md from the schema of the protocol. With `--check` it writes nothing and exits 1
+ * when the page is not up to date.
+ */
 import { clientOptionNames } from "../src/cli/protocol/client_options.ts";
 import { controlJsonSchema } from "../src/protocol/control_schema.ts";
 import { eventJsonSchema } from "../src/protocol/schema.ts";
+import { perform, readLine, ScriptError } from "./script.ts";
 
 const FILE = new URL("../docs/protocol.md", import.meta.url);
 
@@ -134,16 +138,14 @@ async function formatted(text: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  const text = await formatted(document());
-  if (Deno.args.includes("--check")) {
-    const there = await Deno.readTextFile(FILE).catch(() => "");
-    if (there !== text) {
-      const line = "docs/protocol.md is not what the schema says: run `deno run -A scripts/protocol_docs.ts`\n";
-      await Deno.stderr.write(new TextEncoder().encode(line));
-      Deno.exit(1);
+  await perform(import.meta.url, async (args) => {
+    const checks = readLine(args, { check: "flag" }).flags.has("check");
+    const text = await formatted(document());
+    if (!checks) {
+      await Deno.mkdir(new URL(".", FILE), { recursive: true });
+      await Deno.writeTextFile(FILE, text);
+    } else if (await Deno.readTextFile(FILE).catch(() => "") !== text) {
+      throw new ScriptError("docs/protocol.md is not what the schema says: run `deno task docs`");
     }
-  } else {
-    await Deno.mkdir(new URL(".", FILE), { recursive: true });
-    await Deno.writeTextFile(FILE, text);
-  }
+  });
 }

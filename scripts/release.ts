@@ -1,54 +1,77 @@
 /**
- * `deno task release VERSION`: checks, changelog, version, commit and tag, then the files of the release and its notes.
+ * `deno task release VERSION`: checks, changelog, version, commit, the files of the release with their notes, and a tag.
  *
- * Usage: deno task release VERSION [--dry-run] [--address URL] [--target TARGET]... [--output FOLDER]
- * Without --target all six. --address is written into the install scripts, as the place they fetch from. --dry-run
- * changes nothing and prints what the release would say. Nothing is sent anywhere: pushing and uploading stay by hand.
+ * Usage: deno task release VERSION [--dry-run] [--address URL] [--target TARGET]... [--bases FOLDER] [--deno FILE]
+ *                                  [--output FOLDER]
+ * Without --target all six; that each of them can be made is tried first, before anything is changed. --bases and --deno
+ * are those of `deno task compile`. --address is written into the install scripts, as the place they fetch from.
+ * --dry-run changes nothing and prints what the release would say. Nothing is sent anywhere: pushing and uploading stay
+ * by hand.
  */
-import { compile } from "./compile.ts";
-import { CompileError, TARGETS } from "./compile_binary.ts";
+import { compile, requireBases, targetOf, type Wanted } from "./compile.ts";
+import { compilerAt, TARGETS } from "./compile_binary.ts";
 import { checkedOutCommit } from "./release_commit.ts";
-import { releasedChangelog, withAddress, withVersion } from "./release_text.ts";
-import { writeSums } from "./release_sums.ts";
+import { notesOf, releasedChangelog, withAddress, withVersion } from "./release_text.ts";
+import { perform, readLine, ScriptError, UsageError } from "./script.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
 
-interface Wanted {
+interface Release extends Omit<Wanted, "bundle" | "once"> {
   version: string;
-  dryRun: boolean;
+  /** Where the install scripts fetch from; empty: they ask. */
   address: string;
-  targets: string[];
-  folder: string | null;
+  dryRun: boolean;
 }
 
-function parseArguments(args: readonly string[]): Wanted {
-  const wanted: Wanted = { version: "", dryRun: false, address: "", targets: [], folder: null };
-  for (let at = 0; at < args.length; at++) {
-    const word = args[at] ?? "";
-    if (word === "--dry-run") wanted.dryRun = true;
-    else if (word === "--address") wanted.address = args[++at] ?? "";
-    else if (word === "--target") wanted.targets.push(args[++at] ?? "");
-    else if (word === "--output") wanted.folder = args[++at] ?? "";
-    else if (wanted.version === "" && !word.startsWith("-")) wanted.version = word;
-    else throw new CompileError(`unknown argument ${word}`);
-  }
-  if (!/^\d+\.\d+\.\d+$/.test(wanted.version)) throw new CompileError("name the version: deno task release 1.2.3");
-  if (wanted.address !== "" && !wanted.address.startsWith("https://")) {
-    throw new CompileError("--address needs https://");
-  }
-  const unknown = wanted.targets.find((target) => !TARGETS.some((one) => one === target));
-  if (unknown !== undefined) throw new CompileError(`no target ${unknown}; there are: ${TARGETS.join(", ")}`);
-  return wanted;
+async function releaseOf(args: readonly string[]): Promise<Release> {
+  const { flags, values, words: [version = ""] } = readLine(args, {
+    "dry-run": "flag",
+    address: "value",
+    target: "list",
+    bases: "value",
+    deno: "value",
+    output: "value",
+  }, { words: 1 });
+  if (!/^\d+\.\d+\.\d+$/.test(version)) throw new UsageError("name the version: deno task release 1.2.3");
+  const address = values.address?.[0] ?? "";
+  if (address !== "" && !address.startsWith("https://")) throw new UsageError("--address needs https://");
+  return {
+    version,
+    address,
+    dryRun: flags.has("dry-run"),
+    targets: values.target?.map(targetOf) ?? TARGETS,
+    folder: values.output?.[0] ?? `${root}dist/release-${version}`,
+    bases: values.bases?.[0] ?? null,
+    compiler: await compilerAt(values.deno?.[0] ?? null),
+  };
 }
 
 async function run(program: string, args: string[]): Promise<void> {
-  console.log(`\n== ${program.split("/").at(-1)} ${args.join(" ")}`);
+  const shown = `${program === Deno.execPath() ? "deno" : program} ${args.join(" ")}`;
+  console.log(`\n== ${shown}`);
   const { success } = await new Deno.Command(program, { args, cwd: root, stdin: "null" }).spawn().status;
-  if (!success) throw new CompileError(`failed: ${program} ${args.join(" ")}; nothing after it was done`);
+  if (!success) throw new ScriptError(`failed: ${shown}`);
+}
+
+async function refuseUnready({ version, targets, bases, compiler }: Release): Promise<void> {
+  const commit = await checkedOutCommit();
+  if (commit === null) throw new ScriptError("a release is made in a git checkout");
+  if (commit.name.endsWith("-modified")) throw new ScriptError("there are changes that are not committed: git status");
+  const tagged = new Deno.Command("git", {
+    args: ["rev-parse", "--quiet", "--verify", `refs/tags/v${version}`],
+    cwd: root,
+    stdout: "null",
+  });
+  if ((await tagged.output()).success) throw new ScriptError(`there is a tag v${version} already`);
+  await requireBases({ targets, bases, compiler }).catch((error) => {
+    if (!(error instanceof ScriptError)) throw error;
+    throw new ScriptError(`${error.message}\n  a release without it names the others: --target TARGET ...`);
+  });
 }
 
 async function release(args: readonly string[]): Promise<void> {
-  const { version, dryRun, address, targets, folder: given } = parseArguments(args);
+  const wanted = await releaseOf(args);
+  const { version, folder } = wanted;
   const day = new Date().toISOString().slice(0, 10);
   const { changelog, notes } = releasedChangelog(await Deno.readTextFile(`${root}CHANGELOG.md`), { version, day });
   const changed = new Map([
@@ -56,47 +79,57 @@ async function release(args: readonly string[]): Promise<void> {
     ["src/cli/version.ts", withVersion(await Deno.readTextFile(`${root}src/cli/version.ts`), version)],
     ["deno.json", withVersion(await Deno.readTextFile(`${root}deno.json`), version)],
   ]);
-  if (dryRun) {
-    return console.log(`${version} of ${day} would change ${[...changed.keys()].join(", ")} and say:\n\n${notes}`);
+  const missing = TARGETS.filter((target) => !wanted.targets.includes(target));
+  const said = notesOf({ version, notes, missing });
+  if (wanted.dryRun) {
+    return console.log(`${version} of ${day} would change ${[...changed.keys()].join(", ")} and say:\n\n${said}`);
   }
-  const commit = await checkedOutCommit();
-  if (commit === null) throw new CompileError("a release is made in a git checkout");
-  if (commit.name.endsWith("-modified")) throw new CompileError("there are changes that are not committed");
-  await run(Deno.execPath(), ["task", "check"]);
-  await run(Deno.execPath(), ["task", "test"]);
-  for (const [path, text] of changed) await Deno.writeTextFile(`${root}${path}`, text);
-  await run("git", ["commit", "--quiet", "-m", `Release ${version}`, "--", ...changed.keys()]);
-  const folder = given ?? `${root}dist/release-${version}`;
+  try {
+    await refuseUnready(wanted);
+    await run(Deno.execPath(), ["task", "check"]);
+    await run(Deno.execPath(), ["task", "test"]);
+    await commit(version, changed);
+  } catch (error) {
+    if (!(error instanceof ScriptError)) throw error;
+    throw new ScriptError(`${error.message}\nnothing was changed`);
+  }
+  try {
+    await run(Deno.execPath(), ["task", "check"]);
+    await makeFiles(wanted, said);
+    // Last, so that a tag stands for files that were made.
+    await run("git", ["tag", "-a", `v${version}`, "-m", `agentcli ${version}`]);
+  } catch (error) {
+    if (!(error instanceof ScriptError)) throw error;
+    const undo = "the commit is made and has no tag; to take it back: git reset --keep HEAD~1";
+    throw new ScriptError(`${error.message}\n${undo}`);
+  }
+  console.log(`\n${version} is in ${folder}. To publish: git push --follow-tags, and upload the files of that folder.`);
+}
+
+/** The texts as one commit; where git does not make it, the files are what they were. */
+async function commit(version: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  for (const [path, text] of texts) await Deno.writeTextFile(`${root}${path}`, text);
+  try {
+    await run("git", ["commit", "--quiet", "-m", `Release ${version}`, "--", ...texts.keys()]);
+  } catch (error) {
+    await run("git", ["checkout", "--quiet", "HEAD", "--", ...texts.keys()]);
+    throw error;
+  }
+}
+
+async function makeFiles({ address, ...wanted }: Release, notes: string): Promise<void> {
+  const { folder } = wanted;
+  // Compared, looked through for names of this machine, and with the commit in it.
+  await run(Deno.execPath(), ["task", "bundle"]);
   await Deno.mkdir(folder, { recursive: true });
   // They go in before the sums are made.
   await Deno.writeTextFile(`${folder}/NOTES.md`, notes);
   for (const name of ["install.sh", "install.ps1"]) {
-    await Deno.writeTextFile(
-      `${folder}/${name}`,
-      withAddress(await Deno.readTextFile(`${root}scripts/${name}`), address),
-    );
+    const script = withAddress(await Deno.readTextFile(`${root}scripts/${name}`), address);
+    await Deno.writeTextFile(`${folder}/${name}`, script);
   }
   await Deno.copyFile(`${root}LICENSE`, `${folder}/LICENSE`);
-  await writeSums(folder);
-  const chosen = targets.length === 0 ? ["--all"] : targets.flatMap((target) => ["--target", target]);
-  try {
-    await compile([...chosen, "--output", folder]);
-  } catch (error) {
-    if (!(error instanceof CompileError)) throw error;
-    const undo = "the commit is made and has no tag; to take it back: git reset --keep HEAD~1";
-    throw new CompileError(`${error.message}\n${undo}`);
-  }
-  // Last, so that a tag stands for files that were made.
-  await run("git", ["tag", "-a", `v${version}`, "-m", `agentcli ${version}`]);
-  console.log(`\n${version} is in ${folder}. To publish: git push --follow-tags, and upload the files of that folder.`);
+  await compile({ ...wanted, bundle: `${root}dist/agentcli.js`, once: false });
 }
 
-if (import.meta.main) {
-  try {
-    await release(Deno.args);
-  } catch (error) {
-    if (!(error instanceof CompileError)) throw error;
-    console.error(error.message);
-    Deno.exit(1);
-  }
-}
+if (import.meta.main) await perform(import.meta.url, release);

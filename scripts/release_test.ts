@@ -1,18 +1,27 @@
 import assert from "node:assert/strict";
-import { releasedChangelog, withAddress, withVersion } from "./release_text.ts";
+import { notesOf, releasedChangelog, withAddress, withVersion } from "./release_text.ts";
 
 const CHANGELOG = "# Changelog\n\n## [Unreleased]\n\n### Added\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n";
 const OF = { version: "0.2.0", day: "2026-02-02" };
 
 Deno.test("a release takes what is unreleased, and leaves an empty heading for what comes", () => {
   const { changelog, notes } = releasedChangelog(CHANGELOG, OF);
-  assert.equal(notes, "# agentcli 0.2.0\n\n### Added\n\n- New.\n");
+  assert.equal(notes, "### Added\n\n- New.");
   assert.equal(
     changelog,
     "# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - 2026-02-02\n\n### Added\n\n- New.\n\n## [0.1.0] - 2026-01-01\n\n- Old.\n",
   );
   assert.throws(() => releasedChangelog(changelog, { ...OF, version: "0.3.0" }), /nothing unreleased/);
   assert.throws(() => releasedChangelog(changelog, OF), /has 0\.2\.0 already/);
+});
+
+Deno.test("the notes of a release say which systems have no binary", () => {
+  const of = { version: "0.2.0", notes: "- New." };
+  assert.equal(notesOf({ ...of, missing: [] }), "# agentcli 0.2.0\n\n- New.\n");
+  assert.equal(
+    notesOf({ ...of, missing: ["a", "b"] }),
+    "# agentcli 0.2.0\n\n- New.\n\nNo binary this time for: a, b.\n",
+  );
 });
 
 Deno.test("the first release needs no older one", () => {
