@@ -72,7 +72,9 @@ export async function compileBinary(binary: Binary): Promise<string> {
       clearEnv: true,
       env: { ...compileEnvironment(seconds), ...base === null ? {} : { DENORT_BIN: base } },
     }).output();
-    if (!success) throw new ScriptError(reasonOf(new TextDecoder().decode(stderr), target, compiler.version));
+    if (!success) {
+      throw new ScriptError(reasonOf(new TextDecoder().decode(stderr), { target, version: compiler.version }));
+    }
   } finally {
     await Deno.remove(work, { recursive: true });
   }
@@ -136,7 +138,7 @@ function compileEnvironment(seconds: number): Record<string, string> {
 }
 
 /** The compiler's trouble in one or two lines. */
-export function reasonOf(stderr: string, target: Target, version: string): string {
+export function reasonOf(stderr: string, { target, version }: { target: Target; version: string }): string {
   const first = stderr.split("\n").map((line) => line.replace(/^error:\s*/, "").trim()).find((line) => line !== "") ??
     "";
   if (/no space left/i.test(stderr)) return `${target}: no space left on the disk`;

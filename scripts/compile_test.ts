@@ -92,11 +92,11 @@ Deno.test("a package in the bundle that the lock does not know is an error", () 
 Deno.test("a base binary that cannot be fetched is told with what to do", () => {
   const stderr = "error: Writing deno compile executable\n\nCaused by:\n    0: Setting up base binary.\n";
   assert.match(
-    reasonOf(stderr, "x86_64-apple-darwin", "2.9.6"),
+    reasonOf(stderr, { target: "x86_64-apple-darwin", version: "2.9.6" }),
     /^x86_64-apple-darwin: .*cannot be had\n.* of Deno 2\.9\.6 .*DENORT_BIN/,
   );
   assert.equal(
-    reasonOf("error: No space left on device (os error 28)", "x86_64-apple-darwin", "2.9.6"),
+    reasonOf("error: No space left on device (os error 28)", { target: "x86_64-apple-darwin", version: "2.9.6" }),
     "x86_64-apple-darwin: no space left on the disk",
   );
 });
