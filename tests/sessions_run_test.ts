@@ -37,6 +37,16 @@ Deno.test("the transcript names the branch, but not in a project with protected 
   assert.deepEqual(await branches(ID.replace(/^1/, "2")), [undefined, undefined]);
 });
 
+Deno.test("a session of the demo goes on without a word about its model, while nothing is configured", async () => {
+  await using home = await temporaryHome();
+  const first = await results(["hi", "--model", "demo"], home);
+  assert.equal(first.done.code, 0, first.done.stderr);
+  const next = await results(["and now", "--continue"], home);
+  assert.equal(next.done.code, 0, next.done.stderr);
+  assert.equal(next.result.session_id, first.result.session_id);
+  assert.equal((await runProgram(["run", "and now"], { home })).code, 3);
+});
+
 Deno.test("a resumed session begins with the bytes that were sent before, tools included", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\u2028\n");

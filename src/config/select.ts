@@ -1,6 +1,6 @@
 /** Which provider and model a call uses. Rules: specification of the command line ("Model selection") and of aliases. */
 import { AgentcliError } from "../errors.ts";
-import { findModel, findProvider, listed, nothingConfigured, unknownModel } from "./find.ts";
+import { demoProvider, findModel, findProvider, listed, nothingConfigured, unknownModel } from "./find.ts";
 import { DEMO, readSelector, type Selector, splitSelector } from "./selector.ts";
 import { closest, didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry, Role, Selection } from "./types.ts";
@@ -13,6 +13,8 @@ export interface WantedModel {
   option?: string;
   /** `AGENTCLI_MODEL`. */
   environment?: string;
+  /** The id of the model that a session to go on with had; asked only where nothing else decides. */
+  session?: () => Promise<string>;
 }
 
 /** Asks a server what it serves; null when that cannot be found out. */
@@ -115,7 +117,7 @@ function onlyProvider(configuration: Configuration): Found {
 
 /**
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
- * has models; the first that is set decides. `servedModels` is asked only for a name that is neither a configured id
+ * has models, the model of the session that goes on; the first that is set decides. `servedModels` is asked only for a name that is neither a configured id
  * nor an alias; when it cannot tell, the name is sent with a warning. Failures (`unknown_provider`, `unknown_model`,
  * `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
  */
@@ -154,7 +156,23 @@ async function decide(
     const selector = readSelector(roles.main, "roles.main");
     return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };
   }
-  return { source: "only provider", found: onlyProvider(configuration) };
+  try {
+    return { source: "only provider", found: onlyProvider(configuration) };
+  } catch (undecided) {
+    const found = wanted.session && ofSession(configuration, await wanted.session());
+    if (!found) throw undecided;
+    return { source: "session", found };
+  }
+}
+
+/** A session says the id alone, so exactly one provider must have it; the built-in one had to be named then. */
+function ofSession(configuration: Configuration, id: string): Found | undefined {
+  const known = [...configuration.providers, demoProvider()];
+  const owners = known.flatMap((provider) => {
+    const model = provider.models.find((entry) => entry.id === id);
+    return model ? [{ provider, model }] : [];
+  });
+  return owners.length === 1 ? owners[0] : undefined;
 }
 
 function isKnown({ providers }: Configuration, name: string): boolean {

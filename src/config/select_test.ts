@@ -133,3 +133,16 @@ Deno.test("side work goes to the model of the role, else to nobody else", async 
   assert.equal(await role("subagent"), "a:x");
   assert.equal(await role("subagent", configuration.providers[1]), null);
 });
+
+Deno.test("where nothing else decides, a session goes on with its own model while one provider alone has it", async () => {
+  const session = (id: string) => ({ session: () => Promise.resolve(id) });
+  const never = { session: () => Promise.reject(new Error("the session was asked")) };
+  const two = configure(TWO);
+  assert.equal(await chosen(two, session("solo")), "b:solo (session)");
+  assert.equal(await chosen(emptyConfiguration("/providers.yaml"), session("demo")), "demo:demo (session)");
+  assert.equal(await chosen(two, { option: "a", ...never }), "a:big (--model)");
+  assert.equal(await chosen(configure("default_provider: a\n" + TWO), never), "a:big (default)");
+  await refused("no_model", chosen(two, session("gone")));
+  await refused("no_model", chosen(configure(TWO + one("c", "[{ id: solo }]")), session("solo")));
+  await refused("no_provider", chosen(emptyConfiguration("/providers.yaml"), session("gone")));
+});

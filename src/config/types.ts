@@ -80,5 +80,5 @@ export interface Selection {
   provider: ProviderEntry;
   model: ModelEntry;
   /** What decided: for messages. */
-  source: "--model" | "AGENTCLI_MODEL" | "default" | "roles.main" | "only provider";
+  source: "--model" | "AGENTCLI_MODEL" | "default" | "roles.main" | "only provider" | "session";
 }

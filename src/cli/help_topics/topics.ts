@@ -87,6 +87,7 @@ const models: Topic = {
       ["3", "default_provider and default_model"],
       ["4", "roles.main"],
       ["5", "the only provider that has models"],
+      ["6", "the model of the session that --continue or --resume goes on with"],
     ]),
     rows("Roles (agentcli providers role set):", Object.entries(ROLE_BRIEFS)),
     rows(

@@ -24,15 +24,17 @@ export interface ModelSearch {
   reach: ProviderReach;
   /** Closes the stand-in server. */
   opened: AsyncDisposableStack;
+  /** The model that the stored session had; undefined for a new one. */
+  stored?: () => Promise<string>;
 }
 
 /**
- * The model of `--model`, else of `AGENTCLI_MODEL`, else of the configuration. Throws what {@link selectModel} and the
+ * The model of `--model`, else of `AGENTCLI_MODEL`, else of the configuration, else of the stored session. Throws what {@link selectModel} and the
  * key and certificates of its provider throw.
  */
 export async function chooseModel(option: string | undefined, search: ModelSearch): Promise<ChosenModel> {
-  const { io, configuration, reach, opened } = search;
-  const wanted = { option, environment: io.env("AGENTCLI_MODEL") };
+  const { io, configuration, reach, opened, stored } = search;
+  const wanted = { option, environment: io.env("AGENTCLI_MODEL"), session: stored };
   const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
   const demo = selection.provider.name === "demo" ? await startDemo(opened) : null;
   const provider = demo === null ? selection.provider : { ...selection.provider, baseUrl: demo.baseUrl };

@@ -20,6 +20,7 @@ import { breakdown, storedNotices } from "./notices.ts";
 import { reachProviders } from "./provider_reach.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
+import { sessionToGoOn } from "./store_options.ts";
 import { findSurroundings, type Surroundings } from "./surroundings.ts";
 import { createUndo } from "./undo.ts";
 import type { RunOptions } from "./verb.ts";
@@ -74,7 +75,13 @@ export async function prepare(
     opened.defer(() => door.close());
     const reach = reachProviders(door, { io, markers });
     const named = extras.clientNames ? clientModel(options.model, configuration) : options.model;
-    const chosen = await chooseModel(named, { io, configuration, reach, opened });
+    const chosen = await chooseModel(named, {
+      io,
+      configuration,
+      reach,
+      opened,
+      stored: storedModel(options, surroundings),
+    });
     const { entry, endpoint } = chosen;
     storing ??= startStore(options, context, { surroundings, model: entry.id });
     // Its failure is told where it is waited for.
@@ -123,6 +130,16 @@ export async function prepare(
     await (carried === null ? close() : opened.disposeAsync());
     throw error;
   }
+}
+
+/** Asks the session that goes on for its model; undefined for a new session. */
+function storedModel(options: RunOptions, { home, projectRoot }: Surroundings): (() => Promise<string>) | undefined {
+  const wanted = sessionToGoOn(options);
+  if (wanted === undefined) return undefined;
+  return async () => {
+    const { findSession } = await import("../../session/list.ts");
+    return (await findSession(home, wanted, { projectRoot })).model;
+  };
 }
 
 /** Loaded while the server is asked. */

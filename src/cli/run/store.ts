@@ -8,7 +8,7 @@ import { loadTranscript, type StoredSession } from "../../session/load.ts";
 import { openTranscript, resumeTranscript } from "../../session/open_transcript.ts";
 import type { Transcript } from "../../session/transcript.ts";
 import { VERSION } from "../version.ts";
-import { checkStoreOptions, type StoreOptions } from "./store_options.ts";
+import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./store_options.ts";
 
 /** Where it is stored and what is said of it. */
 export interface StorePlace {
@@ -40,7 +40,7 @@ export interface SessionStore {
 export async function openStore(options: StoreOptions, place: StorePlace): Promise<SessionStore> {
   checkStoreOptions(options);
   const { home, projectRoot } = place;
-  const wanted = options.resume ?? (options.continue ? "latest" : undefined);
+  const wanted = sessionToGoOn(options);
   const newId = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
   const gitBranch = place.isProtected ? undefined : currentBranch(projectRoot);
   const parts = { ...place, version: VERSION, gitBranch };

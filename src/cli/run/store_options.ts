@@ -10,6 +10,11 @@ export interface StoreOptions {
   noSessionPersistence: boolean;
 }
 
+/** The session to go on with, as `findSession` takes it; undefined for a new one. */
+export function sessionToGoOn({ resume, continue: last }: StoreOptions): string | undefined {
+  return resume ?? (last ? "latest" : undefined);
+}
+
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Throws `usage` for options that do not go together. */
@@ -21,7 +26,7 @@ export function checkStoreOptions(options: StoreOptions): void {
   if (resume !== undefined && options.continue) {
     throw new AgentcliError("usage", "--resume and --continue name two sessions", { hint: "give one of them" });
   }
-  const goesOn = resume !== undefined || options.continue;
+  const goesOn = sessionToGoOn(options) !== undefined;
   if (fork && !goesOn) {
     throw new AgentcliError("usage", "--fork-session needs --resume or --continue");
   }
