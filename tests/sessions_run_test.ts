@@ -113,6 +113,39 @@ Deno.test("options about sessions that contradict each other are refused before 
   assert.equal(server.connectionCount(), 0);
 });
 
+Deno.test("a home that cannot be used is told before anything is asked", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: [say("Never.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await Deno.writeTextFile(`${home.agentcliHome}/projects`, "no directory");
+  const { done, result } = await results(["hi"], home);
+  assert.equal(done.code, 3, done.stderr);
+  assert.match(result.errors[0], /cannot use the home/);
+  assert.equal(server.chats().length, 0);
+});
+
+Deno.test({
+  name: "a home that cannot be written any more ends the turn before a tool acts",
+  // A directory in which nothing can be made, not even by root.
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using home = await temporaryHome();
+    const write = want("write", { path: "made.txt", content: "x" });
+    await using server = startFakeServer({ script: [say("One."), ask(write), say("Never.")] });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    assert.equal((await results(["hi"], home)).done.code, 0);
+    const projects = `${home.agentcliHome}/projects`;
+    const [slug] = [...Deno.readDirSync(projects)].map(({ name }) => name);
+    await Deno.remove(`${projects}/${slug}`, { recursive: true });
+    await Deno.symlink("/proc/self", `${projects}/${slug}`);
+    const { done, result } = await results(["hi", "--permission-mode", "acceptEdits"], home);
+    assert.equal(done.code, 3, done.stderr);
+    assert.match(result.errors[0], /cannot use the home/);
+    assert.equal(server.chats().length, 2);
+    await assert.rejects(home.read("made.txt"), Deno.errors.NotFound);
+  },
+});
+
 Deno.test("an id that is taken is refused, and the session keeps what it had", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("One."), say("Two.")] });

@@ -103,6 +103,7 @@ async function ask(
   try {
     reply = await turn.model(request, {
       signal: turn.signal,
+      onSent: () => void turn.emit({ kind: "sent" }),
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
         arrived.push(delta.text);

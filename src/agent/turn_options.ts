@@ -9,6 +9,8 @@ export type AskModel = (
   request: ChatRequest,
   options: {
     signal: AbortSignal;
+    /** The request is on its way; called again for each attempt. */
+    onSent?(): void;
     onDelta(delta: ChatDelta): void | Promise<void>;
     onRetry(notice: RetryNotice): void;
   },

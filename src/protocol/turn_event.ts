@@ -87,6 +87,8 @@ export type TurnEvent =
   | TurnStart
   /** A request is about to be sent; `messageId` names the reply to it, `position` is its place in the session. */
   | { kind: "request"; messageId: string; turn: number; position: number }
+  /** The request is on its way: what need not come before it is done now, while the server works. */
+  | { kind: "sent" }
   | { kind: "delta"; messageId: string; delta: ChatDelta }
   /** A complete reply. */
   | { kind: "reply"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }

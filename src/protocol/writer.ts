@@ -68,6 +68,8 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return line(initEvent(event, { ...base(), version: options.version }));
         case "request":
           return blocks === null ? "" : streamed(blocks.start(event.messageId, event.position));
+        case "sent":
+          return "";
         case "delta":
           return blocks === null ? "" : streamed(blocks.delta(event.delta));
         case "reply": {

@@ -18,6 +18,8 @@ const ERROR_LIMIT = 64 * 1024;
 export interface ChatOptions {
   signal: AbortSignal;
   clock: Clock;
+  /** Called when a request is on its way. */
+  onSent?(): void;
   /** Called at most once a kind for each network read; a promise is awaited before more is read. */
   onDelta(delta: ChatDelta): void | Promise<void>;
   /** Called before each wait. */
@@ -88,6 +90,7 @@ class Attempts {
       path: "/chat/completions",
       body: pieces,
       signal: this.#options.signal,
+      onSent: this.#options.onSent,
     });
     if (response.status < 200 || response.status > 299) throw await this.#refusal(response);
     return await this.#read(response);

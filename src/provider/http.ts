@@ -42,6 +42,8 @@ export interface DoorRequest {
   /** JSON: a text, or its bytes in pieces that stay as they are until the headers of the answer came. */
   body?: string | readonly Uint8Array<ArrayBuffer>[];
   signal?: AbortSignal;
+  /** Called when the first bytes were handed to the system: while the server works there is time for other things. */
+  onSent?: (() => void) | undefined;
   /** Default: `endpoint.timeout.connect`. */
   connectMs?: number;
   /** Longest wait for the headers; default: `endpoint.timeout.firstByte`. */
@@ -163,14 +165,14 @@ class Door implements HttpDoor {
     { url, connection }: Route,
     { headers, sent, stop }: { headers: Record<string, string>; sent: Sent; stop: AbortController },
   ): Promise<Answer> {
-    const { method, signal } = sent.request;
+    const { method, signal, onSent } = sent.request;
     const body = bytesOf(sent.request.body);
     const signals = signal === undefined ? [stop.signal] : [signal, stop.signal];
     if (connection.kind === "loopback") {
-      return await exchange(connection.address, { method, url, headers, body }, signals);
+      return await exchange(connection.address, { method, url, headers, body, onSent }, signals);
     }
     const client = this.#client(connection, sent.endpoint);
-    const response = await fetch(url, {
+    const asked = fetch(url, {
       client,
       method,
       headers,
@@ -178,6 +180,8 @@ class Door implements HttpDoor {
       redirect: "manual",
       signal: AbortSignal.any(signals),
     });
+    onSent?.();
+    const response = await asked;
     const { status, body: stream } = response;
     return { status, headers: response.headers, body: stream === null ? null : streamSource(stream) };
   }

@@ -15,6 +15,8 @@ export interface LoopbackRequest {
   headers: Readonly<Record<string, string>>;
   /** Sent one behind the other; they must stay as they are until the request is over. */
   body: readonly Uint8Array[] | null;
+  /** Called when the first bytes were handed to the system. */
+  onSent?: (() => void) | undefined;
 }
 
 /** What came back. Whoever gets one reads the body to its end or cancels it. */
@@ -56,6 +58,7 @@ export async function exchange(
     for (const signal of signals) signal.throwIfAborted();
     // A server may answer before it has read everything, and refuse the rest: what counts is its answer.
     send(socket, request).catch(() => {});
+    request.onSent?.();
     const { head, rest, buffer } = await readResponseHead(socket);
     const body = bodySource(socket, { decoder: bodyDecoder(head.length), rest, buffer, close });
     return { status: head.status, headers: head.headers, body: plain(body, head.headers) };

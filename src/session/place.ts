@@ -26,14 +26,19 @@ export function projectSlug(projectRoot: string): string {
   return `${slug.slice(0, SLUG_LIMIT)}-${Math.abs(number).toString(36)}`;
 }
 
+/** The directory of a project's transcripts, relative to the home. */
+export function projectDirectory(slug: string): string {
+  return `${PROJECTS}/${slug}`;
+}
+
 /** A transcript's file, relative to the home. */
 export function transcriptName(slug: string, sessionId: string): string {
-  return `${PROJECTS}/${slug}/${sessionId}.jsonl`;
+  return `${projectDirectory(slug)}/${sessionId}.jsonl`;
 }
 
 /** The lock of a transcript's one writer, relative to the home. */
 export function lockName(slug: string, sessionId: string): string {
-  return `${PROJECTS}/${slug}/${sessionId}.lock`;
+  return `${projectDirectory(slug)}/${sessionId}.lock`;
 }
 
 /** What is kept for taking back the changes of a session, relative to the home. */

@@ -50,6 +50,8 @@ export interface PrepareExtras {
   previous?: Prepared;
   /** Models are named as clients of the protocol name them. */
   clientNames?: boolean;
+  /** One turn is all: the transcript of a new session may be opened while its request is on its way. */
+  storeLate?: boolean;
 }
 
 /** Prepares a session. Throws configuration, usage and policy errors; leaves nothing open then. */
@@ -83,7 +85,7 @@ export async function prepare(
       stored: storedModel(options, surroundings),
     });
     const { entry, endpoint } = chosen;
-    storing ??= startStore(options, context, { surroundings, model: entry.id });
+    storing ??= startStore(options, context, { surroundings, model: entry.id, late: extras.storeLate === true });
     // Its failure is told where it is waited for.
     storing.catch(() => {});
     const open = () => openProject(options, context, { surroundings, chosen });
@@ -146,7 +148,7 @@ function storedModel(options: RunOptions, { home, projectRoot }: Surroundings): 
 async function startStore(
   options: RunOptions,
   { io, globals }: Context,
-  { surroundings, model }: { surroundings: Surroundings; model: string },
+  { surroundings, model, late }: { surroundings: Surroundings; model: string; late: boolean },
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
   const { home, projectRoot, isProtected } = surroundings;
@@ -158,7 +160,7 @@ async function startStore(
     cwd: globals.cwd,
     clock: io.clock,
     onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),
-  });
+  }, { late });
 }
 
 async function openProject(

@@ -30,6 +30,8 @@ export function createRecorder(session: Session, transcript: Transcript | null):
       switch (event.kind) {
         case "start":
           keepContext();
+          return listener(event);
+        case "sent":
           // The request does not wait for the disk; the first thing that the client is told of the reply does.
           record().catch((error) => failed = { error });
           return listener(event);

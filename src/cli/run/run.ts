@@ -62,7 +62,7 @@ async function turn(
   const { io, globals } = context;
   checkOptions(options, format);
   const words = await readPrompt(given.prompt, io, interrupt.signal);
-  const prepared = await prepare(options, context, given.naming);
+  const prepared = await prepare(options, context, { ...given.naming, storeLate: true });
   try {
     const { session, model, recorder } = prepared;
     if (!globals.quiet) {

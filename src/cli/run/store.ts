@@ -2,10 +2,9 @@
 import { currentBranch } from "../../boundary/git_branch.ts";
 import type { Home } from "../../platform/home.ts";
 import type { Clock } from "../../platform/io.ts";
-import { forkSession } from "../../session/fork.ts";
-import { findSession } from "../../session/list.ts";
-import { loadTranscript, type StoredSession } from "../../session/load.ts";
-import { openTranscript, resumeTranscript } from "../../session/open_transcript.ts";
+import { lateTranscript } from "../../session/late_transcript.ts";
+import type { StoredSession } from "../../session/load.ts";
+import { projectDirectory, projectSlug, transcriptName } from "../../session/place.ts";
 import type { Transcript } from "../../session/transcript.ts";
 import { VERSION } from "../version.ts";
 import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./store_options.ts";
@@ -35,28 +34,35 @@ export interface SessionStore {
 
 /**
  * Opens what the options name. Throws `unknown_session`, `session_in_use`, `usage` for an id that is taken, and
- * `home_unusable`; nothing is open then.
+ * `home_unusable`; nothing is open then. With `late`, a new session whose id nobody else can have is opened with its
+ * first record instead, which then throws `home_unusable`.
  */
-export async function openStore(options: StoreOptions, place: StorePlace): Promise<SessionStore> {
+export async function openStore(
+  options: StoreOptions,
+  place: StorePlace,
+  { late }: { late: boolean },
+): Promise<SessionStore> {
   checkStoreOptions(options);
-  const { home, projectRoot } = place;
   const wanted = sessionToGoOn(options);
-  const newId = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
-  const gitBranch = place.isProtected ? undefined : currentBranch(projectRoot);
-  const parts = { ...place, version: VERSION, gitBranch };
-  if (wanted === undefined) {
-    if (options.noSessionPersistence) return { id: newId, transcript: null, stored: null };
-    return { id: newId, transcript: await openTranscript(home, { ...parts, sessionId: newId }), stored: null };
+  if (wanted !== undefined) {
+    const { reopenStore } = await import("./reopen_store.ts");
+    return await reopenStore(wanted, options, place);
   }
-  const found = await findSession(home, wanted, { projectRoot });
-  if (options.forkSession) {
-    const stored = await loadTranscript(home, found);
-    if (options.noSessionPersistence) return { id: newId, transcript: null, stored };
-    const { items, removed, transcript } = await forkSession(home, stored, { ...parts, sessionId: newId });
-    return { id: newId, transcript, stored: { ...stored, items, removed } };
-  }
-  if (options.noSessionPersistence) {
-    return { id: found.id, transcript: null, stored: await loadTranscript(home, found) };
-  }
-  return { id: found.id, ...await resumeTranscript(home, { ...parts, slug: found.slug, id: found.id }) };
+  const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
+  if (options.noSessionPersistence) return { id, transcript: null, stored: null };
+  const { home, projectRoot } = place;
+  const open = async () => {
+    const { openTranscript } = await import("../../session/open_transcript.ts");
+    return await openTranscript(home, { ...place, ...storeFacts(place), sessionId: id });
+  };
+  const slug = projectSlug(projectRoot);
+  // A project's first session makes a directory: a home that cannot be used is found out there, before anything is asked.
+  const canWait = late && options.sessionId === undefined && await home.status(projectDirectory(slug)) !== null;
+  const transcript = canWait ? lateTranscript(home.file(transcriptName(slug, id)), open) : await open();
+  return { id, transcript, stored: null };
+}
+
+/** What a transcript says of the program and the project. */
+export function storeFacts({ isProtected, projectRoot }: Pick<StorePlace, "isProtected" | "projectRoot">) {
+  return { version: VERSION, gitBranch: isProtected ? undefined : currentBranch(projectRoot) };
 }

@@ -1,0 +1,25 @@
+/** The stored side of a session that goes on: what was stored, and where the rest of it goes. */
+import { forkSession } from "../../session/fork.ts";
+import { findSession } from "../../session/list.ts";
+import { loadTranscript } from "../../session/load.ts";
+import { resumeTranscript } from "../../session/open_transcript.ts";
+import { type SessionStore, storeFacts, type StorePlace } from "./store.ts";
+import type { StoreOptions } from "./store_options.ts";
+
+/** Opens the session `wanted`, or a copy of it. Throws as {@link openStore} does. */
+export async function reopenStore(wanted: string, options: StoreOptions, place: StorePlace): Promise<SessionStore> {
+  const { home, projectRoot } = place;
+  const parts = { ...place, ...storeFacts(place) };
+  const found = await findSession(home, wanted, { projectRoot });
+  if (options.forkSession) {
+    const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
+    const stored = await loadTranscript(home, found);
+    if (options.noSessionPersistence) return { id, transcript: null, stored };
+    const { items, removed, transcript } = await forkSession(home, stored, { ...parts, sessionId: id });
+    return { id, transcript, stored: { ...stored, items, removed } };
+  }
+  if (options.noSessionPersistence) {
+    return { id: found.id, transcript: null, stored: await loadTranscript(home, found) };
+  }
+  return { id: found.id, ...await resumeTranscript(home, { ...parts, slug: found.slug, id: found.id }) };
+}
