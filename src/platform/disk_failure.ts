@@ -1,4 +1,4 @@
-/** Errors of the system while something is written, as words for a person and what to do about them. */
+/** Errors of the system about files, as words for a person or a model, and what to do about them. */
 
 interface Failure {
   reason: string;
@@ -13,8 +13,12 @@ const FAILURE_OF_CODE: Readonly<Record<string, Failure>> = {
   EDQUOT: { reason: "the disk quota is used up", advice: FULL },
   EROFS: { reason: "the file system is read-only", advice: "mount it so that it can be written" },
   EIO: { reason: "the disk reports an error", advice: "look at that disk before you write to it again" },
-  ENOENT: { reason: "nothing can be made there" },
+  ENOENT: { reason: "there is no such place" },
   ENOTDIR: { reason: "a part of the path is not a directory" },
+  EISDIR: { reason: "it is a directory" },
+  EEXIST: { reason: "something else stands there" },
+  ELOOP: { reason: "its links lead in a circle" },
+  ENAMETOOLONG: { reason: "the name is too long" },
   EACCES: PERMISSION,
   EPERM: PERMISSION,
 };
@@ -29,7 +33,7 @@ export function isFull(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
 }
 
-/** Why the system did not write it, a few words without a path; null for an error that is not the system's. */
+/** Why the system did not do it, a few words without a path; null for an error that is not the system's. */
 export function diskReason(error: unknown): string | null {
   const code = codeOf(error);
   return code === null ? null : FAILURE_OF_CODE[code]?.reason ?? `the system refused (${code})`;
