@@ -36,8 +36,9 @@ export interface CallOutcome {
  * Runs one call. Every failure the model can act on is a result; throws the abort reason, {@link LoopDetected}, and bugs.
  */
 export async function runCall(call: ToolCall, session: Session, options: CallOptions): Promise<CallOutcome> {
-  const fail = (content: string, interrupt = false): CallOutcome =>
-    outcome(call, refusal(content), { session, interrupt });
+  // Who denies a call may say why in any words, protected ones too.
+  const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
+    labelledByContent(outcome(call, refusal(content), { session, interrupt }), session);
   const tool = session.tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return fail(unknownTool(call.name, session.tools));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
@@ -59,13 +60,14 @@ export async function runCall(call: ToolCall, session: Session, options: CallOpt
     subject: tool.subject(permitted.input),
   });
   const result = await tool.run(permitted.input, contextOf(session, options));
-  const done = outcome(call, result, { session, interrupt: hooked?.stop === true });
-  await labelByContent(done.item, session);
+  const done = await labelledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
   const added = [hooked?.context ?? "", after.context].filter((text) => text !== "");
+  const interrupt = done.interrupt || after.stop;
+  if (added.length === 0) return { ...done, interrupt };
   const content = [done.item.content, ...added].join("\n\n");
-  return { ...done, item: { ...done.item, content }, interrupt: done.interrupt || after.stop };
+  return await labelledByContent({ ...done, item: { ...done.item, content }, interrupt }, session);
 }
 
 function refusal(content: string): ToolResult {
@@ -90,11 +92,12 @@ function outcome(
 }
 
 /** A copy of protected content in an open file is protected like the file it came from: no label has seen it come. */
-async function labelByContent(item: ToolResultItem, { net, model }: Session): Promise<void> {
-  if (item.label !== "open") return;
+async function labelledByContent(done: CallOutcome, { net, model }: Session): Promise<CallOutcome> {
+  const { item } = done;
+  if (item.label !== "open") return done;
   const parts = [item.content, ...imagesOf(item).map(imageUrl)];
   const found = await net?.checkResult(parts, { tool: item.name, provider: model.provider, local: model.local });
-  if (found === "protected") item.label = "no-cloud";
+  return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -1,4 +1,5 @@
 /** One user turn: requests and tool calls in turn, until the model ends it or a limit is reached. */
+import type { Label } from "../boundary/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
@@ -86,7 +87,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       const more = goneOn < GO_ON_LIMIT ? await turn.hooks?.end(goneOn > 0, turn.signal) ?? null : null;
       if (more === null) return;
       goneOn++;
-      session.items.push({ kind: "user", origin: "engine", text: more, label: sessionLabel(session) });
+      session.items.push({ kind: "user", origin: "engine", text: more, label: await labelOfHook(more, session) });
       continue;
     }
     const what = missingAnswer(item, count.stopReason);
@@ -95,6 +96,15 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     session.items.push({ kind: "user", origin: "engine", text: GO_ON[what], label: "open" });
     await turn.emit({ kind: "notice", text: "the reply had no answer; asked the model to go on" });
   }
+}
+
+/** A hook knows no labels: its words are looked through like what a tool gave. */
+async function labelOfHook(text: string, session: Session): Promise<Label> {
+  const { net, model } = session;
+  const before = sessionLabel(session);
+  if (before !== "open") return before;
+  const found = await net?.checkResult([text], { tool: "a hook", provider: model.provider, local: model.local });
+  return found === "protected" ? "no-cloud" : "open";
 }
 
 function missingAnswer(item: AssistantItem, stopReason: string | null): keyof typeof GO_ON {

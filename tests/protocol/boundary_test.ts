@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { startClient } from "../helpers/client.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "../helpers/program.ts";
+import { configure, runProgram, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 
 const model = { id: "fake", context_window: 32768 };
 
@@ -75,3 +75,62 @@ Deno.test("a client's hook is told a prompt only where it may leave the session"
   const last = server.chats()[2]?.text ?? "";
   assert.ok(last.includes(canary) && last.includes("It is Monday."), "control: the local model gets all of it");
 });
+
+/** How a client's words get into a session besides its prompts: what it answers, and what is then told the model. */
+const WORDS_OF_HOOKS: Record<string, (words: string) => { event: string; answer: Record<string, unknown> }> = {
+  "context before a call": (words) => ({
+    event: "PreToolUse",
+    answer: { hookSpecificOutput: { hookEventName: "PreToolUse", additionalContext: words } },
+  }),
+  "a call denied": (words) => ({
+    event: "PreToolUse",
+    answer: { hookSpecificOutput: { permissionDecision: "deny", permissionDecisionReason: words } },
+  }),
+  "context after a call": (words) => ({
+    event: "PostToolUse",
+    answer: { hookSpecificOutput: { hookEventName: "PostToolUse", additionalContext: words } },
+  }),
+  "an objection to a result": (words) => ({ event: "PostToolUse", answer: { decision: "block", reason: words } }),
+  "a turn that shall go on": (words) => ({ event: "Stop", answer: { decision: "block", reason: words } }),
+};
+
+Deno.test("what a client's hook adds is looked through before it is stored", async (test) => {
+  for (const [name, of] of Object.entries(WORDS_OF_HOOKS)) {
+    for (const isProtected of [true, false]) {
+      await test.step(`${name}${isProtected ? "" : ", control: open words"}`, async () => {
+        await using home = await temporaryHome();
+        const canary = "CNRY_93d1f2b7a60c4e58";
+        await home.write(".agentclisecret", "no-cloud: .env\n");
+        await home.write(".env", `KEY=${canary}\n`);
+        await home.write("open.txt", "nothing to hide\n");
+        const words = isProtected ? `the key is ${canary}` : "the weather is fine today";
+        const { event, answer } = of(words);
+        const script = [ask(want("read", { path: "open.txt" })), say("Read."), say("Done.")];
+        await using server = startFakeServer({ script });
+        await configure(home, { loc: { baseUrl: server.baseUrl, models: [model] } });
+        await using client = startClient([], { home });
+        await client.request({ subtype: "initialize", hooks: { [event]: [{ hookCallbackIds: ["hook"] }] } });
+        await client.say("go");
+        await client.answer("hook_callback", answer);
+        if (event === "Stop") await client.answer("hook_callback", {});
+        const result = await client.result();
+        const done = await client.end();
+        assert.equal(done.code, 0, done.stderr);
+        assert.ok(server.chats().at(-1)?.text.includes(words), "control: the local model is told");
+        assert.equal(result.label, isProtected ? "no-cloud" : "open");
+        assert.equal((await transcripts(home)).includes(words), !isProtected);
+      });
+    }
+  }
+});
+
+async function transcripts(home: TemporaryHome): Promise<string> {
+  const projects = `${home.agentcliHome}/projects`;
+  let text = "";
+  for (const { name: slug } of Deno.readDirSync(projects)) {
+    for (const { name } of Deno.readDirSync(`${projects}/${slug}`)) {
+      if (name.endsWith(".jsonl")) text += await Deno.readTextFile(`${projects}/${slug}/${name}`);
+    }
+  }
+  return text;
+}
