@@ -59,7 +59,8 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
       await writeLedger(home, betweenLedgers(ledger, next, { records }));
       await performAll({ home, ledger, next, plan, operations: options.operations ?? DISK });
     }
-    await removeDirectories(next.directories.filter((directory) => !holdsOurs(next, directory)));
+    const ours = directoriesOfOurs(next);
+    await removeDirectories(next.directories.filter((directory) => !ours.has(directory)));
     next.directories = await standing(next.directories);
     if (JSON.stringify(next) !== JSON.stringify(ledger)) await writeLedger(home, next);
     for (const path of dropped) await dropOriginal(home, path);
@@ -116,11 +117,12 @@ async function ledgerAfter(
     next.files[change.path] = record;
     records[change.path] = { ...record, also: [change.before === null ? null : await sha256(change.before.bytes)] };
   }
-  const waiting = interruptedPaths({ ...next, files: {} });
+  const waiting = new Set(interruptedPaths({ ...next, files: {} }));
   for (const [path, record] of Object.entries(next.files)) {
-    if (record.also !== undefined && !waiting.includes(path)) next.files[path] = await settled(path, record);
+    if (record.also !== undefined && !waiting.has(path)) next.files[path] = await settled(path, record);
   }
-  const dropped = Object.keys(next.files).filter((path) => !isUsed(next, path));
+  const used = new Set(pathsOf(next));
+  const dropped = Object.keys(next.files).filter((path) => !used.has(path));
   for (const path of dropped) delete next.files[path];
   return { next, records, dropped };
 }
@@ -133,13 +135,17 @@ async function settled(path: string, record: FileRecord): Promise<FileRecord> {
   return { created, written, untouched: untouched && ownStates(record).includes(written) };
 }
 
-function isUsed(ledger: Ledger, path: string): boolean {
-  return ledger.artifacts.some(({ pieces }) => pieces.some(({ piece }) => piece.path === path));
+function pathsOf({ artifacts }: Ledger): string[] {
+  return artifacts.flatMap(({ pieces }) => pieces.map(({ piece }) => piece.path));
 }
 
-/** Whether something that is installed lies below a directory. */
-function holdsOurs({ artifacts }: Ledger, directory: string): boolean {
-  return artifacts.some(({ pieces }) => pieces.some(({ piece }) => isWithin(directory, piece.path)));
+/** The directories above what is installed. */
+function directoriesOfOurs(ledger: Ledger): Set<string> {
+  const found = new Set<string>();
+  for (const path of pathsOf(ledger)) {
+    for (let at = dirname(path); !found.has(at); at = dirname(at)) found.add(at);
+  }
+  return found;
 }
 
 /** The record of a file after a change; keeps the first original when it is our first. */

@@ -69,11 +69,6 @@ export function artifactKey(one: Omit<Artifact, "pieces">): string {
   return `${artifactId(one)} ${one.scope} ${one.base}`;
 }
 
-/** Whether two are the same artifact. */
-export function sameArtifact(one: Omit<Artifact, "pieces">, other: Omit<Artifact, "pieces">): boolean {
-  return artifactKey(one) === artifactKey(other);
-}
-
 /** Tells pieces of one artifact apart; two versions of one piece have the same. */
 export function pieceKey(piece: Piece): string {
   if (piece.kind === "file") return `file ${piece.path}`;

@@ -2,10 +2,11 @@
 import { lstatInPlace } from "../platform/files_in_place.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";
 import { AgentcliError } from "../errors.ts";
-import { lookAt, readFound, sha256 } from "./disk.ts";
+import { readFound, sha256 } from "./disk.ts";
 import { JsonProblem } from "./json_tree.ts";
 import type { Installed, InstalledPiece, Ledger } from "./ledger.ts";
-import { stateIn } from "./piece.ts";
+import { type LiveText, textsOnDisk } from "./live_text.ts";
+import { stateIn, UNKNOWN } from "./piece.ts";
 import { SectionProblem } from "./section.ts";
 
 /** What is installed for all users in directories that nobody named, one sentence each. `verb`: what would reach it. */
@@ -31,7 +32,8 @@ export async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root:
   for (const base of new Set(ofProjects.map((one) => one.base))) {
     if (isThere(base)) continue;
     const pieces = ofProjects.filter((one) => one.base === base).flatMap((one) => one.pieces);
-    const same = await Promise.all(pieces.map((one) => standsIn(root, one, { base })));
+    const texts = textsOnDisk();
+    const same = await Promise.all(pieces.map((one) => standsIn(root, one, { base, texts })));
     if (same.length > 0 && same.every((one) => one)) return base;
   }
   return null;
@@ -50,7 +52,7 @@ function isThere(path: string): boolean {
 async function standsIn(
   root: string,
   { piece, written }: InstalledPiece,
-  { base }: { base: string },
+  { base, texts }: { base: string; texts: (path: string) => LiveText | null },
 ): Promise<boolean> {
   if (!isWithin(base, piece.path)) return false;
   const path = join(root, relativeTo(base, piece.path));
@@ -59,9 +61,8 @@ async function standsIn(
       const found = readFound(path);
       return found !== null && await sha256(found.bytes) === written;
     }
-    const text = lookAt(path);
-    const search = { versions: [], others: new Set<string>(), isKnown: false };
-    return text !== null && (await stateIn(text, piece, search)).hash === written;
+    const file = texts(path);
+    return file !== null && (await stateIn(file, piece, UNKNOWN)).hash === written;
   } catch (error) {
     if (error instanceof JsonProblem || error instanceof SectionProblem || error instanceof AgentcliError) return false;
     throw error;

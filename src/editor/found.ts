@@ -1,8 +1,7 @@
 /** What an editor finds on the disk, whoever wrote it. */
 import type { ArtifactKind, Piece } from "./artifact.ts";
 import type { Scope } from "./dialect.ts";
-import { linesOf } from "./hook_item.ts";
-import { canonical } from "./json_tree.ts";
+import { keysOfHook, keysOfSameHook } from "./hook_item.ts";
 import type { Ledger } from "./ledger.ts";
 import type { SectionMarks } from "./section.ts";
 
@@ -40,16 +39,9 @@ export interface Inspection {
 /** The first of the artifacts whose hooks have this; by what a hook is known by. */
 type Owners = Map<string, number>;
 
-/** By what a hook of ours is known. */
-function keysOfHook(path: string, event: string | undefined, entry: unknown): string[] {
-  const { command, powershell } = linesOf(entry);
-  const keys = [
-    `entry ${canonical(entry)}`,
-    ...command === null ? [] : [`command ${command}`],
-    ...powershell === null ? [] : [`powershell ${powershell}`],
-    ...powershell === null || command !== null ? [] : [`no command ${powershell}`],
-  ];
-  return keys.map((key) => `${JSON.stringify([path, event])} ${key}`);
+/** A key of a hook in its place. */
+function placed(path: string, event: string | undefined, key: string): string {
+  return `${JSON.stringify([path, event])} ${key}`;
 }
 
 /**
@@ -63,8 +55,9 @@ export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: F
     for (const { piece, written } of pieces) {
       if (written === null) continue;
       if (piece.kind === "item") {
-        for (const key of keysOfHook(piece.path, piece.at.at(-1), piece.value)) {
-          if (!hooks.has(key)) hooks.set(key, at);
+        for (const key of keysOfHook(piece.value)) {
+          const place = placed(piece.path, piece.at.at(-1), key);
+          if (!hooks.has(place)) hooks.set(place, at);
         }
       } else {
         const ofPath = others.get(piece.path) ?? [];
@@ -79,22 +72,9 @@ export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: F
         ? marks !== undefined && piece.name === name
         : piece.kind === "file" || (piece.kind === "member" && piece.at.at(-1) === name)
     ).map(({ at }) => at);
-    if (event !== undefined) owners.push(...ownersOfHook(hooks, { path, event, entry }));
+    if (event !== undefined) {
+      owners.push(...keysOfSameHook(entry).flatMap((key) => hooks.get(placed(path, event, key)) ?? []));
+    }
     return owners.length === 0 ? null : artifacts[Math.min(...owners)]?.name ?? null;
   };
-}
-
-/** As `sameHook` compares: the entry, the line of bash, or, where one of both has none, that of PowerShell. */
-function ownersOfHook(
-  hooks: Owners,
-  { path, event, entry }: { path: string; event: string; entry: unknown },
-): number[] {
-  const { command, powershell } = linesOf(entry);
-  const place = JSON.stringify([path, event]);
-  const keys = [
-    `entry ${canonical(entry)}`,
-    ...command === null ? [] : [`command ${command}`],
-    ...powershell === null ? [] : [`${command === null ? "powershell" : "no command"} ${powershell}`],
-  ];
-  return keys.flatMap((key) => hooks.get(`${place} ${key}`) ?? []);
 }

@@ -1,5 +1,5 @@
 /** Which entry of a list is which: entries of hooks have no names, so they are known by their command lines. */
-import { canonical, dataOf, type JsonNode } from "./json_tree.ts";
+import { canonical, dataOf, type JsonChild, type JsonContainer, type JsonNode } from "./json_tree.ts";
 
 function lineOf(value: unknown, member: "command" | "powershell"): string | null {
   if (typeof value !== "object" || value === null) return null;
@@ -7,46 +7,99 @@ function lineOf(value: unknown, member: "command" | "powershell"): string | null
   return typeof line === "string" ? line : null;
 }
 
-/** The command lines of an entry; null where it has none. */
-export function linesOf(entry: unknown): { command: string | null; powershell: string | null } {
-  return { command: lineOf(entry, "command"), powershell: lineOf(entry, "powershell") };
+/** By what an entry is known; two that share one of `keysOfHook` and `keysOfSameHook` are one hook. */
+export function keysOfHook(entry: unknown): string[] {
+  const [command, powershell] = [lineOf(entry, "command"), lineOf(entry, "powershell")];
+  return [
+    entryKey(canonical(entry)),
+    ...command === null ? [] : [`command ${command}`],
+    ...powershell === null ? [] : [powershellKey(powershell)],
+    ...powershell === null || command !== null ? [] : [`no command ${powershell}`],
+  ];
 }
 
 /**
- * Whether two entries are one hook: equal, or with the same line for bash; where one has none, with the same line for
+ * By what the same hook is looked for: the entry itself, or its line for bash; where one of both has none, that for
  * PowerShell. That alone says little: many hooks do the same nothing there.
  */
-export function sameHook(one: unknown, other: unknown): boolean {
-  if (canonical(one) === canonical(other)) return true;
-  const lines = [lineOf(one, "command"), lineOf(other, "command")];
-  return lines.includes(null) ? samePowershell(one, other) : lines[0] === lines[1];
+export function keysOfSameHook(entry: unknown): string[] {
+  const [command, powershell] = [lineOf(entry, "command"), lineOf(entry, "powershell")];
+  return [
+    entryKey(canonical(entry)),
+    ...command === null ? [] : [`command ${command}`],
+    ...powershell === null ? [] : [command === null ? powershellKey(powershell) : `no command ${powershell}`],
+  ];
 }
 
-function samePowershell(one: unknown, other: unknown): boolean {
-  const line = lineOf(one, "powershell");
-  return line !== null && line === lineOf(other, "powershell");
+function entryKey(entry: string): string {
+  return `entry ${entry}`;
 }
 
-/** What is known of an item that is looked for. */
-export interface ItemSearch {
+function powershellKey(line: string): string {
+  return `powershell ${line}`;
+}
+
+/** What is known of an entry that is looked for. */
+export interface HookSearch {
   /** How it is or was written, newest first. */
   versions: readonly unknown[];
-  /** Items that are known to be others, in canonical form. */
-  others: ReadonlySet<string>;
+  /** Whether an entry, in canonical form, is known to be another. */
+  isOther(entry: string): boolean;
   /** It is known to be there, so an entry with the same line for PowerShell alone is it, changed by hand. */
   loosely: boolean;
 }
 
-/** The place of an item in a list; -1 when it is not there. */
-export function findItem(list: JsonNode | null, { versions, others, loosely }: ItemSearch): number {
-  if (list?.kind !== "array") return -1;
-  const items = list.items.map(dataOf);
-  for (const version of versions) {
-    const equal = items.findIndex((item) => canonical(item) === canonical(version));
-    if (equal >= 0) return equal;
+/** An entry as it was when it was noted. */
+interface Noted {
+  child: JsonChild;
+  value: JsonNode;
+  entry: string;
+}
+
+/** The entries of a list, found by what they are without looking at each. Items may be cut out and put in meanwhile. */
+export class HookList {
+  readonly #list: JsonContainer;
+  readonly #noted = new Map<string, Noted[]>();
+
+  constructor(list: JsonContainer) {
+    this.#list = list;
+    list.children.forEach((child) => this.note(child));
   }
-  const find = (isIt: (item: unknown, version: unknown) => boolean) =>
-    items.findIndex((item) => !others.has(canonical(item)) && versions.some((version) => isIt(item, version)));
-  const same = find(sameHook);
-  return same >= 0 || !loosely ? same : find(samePowershell);
+
+  /** Notes an item that was put in or replaced. */
+  note(child: JsonChild): void {
+    const { value } = child;
+    const data = dataOf(value);
+    const noted = { child, value, entry: canonical(data) };
+    for (const key of keysOfHook(data)) {
+      const alike = this.#noted.get(key);
+      if (alike === undefined) this.#noted.set(key, [noted]);
+      else alike.push(noted);
+    }
+  }
+
+  /** The place of an entry in the list; -1 when it is not there. */
+  find({ versions, isOther, loosely }: HookSearch): number {
+    for (const version of versions) {
+      const equal = this.#first([entryKey(canonical(version))], () => true);
+      if (equal >= 0) return equal;
+    }
+    const isIt = ({ entry }: Noted) => !isOther(entry);
+    const same = this.#first(versions.flatMap(keysOfSameHook), isIt);
+    if (same >= 0 || !loosely) return same;
+    const lines = versions.flatMap((version) => lineOf(version, "powershell") ?? []);
+    return this.#first(lines.map(powershellKey), isIt);
+  }
+
+  /** The first place of an item that has one of the keys. */
+  #first(keys: readonly string[], isIt: (noted: Noted) => boolean): number {
+    let first = -1;
+    for (const noted of keys.flatMap((key) => this.#noted.get(key) ?? [])) {
+      // An item that was replaced meanwhile is noted anew.
+      if (noted.child.value !== noted.value || !isIt(noted)) continue;
+      const at = this.#list.children.indexOf(noted.child);
+      if (at >= 0 && (first < 0 || at < first)) first = at;
+    }
+    return first;
+  }
 }

@@ -176,8 +176,8 @@ function membersOf(
       return [];
     }
     // A name that stands twice counts once for the editor, and for nobody certainly which.
-    for (const { key } of node.members) nodeAt(node, [key]);
-    return node.members.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
+    for (const { key } of node.children) nodeAt(node, [key]);
+    return node.children.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
     inspection.problems.push(`${path} cannot be read: ${error.message}`);

@@ -61,7 +61,7 @@ export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: 
 export function scriptsIn(text: string, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
   try {
     const hooks = text.trim() === "" ? null : nodeAt(parseJsonTree(text), ["hooks"]);
-    const lists = hooks?.kind === "object" ? hooks.members.map(({ value }) => dataOf(value)) : [];
+    const lists = hooks?.kind === "object" ? hooks.children.map(({ value }) => dataOf(value)) : [];
     return lists.flatMap((list) =>
       Array.isArray(list) ? list.flatMap((entry) => scriptsOfHook(entry, { hooksFile, base })) : []
     );

@@ -1,174 +1,207 @@
 /**
  * Changes of JSON with comments that touch nothing else: comments, order, indentation, line ends and the byte order mark
- * of everything around stay as they are. Adding and then removing gives back the same text.
+ * of everything around stay as they are. Adding and then removing gives back the same text. Each change costs about the
+ * same however long the text is, so that thousands of entries can be changed one by one.
  */
-import { type JsonNode, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
+import {
+  type JsonChild,
+  type JsonContainer,
+  type JsonDocument,
+  type JsonNode,
+  JsonProblem,
+  memberAt,
+  nodeAt,
+  parseJsonDocument,
+  parseJsonTree,
+  printChild,
+} from "./json_tree.ts";
 
-/** How the text is laid out. */
+/** How a text is laid out. */
 interface Layout {
   newline: string;
   /** One level. */
   indent: string;
 }
 
-function layoutOf(text: string): Layout {
-  return {
+/** A document that is changed. */
+export interface EditableJson extends JsonDocument {
+  layout: Layout;
+}
+
+/** A text to be changed; one without anything gets an empty object. Throws {@link JsonProblem}. */
+export function editableJson(text: string): EditableJson {
+  const isEmpty = text.replace(/^\ufeff/, "").trim() === "";
+  const layout = {
     newline: text.includes("\r\n") ? "\r\n" : "\n",
     indent: /^([ \t]+)["{[]/m.exec(text)?.[1] ?? "  ",
   };
+  return { ...parseJsonDocument(isEmpty ? `${text.replace(/[ \t\r\n]+$/, "")}{}\n` : text), layout };
 }
 
-/** The white space that the line of an offset begins with. */
-function indentAt(text: string, offset: number): string {
-  const start = text.lastIndexOf("\n", offset - 1) + 1;
-  return /^\ufeff?([ \t]*)/.exec(text.slice(start, offset))?.[1] ?? "";
+/** A container on the way to a place, and the child that the way goes through. */
+interface Stop {
+  container: JsonContainer;
+  index: number;
 }
 
-function rendered(value: unknown, { newline, indent }: Layout, before: string): string {
-  return JSON.stringify(value, null, indent).split("\n").join(newline + before);
-}
-
-/** The children of a container as spans; for a plain value there are none. */
-function childrenOf(node: JsonNode): { start: number; end: number }[] {
-  return node.kind === "object" ? node.members : node.kind === "array" ? node.items : [];
-}
-
-/** Puts `child` behind the last child of a container. */
-function append(text: string, container: JsonNode, child: string): string {
-  if (container.kind === "plain") throw new JsonProblem("a value stands where an object or a list is needed");
-  const layout = layoutOf(text);
-  const close = container.end - 1;
-  const last = childrenOf(container).at(-1);
-  const oneLine = last !== undefined && !text.slice(container.start, container.end).includes("\n");
-  if (last === undefined) {
-    const inner = text.slice(container.start + 1, close);
-    const around = indentAt(text, container.start);
-    // White space alone is laid out anew; a comment stays.
-    const kept = inner.trim() === "" ? "" : inner.trimEnd();
-    const before = layout.newline + around + layout.indent;
-    return text.slice(0, container.start + 1) + kept + before + child + layout.newline + around + text.slice(close);
+/** The way to the value at `path`, which is there. */
+function wayTo(root: JsonNode, path: readonly string[]): Stop[] {
+  const way: Stop[] = [];
+  let node: JsonNode | undefined = root;
+  for (const name of path) {
+    if (node?.kind !== "object") break;
+    const index = memberAt(node, name);
+    way.push({ container: node, index });
+    node = node.children[index]?.value;
   }
-  const trailing = container.comma ? "," : "";
-  // Behind comments that follow the last child, so that they stay with it.
-  const end = container.start + text.slice(container.start, close).trimEnd().length;
-  const before = oneLine ? " " : layout.newline + indentAt(text, last.start);
-  const withComma = container.comma ? text.slice(0, end) : `${text.slice(0, last.end)},${text.slice(last.end, end)}`;
-  return withComma + before + child + trailing + text.slice(end);
-}
-
-/** Takes a child out, with its comma and the white space before it. */
-function cut(text: string, container: JsonNode, index: number): string {
-  const children = childrenOf(container);
-  const child = children[index];
-  if (child === undefined || container.kind === "plain") return text;
-  const previous = children[index - 1];
-  const from = previous?.end ?? container.start + 1;
-  if (index < children.length - 1 || container.comma) {
-    const comma = commaBehind(text, child.end);
-    const rest = text.slice(child.end, comma) + text.slice(comma + 1);
-    return text.slice(0, blankStart(text, { from, to: child.start, rest })) + rest;
-  }
-  const rest = text.slice(child.end);
-  const start = blankStart(text, { from, to: child.start, rest });
-  if (previous === undefined) {
-    const alone = text.slice(container.start + 1, child.start).trim() + text.slice(child.end, container.end - 1).trim();
-    return alone === ""
-      ? text.slice(0, container.start + 1) + text.slice(container.end - 1)
-      : text.slice(0, start) + rest;
-  }
-  const comma = commaBehind(text, previous.end);
-  return text.slice(0, comma) + text.slice(comma + 1, start) + rest;
-}
-
-/** Where the white space before `to` begins; where it ends a line comment that `rest` would fall into, behind it. */
-function blankStart(text: string, { from, to, rest }: { from: number; to: number; rest: string }): number {
-  const start = text.slice(0, to).trimEnd().length;
-  const line = text.slice(from, start).split("\n").at(-1) ?? "";
-  return line.includes("//") && !/^[ \t]*\r?\n/.test(rest) ? to : start;
-}
-
-/** The comma behind an offset, comments passed over. */
-function commaBehind(text: string, offset: number): number {
-  const comma = /(?:[ \t\r\n]|\/\/[^\n]*|\/\*[^]*?\*\/)*,/y;
-  comma.lastIndex = offset;
-  const found = comma.exec(text);
-  if (found === null) throw new JsonProblem("a comma was expected");
-  return offset + found[0].length - 1;
-}
-
-/** Makes sure that `path` leads to a container: missing members are added, the last one as `empty`. */
-function ensure(text: string, path: readonly string[], empty: "{}" | "[]"): string {
-  let result = text.replace(/^\ufeff/, "").trim() === "" ? `${text.replace(/[ \t\r\n]+$/, "")}{}\n` : text;
-  path.forEach((name, depth) => {
-    const root = parseJsonTree(result);
-    if (nodeAt(root, path.slice(0, depth + 1)) !== null) return;
-    const parent = nodeAt(root, path.slice(0, depth));
-    if (parent?.kind !== "object") throw new JsonProblem("a value stands where an object is needed");
-    const value = depth === path.length - 1 ? empty : "{}";
-    result = append(result, parent, `${JSON.stringify(name)}: ${value}`);
-  });
-  return result;
-}
-
-/** The text with the member at `path` set to `value`. Throws {@link JsonProblem} when that is not possible. */
-export function setMember(text: string, path: readonly string[], value: unknown): string {
-  const name = path.at(-1) ?? "";
-  const ready = ensure(text, path.slice(0, -1), "{}");
-  const container = nodeAt(parseJsonTree(ready), path.slice(0, -1));
-  if (container?.kind !== "object") throw new JsonProblem("a value stands where an object is needed");
-  const old = nodeAt(container, [name]);
-  const layout = layoutOf(ready);
-  if (old !== null) {
-    return ready.slice(0, old.start) + rendered(value, layout, indentAt(ready, old.start)) + ready.slice(old.end);
-  }
-  const first = container.members[0];
-  const before = first === undefined ? indentAt(ready, container.start) + layout.indent : indentAt(ready, first.start);
-  return append(ready, container, `${JSON.stringify(name)}: ${rendered(value, layout, before)}`);
-}
-
-/** The text without the member at `path`; unchanged when there is none. */
-export function removeMember(text: string, path: readonly string[]): string {
-  const container = nodeAt(parseJsonTree(text), path.slice(0, -1));
-  if (container?.kind !== "object") return text;
-  const index = container.members.findIndex(({ key }) => key === path.at(-1));
-  return index < 0 ? text : cut(text, container, index);
-}
-
-/** The text with `value` at the end of the list at `path`, which is made when it is missing. */
-export function addItem(text: string, path: readonly string[], value: unknown): string {
-  const ready = ensure(text, path, "[]");
-  const container = nodeAt(parseJsonTree(ready), path);
-  if (container?.kind !== "array") throw new JsonProblem("a value stands where a list is needed");
-  const layout = layoutOf(ready);
-  const first = container.items[0];
-  const before = first === undefined ? indentAt(ready, container.start) + layout.indent : indentAt(ready, first.start);
-  return append(ready, container, rendered(value, layout, before));
+  return way;
 }
 
 /**
- * The text with what stands between the brackets of an empty container as it was found: `original` is the text of then.
- * Unchanged where the container was no empty one of this kind, and where anything but white space between the brackets
- * differs.
+ * The white space that the line begins with on which the last child of a way stands, or with `ofValue` its value. The line
+ * is put together backwards until it begins.
  */
-export function restoreEmpty(text: string, path: readonly string[], { original }: { original: string }): string {
-  const [now, then] = [text, original].map((one) => nodeAt(parseJsonTree(one), path));
-  if (!now || !then || now.kind !== then.kind || childrenOf(now).length + childrenOf(then).length > 0) return text;
-  const [inner, found] = [text.slice(now.start + 1, now.end - 1), original.slice(then.start + 1, then.end - 1)];
-  if (now.kind === "plain" || inner.trim() !== found.trim()) return text;
-  return text.slice(0, now.start + 1) + found + text.slice(now.end - 1);
+function indentAt({ head }: JsonDocument, way: readonly Stop[], { ofValue }: { ofValue: boolean }): string {
+  let line = "";
+  const add = (text: string) => {
+    line = text + line;
+    return line.includes("\n");
+  };
+  const begins = way.toReversed().some(({ container: { kind, children }, index }, depth) =>
+    ((ofValue || depth > 0) && add(children[index]?.label ?? "")) || add(children[index]?.lead ?? "") ||
+    children.slice(0, index).toReversed().some((child) => add(`${printChild(child)},`)) ||
+    add(kind === "object" ? "{" : "[")
+  );
+  if (!begins) add(head);
+  return /^\ufeff?([ \t]*)/.exec(line.slice(line.lastIndexOf("\n") + 1))?.[1] ?? "";
 }
 
-/** The text with the item `index` of the list at `path` replaced. */
-export function replaceItem(text: string, path: readonly string[], change: { index: number; value: unknown }): string {
-  const container = nodeAt(parseJsonTree(text), path);
-  const old = container?.kind === "array" ? container.items[change.index] : undefined;
-  if (old === undefined) return text;
-  return text.slice(0, old.start) + rendered(change.value, layoutOf(text), indentAt(text, old.start)) +
-    text.slice(old.end);
+function rendered(value: unknown, { newline, indent }: Layout, before: string): JsonNode {
+  return parseJsonTree(JSON.stringify(value, null, indent).split("\n").join(newline + before));
 }
 
-/** The text without the item `index` of the list at `path`. */
-export function removeItem(text: string, path: readonly string[], { index }: { index: number }): string {
-  const container = nodeAt(parseJsonTree(text), path);
-  return container?.kind === "array" ? cut(text, container, index) : text;
+/** The container at `path`. Throws {@link JsonProblem} for a value of another kind. */
+function containerAt<K extends JsonContainer["kind"]>(json: EditableJson, path: readonly string[], kind: K) {
+  const node = nodeAt(json.root, path);
+  if (node?.kind === "array" || node?.kind === "object") { if (node.kind === kind) return node; }
+  throw new JsonProblem(`a value stands where ${kind === "array" ? "a list" : "an object"} is needed`);
+}
+
+/** Puts a value behind the last child of the container at `path`, as the member `key` or as an item. */
+function append(
+  json: EditableJson,
+  path: readonly string[],
+  { container, key, value }: { container: JsonContainer; key: string | null; value: unknown },
+): JsonChild {
+  const { children, tail } = container;
+  const { newline, indent } = json.layout;
+  const way = wayTo(json.root, path);
+  const ofChild = (index: number) => indentAt(json, [...way, { container, index }], { ofValue: false });
+  const around = indentAt(json, way, { ofValue: true });
+  const inside = children.length === 0 ? around + indent : ofChild(0);
+  const kept = tail.trimEnd();
+  let before = newline + inside;
+  if (children.length > 0) {
+    const oneLine = !tail.includes("\n") && !children.some((one) => printChild(one).includes("\n"));
+    before = oneLine ? " " : newline + ofChild(children.length - 1);
+  }
+  const label = key === null ? "" : `${JSON.stringify(key)}: `;
+  const added = {
+    // Behind comments that follow the last child, so that they stay with it; white space alone is laid out anew.
+    lead: kept + before,
+    key: key ?? "",
+    label,
+    value: rendered(value, json.layout, inside),
+    trail: "",
+  };
+  container.tail = children.length === 0 ? newline + around : tail.slice(kept.length);
+  children.push(added);
+  return added;
+}
+
+/** Takes a child out, with its comma and the white space before it. */
+function cut(container: JsonContainer, index: number): void {
+  const { children } = container;
+  const [child, previous, next] = [children[index], children[index - 1], children[index + 1]];
+  if (child === undefined) return;
+  const hasComma = next !== undefined || container.comma;
+  const rest = child.trail + (next?.lead ?? container.tail);
+  const lead = leadLeft(child.lead, { before: previous === undefined ? "" : `${previous.trail},`, rest });
+  if (next !== undefined) next.lead = lead + rest;
+  else if (hasComma) container.tail = lead + rest;
+  else if (previous === undefined) container.tail = child.lead.trim() + rest.trim() === "" ? "" : lead + rest;
+  else {
+    container.tail = previous.trail + lead + rest;
+    previous.trail = "";
+  }
+  children.splice(index, 1);
+  container.comma = hasComma && container.comma && children.length > 0;
+}
+
+/** What stays of the space before a child: its comments; also the line end of one that `rest` would fall into. */
+function leadLeft(lead: string, { before, rest }: { before: string; rest: string }): string {
+  const kept = lead.trimEnd();
+  const line = (before + kept).split("\n").at(-1) ?? "";
+  return line.includes("//") && !/^[ \t]*\r?\n/.test(rest) ? lead : kept;
+}
+
+/** Makes sure that `path` leads to a container: missing members are added, the last one as `empty`. */
+function ensure(json: EditableJson, path: readonly string[], empty: unknown): void {
+  path.forEach((name, depth) => {
+    if (nodeAt(json.root, path.slice(0, depth + 1)) !== null) return;
+    const container = containerAt(json, path.slice(0, depth), "object");
+    append(json, path.slice(0, depth), { container, key: name, value: depth === path.length - 1 ? empty : {} });
+  });
+}
+
+/** Sets the member at `path` to `value`. Throws {@link JsonProblem} when that is not possible. */
+export function setMember(json: EditableJson, path: readonly string[], value: unknown): void {
+  const [above, key] = [path.slice(0, -1), path.at(-1) ?? ""];
+  ensure(json, above, {});
+  const container = containerAt(json, above, "object");
+  const old = container.children[memberAt(container, key)];
+  if (old === undefined) append(json, above, { container, key, value });
+  else old.value = rendered(value, json.layout, indentAt(json, wayTo(json.root, path), { ofValue: true }));
+}
+
+/** Takes the member at `path` away; nothing when there is none. */
+export function removeMember(json: EditableJson, path: readonly string[]): void {
+  const container = nodeAt(json.root, path.slice(0, -1));
+  if (container?.kind === "object") cut(container, memberAt(container, path.at(-1) ?? ""));
+}
+
+/** Puts `value` at the end of the list at `path`, which is made when it is missing. Gives the new item. */
+export function addItem(json: EditableJson, path: readonly string[], value: unknown): JsonChild {
+  ensure(json, path, []);
+  return append(json, path, { container: containerAt(json, path, "array"), key: null, value });
+}
+
+/**
+ * Sets what stands between the brackets of an empty container as it was found; `original` is what was found. Nothing
+ * where the container was no empty one of this kind, and where anything but white space between the brackets differs.
+ */
+export function restoreEmpty(json: EditableJson, path: readonly string[], { original }: { original: JsonNode }): void {
+  const [now, then] = [nodeAt(json.root, path), nodeAt(original, path)];
+  if (!now || !then || now.kind === "plain" || then.kind !== now.kind) return;
+  if (now.children.length + then.children.length === 0 && now.tail.trim() === then.tail.trim()) now.tail = then.tail;
+}
+
+/** Replaces the item `index` of the list at `path`. Gives the new item. */
+export function replaceItem(
+  json: EditableJson,
+  path: readonly string[],
+  { index, value }: { index: number; value: unknown },
+): JsonChild {
+  const container = containerAt(json, path, "array");
+  const item = container.children[index];
+  if (item === undefined) throw new JsonProblem("the item that was to be replaced is gone");
+  const indent = indentAt(json, [...wayTo(json.root, path), { container, index }], { ofValue: true });
+  item.value = rendered(value, json.layout, indent);
+  return item;
+}
+
+/** Takes the item `index` of the list at `path` away. */
+export function removeItem(json: EditableJson, path: readonly string[], { index }: { index: number }): void {
+  const container = nodeAt(json.root, path);
+  if (container?.kind === "array") cut(container, index);
 }

@@ -1,25 +1,38 @@
-/** JSON with comments and trailing commas, read into a tree that knows where everything stands in the text. */
+/**
+ * JSON with comments and trailing commas, read into a tree that keeps every byte: what stands between the values too. So a
+ * change is a change of the tree, and printing it gives all the rest as it was.
+ */
 
-/** Where a value stands: offsets in UTF-16 units, the end after the last. */
-interface Span {
-  start: number;
-  end: number;
-}
-
-/** A member of an object. */
-export interface JsonMember extends Span {
+/** A member of an object or an item of a list. */
+export interface JsonChild {
+  /** White space and comments before it, from the comma or the bracket on. */
+  lead: string;
+  /** Of a member: its name as it is written, with all up to its value; empty for an item. */
+  label: string;
+  /** Of a member: its name; empty for an item. */
   key: string;
   value: JsonNode;
+  /** What stands between it and its comma; empty where none follows. */
+  trail: string;
 }
 
-/** A value and where it stands. `comma`: whether one follows the last child. */
-export type JsonNode =
-  & Span
-  & (
-    | { kind: "object"; members: JsonMember[]; comma: boolean }
-    | { kind: "array"; items: JsonNode[]; comma: boolean }
-    | { kind: "plain"; value: string | number | boolean | null }
-  );
+/** An object or a list. `comma`: whether one follows the last child; `tail`: what stands before the closing bracket. */
+export interface JsonContainer {
+  kind: "object" | "array";
+  children: JsonChild[];
+  comma: boolean;
+  tail: string;
+}
+
+/** A value. `text`: as it is written. */
+export type JsonNode = JsonContainer | { kind: "plain"; value: string | number | boolean | null; text: string };
+
+/** A whole text: its value, and what stands before and behind. */
+export interface JsonDocument {
+  head: string;
+  root: JsonNode;
+  foot: string;
+}
 
 /** What is wrong with a text. Lines count from 1. Nothing of the text is in the message. */
 export class JsonProblem extends Error {
@@ -30,8 +43,33 @@ export class JsonProblem extends Error {
 const DEPTH = 100;
 
 /** Reads a text; a byte order mark at the start is passed over. Throws {@link JsonProblem}. */
-export function parseJsonTree(text: string): JsonNode {
+export function parseJsonDocument(text: string): JsonDocument {
   return new Parser(text).document();
+}
+
+/** The value of a text. Throws {@link JsonProblem}. */
+export function parseJsonTree(text: string): JsonNode {
+  return parseJsonDocument(text).root;
+}
+
+/** The text of a document. */
+export function printJson({ head, root, foot }: JsonDocument): string {
+  return head + printNode(root) + foot;
+}
+
+/** The text of a value. */
+export function printNode(node: JsonNode): string {
+  if (node.kind === "plain") return node.text;
+  const children = node.children.map((child, at) =>
+    printChild(child) + (at < node.children.length - 1 || node.comma ? "," : "")
+  );
+  const [open, close] = node.kind === "object" ? "{}" : "[]";
+  return open + children.join("") + node.tail + close;
+}
+
+/** The text of a child without its comma. */
+export function printChild({ lead, label, value, trail }: JsonChild): string {
+  return lead + label + printNode(value) + trail;
 }
 
 class Parser {
@@ -43,22 +81,23 @@ class Parser {
     this.#at = text.startsWith("\ufeff") ? 1 : 0;
   }
 
-  document(): JsonNode {
+  document(): JsonDocument {
     this.#blank();
-    const node = this.#value(0);
-    this.#blank();
+    const head = this.#text.slice(0, this.#at);
+    const root = this.#value(0);
+    const foot = this.#blank();
     if (this.#at < this.#text.length) throw this.#problem("something follows the value");
-    return node;
+    return { head, root, foot };
   }
 
   #problem(what: string): JsonProblem {
     return new JsonProblem(`line ${this.#text.slice(0, this.#at).split("\n").length}: ${what}`);
   }
 
-  /** Passes over white space and comments. */
-  #blank(): void {
+  /** Passes over white space and comments, and gives them. */
+  #blank(): string {
+    const [rest, from] = [this.#text, this.#at];
     for (;;) {
-      const rest = this.#text;
       if (/[ \t\r\n]/.test(rest[this.#at] ?? "")) this.#at += 1;
       else if (rest.startsWith("//", this.#at)) {
         const end = rest.indexOf("\n", this.#at);
@@ -67,7 +106,7 @@ class Parser {
         const end = rest.indexOf("*/", this.#at + 2);
         if (end < 0) throw this.#problem("a comment has no end");
         this.#at = end + 2;
-      } else return;
+      } else return rest.slice(from, this.#at);
     }
   }
 
@@ -75,9 +114,9 @@ class Parser {
     if (depth > DEPTH) throw this.#problem("it is nested too deeply");
     const start = this.#at;
     const sign = this.#text[start];
-    if (sign === "{") return this.#object(depth);
-    if (sign === "[") return this.#array(depth);
-    if (sign === '"') return { kind: "plain", value: this.#string(), start, end: this.#at };
+    if (sign === "{") return this.#children("object", depth);
+    if (sign === "[") return this.#children("array", depth);
+    if (sign === '"') return { kind: "plain", value: this.#string(), text: this.#text.slice(start, this.#at) };
     const word = /[-+.\w]*/y;
     word.lastIndex = start;
     const found = word.exec(this.#text)?.[0] ?? "";
@@ -85,7 +124,7 @@ class Parser {
       throw this.#problem("a value was expected");
     }
     this.#at += found.length;
-    return { kind: "plain", value: JSON.parse(found), start, end: this.#at };
+    return { kind: "plain", value: JSON.parse(found), text: found };
   }
 
   #string(): string {
@@ -102,43 +141,39 @@ class Parser {
     }
   }
 
-  #object(depth: number): JsonNode {
-    const start = this.#at;
-    const members: JsonMember[] = [];
-    const comma = this.#children("}", () => {
-      const from = this.#at;
-      const key = this.#string();
-      this.#blank();
-      if (this.#text[this.#at] !== ":") throw this.#problem("a colon was expected");
-      this.#at += 1;
-      this.#blank();
-      const value = this.#value(depth + 1);
-      members.push({ key, value, start: from, end: value.end });
-    });
-    return { kind: "object", members, comma, start, end: this.#at };
+  /** The name of a member with all up to its value. */
+  #label(): Pick<JsonChild, "key" | "label"> {
+    const from = this.#at;
+    const key = this.#string();
+    this.#blank();
+    if (this.#text[this.#at] !== ":") throw this.#problem("a colon was expected");
+    this.#at += 1;
+    this.#blank();
+    return { key, label: this.#text.slice(from, this.#at) };
   }
 
-  #array(depth: number): JsonNode {
-    const start = this.#at;
-    const items: JsonNode[] = [];
-    const comma = this.#children("]", () => items.push(this.#value(depth + 1)));
-    return { kind: "array", items, comma, start, end: this.#at };
-  }
-
-  /** The children up to `close`, commas between them; whether a comma stands after the last. */
-  #children(close: string, child: () => void): boolean {
+  #children(kind: JsonContainer["kind"], depth: number): JsonContainer {
+    const close = kind === "object" ? "}" : "]";
+    const children: JsonChild[] = [];
     this.#at += 1;
     for (let comma = false;;) {
-      this.#blank();
+      const lead = this.#blank();
       if (this.#text[this.#at] === close) {
         this.#at += 1;
-        return comma;
+        return { kind, children, comma, tail: lead };
       }
-      child();
-      this.#blank();
+      const named = kind === "object" ? this.#label() : { key: "", label: "" };
+      const child = { lead, ...named, value: this.#value(depth + 1), trail: "" };
+      children.push(child);
+      const behind = this.#blank();
       comma = this.#text[this.#at] === ",";
-      if (comma) this.#at += 1;
-      else if (this.#text[this.#at] !== close) throw this.#problem(`a comma or ${close} was expected`);
+      if (comma) {
+        child.trail = behind;
+        this.#at += 1;
+      } else if (this.#text[this.#at] === close) {
+        this.#at += 1;
+        return { kind, children, comma, tail: behind };
+      } else throw this.#problem(`a comma or ${close} was expected`);
     }
   }
 }
@@ -146,8 +181,17 @@ class Parser {
 /** The value as data. Of members of one name the last one counts, as everywhere. */
 export function dataOf(node: JsonNode): unknown {
   if (node.kind === "plain") return node.value;
-  if (node.kind === "array") return node.items.map(dataOf);
-  return Object.fromEntries(node.members.map(({ key, value }) => [key, dataOf(value)]));
+  if (node.kind === "array") return node.children.map(({ value }) => dataOf(value));
+  return Object.fromEntries(node.children.map(({ key, value }) => [key, dataOf(value)]));
+}
+
+/** The place of the member `name`; -1 when there is none. Throws {@link JsonProblem} where the name stands twice. */
+export function memberAt({ children }: JsonContainer, name: string): number {
+  const found = children.findIndex(({ key }) => key === name);
+  if (found >= 0 && children.findLastIndex(({ key }) => key === name) !== found) {
+    throw new JsonProblem(`the name "${name}" stands there twice; which one counts is not certain`);
+  }
+  return found;
 }
 
 /** The value at the end of `path`; null when there is none. Throws {@link JsonProblem} where a name stands twice. */
@@ -155,12 +199,9 @@ export function nodeAt(root: JsonNode, path: readonly string[]): JsonNode | null
   let node: JsonNode = root;
   for (const name of path) {
     if (node.kind !== "object") return null;
-    const found = node.members.filter(({ key }) => key === name);
-    if (found.length > 1) {
-      throw new JsonProblem(`the name "${name}" stands there twice; which one counts is not certain`);
-    }
-    if (found[0] === undefined) return null;
-    node = found[0].value;
+    const found: JsonChild | undefined = node.children[memberAt(node, name)];
+    if (found === undefined) return null;
+    node = found.value;
   }
   return node;
 }

@@ -1,11 +1,11 @@
 /** A piece and a text: what stands there now, the text with the piece, the text without it. */
 import { lstatInPlace } from "../platform/files_in_place.ts";
-import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 import { decodeBase64, type Piece } from "./artifact.ts";
+import { sha256, textOf } from "./disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
+import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt } from "./json_tree.ts";
+import type { LiveText } from "./live_text.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
-import { findItem } from "./hook_item.ts";
-import { lookAt, sha256, textOf } from "./disk.ts";
 
 /** A piece of a file that is text to us. */
 export type TextPiece = Exclude<Piece, { kind: "file" }>;
@@ -30,92 +30,109 @@ function marksOf({ name, marks }: Extract<Piece, { kind: "section" }>): SectionM
 export interface PieceSearch {
   /** The piece as it was written before. */
   versions: readonly Piece[];
-  /** Values of other items that are known, in canonical form. */
-  others: ReadonlySet<string>;
+  /** Whether another item, in canonical form, is known to be that of somebody else. */
+  isOther(entry: string): boolean;
   /** It was written and is expected there. */
   isKnown: boolean;
 }
 
-const UNKNOWN: PieceSearch = { versions: [], others: new Set(), isKnown: false };
+/** For a piece of which nothing is known. */
+export const UNKNOWN: PieceSearch = { versions: [], isOther: () => false, isKnown: false };
 
-function itemIn(list: JsonNode | null, piece: Piece, { versions, others, isKnown }: PieceSearch): number {
+/** The value in the place of a piece, and of an item its index; null when there is none. */
+function valueIn(
+  file: LiveText,
+  piece: Extract<Piece, { kind: "member" | "item" }>,
+  { versions, isOther, isKnown }: PieceSearch,
+): { node: JsonNode; index: number } | null {
+  const place = file.isBlank ? null : nodeAt(file.json.root, piece.at);
+  if (place === null) return null;
+  if (piece.kind === "member") return { node: place, index: 0 };
+  if (place.kind !== "array") return null;
   const values = [piece, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []);
-  return findItem(list, { versions: values, others, loosely: isKnown });
+  const index = file.hooksOf(place).find({ versions: values, isOther, loosely: isKnown });
+  const node = place.children[index]?.value;
+  return node === undefined ? null : { node, index };
 }
 
 /** What stands in the place of a piece. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
 export async function stateIn(
-  text: string,
+  file: LiveText,
   piece: TextPiece,
   search: PieceSearch,
 ): Promise<PlaceState> {
   if (piece.kind === "section") {
-    const content = readSection(text, marksOf(piece));
+    const content = readSection(file.text, marksOf(piece));
     return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...piece, content } };
   }
-  if (isBlank(text)) return NOTHING;
-  const place = nodeAt(parseJsonTree(text), piece.at);
-  const index = piece.kind === "member" ? 0 : itemIn(place, piece, search);
-  const node = piece.kind === "member" ? place : place?.kind === "array" ? place.items[index] : undefined;
-  if (node === undefined || node === null) return NOTHING;
-  const value = dataOf(node);
-  return { hash: await sha256(canonical(value)), index, found: { ...piece, value } };
+  const found = valueIn(file, piece, search);
+  if (found === null) return NOTHING;
+  const value = dataOf(found.node);
+  return { hash: await sha256(canonical(value)), index: found.index, found: { ...piece, value } };
 }
 
-/** Whether anything stands in the place of a piece, whatever it is; what cannot be read counts as something. */
-export function isInPlace(piece: Piece): boolean {
-  const text = lookAt(piece.path);
-  if (piece.kind === "file") return lstatInPlace(piece.path) !== null;
-  if (text === null) return lstatInPlace(piece.path) !== null;
+/**
+ * Whether anything stands in the place of a piece, whatever it is; what cannot be read counts as something. `texts` looks
+ * at files.
+ */
+export function isInPlace(piece: Piece, texts: (path: string) => LiveText | null): boolean {
+  const file = piece.kind === "file" ? null : texts(piece.path);
+  if (piece.kind === "file" || file === null) return lstatInPlace(piece.path) !== null;
   try {
-    if (piece.kind === "section") return readSection(text, marksOf(piece)) !== null;
-    const node = text.trim() === "" ? null : nodeAt(parseJsonTree(text), piece.at);
-    return piece.kind === "member" ? node !== null : itemIn(node, piece, UNKNOWN) >= 0;
+    if (piece.kind === "section") return readSection(file.text, marksOf(piece)) !== null;
+    return valueIn(file, piece, UNKNOWN) !== null;
   } catch (error) {
     if (error instanceof JsonProblem || error instanceof SectionProblem) return true;
     throw error;
   }
 }
 
-/** The text with the piece in it. `index`: the item that it replaces, or -1. */
-export function withPiece(text: string, piece: TextPiece, { index }: { index: number }): string {
-  if (piece.kind === "section") return writeSection(text, marksOf(piece), { content: piece.content });
-  if (piece.kind === "member") return setMember(text, piece.at, piece.value);
-  return index < 0 ? addItem(text, piece.at, piece.value) : replaceItem(text, piece.at, { index, value: piece.value });
+/** Puts the piece into the text. `index`: the item that it replaces, or -1. */
+export function putPiece(file: LiveText, piece: TextPiece, { index }: { index: number }): void {
+  if (piece.kind === "section") {
+    return file.set(writeSection(file.text, marksOf(piece), { content: piece.content }));
+  }
+  const { json } = file;
+  if (piece.kind === "member") setMember(json, piece.at, piece.value);
+  else {
+    const item = index < 0
+      ? addItem(json, piece.at, piece.value)
+      : replaceItem(json, piece.at, { index, value: piece.value });
+    const list = nodeAt(json.root, piece.at);
+    if (list?.kind === "array") file.hooksOf(list).note(item);
+  }
+  file.changed();
 }
 
 /**
- * The text without the piece, and without the empty lists and objects around it that `original` does not have; those that
- * it has empty are as they were found.
+ * Takes the piece out of the text, and the empty lists and objects around it that `original` does not have; those that it
+ * has empty are as they were found.
  */
-export function withoutPiece(
-  text: string,
+export function takePiece(
+  file: LiveText,
   piece: TextPiece,
-  { index, original }: { index: number; original: string | null },
-): string {
-  if (piece.kind === "section") return removeSection(text, marksOf(piece));
-  let result = piece.kind === "member" ? removeMember(text, piece.at) : removeItem(text, piece.at, { index });
-  const first = original === null || isBlank(original) ? null : original;
+  { index, original }: { index: number; original: LiveText | null },
+): void {
+  if (piece.kind === "section") return file.set(removeSection(file.text, marksOf(piece)));
+  // Both are read before anything is changed: either may be no JSON.
+  const { json } = file;
+  const first = original === null || original.isBlank ? null : original.json.root;
+  if (piece.kind === "member") removeMember(json, piece.at);
+  else removeItem(json, piece.at, { index });
+  file.changed();
   let path = piece.kind === "member" ? piece.at.slice(0, -1) : piece.at;
   for (;; path = path.slice(0, -1)) {
-    if (!isEmpty(nodeAt(parseJsonTree(result), path))) return result;
-    if (first !== null && nodeAt(parseJsonTree(first), path) !== null) {
-      return restoreEmpty(result, path, { original: first });
-    }
+    if (!isEmpty(nodeAt(json.root, path))) return;
+    if (first !== null && nodeAt(first, path) !== null) return restoreEmpty(json, path, { original: first });
     if (path.length === 0) break;
-    result = removeMember(result, path);
+    removeMember(json, path);
   }
   // The file was there and held nothing.
-  return original !== null && isBare(result) ? original : result;
-}
-
-/** Whether a text has nothing but white space, a byte order mark aside. */
-function isBlank(text: string): boolean {
-  return text.replace(/^\ufeff/, "").trim() === "";
+  if (original !== null && isBare(file.text)) file.set(original.text);
 }
 
 function isEmpty(node: JsonNode | null): boolean {
-  return (node?.kind === "array" && node.items.length === 0) || (node?.kind === "object" && node.members.length === 0);
+  return node !== null && node.kind !== "plain" && node.children.length === 0;
 }
 
 /** Whether nothing is left that anybody wrote: white space, or an empty object. */

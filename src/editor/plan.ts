@@ -1,13 +1,15 @@
 /** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { artifactId, encodeBase64, type Piece, pieceHash, sameArtifact } from "./artifact.ts";
-import { type FoundFile, linkOnTheWay, lookAt, readFound, sameBytes, sha256 } from "./disk.ts";
-import { scriptsIn } from "./inspect_hooks.ts";
-import { canonical, JsonProblem } from "./json_tree.ts";
+import { artifactId, encodeBase64, type Piece, pieceHash } from "./artifact.ts";
+import { type FoundFile, sameBytes, sha256 } from "./disk.ts";
+import { bytesNow, type Draft, liveText, openDraft } from "./draft.ts";
+import { JsonProblem } from "./json_tree.ts";
+import { type KnownOthers, knownOthers } from "./known_others.ts";
 import { type Installed, type InstalledPiece, type Ledger, ownStates, readOriginal } from "./ledger.ts";
 import { lengthProblem } from "./limits.ts";
-import { bytesOf, isBare, type PlaceState, stateIn, textOfFile, withoutPiece, withPiece } from "./piece.ts";
+import { LiveText } from "./live_text.ts";
+import { bytesOf, isBare, type PlaceState, putPiece, stateIn, takePiece, textOfFile } from "./piece.ts";
 import { SectionProblem } from "./section.ts";
 import { discards, type Step, stepsOf, type Wanted } from "./steps.ts";
 
@@ -37,28 +39,11 @@ export interface Plan {
   artifacts: Installed[];
 }
 
-/** One file while it is worked on. */
-interface Draft {
-  path: string;
-  /** The items of lists of the file that are known to belong to other artifacts than that of a step, canonical. */
-  items(step: Step): ReadonlySet<string>;
-  base: string;
-  before: FoundFile | null;
-  now: Uint8Array<ArrayBuffer> | null;
-  executable: boolean;
-  original: string | null;
-  /** Something of ours goes out of it. */
-  removed: boolean;
-  /** Something of others comes back into it. */
-  returned: boolean;
-  /** What was taken over goes too: the first original must not come back. */
-  discarded: boolean;
-}
-
 /** Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its pieces. */
 export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home: Home }): Promise<Plan> {
   const { steps, artifacts } = stepsOf(ledger, wanted);
   const drafts = new Map<string, Draft>();
+  const known = knownOthers(ledger, drafts);
   const problems: Problem[] = [];
   const givenBack = new Set<string>();
   for (const step of scriptsLast(steps)) {
@@ -73,12 +58,12 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     try {
       const draft = drafts.get(path) ?? await openDraft(path, step.artifact.base, { ledger, home });
       drafts.set(path, draft);
-      const called = wanted.force ? null : callOfScript(step, ledger, drafts);
+      const called = wanted.force ? null : known.called(step);
       if (called !== null) {
         report("changed", `a line of ${called} that is not as it was installed still runs it, so it stays`);
         continue;
       }
-      const outcome = await take(step, draft, wanted);
+      const outcome = await take(step, draft, { wanted, known });
       if ("reason" in outcome) report(outcome.reason, outcome.message);
       else if (step.stays) step.artifact.pieces.push(outcome);
       else if (step.old?.taken && step.next !== null) givenBack.add(artifactId(step.artifact));
@@ -89,9 +74,12 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     }
   }
   const left = artifacts.filter(({ pieces }) => pieces.length > 0);
+  const used = new Set(
+    left.flatMap(({ pieces }) => pieces.flatMap(({ piece, written }) => written === null ? [] : piece.path)),
+  );
   const changes: Change[] = [];
   for (const draft of drafts.values()) {
-    const change = await finish(draft, { ledger, left, home });
+    const change = await finish(draft, { ledger, isUsed: used.has(draft.path), home });
     if (change !== null) changes.push(change);
   }
   return { changes, problems, givenBack: [...givenBack], artifacts: left };
@@ -103,71 +91,26 @@ function scriptsLast(steps: readonly Step[]): Step[] {
   return [...steps.filter((step) => !goes(step)), ...steps.filter(goes)];
 }
 
-/** The hooks file of which a line that stays runs the script that a step takes away; null when there is none. */
-function callOfScript(
-  { artifact, next, old }: Step,
-  ledger: Ledger,
-  drafts: ReadonlyMap<string, Draft>,
-): string | null {
-  if (artifact.kind !== "hook" || next !== null || old?.piece.kind !== "file") return null;
-  const script = old.piece.path;
-  const pieces = ledger.artifacts.find((one) => sameArtifact(one, artifact))?.pieces ?? [];
-  const hooksFiles = new Set(pieces.flatMap(({ piece }) => piece.kind === "item" ? [piece.path] : []));
-  for (const hooksFile of hooksFiles) {
-    const draft = drafts.get(hooksFile);
-    const text = draft === undefined ? lookAt(hooksFile) : textOfFile(draft.now);
-    if (text !== null && scriptsIn(text, { hooksFile, base: artifact.base }).includes(script)) return hooksFile;
-  }
-  return null;
-}
-
-async function openDraft(
-  path: string,
-  base: string,
-  { ledger, home }: { ledger: Ledger; home: Home },
-): Promise<Draft> {
-  const link = await linkOnTheWay(base, path);
-  if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
-  const before = readFound(path);
-  const kept = ledger.files[path] === undefined ? before : await readOriginal(home, path);
-  const original = kept === null ? null : textOfFile(kept.bytes);
-  const items = ({ artifact }: Step) => {
-    const others = ledger.artifacts.filter((one) => !sameArtifact(one, artifact)).flatMap(({ pieces }) => pieces);
-    return new Set(
-      others.flatMap(({ piece }) => piece.kind === "item" && piece.path === path ? [canonical(piece.value)] : []),
-    );
-  };
-  return {
-    path,
-    items,
-    base,
-    before,
-    now: before?.bytes ?? null,
-    executable: false,
-    original,
-    removed: false,
-    returned: false,
-    discarded: false,
-  };
-}
-
 type Refused = { reason: Problem["reason"]; message: string };
 
-/** The state of the place of a piece in the draft. */
+/** The state of the place of a step's piece in the draft. */
 async function stateOf(
   piece: Piece,
   draft: Draft,
-  { old, others }: { old: InstalledPiece | null; others: ReadonlySet<string> },
+  { step, known }: { step: Step; known: KnownOthers },
 ): Promise<PlaceState | Refused> {
+  const { old } = step;
   if (piece.kind === "file") {
-    if (draft.now === null) return { hash: null, index: 0, found: null };
-    const found = { ...piece, content: encodeBase64(draft.now), executable: isExecutable(draft.before) };
-    return { hash: await sha256(draft.now), index: 0, found };
+    const now = bytesNow(draft);
+    if (now === null) return { hash: null, index: 0, found: null };
+    const found = { ...piece, content: encodeBase64(now), executable: isExecutable(draft.before) };
+    return { hash: await sha256(now), index: 0, found };
   }
-  const text = textOfFile(draft.now);
-  if (text === null) return { reason: "unusable", message: "it is not UTF-8 text" };
+  const file = liveText(draft);
+  if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
   const versions = old === null ? [] : [old.piece, ...(old.earlier ?? [])];
-  return await stateIn(text, piece, { versions, others, isKnown: old !== null && old.written !== null });
+  const isOther = (item: string) => known.isOther(step, piece.path, item);
+  return await stateIn(file, piece, { versions, isOther, isKnown: old !== null && old.written !== null });
 }
 
 function isExecutable(file: FoundFile | null): boolean {
@@ -175,7 +118,11 @@ function isExecutable(file: FoundFile | null): boolean {
 }
 
 /** Does one step in the draft: gives the piece as it is noted then, or why it was not done. */
-async function take(step: Step, draft: Draft, wanted: Wanted): Promise<InstalledPiece | Refused> {
+async function take(
+  step: Step,
+  draft: Draft,
+  { wanted, known }: { wanted: Wanted; known: KnownOthers },
+): Promise<InstalledPiece | Refused> {
   const { next, old, stays } = step;
   const piece = next ?? old?.piece;
   if (piece === undefined) throw new AgentcliError("internal", "a step without a piece");
@@ -183,7 +130,7 @@ async function take(step: Step, draft: Draft, wanted: Wanted): Promise<Installed
   const noted: InstalledPiece = { piece, written: null, ...notesOf(old) };
   // What was never ours is not ours to take away.
   if (!stays && !owned) return noted;
-  const state = await stateOf(piece, draft, { old, others: draft.items(step) });
+  const state = await stateOf(piece, draft, { step, known });
   if ("reason" in state) return state;
   const goal = next === null ? null : await pieceHash(next);
   if (!stays) {
@@ -225,18 +172,22 @@ function edit(
   const piece = next ?? old?.piece;
   if (piece === undefined || piece.kind === "file") {
     draft.now = next?.kind === "file" ? bytesOf(next) : null;
+    draft.live = null;
     draft.executable = next?.kind === "file" && next.executable;
     return noted;
   }
-  const text = textOfFile(draft.now) ?? "";
-  const changed = next === null
-    ? withoutPiece(text, piece, { index: state.index, original: draft.original })
-    : withPiece(text, piece, { index: state.index });
-  if (next?.kind === "section" && next.limit !== null) {
-    const problem = lengthProblem(changed, next.limit);
-    if (problem !== null) return { reason: "unusable", message: problem };
+  const file = liveText(draft);
+  if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
+  if (next === null) takePiece(file, piece, { index: state.index, original: draft.original });
+  else {
+    if (piece.kind === "section" && piece.limit !== null) {
+      const trial = new LiveText(file.text);
+      putPiece(trial, piece, { index: state.index });
+      const problem = lengthProblem(trial.text, piece.limit);
+      if (problem !== null) return { reason: "unusable", message: problem };
+    }
+    putPiece(file, piece, { index: state.index });
   }
-  draft.now = new TextEncoder().encode(changed);
   return noted;
 }
 
@@ -245,14 +196,13 @@ const RUN_BITS = 0o111;
 
 async function finish(
   draft: Draft,
-  { ledger, left, home }: { ledger: Ledger; left: readonly Installed[]; home: Home },
+  { ledger, isUsed, home }: { ledger: Ledger; isUsed: boolean; home: Home },
 ): Promise<Change | null> {
   const { path, base, before } = draft;
   const record = ledger.files[path];
-  let after = draft.now;
+  let after = bytesNow(draft);
   let mode = (before?.mode ?? PLAIN_MODE) | (draft.executable ? RUN_BITS : 0);
-  const used = left.some(({ pieces }) => pieces.some(({ piece, written }) => piece.path === path && written !== null));
-  if (draft.removed && !used) {
+  if (draft.removed && !isUsed) {
     const untouched = record !== undefined && record.untouched && before !== null &&
       ownStates(record).includes(await sha256(before.bytes));
     const original = record?.created === false ? await readOriginal(home, path) : null;

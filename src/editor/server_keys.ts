@@ -1,6 +1,6 @@
 /** Keys of MCP servers: where a value would be one as it stands, which no file of an editor may hold, and nobody is shown. */
 import { isSecretVariable } from "../boundary/hygiene.ts";
-import { type JsonNode, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
+import { type JsonNode, JsonProblem, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
 
 const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;
 /** `${env:NAME}`, which the editors fill in. */
@@ -82,28 +82,29 @@ function hiddenIn(text: string): string {
     );
 }
 
-/** A value of a text and what is shown instead. */
-interface Replaced {
-  node: JsonNode;
-  shown: string;
+/** Hides the values of a server that are keys as they stand. */
+function hideIn(server: JsonNode): void {
+  if (server.kind !== "object") return;
+  for (const { key: member, value } of server.children) {
+    if (value.kind === "plain") continue;
+    if (member === "args") {
+      const words = value.children.map(({ value: word }) => word.kind === "plain" ? String(word.value) : "");
+      const shown = shownWords(words);
+      value.children.forEach((word, at) => {
+        if (shown[at] !== words[at]) word.value = shownAs(shown[at] ?? HIDDEN);
+      });
+    }
+    if ((member !== "env" && member !== "headers") || value.kind !== "object") continue;
+    for (const one of value.children) {
+      const isKey = one.value.kind === "plain" &&
+        isLiteralKey(one.key, String(one.value.value), { inHeader: member === "headers" });
+      if (isKey) one.value = shownAs(HIDDEN);
+    }
+  }
 }
 
-/** The values of a server that are keys as they stand. */
-function keyNodes(server: JsonNode): Replaced[] {
-  if (server.kind !== "object") return [];
-  return server.members.flatMap(({ key: member, value }): Replaced[] => {
-    if (member === "args" && value.kind === "array") {
-      const words = value.items.map((item) => item.kind === "plain" ? String(item.value) : "");
-      const shown = shownWords(words);
-      return value.items.flatMap((node, at) => shown[at] === words[at] ? [] : [{ node, shown: shown[at] ?? HIDDEN }]);
-    }
-    if ((member !== "env" && member !== "headers") || value.kind !== "object") return [];
-    return value.members.flatMap(({ key, value: node }) =>
-      node.kind === "plain" && isLiteralKey(key, String(node.value), { inHeader: member === "headers" })
-        ? [{ node, shown: HIDDEN }]
-        : []
-    );
-  });
+function shownAs(value: string): JsonNode {
+  return { kind: "plain", value, text: JSON.stringify(value) };
 }
 
 /**
@@ -111,18 +112,16 @@ function keyNodes(server: JsonNode): Replaced[] {
  * a key by its shape, and what stands in an address or an option as one.
  */
 export function hideKeys(text: string): string {
-  let shown = text;
+  if (!text.includes('"mcpServers"')) return hiddenIn(text);
   try {
-    const servers = /"mcpServers"/.test(text) ? nodeAt(parseJsonTree(text), ["mcpServers"]) : null;
-    const keys = servers?.kind === "object" ? servers.members.flatMap(({ value }) => keyNodes(value)) : [];
-    const inOrder = keys.toSorted((one, other) => other.node.start - one.node.start);
-    for (const { node: { start, end }, shown: instead } of inOrder) {
-      shown = shown.slice(0, start) + JSON.stringify(instead) + shown.slice(end);
-    }
+    const json = parseJsonDocument(text);
+    const servers = nodeAt(json.root, ["mcpServers"]);
+    if (servers?.kind === "object") servers.children.forEach(({ value }) => hideIn(value));
+    return hiddenIn(printJson(json));
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
+    return hiddenIn(text);
   }
-  return hiddenIn(shown);
 }
 
 /** An entry of a file for eyes: a server, or anything else. */

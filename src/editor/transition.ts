@@ -2,7 +2,7 @@
  * The ledger while files are written. A kill can come between any two writes, so it says of each place both what stood
  * there and what is to stand there: whichever the next run finds is known to be ours, and what was begun can be ended.
  */
-import { pieceKey, sameArtifact } from "./artifact.ts";
+import { artifactKey, pieceKey } from "./artifact.ts";
 import { type FileRecord, type Installed, type InstalledPiece, type Ledger, ownStates } from "./ledger.ts";
 
 function pieceIn(artifact: Installed | undefined, { piece }: InstalledPiece): InstalledPiece | undefined {
@@ -15,8 +15,10 @@ export function betweenLedgers(
   next: Ledger,
   { records }: { records: Readonly<Record<string, FileRecord>> },
 ): Ledger {
+  const before = new Map(ledger.artifacts.map((one) => [artifactKey(one), one]));
+  const after = new Set(next.artifacts.map(artifactKey));
   const artifacts = next.artifacts.map((artifact): Installed => {
-    const known = ledger.artifacts.find((one) => sameArtifact(one, artifact));
+    const known = before.get(artifactKey(artifact));
     const coming = artifact.pieces.map((piece): InstalledPiece => {
       const old = pieceIn(known, piece);
       const changes = old === undefined
@@ -31,7 +33,7 @@ export function betweenLedgers(
     // In the order of the change itself, so that ending it gives the same text.
     return { ...artifact, pieces: [...going, ...coming] };
   });
-  const gone = ledger.artifacts.filter((known) => !next.artifacts.some((one) => sameArtifact(one, known)));
+  const gone = ledger.artifacts.filter((known) => !after.has(artifactKey(known)));
   return {
     version: 1,
     artifacts: [...artifacts, ...gone.map((one) => ({ ...one, pieces: one.pieces.map(leaving) }))],

@@ -5,6 +5,7 @@ import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { artifactId, type Piece } from "./artifact.ts";
 import { lookAt } from "./disk.ts";
 import type { Installed, Ledger } from "./ledger.ts";
+import { textsOnDisk } from "./live_text.ts";
 import { isInPlace } from "./piece.ts";
 
 /** What is known of the worktrees around a project. */
@@ -48,8 +49,9 @@ export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main 
 
 /** The words of those of which something is missing in a worktree: there they do nothing, a guard neither. */
 export function missingHere(artifacts: readonly Installed[], installedHere: readonly Installed[]): string[] {
+  const texts = textsOnDisk();
   return artifacts
     .filter((one) => !installedHere.some((other) => artifactId(other) === artifactId(one) && other.base === one.base))
-    .filter(({ pieces }) => pieces.some(({ piece }) => !isInPlace(piece)))
+    .filter(({ pieces }) => pieces.some(({ piece }) => !isInPlace(piece, texts)))
     .map(artifactId);
 }
