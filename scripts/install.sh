@@ -281,8 +281,18 @@ if [ "$form" = binary ]; then
 else
   said=$(DENO_NO_UPDATE_CHECK=1 "$deno" run -A --no-config "$work/$name" --version 2>/dev/null) ||
     fail "$name does not run with $deno"
-  printf '#!/bin/sh\nexport DENO_NO_UPDATE_CHECK=1\nexec %s run --quiet -A --no-config %s "$@"\n' \
-    "$(quoted "$deno")" "$(quoted "$share/agentcli.js")" >"$work/agentcli" || no_space
+  {
+    cat <<'END'
+#!/bin/sh
+# Deno says in many lines, and before the program runs, that the directory it is in is gone.
+[ "$PWD" -ef . ] || [ -n "$(pwd -P 2>/dev/null)" ] || {
+  echo "agentcli: the directory you are in is gone; go into one that is there" >&2
+  exit 2
+}
+export DENO_NO_UPDATE_CHECK=1
+END
+    printf 'exec %s run --quiet -A --no-config %s "$@"\n' "$(quoted "$deno")" "$(quoted "$share/agentcli.js")"
+  } >"$work/agentcli" || no_space
   chmod 755 "$work/agentcli"
   mv -f "$work/$name" "$share/agentcli.js"
   mv -f "$work/agentcli" "$command"

@@ -169,6 +169,32 @@ Deno.test({ name: "install.sh --bundle runs the one file with the Deno that is t
   assert.deepEqual(files, [`${at.home}/.local/bin/agentcli`, `${at.home}/.local/share/agentcli/installed`]);
 });
 
+Deno.test(
+  { name: "what install.sh --bundle installs says in one line that the directory is gone", ignore },
+  async () => {
+    await using at = await place();
+    await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
+    assert.equal((await install(["--bundle", "--from", at.release, "--no-shell"], at)).code, 0);
+    const started = async (words: string) => {
+      // The shell that starts it has words of its own for that, and so may the one that runs it.
+      const command = new Deno.Command("sh", {
+        args: ["-c", `mkdir "$HOME/gone" && cd "$HOME/gone" && ${words} exec "$HOME/.local/bin/agentcli" --version`],
+        clearEnv: true,
+        env: { HOME: at.home, PATH: "/usr/bin:/bin" },
+        stdin: "null",
+      });
+      const { code, stdout, stderr } = await command.output();
+      return { code, stdout: new TextDecoder().decode(stdout), stderr: new TextDecoder().decode(stderr) };
+    };
+    const gone = await started('rmdir "$HOME/gone" &&');
+    assert.equal(gone.code, 2, gone.stderr);
+    assert.match(gone.stderr, /agentcli: the directory you are in is gone; go into one that is there\n$/);
+    assert.equal(gone.stdout, "");
+    const there = await started("");
+    assert.deepEqual([there.code, there.stdout], [0, "9.8.7 (agentcli)\n"], "control");
+  },
+);
+
 Deno.test({ name: "install.sh installs nothing that differs from its sum", ignore }, async () => {
   await using at = await place();
   await Deno.writeTextFile(`${at.release}/${BINARY}`, PROGRAM + "# changed\n");
@@ -187,7 +213,9 @@ Deno.test({ name: "install.sh names what is missing of a release, an address, a 
   await assertRefused(await install(["--from", at.tools], at), /no folder of a release/, at);
   await assertRefused(await install([], at), /name the release/, at);
   await assertRefused(await install(["--from"], at), /--from needs a value/, at);
-  await assertRefused(await install(["--form", "x"], at), /unknown option --form/, at);
+  const mistyped = await install(["--form", "x"], at);
+  assert.equal(mistyped.code, 2);
+  await assertRefused({ ...mistyped, code: 1 }, /unknown option --form/, at);
 });
 
 Deno.test(
