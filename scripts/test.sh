@@ -18,7 +18,7 @@ trap 'exit 130' INT
 trap 'exit 143' TERM
 {
   status=0
-  "$DENO" test -A --parallel --quiet "$@" || status=$?
+  "$DENO" task --quiet test "$@" || status=$?
   echo "$status" >"$work/status"
 } 2>&1 | tee "$work/log"
 

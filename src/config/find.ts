@@ -43,7 +43,13 @@ export function findProvider(configuration: Configuration, name: string): Provid
   const names = configuration.providers.map((provider) => provider.name);
   // A model id where the provider belongs is the likeliest slip: `--model qwen3` for `runtime_a:qwen3`.
   const owner = configuration.providers.find((provider) => findModel(provider, name) !== undefined);
-  const meant = owner ? `did you mean ${owner.name}:${name}?` : didYouMean(name, [...names, DEMO]);
+  // Other tools write `provider/model`.
+  const before = names.find((known) => name.startsWith(`${known}/`));
+  const meant = before
+    ? `provider and model are joined by a colon: ${before}:<model>`
+    : owner
+    ? `did you mean ${owner.name}:${name}?`
+    : didYouMean(name, [...names, DEMO]);
   throw new AgentcliError("unknown_provider", `there is no provider ${name}; configured: ${listed(names)}`, {
     hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",
   });

@@ -116,6 +116,8 @@ Deno.test("mistakes are told apart and answered with the nearest name", async ()
   const typo = await refused("unknown_provider", chosen(configuration, { option: "emtpy:x" }));
   assert.match(typo.hint ?? "", /did you mean empty/);
   const bare = await refused("unknown_provider", chosen(configuration, { option: "solo" }));
+  const slash = await refused("unknown_provider", chosen(configuration, { option: "empty/qwen3:8b" }));
+  assert.equal(slash.hint, "provider and model are joined by a colon: empty:<model>");
   assert.match(bare.hint ?? "", /did you mean b:solo/);
 });
 

@@ -11,7 +11,7 @@ export interface WireRequest {
   body: Uint8Array;
 }
 
-/** The way back to one client. A write after the client left resolves and does nothing. */
+/** The way back to one client. A write after the client left resolves once {@link gone} has. */
 export interface Reply {
   /** Bytes as they are. */
   raw(bytes: string | Uint8Array): Promise<void>;
@@ -162,7 +162,9 @@ function replyTo(socket: Deno.TcpConn, gone: Promise<void>): Reply {
     try {
       for (let at = 0; at < bytes.length;) at += await socket.write(bytes.subarray(at));
     } catch {
-      // The client is free to leave; what it did is asserted elsewhere.
+      // The client is free to leave; what it did is asserted elsewhere. Whoever writes until it is gone must not write
+      // on before that is seen: writes that fail at once leave the runtime no turn to see it in.
+      await gone;
     }
   };
   return {

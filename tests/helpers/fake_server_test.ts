@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { listenHttp } from "./fake_http.ts";
 import { always, ask, refuse, say, startFakeServer, want } from "./fake_server.ts";
 
 const TOOLS = [{
@@ -87,4 +88,23 @@ Deno.test("the model list and other paths are answered", async () => {
   const missing = await fetch(`http://127.0.0.1:${server.port}/else`);
   assert.equal(missing.status, 404);
   await missing.body?.cancel();
+});
+
+Deno.test({
+  name: "whoever writes until the client is gone ends, also when every write fails at once",
+  timeout: 10_000,
+  async fn() {
+    const asked = Promise.withResolvers<void>();
+    const server = listenHttp("127.0.0.1", async (_, reply) => {
+      let gone = false;
+      reply.gone.then(() => gone = true);
+      asked.resolve();
+      while (!gone) await reply.raw("x");
+    });
+    const client = await Deno.connect({ hostname: "127.0.0.1", port: server.port });
+    await client.write(new TextEncoder().encode("GET / HTTP/1.1\r\n\r\n"));
+    await asked.promise;
+    client.close();
+    await server.close();
+  },
 });

@@ -1,0 +1,23 @@
+/**
+ * Loaded before the test files (`deno task test`): every test that sets no limit of its own gets one, so that a test
+ * that hangs fails by its name and the others go on.
+ */
+
+/** Milliseconds: some twenty times what the longest test takes. */
+const LIMIT = 300_000;
+
+type Definition = Partial<Deno.TestDefinition>;
+
+const { test } = Deno;
+
+/** Takes what `Deno.test` takes: a name, settings and a function, in that order, any of them left out. */
+function limited(...given: readonly (string | Definition | NonNullable<Definition["fn"]>)[]): void {
+  const named: Definition[] = given.map((one) => {
+    if (typeof one === "string") return { name: one };
+    return typeof one === "function" ? { fn: one, ...(one.name === "" ? {} : { name: one.name }) } : one;
+  });
+  // A name that is given counts more than that of the function behind it.
+  test(Object.assign({ timeout: LIMIT }, ...named.reverse()));
+}
+
+Object.defineProperty(Deno, "test", { value: Object.assign(limited, test) });
