@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
 import { findMarkers } from "./marker.ts";
+import type { ResolvedPath } from "./workspace.ts";
 import { openWorkspace } from "./workspace_disk.ts";
 
 const SECRET = "SECRET-CONTENT";
@@ -59,14 +60,17 @@ Deno.test("no graph of links and no spelling brings protected bytes to a remote 
               home: `${root}/../no-home`,
               markers: await findMarkers(root),
               provider: { local, name: "p" },
+              now: () => Date.now() + 3_600_000,
             });
           const [local, remote] = [await open(true), await open(false)];
           const paths = spellings.map(({ names, separator, absolute }) =>
             (absolute ? `${root}/` : "") + names.join(separator)
           );
+          const found: ResolvedPath[] = [];
           for (const path of [...paths, ...LINKS, ".env", "keep/deep/k.txt"]) {
             const there = await remote.resolve(path);
             if ("refused" in there) continue;
+            found.push(there);
             const far = await remote.read(there);
             assert.ok("refused" in far || new TextDecoder().decode(far.bytes) !== SECRET, path);
             const near = await local.read(there);
@@ -74,6 +78,11 @@ Deno.test("no graph of links and no spelling brings protected bytes to a remote 
             brought++;
             assert.equal(near.label, "no-cloud", path);
             assert.ok("refused" in far && far.refused === "protected", path);
+          }
+          const sorted = found.sort((one, other) => one.path < other.path ? -1 : 1);
+          for (const workspace of [local, remote]) {
+            const alone = await Promise.all(sorted.map((there) => workspace.read(there)));
+            assert.deepEqual([...workspace.readAll(sorted)], alone);
           }
         } finally {
           await Deno.remove(root, { recursive: true });

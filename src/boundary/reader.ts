@@ -7,7 +7,7 @@
  * can stop the program, but learns nothing.
  */
 import type { FileStatus } from "../platform/files.ts";
-import { lstatInPlace, openInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { type FileInPlace, lstatInPlace, openInPlace, realPathInPlace } from "../platform/files_in_place.ts";
 import { normalise } from "../platform/path.ts";
 import { systemReason } from "./system_error.ts";
 import type { Refusal } from "./workspace.ts";
@@ -36,6 +36,14 @@ export interface FileBytes {
   real: string;
 }
 
+/** A regular file that was checked and is held open: whoever has it closes it. */
+export interface CheckedFile {
+  handle: FileInPlace;
+  status: FileStatus;
+  /** Where it lay, links resolved, after it had been opened. */
+  real: string;
+}
+
 function notAFile(status: FileStatus, display: string): Refusal {
   return status.kind === "directory"
     ? { refused: "not_a_file", message: `${display} is a directory` }
@@ -50,17 +58,29 @@ function changed(display: string): Refusal {
   return { refused: "unreadable", message: `${display} was replaced while it was being opened; try again` };
 }
 
-function sameFile(one: FileStatus, other: FileStatus | null): boolean {
+function unreadable(display: string, error: unknown): Refusal {
+  return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
+}
+
+/** Whether both name one regular file. */
+export function sameFile(one: FileStatus, other: FileStatus | null): boolean {
   return other !== null && other.kind === "file" && one.device === other.device && one.inode === other.inode;
 }
 
 /**
- * Reads a regular file by its absolute path, links followed. The order is the rule: `lstat`, open only a regular file,
- * and then the handle, and the real path that the path leads to now, must name the same (device, inode).
- * Gives a refusal for what is absent, not a regular file, or not readable; throws only for programming errors.
+ * Reads a regular file by its absolute path, links followed. Gives a refusal for what is absent, not a regular file, or
+ * not readable; throws only for programming errors.
  */
 export function readRegularFile(path: string, options: ReadOptions): FileBytes | Refusal {
-  const { display } = options;
+  const file = openRegularFile(path, options.display);
+  return "refused" in file ? file : readChecked(file, options);
+}
+
+/**
+ * Opens a regular file. The order is the rule: `lstat`, open only a regular file, and then the handle, and the real path
+ * that the path leads to now, must name the same (device, inode).
+ */
+function openRegularFile(path: string, display: string): CheckedFile | Refusal {
   try {
     let place = path;
     let before = lstatInPlace(place);
@@ -72,22 +92,35 @@ export function readRegularFile(path: string, options: ReadOptions): FileBytes |
     if (before.kind !== "file") return notAFile(before, display);
     const handle = openInPlace(place);
     if (handle === null) return absent(display);
+    let file: CheckedFile | null = null;
     try {
       const status = handle.status();
       const now = realPathInPlace(path);
-      if (now === null || !sameFile(before, status) || !sameFile(status, lstatInPlace(now))) return changed(display);
-      const real = normalise(now);
-      const objection = options.object?.(real, status) ?? null;
-      if (objection !== null) return objection;
-      const offset = options.offset ?? 0;
-      // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
-      const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
-      const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
-      return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
+      if (now !== null && sameFile(before, status) && sameFile(status, lstatInPlace(now))) {
+        file = { handle, status, real: normalise(now) };
+      }
     } finally {
-      handle.close();
+      if (file === null) handle.close();
     }
+    return file ?? changed(display);
   } catch (error) {
-    return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
+    return unreadable(display, error);
+  }
+}
+
+/** Reads from a file that was checked, if nobody objects, and closes it. */
+export function readChecked({ handle, status, real }: CheckedFile, options: ReadOptions): FileBytes | Refusal {
+  try {
+    const objection = options.object?.(real, status) ?? null;
+    if (objection !== null) return objection;
+    const offset = options.offset ?? 0;
+    // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
+    const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
+    const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
+    return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
+  } catch (error) {
+    return unreadable(options.display, error);
+  } finally {
+    handle.close();
   }
 }

@@ -25,6 +25,12 @@ export interface LabelledBytes {
   status: FileStatus;
 }
 
+/** At most `limit` bytes from `offset`. */
+export interface ByteRange {
+  offset?: number;
+  limit?: number;
+}
+
 /** Why something was not done; `message` is for the model and says what to do next. */
 export interface Refusal {
   refused: "outside" | "absent" | "not_a_file" | "not_a_directory" | "protected" | "write_protected" | "unreadable";
@@ -53,8 +59,9 @@ export interface Workspace {
   /** The rule that covers a path, for marks in listings; null when none does. */
   ruleAt(path: ResolvedPath): ProtectionRule | null;
   resolve(path: string): Promise<ResolvedPath | Refusal>;
-  /** At most `limit` bytes from `offset`. */
-  read(path: ResolvedPath, range?: { offset?: number; limit?: number }): Promise<LabelledBytes | Refusal>;
+  read(path: ResolvedPath, range?: ByteRange): Promise<LabelledBytes | Refusal>;
+  /** The same for many, each read when it is asked for; those of one directory that follow each other cost less. */
+  readAll(paths: readonly ResolvedPath[], range?: ByteRange): Iterable<LabelledBytes | Refusal>;
   status(path: ResolvedPath): Promise<FileStatus | null>;
   /** Sorted by name. */
   list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal>;

@@ -8,11 +8,12 @@ import { isLocal } from "./locality.ts";
 import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
 import { ProtectedSet } from "./protected.ts";
 import { describeRule, type ProtectionRule } from "./protection_rule.ts";
-import { readRegularFile } from "./reader.ts";
+import { type CheckedFile, readChecked, readRegularFile } from "./reader.ts";
+import { openTogether, together } from "./reader_together.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
 import { isOfSystem } from "./system_directories.ts";
 import { systemReason } from "./system_error.ts";
-import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
+import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 import { checkWritable, replaceFile } from "./writer.ts";
 
 /** What a workspace is made from. */
@@ -31,6 +32,8 @@ export interface WorkspaceOptions {
   markers: MarkerState;
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
+  /** Milliseconds since 1970, to tell which directories are at rest; tests set it. */
+  now?: () => number;
 }
 
 async function realDirectory(path: string): Promise<string> {
@@ -87,6 +90,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     userHome: isAbsolute(options.userHome ?? "") ? await realOrNamed(normalise(options.userHome ?? "")) : null,
     provider: options.provider,
     localEndpoints: options.markers.localEndpoints,
+    now: options.now ?? Date.now,
   });
   workspace.start();
   return workspace;
@@ -101,6 +105,7 @@ interface Rules {
   provider: WorkspaceOptions["provider"];
   /** Opted in at the start. */
   localEndpoints: readonly string[];
+  now: () => number;
 }
 
 class DiskWorkspace implements Workspace {
@@ -181,8 +186,9 @@ class DiskWorkspace implements Workspace {
    * is protected, all of it is. A local session looks no further than the markers it has met.
    */
   #ruleOfGit(path: string): ProtectionRule | null {
+    // Asked for every file that is searched: nearly all are told here.
+    if (!/\.git/i.test(path) && !NOT_PLAIN.test(path)) return null;
     const below = path.slice(rootOf(path, this.#roots)?.length ?? 0);
-    if (!/\.git/i.test(below) && !NOT_PLAIN.test(below)) return null;
     if (!foldedPath(below).split("/").includes(".git")) return null;
     const { protection } = this;
     if (!(this.#local ? protection.met : protection.any)) return null;
@@ -199,10 +205,32 @@ class DiskWorkspace implements Workspace {
   }
 
   // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
-  async read(path: ResolvedPath, range: { offset?: number; limit?: number } = {}): Promise<LabelledBytes | Refusal> {
+  async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
+    return this.#objection(path.real, path.display) ?? this.#readAllowed(path, { range, file: null });
+  }
+
+  *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
+    for (const run of together(paths)) {
+      const objections = run.map(({ real, display }) => this.#objection(real, display));
+      const root = rootOf(run[0]?.real ?? "", this.#roots);
+      const may = root !== null && run.every(({ path, real }, index) => path === real && objections[index] === null);
+      const files = openTogether(may ? run.map(({ path }) => path) : [], { root: root ?? "", now: this.#rules.now() });
+      try {
+        for (const [index, path] of run.entries()) {
+          yield objections[index] ?? this.#readAllowed(path, { range, file: files.take(index) });
+        }
+      } finally {
+        files.close();
+      }
+    }
+  }
+
+  /** Reads from a file that was opened already, or opens it. */
+  #readAllowed(
+    path: ResolvedPath,
+    { range, file }: { range: ByteRange; file: CheckedFile | null },
+  ): LabelledBytes | Refusal {
     const { display } = path;
-    const early = this.#objection(path.real, display);
-    if (early !== null) return early;
     let rule: ProtectionRule | null = null;
     const object = (real: string, status: FileStatus): Refusal | null => {
       rule = this.protection.ruleOfFile(status, real);
@@ -211,7 +239,8 @@ class DiskWorkspace implements Workspace {
       rule ??= this.#ruleOfGit(real);
       return (real === path.real ? null : this.#objection(real, display)) ?? this.#withheld(rule, display);
     };
-    const read = readRegularFile(path.path, { ...range, display, object });
+    const options = { ...range, display, object };
+    const read = file === null ? readRegularFile(path.path, options) : readChecked(file, options);
     if ("refused" in read) return read;
     const { bytes, more, status } = read;
     // The reader has asked `object`, which the compiler cannot see.

@@ -1,6 +1,7 @@
 /** The files of a directory tree as Glob and Grep see them: in the order of their names, `.gitignore` honoured. */
 import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
 import type { DirectoryEntry } from "../platform/files.ts";
+import type { Clock } from "../platform/io.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";
 import { type IgnoreRules, parseIgnoreRules } from "./ignore_rules.ts";
 import { isRefusal } from "./result.ts";
@@ -15,12 +16,17 @@ export interface FoundFile {
 /** How to walk. */
 export interface WalkOptions {
   signal: AbortSignal;
+  clock: Pick<Clock, "monotonic" | "sleep">;
   /** Whether a directory needs a look; names from where the walk began. */
   enter?(names: readonly string[]): boolean;
 }
 
 /** Directories that are listed ahead of their turn. */
 const LISTED_AHEAD = 16;
+/** Files that are given at once. */
+const MOST_AT_ONCE = 32;
+/** Milliseconds of work between two pauses. */
+const BREATH_MS = 50;
 /** Bytes of a `.gitignore` that are read. */
 const IGNORE_FILE_LIMIT = 256 * 1024;
 
@@ -36,12 +42,13 @@ interface Listed {
 
 /**
  * The regular files below `start`, links not followed, `.git` and ignored ones left out, hidden ones taken in. A nested
- * repository starts with rules of its own. Directories that cannot be listed are passed over. Throws the abort reason.
+ * repository starts with rules of its own. Directories that cannot be listed are passed over. Some files of one directory
+ * at a time. Throws the abort reason.
  */
 export async function* walkFiles(
   start: ResolvedPath,
   options: WalkOptions & { workspace: Workspace },
-): AsyncGenerator<FoundFile> {
+): AsyncGenerator<FoundFile[]> {
   const walk = new Walk(options.workspace, options);
   const chain = await walk.chainAbove(start);
   yield* walk.below(await walk.list({ path: start, names: [], chain }));
@@ -50,14 +57,17 @@ export async function* walkFiles(
 class Walk {
   readonly #workspace: Workspace;
   readonly #options: WalkOptions;
+  /** When others had their turn last. */
+  #breathed: number;
 
   constructor(workspace: Workspace, options: WalkOptions) {
     this.#workspace = workspace;
     this.#options = options;
+    this.#breathed = options.clock.monotonic();
   }
 
-  async *below(directory: Listed): AsyncGenerator<FoundFile> {
-    this.#options.signal.throwIfAborted();
+  async *below(directory: Listed): AsyncGenerator<FoundFile[]> {
+    await this.#breathe();
     const children = directory.entries.flatMap((entry) => this.#child(directory, entry));
     // Listings are asked for ahead, because each waits for the system, and are given in order all the same.
     const ahead: Promise<Listed>[] = [];
@@ -70,15 +80,33 @@ class Walk {
       }
     };
     askAhead();
+    let files: FoundFile[] = [];
     for (const child of children) {
       if (!child.isDirectory) {
-        yield { path: child.path, names: child.names };
-        continue;
+        files.push({ path: child.path, names: child.names });
+        if (files.length < MOST_AT_ONCE) continue;
       }
+      if (files.length > 0) {
+        yield files;
+        await this.#breathe();
+        files = [];
+      }
+      if (!child.isDirectory) continue;
       const listed = await ahead.shift();
       askAhead();
       if (listed !== undefined) yield* this.below(listed);
     }
+    if (files.length > 0) yield files;
+  }
+
+  /** All here is done in place: without a pause nobody would hear of a stop. */
+  async #breathe(): Promise<void> {
+    const { clock, signal } = this.#options;
+    if (clock.monotonic() - this.#breathed > BREATH_MS) {
+      await clock.sleep(0);
+      this.#breathed = clock.monotonic();
+    }
+    signal.throwIfAborted();
   }
 
   #child(directory: Listed, entry: DirectoryEntry) {
@@ -88,9 +116,10 @@ class Walk {
     const names = [...directory.names, entry.name];
     if (isDirectory && this.#options.enter?.(names) === false) return [];
     const { path, real, display } = directory.path;
+    const addressed = `${path}/${entry.name}`;
     const child: ResolvedPath = {
-      path: `${path}/${entry.name}`,
-      real: `${real}/${entry.name}`,
+      path: addressed,
+      real: path === real ? addressed : `${real}/${entry.name}`,
       display: display === "." ? entry.name : `${display}/${entry.name}`,
     };
     return [{ path: child, names, isDirectory }];

@@ -62,6 +62,7 @@ const NO_DISK: Workspace = {
   ruleAt: () => null,
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),
+  readAll: (paths) => paths.map(() => refused),
   status: () => Promise.resolve(null),
   list: () => Promise.resolve(refused),
   writable: () => Promise.resolve(null),

@@ -51,12 +51,12 @@ async function filesMatching(
   const compiled = compilePattern(pattern.includes("/") ? pattern : `**/${pattern}`);
   if (compiled === null) return null;
   const { prefix } = compiled;
-  const { workspace, signal } = options.context;
+  const { workspace, signal, io: { clock } } = options.context;
   const enter = (names: readonly string[]) =>
     names.every((name, index) => index >= prefix.length || prefix[index] === name);
   const matched: FoundFile[] = [];
-  for await (const file of walkFiles(options.start, { workspace, signal, enter })) {
-    if (compiled.matches(file.names)) matched.push(file);
+  for await (const files of walkFiles(options.start, { workspace, signal, clock, enter })) {
+    matched.push(...files.filter(({ names }) => compiled.matches(names)));
   }
   return matched;
 }

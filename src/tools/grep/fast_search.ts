@@ -125,7 +125,14 @@ async function searchFound(
   { found, context, matcher, report, late }: FastSearch & { found: FoundNames },
 ): Promise<SearchEnd | null> {
   const { workspace, signal } = context;
-  const end = await searchFiles(inOrder(start, found.names), { workspace, signal, matcher, report, glob: null, late });
+  const end = await searchFiles([inOrder(start, found.names)], {
+    workspace,
+    signal,
+    matcher,
+    report,
+    glob: null,
+    late,
+  });
   // A marker that appeared meanwhile.
   if (end.withheld > 0 || end.label !== "open") return null;
   return found.cut && !report.full && !late() ? null : end;

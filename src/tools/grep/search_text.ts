@@ -48,9 +48,9 @@ export function isNoText(head: Uint8Array): boolean {
 
 /** The text of a file as Read shows it; null for what is not text: here a NUL byte anywhere makes it that. */
 export function textOf(bytes: Uint8Array): string | null {
-  if (isNoText(bytes)) return null;
   const text = decodeText(bytes)?.text ?? null;
-  return text?.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
+  if (text === null || text.includes("\0")) return null;
+  return text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
 }
 
 /** The matching lines of a text, with those around them; null when there are none. */

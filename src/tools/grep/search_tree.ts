@@ -43,7 +43,7 @@ const FILE_LIMIT = 64 * 1024 * 1024;
  * that was asked for itself. Throws the abort reason.
  */
 export async function searchFiles(
-  files: Iterable<FoundFile> | AsyncIterable<FoundFile>,
+  files: Iterable<FoundFile[]> | AsyncIterable<FoundFile[]>,
   search: TreeSearch,
 ): Promise<SearchEnd> {
   const state: State = {
@@ -54,16 +54,8 @@ export async function searchFiles(
     skipped: 0,
     late: false,
   };
-  for await (const file of files) {
-    if (search.glob?.matches(file.names) === false) continue;
-    const rule = search.readDenied?.(file.path) ?? null;
-    if (rule !== null) {
-      state.denied++;
-      if (file.names.length === 0) state.refusal = `not searched: the rule ${rule} denies reading it`;
-    } else await searchFile(file, search, state);
-    search.signal.throwIfAborted();
-    state.late = search.late();
-    if (search.report.full || state.late) break;
+  for await (const some of files) {
+    if (!await searchSome(some, search, state)) break;
   }
   const { labels, source, withheld } = state;
   return { label: highestLabel(labels), notes: notesOf(state), withheld, ...(source === undefined ? {} : { source }) };
@@ -84,8 +76,67 @@ interface State {
   source?: { path: string; rule: string } | undefined;
 }
 
-async function searchFile(file: FoundFile, search: TreeSearch, state: State): Promise<void> {
-  const read = await readText(file.path, search.workspace);
+/** Searches some files; false when that was enough. */
+async function searchSome(files: readonly FoundFile[], search: TreeSearch, state: State): Promise<boolean> {
+  const { glob, workspace } = search;
+  const wanted = glob === null ? files : files.filter(({ names }) => glob.matches(names));
+  for (const { file, read } of beginnings(wanted, search)) {
+    if ("denied" in read) {
+      state.denied++;
+      if (file.names.length === 0) state.refusal = `not searched: the rule ${read.denied} denies reading it`;
+    } else if (isRefusal(read) || !read.more) searchFile({ file, read }, search, state);
+    else searchFile({ file, read: await wholeText(read, file, workspace) }, search, state);
+    search.signal.throwIfAborted();
+    state.late = search.late();
+    if (search.report.full || state.late) return false;
+  }
+  return true;
+}
+
+interface Beginning {
+  file: FoundFile;
+  read: LabelledBytes | Refusal | { denied: string };
+}
+
+/** The beginning of each file, in order, unless a rule denies reading it. */
+function* beginnings(files: readonly FoundFile[], { workspace, readDenied }: TreeSearch): Generator<Beginning> {
+  let allowed: FoundFile[] = [];
+  for (const file of files) {
+    const denied = readDenied?.(file.path) ?? null;
+    if (denied === null) allowed.push(file);
+    else {
+      yield* readBeginnings(allowed, workspace);
+      allowed = [];
+      yield { file, read: { denied } };
+    }
+  }
+  yield* readBeginnings(allowed, workspace);
+}
+
+function* readBeginnings(files: readonly FoundFile[], workspace: Workspace): Generator<Beginning> {
+  const paths = files.map(({ path }) => path);
+  let index = 0;
+  for (const read of workspace.readAll(paths, { limit: FIRST_READ })) {
+    const file = files[index++];
+    if (file !== undefined) yield { file, read };
+  }
+}
+
+/** All of a text whose beginning was read. */
+async function wholeText(
+  beginning: LabelledBytes,
+  { path }: FoundFile,
+  workspace: Workspace,
+): Promise<LabelledBytes | Refusal> {
+  if (isNoText(beginning.bytes)) return { ...beginning, more: false };
+  return await workspace.read(path, { limit: FILE_LIMIT });
+}
+
+function searchFile(
+  { file, read }: { file: FoundFile; read: LabelledBytes | Refusal },
+  search: TreeSearch,
+  state: State,
+): void {
   if (isRefusal(read) && read.refused === "protected") {
     state.withheld++;
     // Who asked for this very file is told the rule.
@@ -100,13 +151,6 @@ async function searchFile(file: FoundFile, search: TreeSearch, state: State): Pr
     state.source ??= sourceOf(file.path, read.rule, search).source;
     search.report.add(file.path.display, found);
   }
-}
-
-async function readText(path: ResolvedPath, workspace: Workspace): Promise<LabelledBytes | Refusal> {
-  const first = await workspace.read(path, { limit: FIRST_READ });
-  if (isRefusal(first) || !first.more) return first;
-  if (isNoText(first.bytes)) return { ...first, more: false };
-  return await workspace.read(path, { limit: FILE_LIMIT });
 }
 
 function notesOf({ unread, withheld, denied, skipped, late, refusal }: State): string[] {

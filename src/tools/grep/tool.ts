@@ -72,8 +72,8 @@ async function ownSearch(
   search: Search & { glob: PathPattern | null; isFile: boolean; late?: () => boolean },
 ): Promise<Done> {
   const { matcher, report, glob, isFile, late = timeLimit(search) } = search;
-  const { workspace, signal, readDenied } = search.context;
-  const files = isFile ? [{ path: start, names: [] }] : walkFiles(start, { workspace, signal });
+  const { workspace, signal, readDenied, io: { clock } } = search.context;
+  const files = isFile ? [[{ path: start, names: [] }]] : walkFiles(start, { workspace, signal, clock });
   return { ...await searchFiles(files, { workspace, signal, readDenied, matcher, report, glob, late }), report };
 }
 
