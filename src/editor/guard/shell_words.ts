@@ -242,6 +242,13 @@ class Lexer {
         this.#at += 2;
       } else if (sign === "$" || sign === "`") {
         const start = this.#at;
+        const shown = sign === "$" ? this.#shownText() : null;
+        if (shown !== null) {
+          text += shown.text;
+          this.#add(shown.text);
+          this.#at = shown.end;
+          continue;
+        }
         if (sign === "`" || this.#text[start + 1] === "(") holdsCommand = true;
         const ended = sign === "$" ? this.#dollar() : this.#command({
           end: this.#text.indexOf("`", start + 1),
@@ -258,6 +265,25 @@ class Lexer {
     this.#quoted.push({ from, to: this.#at, text, holdsCommand });
     this.#at += 1;
     return true;
+  }
+
+  /**
+   * A text that `cat` shows as it stands: `$(cat <<'EOF' … EOF)`, which assistants write around messages of several lines.
+   * It is the same as the text in single quotes; null for anything else, also where `cat` may be something else.
+   */
+  #shownText(): { text: string; end: number } | null {
+    const head = /\$\([ \t]*cat[ \t]+<<[ \t]*(?:'(\w+)'|"(\w+)")[ \t]*\n/y;
+    head.lastIndex = this.#at;
+    const found = head.exec(this.#text);
+    if (found === null || /\bcat[\s\\]*\(|\bfunction\s+cat\b/.test(this.#text)) return null;
+    // The shell ends it at the first such line, wherever one comes later.
+    const from = this.#at + found[0].length;
+    const last = `\n${found[1] ?? found[2]}\n`;
+    const end = this.#text.indexOf(last, from - 1);
+    const close = /\s*\)/y;
+    close.lastIndex = end + last.length;
+    if (end < 0 || !close.test(this.#text)) return null;
+    return { text: this.#text.slice(from, Math.max(from, end)), end: close.lastIndex };
   }
 
   /** A variable, or a command whose output takes its place. */
