@@ -32,9 +32,21 @@ const PHRASES: readonly string[] = [
   "#!/bin/bash",
   "#!/usr/bin/envbash",
   "#!/usr/bin/envpython",
+  "---trigger:always_on",
+  "---trigger:manual",
+  "---trigger:model_decision",
 ];
 
-/** Whether a normalised fragment says nothing about the file it stands in. */
-export function everyday(normalised: string): boolean {
-  return normalised.length <= 24 && PHRASES.some((phrase) => phrase.includes(normalised));
+/** How a file with frontmatter begins, up to the first words of its description. */
+const HEAD =
+  /^-{0,3}(?:trigger:(?:always_on|model_decision|manual|glob)(?:-{1,3}|globs:|description:)?|globs:|description:)/;
+
+/**
+ * Whether a normalised fragment says nothing about the file it stands in. Behind the head of a file with frontmatter only
+ * what follows counts: it tells something from the length on that a fragment has without such a head, `shortest`.
+ */
+export function everyday(normalised: string, { shortest }: { shortest: number }): boolean {
+  if (normalised.length <= 24 && PHRASES.some((phrase) => phrase.includes(normalised))) return true;
+  const head = HEAD.exec(normalised)?.[0];
+  return head !== undefined && normalised.length - head.length < shortest;
 }

@@ -2,7 +2,7 @@
 import { beginsAnImage, IMAGE_URL } from "./image_bytes.ts";
 import { Content, type Place } from "./content.ts";
 import { everyday } from "./everyday.ts";
-import { FragmentIndex, type Shared } from "./fragment_index.ts";
+import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import { keyOf } from "./normalise.ts";
 import { type Form, viewsOf } from "./views.ts";
 
@@ -81,7 +81,7 @@ class FragmentScanner implements Scanner {
       this.#index.search(bytes, (shared) => {
         if (!tells(bytes, shared)) return false;
         const normalised = keyOf(bytes.subarray(shared.start, shared.end));
-        if (everyday(normalised) || found.has(normalised)) return false;
+        if (everyday(normalised, { shortest: SHORTEST_FRAGMENT }) || found.has(normalised)) return false;
         const place = this.#content.placeOf(shared.at, shared.at + shared.end - shared.start);
         found.set(normalised, { hit: { ...place, form }, normalised, at: shared.at });
         return found.size >= limit;

@@ -263,6 +263,31 @@ Deno.test("rulers, zeros and everyday words are no hits", () => {
   assert.ok(scanner.scan("www.example.test") !== null);
 });
 
+Deno.test("the head of a file with frontmatter is no hit; what follows in it is, as without it", () => {
+  const scanner = scannerOf({
+    "reviewer.md": "---\ndescription: Reviews the quarterly numbers\nname: reviewer\n---\nLook.\n",
+    "rule.md": "---\ntrigger: always_on\ndescription: hunter2pw\n---\nLook.\n",
+  });
+  const open = [
+    "---\ndescription: adds a test\n---\n",
+    "---\ndescription: Runs all tests\n---\n",
+    "---\ntrigger: always_on\ndescription: says how to write\n---\n",
+    "---\ntrigger: always_on\n---\n\nLook at it.\n",
+    "---\ntrigger: a",
+    "description: Reviews them",
+  ];
+  for (const text of open) assert.equal(scanner.scan(text), null, text);
+  const protectedTexts = [
+    "---\ndescription: Reviews the quarterly",
+    "description: Reviews the qu",
+    "Reviews the quarterly",
+    "---\ntrigger: always_on\ndescription: hunter2pw\n---\n",
+    "description: hunter2pw",
+    "ption: Review",
+  ];
+  for (const text of protectedTexts) assert.notEqual(scanner.scan(text), null, text);
+});
+
 Deno.test("two files are not one text: what ends one and begins the next is no fragment", () => {
   const scanner = scannerOf({ a: "abcdefg1", b: "2hijklmn" });
   assert.equal(scanner.scan("bcdefg12hijklm"), null);
