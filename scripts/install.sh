@@ -279,8 +279,9 @@ if [ "$form" = binary ]; then
     fail "$name does not run on this system (it needs glibc); with Deno 2.7.11 or later use --bundle"
   mv -f "$work/$name" "$command"
 else
-  said=$(DENO_NO_UPDATE_CHECK=1 "$deno" run -A --no-config "$work/$name" --version 2>/dev/null) ||
-    fail "$name does not run with $deno"
+  # Mostly a ~/.npmrc that Deno cannot read: it reads that file whatever it is told.
+  said=$(DENO_NO_UPDATE_CHECK=1 NO_COLOR=1 "$deno" run -A --no-config "$work/$name" --version 2>"$work/why") ||
+    fail "$name does not run with $deno: $(sed -n 's/^error: //p' "$work/why" | head -n 1)"
   {
     cat <<'END'
 #!/bin/sh

@@ -248,6 +248,17 @@ Deno.test({ name: "install.sh puts nothing in place that does not run", ignore }
   await assertRefused(await install(["--from", at.release], at), /does not run on this system/, at);
 });
 
+Deno.test({ name: "install.sh --bundle says why Deno does not run the file", ignore }, async () => {
+  await using at = await place();
+  await Deno.symlink(Deno.execPath(), `${at.tools}/deno`);
+  await Deno.mkdir(`${at.home}/.npmrc`);
+  await assertRefused(
+    await install(["--bundle", "--from", at.release], at),
+    /agentcli\.js does not run with \S+\/deno: Error loading \.npmrc at /,
+    at,
+  );
+});
+
 Deno.test({ name: "install.sh --bundle says when Deno is old or missing", ignore }, async () => {
   await using at = await place();
   for (const version of ["1.46.3", "2.7.10", "2.6.0"]) {

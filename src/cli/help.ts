@@ -23,7 +23,7 @@ function verbHelp(verb: Verb, name: string, width: number): string[] {
   const usage = ["Usage:", name, ...verb.arguments.map(argumentUsage)];
   if (Object.keys(verb.options).length > 0) usage.push("[options]");
   return [
-    verb.brief,
+    wrap(verb.brief, { width, indent: 0 }),
     usage.join(" "),
     ...(verb.detail === undefined ? [] : [wrap(verb.detail, { width, indent: 0 })]),
     verb.arguments.length === 0 ? "" : rows("Arguments:", verb.arguments.map((a) => [a.name, a.brief]), { width }),
@@ -36,7 +36,7 @@ function groupHelp(group: Group, name: string, width: number): string[] {
   const root = name === "agentcli";
   const verbs = Object.entries(group.verbs).filter(([, node]) => node.kind === "group" || node.hidden !== true);
   return [
-    group.brief,
+    wrap(group.brief, { width, indent: 0 }),
     `Usage: ${name} <verb> [arguments] [options]`,
     ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
     rows("Verbs:", verbs.map(([verb, node]) => [verb, node.brief]), { width }),
@@ -74,16 +74,23 @@ export function optionUsage(name: string, option: Option): string {
   return `${short === undefined ? "    " : `-${short}, `}--${kebabCase(name)}${value}`;
 }
 
-/** Two columns; a left side that is too long has the right side on the next line. */
+/** Columns that the right side of two needs at least. */
+const LEAST_ROOM = 24;
+/** Where the right side stands that has a line of its own. */
+const BELOW = 6;
+
+/** Two columns; a left side that is too long has the right side on the next line, and so has each one on a narrow terminal. */
 export function rows(
   heading: string,
   pairs: readonly (readonly [string, string])[],
   { width }: { width: number },
 ): string {
   const left = Math.min(Math.max(...pairs.map(([text]) => text.length)), 30);
+  const narrow = width - left - 4 < LEAST_ROOM;
+  const indent = narrow ? BELOW : left + 4;
   const lines = pairs.map(([text, brief]) => {
-    const body = wrap(brief, { width, indent: left + 4 });
-    return text.length > left ? `  ${text}\n${" ".repeat(left + 4)}${body}` : `  ${text.padEnd(left)}  ${body}`;
+    const body = wrap(brief, { width, indent });
+    return narrow || text.length > left ? `  ${text}\n${" ".repeat(indent)}${body}` : `  ${text.padEnd(left)}  ${body}`;
   });
   return [heading, ...lines].join("\n");
 }
@@ -96,7 +103,7 @@ function indented(line: string, width: number): string {
 
 /** Wraps at spaces; lines after the first start with `indent` spaces. Line ends in the text stay. */
 export function wrap(text: string, { width, indent }: { width: number; indent: number }): string {
-  const room = Math.max(width - indent, 20);
+  const room = Math.max(width - indent, LEAST_ROOM);
   const lines: string[] = [];
   for (const paragraph of text.split("\n")) {
     let current = "";
