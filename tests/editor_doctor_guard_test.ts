@@ -120,3 +120,13 @@ for (const log of ["home", "project"]) {
     for (const path of kept) assert.equal(await Deno.stat(path).catch(() => null), null, path);
   });
 }
+
+Deno.test("doctor leaves nothing of a trial in the notes, whatever event they are kept on", async () => {
+  await using home = await temporaryHome();
+  const program = await installProgram(home);
+  const events = ["--event", "post_cascade_response", "--event", "post_cascade_response_with_transcript"];
+  await done(home, "add", "hook", "session-note", ...events, "--set", `agentcli=${program}`, "--yes");
+  await home.write("session-notes.md", "mine\n");
+  assert.deepEqual(await failuresOf(home), { code: 0, failures: [] });
+  assert.equal(await home.read("session-notes.md"), "mine\n");
+});

@@ -9,7 +9,7 @@ import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { lookAt } from "../disk.ts";
 import { type HookEvent, isEvent } from "../events.ts";
 import type { FoundArtifact } from "../found.ts";
-import { isScaffold } from "../scaffold_ids.ts";
+import { isScaffold, type ScaffoldId } from "../scaffold_ids.ts";
 import type { Finding } from "./finding.ts";
 import { GUARD_FIX, isGuard } from "./guard_state.ts";
 import { payloadOf, type TrialPlace } from "./payloads.ts";
@@ -20,6 +20,8 @@ const TIME_LIMIT_MS = 30_000;
 const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const BLOCKED = 2;
+/** Hooks of ours that write into the project what they are told. */
+const KEEPERS: readonly string[] = ["audit-log", "session-note"] satisfies ScaffoldId[];
 
 interface Trial {
   code: number;
@@ -69,9 +71,9 @@ function untried(error: unknown): Finding[] {
 }
 
 function preparePlace(directory: TemporaryDirectory, root: string): TrialPlace {
-  // Where the log is kept beside the hooks of the project, a trial is logged here: the script is found as there.
+  // What is kept in the project is kept here of a trial: the script is found as there.
   for (const { projectDirectory } of DIALECT_IDS.map((id) => DIALECTS[id])) {
-    for (const name of ["audit-log.sh", "audit-log.ps1"]) {
+    for (const name of KEEPERS.flatMap((id) => [`${id}.sh`, `${id}.ps1`])) {
       const script = join(projectDirectory, "hooks", name);
       const text = lookAt(join(root, script));
       if (text !== null) directory.write(script, text);
@@ -102,7 +104,7 @@ async function tryHook(
     return [{ level: "warning", subject, message: "it has no command line for this system, so it does nothing here" }];
   }
   const named = typeof entry.working_directory === "string" ? resolve(root, entry.working_directory) : null;
-  const cwd = named ?? (hook.ours && hook.name === "audit-log" ? place.directory : root);
+  const cwd = named ?? (hook.ours && KEEPERS.includes(hook.name) ? place.directory : root);
   // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
   const environment = io.environment();
   if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
