@@ -25,7 +25,11 @@ function refuse(problems: readonly (string | null)[], what: string, { hint }: { 
   if (found !== undefined && found !== null) throw new AgentcliError("usage", `${what}: ${found}`, { hint });
 }
 
-function artifact(kind: ArtifactKind, name: string, { to, pieces }: { to: Destination; pieces: Piece[] }): Artifact {
+function artifact(
+  kind: ArtifactKind,
+  name: string,
+  { to, pieces }: { to: { dialect: Dialect; places: Pick<Places, "scope" | "base"> }; pieces: Piece[] },
+): Artifact {
   checkName(name, kind);
   return { kind, name, scope: to.places.scope, dialect: to.dialect.id, base: to.places.base, pieces };
 }
@@ -142,7 +146,7 @@ export function makeScaffold(
     events: readonly HookEvent[];
     guard: boolean;
     showOutput: boolean;
-    to: Destination;
+    to: { dialect: Dialect; places: Pick<Places, "scope" | "base" | "hooks" | "scripts"> };
   },
 ): Artifact {
   const { places } = to;

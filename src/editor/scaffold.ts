@@ -79,3 +79,11 @@ export function scriptsOf(id: ScaffoldId, parameters: ReadonlyMap<string, string
   }
   return { bash, powershell };
 }
+
+/** The parameters of a bash script that was written with them. */
+export function parametersOf(id: ScaffoldId, bash: string): Map<string, string> {
+  return new Map(SCAFFOLDS[id].parameters.flatMap((name): [string, string][] => {
+    const quoted = new RegExp(`^${name}='(.*)'$`, "m").exec(bash)?.[1];
+    return quoted === undefined ? [] : [[name, quoted.replaceAll("'\\''", "'")]];
+  }));
+}

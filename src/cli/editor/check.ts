@@ -3,6 +3,7 @@ import { planChanges } from "../../editor/apply.ts";
 import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { interruptedPaths, readLedger } from "../../editor/ledger.ts";
+import { earlierVersions, renewedScaffolds } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice } from "../say.ts";
@@ -20,6 +21,7 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
   const notes = [
     ...inspection.notes,
+    ...earlierVersions(await renewedScaffolds(ledger.artifacts.filter(scene.isHere))),
     ...systemElsewhere(ledger, { isHere: scene.isHere, verb: "check" }),
     ...isUnknown ? await nothingKnown(ledger, scene.around.root) : [],
   ];

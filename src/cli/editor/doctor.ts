@@ -8,6 +8,7 @@ import type { FoundArtifact } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
+import { earlierVersions, renewedScaffolds } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
@@ -24,7 +25,9 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
   const findings: Finding[] = [
     ...problems.map((message): Finding => ({ level: "failure", subject: "place", message })),
-    ...notes.map((message): Finding => ({ level: "note", subject: "place", message })),
+    ...[...notes, ...earlierVersions(await renewedScaffolds(ledger.artifacts.filter(scene.isHere)))].map((
+      message,
+    ): Finding => ({ level: "note", subject: "place", message })),
     ...found.flatMap((one) => problemsOf(one, scene)),
   ];
   const tried = await chooseTried(found, {

@@ -1,6 +1,8 @@
 /** Installs a small starting set. */
-import type { Artifact } from "../../editor/artifact.ts";
-import { makeInstructions, makeSkill, makeWorkflow } from "../../editor/make_artifact.ts";
+import { type Artifact, artifactId } from "../../editor/artifact.ts";
+import { readLedger } from "../../editor/ledger.ts";
+import { type Destination, makeInstructions, makeSkill, makeWorkflow } from "../../editor/make_artifact.ts";
+import { scaffoldAsNow } from "../../editor/renew_scaffold.ts";
 import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type: "text" };
 import SKILL from "../../editor/starting_set/skill.md" with { type: "text" };
 import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text" };
@@ -8,7 +10,7 @@ import type { Invocation } from "../verb.ts";
 import { notice } from "../say.ts";
 import { scaffoldHook, warnMissingProgram } from "./add.ts";
 import { carryOut } from "./carry_out.ts";
-import { openScene } from "./scene.ts";
+import { openScene, type Scene } from "./scene.ts";
 import type { INIT_OPTIONS } from "./verb.ts";
 
 /** A second run changes nothing. Exit 1 when something of others stands in the way. */
@@ -18,7 +20,7 @@ export async function run({ options, context }: Invocation<typeof INIT_OPTIONS>)
   const skill = [{ path: "SKILL.md", bytes: new TextEncoder().encode(SKILL), executable: false }];
   const add: Artifact[] = [
     makeInstructions("agentcli", INSTRUCTIONS, { to }),
-    await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to }),
+    await guardOf(scene, to),
     makeWorkflow("agentcli-check", WORKFLOW, { description: undefined, to }),
     makeSkill("local-model", skill, { to }),
   ];
@@ -26,4 +28,14 @@ export async function run({ options, context }: Invocation<typeof INIT_OPTIONS>)
   await warnMissingProgram(scene);
   if (!options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
   return code;
+}
+
+/** The guard; one that is installed here already keeps its parameters and events. */
+async function guardOf({ home, around, dialect }: Scene, to: Destination): Promise<Artifact> {
+  const { artifacts } = await readLedger(home);
+  const installed = artifacts.find((one) =>
+    artifactId(one) === "hook:no-cloud-guard" && one.base === around.root && one.dialect === dialect.id
+  );
+  const renewed = installed === undefined ? null : await scaffoldAsNow(installed);
+  return renewed ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
 }

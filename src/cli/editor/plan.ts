@@ -5,13 +5,14 @@ import { jsonText } from "../../terminal/json_text.ts";
 import { notice } from "../say.ts";
 import type { Invocation } from "../verb.ts";
 import { planJson, planText, problemLines } from "./carry_out.ts";
+import { allInOrder } from "./in_order.ts";
 import { openScene } from "./scene.ts";
 import type { PLACE_OPTIONS } from "./verb.ts";
 
 /** Writes nothing; exit 0 whatever the plan holds. */
 export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const scene = await openScene(options, context);
-  const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
+  const plan = await planChanges(scene.home, await allInOrder(scene, { force: false }));
   if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, scene)));
   await context.io.stdout.write(await planText(plan, scene));
   for (const problem of problemLines(plan, scene)) {
