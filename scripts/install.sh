@@ -35,6 +35,7 @@ while [ $# -gt 0 ]; do
     --no-shell) shell_setup=no ;;
     --uninstall) uninstall=yes ;;
     -h | --help)
+      [ -f "$0" ] || fail "save install.sh to a file to read what it takes: sh install.sh --help"
       sed -n '2,/^set /s/^# \{0,1\}//p' "$0"
       exit 0
       ;;

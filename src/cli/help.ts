@@ -77,7 +77,7 @@ export function optionUsage(name: string, option: Option): string {
 /** Columns that the right side of two needs at least. */
 const LEAST_ROOM = 24;
 /** Where the right side stands that has a line of its own. */
-const BELOW = 6;
+const BELOW = 8;
 
 /** Two columns; a left side that is too long has the right side on the next line, and so has each one on a narrow terminal. */
 export function rows(
