@@ -2,11 +2,11 @@
 import { admit } from "../boundary/gate.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
-import { createHold } from "../provider/text_calls/hold.ts";
 import type { ChatReply } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
+import { lateHold } from "./late_hold.ts";
 import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, switchToTextCalls } from "./learn.ts";
 import { limitsOf } from "./limits.ts";
 import { nextPosition, type Session, sessionLabel } from "./session.ts";
@@ -98,16 +98,20 @@ async function ask(
   const started = clock.monotonic();
   const arrived: string[] = [];
   // A call written as text is not the answer: what may become one is held back until the reply is complete.
-  const hold = createHold(session.schemas.length > 0);
+  const hold = lateHold(session.schemas.length > 0);
   let reply: ChatReply;
   try {
     reply = await turn.model(request, {
       signal: turn.signal,
-      onSent: () => void turn.emit({ kind: "sent" }),
+      onSent() {
+        void turn.emit({ kind: "sent" });
+        void hold.load();
+      },
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
         arrived.push(delta.text);
-        return emitText(hold.push(delta.text));
+        const shown = hold.push(delta.text);
+        return typeof shown === "string" ? emitText(shown) : shown.then(emitText);
       },
       onRetry: (notice) => void turn.emit({ kind: "retry", notice }),
     });

@@ -1,18 +1,12 @@
 /** One request for a reply: sent, read, classified, and sent again where that is safe. */
 import type { Clock } from "../platform/io.ts";
-import { serverFailure } from "./errors.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
-import type { DoorResponse, HttpDoor } from "./http.ts";
-import { type ReadingEnd, readInto } from "./reading.ts";
-import { ReplyDecoder, type Verdict } from "./reply.ts";
-import { fittingMaxTokens, refusedField, requestBody, requestTexts } from "./request.ts";
-import { nextRetry, retryAfter } from "./retry.ts";
-import { type ServerError, serverErrorFromBody } from "./server_error.ts";
+import type { HttpDoor } from "./http.ts";
+import { fittingMaxTokens, refusedField, requestBody } from "./request.ts";
+import { nextRetry } from "./retry.ts";
+import type { ServerError } from "./server_error.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "./types.ts";
 import { WrittenHistory } from "./written.ts";
-
-/** Bytes of an error response that are read. */
-const ERROR_LIMIT = 64 * 1024;
 
 /** How a request is made. */
 export interface ChatOptions {
@@ -90,10 +84,17 @@ class Attempts {
       path: "/chat/completions",
       body: pieces,
       signal: this.#options.signal,
-      onSent: this.#options.onSent,
+      onSent: () => {
+        this.#options.onSent?.();
+        void import("./answer.ts");
+      },
     });
-    if (response.status < 200 || response.status > 299) throw await this.#refusal(response);
-    return await this.#read(response);
+    const { refusalIn, replyIn } = await import("./answer.ts");
+    const answered = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
+    if (response.status >= 200 && response.status <= 299) return await replyIn(response, answered);
+    const { failure, error } = await refusalIn(response, answered);
+    this.#serverError = error;
+    throw failure;
   }
 
   /** The retry for a failure of the last attempt; null to give up. */
@@ -127,90 +128,4 @@ class Attempts {
     if (failure.kind !== "request" || (status !== 400 && status !== 422) || this.#serverError === null) return null;
     return refusedField(this.#serverError, this.#optional);
   }
-
-  /** The failure for a response that is no success. */
-  async #refusal(response: DoorResponse): Promise<ProviderFailure> {
-    // A body that is too long or does not end changes nothing: the status decides then.
-    const body = await response.text(ERROR_LIMIT).catch(() => "");
-    await response.cancel();
-    this.#serverError = serverErrorFromBody(body);
-    const wait = retryAfter(response.headers, this.#options.clock.now());
-    return this.#serverFailure(this.#serverError, { status: response.status, retryAfterMs: wait ?? undefined });
-  }
-
-  #serverFailure(error: ServerError, response: { status: number; retryAfterMs?: number | undefined }): ProviderFailure {
-    const request = this.#request;
-    return serverFailure(error, {
-      endpoint: this.#endpoint,
-      model: request.model,
-      ...response,
-      texts: requestTexts(request),
-      images: request.messages.some((message) => typeof message.content !== "string"),
-    });
-  }
-
-  async #read(response: DoorResponse): Promise<ChatReply> {
-    const { clock, signal } = this.#options;
-    const whole = /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
-    const decoder = new ReplyDecoder({ whole });
-    let handedOn = false;
-    const onDelta = (delta: ChatDelta) => {
-      if (delta.kind !== "prefill") handedOn = true;
-      return this.#options.onDelta(delta);
-    };
-    const { firstByte, idle } = this.#endpoint.timeout;
-    try {
-      const end: ReadingEnd = response.body === null ? { kind: "end" } : await readInto(decoder, response.body, {
-        clock,
-        signal,
-        firstByteMs: firstByte * 1000,
-        idleMs: idle * 1000,
-        onDelta,
-      });
-      signal.throwIfAborted();
-      decoder.end();
-      for (const delta of decoder.takeDeltas()) await onDelta(delta);
-      return this.#judge(await decoder.verdict(), end);
-    } catch (error) {
-      throw handedOn && error instanceof ProviderFailure ? error.with({ partial: decoder.partial() }) : error;
-    }
-  }
-
-  /** The reply, or the failure it amounts to. */
-  #judge(verdict: Verdict, end: ReadingEnd): ChatReply {
-    const { provider, baseUrl } = this.#endpoint;
-    switch (verdict.kind) {
-      case "complete":
-        return verdict.reply;
-      case "error":
-        throw this.#serverFailure(verdict.error, { status: 200 });
-      case "empty":
-        throw new ProviderFailure("empty_reply", `${provider} sent an empty reply`, {
-          kind: "empty",
-          hint: "the conversation is probably longer than the window the model was loaded with: " +
-            "load it with a larger one, or start with less: fewer files, a narrower question",
-        });
-      case "foreign":
-        throw new ProviderFailure("invalid_reply", `${provider} did not answer as a model server`, {
-          kind: "invalid",
-          hint: `is ${baseUrl} the right address? most servers want one that ends in /v1`,
-        });
-      case "cut":
-        throw end.kind === "silence" ? fellSilent(provider, end.milliseconds) : cut(provider);
-    }
-  }
-}
-
-function fellSilent(provider: string, milliseconds: number): ProviderFailure {
-  return new ProviderFailure("provider_timeout", `${provider} fell silent for ${Math.round(milliseconds / 1000)} s`, {
-    kind: "timeout",
-    hint: "look at the server's log; the waits are timeout.first_byte_s and timeout.idle_s in providers.yaml",
-  });
-}
-
-function cut(provider: string): ProviderFailure {
-  return new ProviderFailure("connection_lost", `${provider} ended its reply before it was complete`, {
-    kind: "lost",
-    hint: "look at the server's log: it may have run out of memory or been stopped; then try again",
-  });
 }

@@ -244,6 +244,21 @@ for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "12
   });
 }
 
+for (const [where, host] of [["on this machine", "127.0.0.1"], ["elsewhere", "127.0.0.2"]] as const) {
+  Deno.test(`a request ${where} is told to be on its way before the server answers`, async () => {
+    const sent = Promise.withResolvers<boolean>();
+    // Ends the wait where nothing is told.
+    const late = AbortSignal.timeout(10_000);
+    late.addEventListener("abort", () => sent.resolve(false));
+    const server = listenHttp(host, async (_, reply) => await reply.whole(200, {}, String(await sent.promise)));
+    await using _ = { [Symbol.asyncDispose]: () => server.close() };
+    using door = doorWith();
+    const endpoint = endpointAt(`http://${host}:${server.port}/v1`, { local: host === "127.0.0.1" });
+    const asked = { method: "POST", path: "/chat", body: "{}", onSent: () => sent.resolve(true) } as const;
+    assert.equal(await (await door.send(endpoint, asked)).text(10), "true");
+  });
+}
+
 Deno.test("an answer that comes before the body was taken is read, and an abort ends its sending", async () => {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const body = Array.from({ length: 200 }, () => new Uint8Array(65_536));

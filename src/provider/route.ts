@@ -21,7 +21,7 @@ export interface Address {
 
 /** The URL of a request as configured. A base URL that is none, or holds a user name, is `config_invalid`. */
 export function urlOf(endpoint: Endpoint, address: Address): URL {
-  const base = URL.canParse(endpoint.baseUrl) ? new URL(endpoint.baseUrl) : null;
+  const base = URL.parse(endpoint.baseUrl);
   if (base === null || !/^https?:$/.test(base.protocol) || base.username !== "" || base.password !== "") {
     throw new AgentcliError("config_invalid", `the base URL of ${endpoint.provider} is not usable`, {
       hint: "write base_url as http://<host>:<port>/v1, without user name and password",
@@ -49,10 +49,8 @@ export function routesTo(url: URL, endpoint: { local: boolean }, proxies: ProxyS
   if (endpoint.local && loopback !== undefined) {
     return loopback.map((address) => {
       if (url.protocol === "https:") return { url, connection: { kind: "direct", host, localAddress: bare(address) } };
-      const literal = new URL(url);
-      literal.hostname = address;
       const port = Number(effectivePort(url));
-      return { url: literal, connection: { kind: "loopback", address: { hostname: bare(address), port } } };
+      return { url: at(url, address), connection: { kind: "loopback", address: { hostname: bare(address), port } } };
     });
   }
   if (endpoint.local) return [{ url, connection: { kind: "direct", host } }];
@@ -60,6 +58,14 @@ export function routesTo(url: URL, endpoint: { local: boolean }, proxies: ProxyS
   if (proxy !== null) return [{ url, connection: { kind: "proxy", url: proxy } }];
   const anyProxy = proxies.http !== null || proxies.https !== null;
   return [{ url, connection: anyProxy ? { kind: "direct", host } : { kind: "plain" } }];
+}
+
+/** `url` with this host in place of its own. */
+function at(url: URL, host: string): URL {
+  if (url.hostname === host) return url;
+  const literal = new URL(url);
+  literal.hostname = host;
+  return literal;
 }
 
 /** Hosts that are this machine, and the addresses they stand for. */
