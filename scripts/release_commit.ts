@@ -3,6 +3,7 @@
  * for. Usage: deno run -A scripts/release_commit.ts        Outside of a git checkout the file has no commit.
  */
 import { sha256, writeSums } from "./release_sums.ts";
+import { perform, readLine } from "./script.ts";
 
 const COMMIT_LINE = /^(\s*var COMMIT\d* = )"[^"\n]*";$/m;
 
@@ -32,7 +33,7 @@ async function git(args: string[]): Promise<string | null> {
   }
 }
 
-if (import.meta.main) {
+async function writeCommit(): Promise<void> {
   const file = new URL("../dist/agentcli.js", import.meta.url);
   const commit = await checkedOutCommit();
   if (commit !== null) {
@@ -40,4 +41,11 @@ if (import.meta.main) {
     console.log(`dist/agentcli.js  commit ${commit.name}  sha256 ${await sha256(await Deno.readFile(file))}`);
   }
   await writeSums(decodeURIComponent(new URL("../dist", import.meta.url).pathname));
+}
+
+if (import.meta.main) {
+  await perform(import.meta.url, async (args) => {
+    readLine(args, {});
+    await writeCommit();
+  });
 }

@@ -26,6 +26,7 @@ const SCRIPTS = [
     "compile_inspect",
     "protocol_docs",
     "release",
+    "release_commit",
     "serve_folder",
     "write_cli_docs",
   ]
