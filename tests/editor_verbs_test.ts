@@ -223,6 +223,13 @@ Deno.test("more than the ledger can hold is refused before anything is written",
   assert.deepEqual(fileTree(home.root).size, before.size);
 });
 
+Deno.test("a home directory that is not there is an unusable home, as for every other verb", async () => {
+  await using home = await temporaryHome();
+  const done = await runProgram(["editor", "list"], { home, env: { HOME: `${home.project}/none` } });
+  assert.equal(done.code, 3, done.stdout);
+  assert.match(done.stderr, /^agentcli: no home directory: HOME is not set to a directory\n {2}set HOME/);
+});
+
 Deno.test("errors of a newcomer say what to do", async () => {
   await using home = await temporaryHome();
   await home.write("in.md", "text\n");

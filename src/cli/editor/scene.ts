@@ -34,12 +34,16 @@ export interface Scene {
   protection(): Promise<Protection>;
 }
 
-/** Looks around. Throws `usage` where there is no home directory. */
+/** Looks around. Throws `home_unusable` where there is no home directory. */
 export async function openScene(options: PlaceOptions, context: Context): Promise<Scene> {
   const { io, globals } = context;
   const named = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const real = named === undefined ? null : await realPath(named);
-  if (real === null) throw new AgentcliError("usage", "no home directory: HOME is not set to a directory");
+  if (real === null) {
+    throw new AgentcliError("home_unusable", "no home directory: HOME is not set to a directory", {
+      hint: "set HOME; settings of an editor for one user lie there",
+    });
+  }
   const programData = io.env("ProgramData");
   const around: Surroundings = {
     root: await findProjectRoot(globals.cwd, named),
