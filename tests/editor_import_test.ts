@@ -217,3 +217,16 @@ Deno.test("entries that are equal are one to take over, and thousands of entries
   // Some seconds at most; a minute for 2,000 of them when each is compared with each.
   assert.ok(performance.now() - start < 40_000);
 });
+
+Deno.test("a file of servers in the project, which the editor does not read, is told by import, check and doctor", async () => {
+  for (const [dialect, file] of [["devin", ".devin"], ["windsurf", ".windsurf"], ["ide", ".ide"]] as const) {
+    await using home = await temporaryHome();
+    const path = `${file}/mcp_config.json`;
+    await home.write(path, '{"mcpServers": {"theirs": {"command": "x", "env": {"API_KEY": "abcdefgh12345678"}}}}');
+    for (const verb of ["import", "check", "doctor"]) {
+      const { stdout, stderr } = await editor(home, verb, "--dialect", dialect);
+      assert.ok((stdout + stderr).includes(`${path} is there`), verb + stdout + stderr);
+      assert.equal((stdout + stderr).includes("abcdefgh"), false);
+    }
+  }
+});

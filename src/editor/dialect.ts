@@ -34,6 +34,8 @@ export interface Dialect {
   projectMcp: string | null;
   /** A place that is named for MCP servers too, and that is only reported. */
   otherMcp: string | null;
+  /** Files of a project that look as if the editor read servers in them, and that are only reported. */
+  unreadMcp: readonly string[];
   /** Global rules of the editor's other agent, in the home: read and reported. */
   otherInstructions: string | null;
   /** Further directories where skills are found, in the project and in the home alike. */
@@ -56,6 +58,7 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     userMcp: ".vendor/ide/mcp_config.json",
     projectMcp: null,
     otherMcp: ".vendor/mcp_config.json",
+    unreadMcp: [".ide/mcp_config.json"],
     otherInstructions: null,
     skillDirectories: [".assistant-a/skills", ".agents/skills"],
     systemDirectories: { linux: null, darwin: null, windows: null },
@@ -72,6 +75,7 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     userMcp: ".codeium/windsurf/mcp_config.json",
     projectMcp: null,
     otherMcp: ".codeium/mcp_config.json",
+    unreadMcp: [".windsurf/mcp_config.json", ".devin/mcp_config.json"],
     otherInstructions: null,
     skillDirectories: [".claude/skills", ".agents/skills"],
     systemDirectories: {
@@ -91,6 +95,7 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     userMcp: ".config/devin/mcp_config.json",
     projectMcp: null,
     otherMcp: ".codeium/windsurf/mcp_config.json",
+    unreadMcp: [".devin/mcp_config.json", ".windsurf/mcp_config.json"],
     otherInstructions: ".config/devin/AGENTS.md",
     skillDirectories: [".claude/skills", ".agents/skills"],
     systemDirectories: {

@@ -209,6 +209,10 @@ function inspectOtherPlaces(scene: Scene): void {
   if (named && lstatInPlace(named) !== null) {
     inspection.notes.push(`${named} exists too; the editor's servers are in ${read}`);
   }
+  for (const path of dialect.unreadMcp.map((name) => join(around.root, name))) {
+    if (lstatInPlace(path) === null) continue;
+    inspection.notes.push(`${path} is there, and the editor reads no servers of a project: those in ${read} count`);
+  }
 }
 
 /** Most directories of a project that are looked into for rules of subdirectories. */

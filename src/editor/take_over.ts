@@ -138,7 +138,11 @@ function holdsLiteralKey(entry: unknown): boolean {
 }
 
 function sectionPiece({ name, path, scope, marks }: FoundArtifact): Piece[] | Refused {
-  if (marks === undefined) return { reason: "text outside of marked sections stays its author's" };
+  if (marks === undefined) {
+    return {
+      reason: "text outside of sections stays its author's, until lines such as <!-- BEGIN name --> stand around it",
+    };
+  }
   try {
     const content = readSection(lookAt(path) ?? "", marks);
     if (content === null) return { reason: "it cannot be read" };

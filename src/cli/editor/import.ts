@@ -24,7 +24,7 @@ export async function run(
   if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to take over, or give --all");
   const scene = await openScene(options, context);
   const ledger = await readLedger(scene.home);
-  const { found, problems } = inspect(scene.dialect, scene.around, ledger);
+  const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
   const { dialect, places } = scene;
   const { covers } = await scene.protection();
   const candidates = chosen(candidatesOf(found, { dialect, ledger, places }), words)
@@ -35,11 +35,12 @@ export async function run(
   if (globals.json) {
     const artifacts = candidates.map((one) => jsonOf(one));
     await io.stdout.write(
-      jsonText({ artifacts, problems, taken: taken?.count ?? 0, not_taken: taken?.problems ?? [] }),
+      jsonText({ artifacts, problems, notes, taken: taken?.count ?? 0, not_taken: taken?.problems ?? [] }),
     );
   } else {
     await show(candidates, scene);
     for (const problem of problems) await notice(context, `warning: ${problem}`);
+    for (const note of notes) await notice(context, `note: ${note}`);
     await tell(taken?.count ?? null, candidates, context);
     for (const { artifact, path, message } of taken?.problems ?? []) {
       await io.stderr.write(`not taken over: ${clean(`${artifact}: ${scene.shown(path)}: ${message}`)}\n`);
