@@ -1,128 +1,32 @@
-/** Every installed command line of the scaffolded hooks, in a real bash, with every input. */
+/** The installed command lines of the scaffolded hooks, in a real bash: with hostile inputs, programs and homes. */
 import assert from "node:assert/strict";
-import { EVENTS, type HookEvent } from "../src/editor/events.ts";
-import { SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../src/editor/scaffold_ids.ts";
-import { done, each, installProgram, runLine } from "./helpers/editor_program.ts";
+import type { HookEvent } from "../src/editor/events.ts";
+import { type ScaffoldId, SCAFFOLDS } from "../src/editor/scaffold_ids.ts";
+import {
+  contentOf,
+  infos,
+  install,
+  KINDS,
+  type Line,
+  linkProgram,
+  payload,
+  project,
+  recorded,
+  SCOPES,
+  SECRET,
+} from "./helpers/editor_lines.ts";
+import { done, each, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
-
-const SECRET = "correct-horse-battery-staple-42";
-const PAYLOADS = new URL("fixtures/editor/payloads/", import.meta.url);
-const SCOPES = { project: ".ide/hooks.json", user: "../home/.vendor/ide/hooks.json" } as const;
-
-interface Line {
-  scope: keyof typeof SCOPES;
-  scaffold: ScaffoldId;
-  event: HookEvent;
-  command: string;
-}
-
-async function project(home: TemporaryHome): Promise<string> {
-  await home.write(".agentclisecret", "no-cloud: secrets\nno-cloud: .env\nno-cloud: odd\n");
-  await home.write("secrets/keys.md", `key ${SECRET}\n`);
-  await home.write(".env", `TOKEN=${SECRET}\n`);
-  await home.write("src/a.ts", "let a = 1;\n");
-  await home.write("src/$(touch made) 'b' \"c\".ts", "let b = 1;\n");
-  await home.write("odd/new\nline", `x ${SECRET}\n`);
-  await home.write("local/settings.json", "{}\n");
-  await Deno.mkdir(`${home.root}/worktree`);
-  return await installProgram(home);
-}
-
-/** Installs all five in a scope; `program` is what they call. */
-async function install(home: TemporaryHome, scope: Line["scope"], program: string): Promise<Line[]> {
-  const settings: Readonly<Record<ScaffoldId, readonly string[]>> = {
-    "no-cloud-guard": [],
-    "audit-log": ["log=project"],
-    "setup-worktree": ["copy=local"],
-    "format-on-write": ["formatter=true"],
-    "session-note": ["file=notes.md"],
-  };
-  for (const scaffold of SCAFFOLD_IDS) {
-    const given = [`agentcli=${program}`, ...settings[scaffold]].flatMap((setting) => ["--set", setting]);
-    await done(home, "add", "hook", scaffold, "--scope", scope, ...given, "--yes");
-  }
-  const { hooks } = JSON.parse(await home.read(SCOPES[scope]));
-  return SCAFFOLD_IDS.flatMap((scaffold) =>
-    SCAFFOLDS[scaffold].events.map((event) => {
-      const entry = hooks[event].find(({ command }: { command: string }) => command.includes(`/${scaffold}.sh`));
-      return { scope, scaffold, event, command: entry.command };
-    })
-  );
-}
-
-async function recorded(home: TemporaryHome, event: HookEvent): Promise<string> {
-  const text = await Deno.readTextFile(new URL(`${event}.json`, PAYLOADS));
-  return text.replaceAll("/home/u/.windsurf/worktrees/proj/ab-proj-c1", `${home.root}/worktree`)
-    .replaceAll("/home/u/proj", home.project);
-}
-
-function payload(event: HookEvent, info: unknown): string {
-  return JSON.stringify({ agent_action_name: event, trajectory_id: "t", tool_info: info });
-}
-
-/** What touches nothing that is protected, and what does. */
-function infos(home: TemporaryHome): Record<HookEvent, { open: unknown; secret: unknown }> {
-  const read = { open: { file_path: "src/a.ts" }, secret: { file_path: `${home.project}/secrets/keys.md` } };
-  const write = {
-    open: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: "b" }] },
-    secret: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: SECRET }] },
-  };
-  const command = {
-    open: { command_line: "deno test", cwd: home.project },
-    secret: { command_line: "cat secrets/keys.md", cwd: home.project },
-  };
-  const server = { mcp_server_name: "s", mcp_tool_name: "t" };
-  const tool = {
-    open: { ...server, mcp_tool_arguments: { path: "src/a.ts" }, mcp_result: "[]" },
-    secret: { ...server, mcp_tool_arguments: { path: ".env" }, mcp_result: SECRET },
-  };
-  return {
-    pre_read_code: read,
-    post_read_code: read,
-    pre_write_code: write,
-    post_write_code: write,
-    pre_run_command: command,
-    post_run_command: command,
-    pre_mcp_tool_use: tool,
-    post_mcp_tool_use: tool,
-    pre_user_prompt: { open: { user_prompt: "explain src/a.ts" }, secret: { user_prompt: `what is ${SECRET}?` } },
-    post_cascade_response: { open: { response: "Done." }, secret: { response: `It is ${SECRET}.` } },
-    post_cascade_response_with_transcript: {
-      open: { transcript_path: "src/a.ts" },
-      secret: { transcript_path: "secrets/keys.md" },
-    },
-    post_setup_worktree: {
-      open: { worktree_path: `${home.root}/worktree`, root_workspace_path: home.project },
-      secret: { worktree_path: `${home.root}/worktree`, root_workspace_path: home.project },
-    },
-  };
-}
-
-/** Everything in the project but what the hooks add to it, to be compared. */
-async function contentOf(home: TemporaryHome): Promise<string> {
-  const found: string[] = [];
-  const waiting = [home.project];
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    for await (const { name, isDirectory } of Deno.readDir(at)) {
-      const path = `${at}/${name}`;
-      if (isDirectory) waiting.push(path);
-      else if (!/\.agentcli-audit\.jsonl$|\/notes\.md$/.test(path)) {
-        found.push(`${path} ${await Deno.readTextFile(path)}`);
-      }
-    }
-  }
-  return found.sort().join("\n");
-}
 
 for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
   Deno.test(`every installed line of the scope ${scope} does its work with the input of its event`, async () => {
     await using home = await temporaryHome();
-    const lines = await install(home, scope, await project(home));
+    const lines = await install(home, { scope, program: await project(home) });
     assert.equal(lines.length, 14);
     const before = await contentOf(home);
     const given = infos(home);
     await each(
-      lines.flatMap((line) => (["recorded", "open", "secret"] as const).map((kind) => ({ line, kind }))),
+      lines.flatMap((line) => KINDS.map((kind) => ({ line, kind }))),
       async (
         { line: { scaffold, event, command }, kind },
       ) => {
@@ -146,20 +50,6 @@ for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
     assert.equal(await Deno.stat(`${home.root}/made`).catch(() => null), null);
   });
 }
-
-Deno.test("an input of another event is blocked by the guard, and never by the others", async () => {
-  await using home = await temporaryHome();
-  const lines = await install(home, "project", await project(home));
-  const before = await contentOf(home);
-  // One line of each hook: which event it is for is all that differs.
-  const chosen = SCAFFOLD_IDS.flatMap((id) => lines.find(({ scaffold }) => scaffold === id) ?? []);
-  await each(chosen.flatMap((line) => EVENTS.map((event) => ({ line, event }))), async ({ line, event }) => {
-    if (event === line.event) return;
-    const { code, stderr } = await runLine(home, line.command, { input: await recorded(home, event) });
-    assert.equal(code, SCAFFOLDS[line.scaffold].guard ? 2 : 1, `${line.scaffold} ${event}: ${stderr}`);
-  });
-  assert.equal(await contentOf(home), before);
-});
 
 /** Inputs that nobody records, for the event `pre_read_code` or `post_read_code`; whether the guard lets them pass. */
 const HOSTILE: readonly [string, (event: HookEvent, project: string) => string | Uint8Array, boolean][] = [
@@ -211,7 +101,7 @@ const HOSTILE: readonly [string, (event: HookEvent, project: string) => string |
 
 Deno.test("no input makes the guard fail open, none that is whole and open is blocked, and no other hook blocks", async () => {
   await using home = await temporaryHome();
-  const lines = await install(home, "project", await project(home));
+  const lines = await install(home, { scope: "project", program: await project(home) });
   const before = await contentOf(home);
   const line = (scaffold: ScaffoldId) => lines.find((one) => one.scaffold === scaffold) ?? assert.fail(scaffold);
   const [guard, log, format] = [line("no-cloud-guard"), line("audit-log"), line("format-on-write")];
@@ -247,7 +137,10 @@ Deno.test("every line ends well whatever becomes of the program: the guard's wit
   await using home = await temporaryHome();
   await project(home);
   const program = `${home.root}/program`;
-  const lines = [...await install(home, "project", program), ...await install(home, "user", program)];
+  const lines = [
+    ...await install(home, { scope: "project", program }),
+    ...await install(home, { scope: "user", program }),
+  ];
   const before = await contentOf(home);
   const tried = async (what: string) => {
     await each(lines, async ({ scope, scaffold, event, command }) => {
@@ -271,10 +164,7 @@ Deno.test("without agentcli on PATH, without its scripts and without a project t
   await using home = await temporaryHome();
   await project(home);
   await Deno.mkdir(`${home.root}/bin`);
-  for (const name of ["bash", "sleep"]) {
-    const found = ["/usr/bin", "/bin"].map((at) => `${at}/${name}`).find((path) => Deno.statSync(path).isFile);
-    await Deno.symlink(found ?? assert.fail(name), `${home.root}/bin/${name}`);
-  }
+  for (const name of ["bash", "sleep"]) await linkProgram(home, name);
   await done(home, "add", "hook", "no-cloud-guard", "--yes");
   const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
   const tried = async (env: Record<string, string>, options: { cwd?: string } = {}) => {
@@ -344,7 +234,7 @@ const HOMES: readonly [string, (home: TemporaryHome) => Record<string, string | 
 
 Deno.test("without a home the guard still judges, and the others lose nothing of the user's", async () => {
   await using home = await temporaryHome();
-  const lines = await install(home, "project", await project(home));
+  const lines = await install(home, { scope: "project", program: await project(home) });
   const before = await contentOf(home);
   const given = infos(home);
   const chosen = lines.filter(({ event }) => CHOSEN.includes(event));

@@ -1,0 +1,133 @@
+/** A project in which all scaffolded hooks are installed, and the inputs of all events. */
+import assert from "node:assert/strict";
+import type { HookEvent } from "../../src/editor/events.ts";
+import { SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../src/editor/scaffold_ids.ts";
+import { done, installProgram } from "./editor_program.ts";
+import type { TemporaryHome } from "./program.ts";
+
+/** Stands in the protected files. */
+export const SECRET = "correct-horse-battery-staple-42";
+const PAYLOADS = new URL("../fixtures/editor/payloads/", import.meta.url);
+/** The hooks file of each scope. */
+export const SCOPES = { project: ".ide/hooks.json", user: "../home/.vendor/ide/hooks.json" } as const;
+
+/** A line that is installed. */
+export interface Line {
+  scope: keyof typeof SCOPES;
+  scaffold: ScaffoldId;
+  event: HookEvent;
+  command: string;
+}
+
+/** A project with protected files, and the program that hooks call. */
+export async function project(home: TemporaryHome): Promise<string> {
+  await home.write(".agentclisecret", "no-cloud: secrets\nno-cloud: .env\nno-cloud: odd\n");
+  await home.write("secrets/keys.md", `key ${SECRET}\n`);
+  await home.write(".env", `TOKEN=${SECRET}\n`);
+  await home.write("src/a.ts", "let a = 1;\n");
+  await home.write("src/$(touch made) 'b' \"c\".ts", "let b = 1;\n");
+  await home.write("odd/new\nline", `x ${SECRET}\n`);
+  await home.write("local/settings.json", "{}\n");
+  await Deno.mkdir(`${home.root}/worktree`);
+  return await installProgram(home);
+}
+
+/** Installs all five in a scope; `program` is what they call. */
+export async function install(
+  home: TemporaryHome,
+  { scope, program }: { scope: Line["scope"]; program: string },
+): Promise<Line[]> {
+  const settings: Readonly<Record<ScaffoldId, readonly string[]>> = {
+    "no-cloud-guard": [],
+    "audit-log": ["log=project"],
+    "setup-worktree": ["copy=local"],
+    "format-on-write": ["formatter=true"],
+    "session-note": ["file=notes.md"],
+  };
+  for (const scaffold of SCAFFOLD_IDS) {
+    const given = [`agentcli=${program}`, ...settings[scaffold]].flatMap((setting) => ["--set", setting]);
+    await done(home, "add", "hook", scaffold, "--scope", scope, ...given, "--yes");
+  }
+  const { hooks } = JSON.parse(await home.read(SCOPES[scope]));
+  return SCAFFOLD_IDS.flatMap((scaffold) =>
+    SCAFFOLDS[scaffold].events.map((event) => {
+      const entry = hooks[event].find(({ command }: { command: string }) => command.includes(`/${scaffold}.sh`));
+      return { scope, scaffold, event, command: entry.command };
+    })
+  );
+}
+
+/** The recorded input of an event, in this project. */
+export async function recorded(home: TemporaryHome, event: HookEvent): Promise<string> {
+  const text = await Deno.readTextFile(new URL(`${event}.json`, PAYLOADS));
+  return text.replaceAll("/home/u/.windsurf/worktrees/proj/ab-proj-c1", `${home.root}/worktree`)
+    .replaceAll("/home/u/proj", home.project);
+}
+
+/** An input with this `tool_info`. */
+export function payload(event: HookEvent, info: unknown): string {
+  return JSON.stringify({ agent_action_name: event, trajectory_id: "t", tool_info: info });
+}
+
+/** What touches nothing that is protected, and what does. */
+export function infos(home: TemporaryHome): Record<HookEvent, { open: unknown; secret: unknown }> {
+  const read = { open: { file_path: "src/a.ts" }, secret: { file_path: `${home.project}/secrets/keys.md` } };
+  const write = {
+    open: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: "b" }] },
+    secret: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: SECRET }] },
+  };
+  const command = {
+    open: { command_line: "deno test", cwd: home.project },
+    secret: { command_line: "cat secrets/keys.md", cwd: home.project },
+  };
+  const server = { mcp_server_name: "s", mcp_tool_name: "t" };
+  const tool = {
+    open: { ...server, mcp_tool_arguments: { path: "src/a.ts" }, mcp_result: "[]" },
+    secret: { ...server, mcp_tool_arguments: { path: ".env" }, mcp_result: SECRET },
+  };
+  return {
+    pre_read_code: read,
+    post_read_code: read,
+    pre_write_code: write,
+    post_write_code: write,
+    pre_run_command: command,
+    post_run_command: command,
+    pre_mcp_tool_use: tool,
+    post_mcp_tool_use: tool,
+    pre_user_prompt: { open: { user_prompt: "explain src/a.ts" }, secret: { user_prompt: `what is ${SECRET}?` } },
+    post_cascade_response: { open: { response: "Done." }, secret: { response: `It is ${SECRET}.` } },
+    post_cascade_response_with_transcript: {
+      open: { transcript_path: "src/a.ts" },
+      secret: { transcript_path: "secrets/keys.md" },
+    },
+    post_setup_worktree: {
+      open: { worktree_path: `${home.root}/worktree`, root_workspace_path: home.project },
+      secret: { worktree_path: `${home.root}/worktree`, root_workspace_path: home.project },
+    },
+  };
+}
+
+/** A program of the system in a directory that stands for all of PATH. */
+export async function linkProgram(home: TemporaryHome, name: string): Promise<void> {
+  const found = ["/usr/bin", "/bin"].map((at) => `${at}/${name}`).find((path) => Deno.statSync(path).isFile);
+  await Deno.symlink(found ?? assert.fail(name), `${home.root}/bin/${name}`);
+}
+
+/** The inputs of an event: as it was recorded, and one that touches nothing protected, and one that does. */
+export const KINDS = ["recorded", "open", "secret"] as const;
+
+/** Everything in the project but what the hooks add to it, to be compared. */
+export async function contentOf(home: TemporaryHome): Promise<string> {
+  const found: string[] = [];
+  const waiting = [home.project];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for await (const { name, isDirectory } of Deno.readDir(at)) {
+      const path = `${at}/${name}`;
+      if (isDirectory) waiting.push(path);
+      else if (!/\.agentcli-audit\.jsonl$|\/notes\.md$/.test(path)) {
+        found.push(`${path} ${await Deno.readTextFile(path)}`);
+      }
+    }
+  }
+  return found.sort().join("\n");
+}
