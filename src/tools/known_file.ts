@@ -84,6 +84,15 @@ async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, 
   if (isRefusal(read) && read.refused !== "absent") return;
   const before = isRefusal(read) ? null : read;
   const covered = workspace.ruleAt(path) === null ? "open" : "no-cloud";
-  const label = highestLabel([before?.label ?? "open", covered, sessionLabel ?? "no-cloud"]);
+  const known = highestLabel([before?.label ?? "open", covered, sessionLabel ?? "no-cloud"]);
+  // The model may have seen a few lines of an open file: no label tells what the others are copies of.
+  const isOpen = known === "open" && await isFree(before?.bytes, path, context) && await isFree(after, path, context);
+  const label = isOpen ? "open" : "no-cloud";
   await context.keepPrevious({ path: path.path, before: before?.bytes ?? null, after, label });
+}
+
+/** Whether bytes hold nothing of a protected file, as far as the net sees. */
+async function isFree(bytes: Uint8Array | undefined, path: ResolvedPath, context: ToolContext): Promise<boolean> {
+  if (bytes === undefined || context.checkWrite === undefined) return true;
+  return await context.checkWrite(new TextDecoder().decode(bytes), { display: path.display }) === null;
 }

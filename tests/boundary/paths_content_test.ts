@@ -104,3 +104,31 @@ Deno.test("a local session does not carry protected content into open files", li
   assert.match(played.results[4] ?? "", /^Created fine\.txt/);
   assert.match(played.results[5] ?? "", /^Created secrets\/more\.txt/);
 });
+
+Deno.test("undo keeps no copy of protected content that stands where the model did not look", linux, async () => {
+  await using stage = await openStage();
+  const copy = `value ${stage.canary("env")}`;
+  for (const provider of ["loc", "rem"] as const) {
+    for (const [name, last] of Object.entries({ "copied.txt": copy, "plain.txt": "value of nothing" })) {
+      const lines = Array.from({ length: 40 }, (_, at) => `line ${at} of the notes`);
+      stage.exempt(await stage.write(name, [...lines, last, ""].join("\n")));
+      const script = [
+        ask({ name: "Read", input: { file_path: name, offset: 1, limit: 3 } }),
+        ask(want("edit", { path: name, old: "line 0 of the notes", new: "begun" })),
+        say("Done."),
+      ];
+      const played = await stage.play(provider, { script, args: ["--permission-mode", "acceptEdits"] });
+      assert.match(played.results[1] ?? "", /^Edited /);
+      assertSealed(played, name);
+      const kept = keptForUndo(`${stage.home.agentcliHome}/undo`).some((text) => text.includes("line 39 of the notes"));
+      assert.equal(kept, name === "plain.txt", `${name} (${provider})`);
+      await Deno.remove(`${stage.home.agentcliHome}/undo`, { recursive: true });
+    }
+  }
+});
+
+function keptForUndo(directory: string): string[] {
+  return [...Deno.readDirSync(directory)].flatMap(({ name, isDirectory }) =>
+    isDirectory ? keptForUndo(`${directory}/${name}`) : [Deno.readTextFileSync(`${directory}/${name}`)]
+  );
+}

@@ -27,9 +27,9 @@ export interface NetSources {
 export interface ScanNet {
   /**
    * The first fragment of a protected file in any of the texts; null when there is none. A fragment that also stands in
-   * an open file does not count. A text that passed is not looked at again.
+   * an open file does not count. A text that passed is kept, and not looked at again; `once` says that nobody asks again.
    */
-  check(texts: Iterable<string>): Promise<ScanHit | null>;
+  check(texts: Iterable<string>, options?: { once?: boolean }): Promise<ScanHit | null>;
   /** Protected files that could not be read or were too much: what they hold is not found. */
   readonly leftOut: readonly string[];
   describe(path: string): string;
@@ -71,13 +71,13 @@ class Net implements ScanNet {
     return this.#sources.describe(path);
   }
 
-  async check(texts: Iterable<string>): Promise<ScanHit | null> {
+  async check(texts: Iterable<string>, { once = false }: { once?: boolean } = {}): Promise<ScanHit | null> {
     for (const text of texts) {
       if (this.#passed.has(text)) continue;
       const fragments = this.#scanner.fragments(text, FRAGMENT_LIMIT);
       const hit = await this.#harmful(fragments);
       if (hit !== null) return hit;
-      this.#passed.add(text);
+      if (!once) this.#passed.add(text);
     }
     return null;
   }
@@ -200,7 +200,7 @@ export async function checkWrite(
   text: string,
   { display }: { display: string },
 ): Promise<Refusal | null> {
-  const hit = await net.check([text]);
+  const hit = await net.check([text], { once: true });
   if (hit === null) return null;
   return {
     refused: "protected",

@@ -36,10 +36,10 @@ class ProjectNet implements ScanNet {
     return this.#leftOut;
   }
 
-  async check(texts: Iterable<string>): Promise<ScanHit | null> {
+  async check(texts: Iterable<string>, options?: { once?: boolean }): Promise<ScanHit | null> {
     const net = await this.#netNow();
     this.#leftOut = [...new Set([...this.#leftOut, ...net.leftOut])];
-    return await net.check(texts);
+    return await net.check(texts, options);
   }
 
   async #netNow(): Promise<ScanNet> {
