@@ -238,3 +238,18 @@ Deno.test("a protected file is refused to a remote provider with its rule, and a
   assert.match(local.chats()[1]?.text ?? "", /CNRY_value/);
   assert.equal(JSON.parse(read.stdout).label, "no-cloud");
 });
+
+Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {
+  await using home = await temporaryHome();
+  const servers = ["--mcp-config", '{"mcpServers":{"files":{"command":"npx"}}}', "--mcp-config", "more.json"];
+  const plain = await runProgram(["run", "hi", "--model", "demo", ...servers], { home });
+  assert.equal(plain.code, 0, plain.stderr);
+  assert.match(plain.stderr, /^agentcli: not used: files, more\.json; of MCP servers only/m);
+  const events = await runProgram(["run", "hi", "--model", "demo", ...servers, "--output-format", "stream-json"], {
+    home,
+  });
+  const failed = ["files", "more.json"].map((name) => ({ name, status: "failed" }));
+  assert.deepEqual(JSON.parse(events.stdout.split("\n")[0] ?? "").mcp_servers, failed);
+  const without = await runProgram(["run", "hi", "--model", "demo"], { home });
+  assert.doesNotMatch(without.stderr, /MCP/);
+});

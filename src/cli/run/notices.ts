@@ -12,6 +12,12 @@ export function storedNotices(stored: StoredSession): string[] {
   return [...stored.problems, ...withheld];
 }
 
+/** That MCP servers were named in vain. */
+export function serverNotices(names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  return [`not used: ${names.join(", ")}; of MCP servers only those of a client's own process are, so far`];
+}
+
 /** What the first request holds before the user's words, by part, in bytes and roughly in tokens. */
 export function breakdown(session: Session): string {
   const total = baseBytes(session);

@@ -16,13 +16,14 @@ import { chooseModel, type ChosenModel } from "./choose_model.ts";
 import { clientModel } from "./client_model.ts";
 import { knowServer } from "./find_server.ts";
 import { makeSession } from "./make_session.ts";
-import { breakdown, storedNotices } from "./notices.ts";
+import { breakdown, serverNotices, storedNotices } from "./notices.ts";
 import { reachProviders } from "./provider_reach.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
 import { sessionToGoOn } from "./store_options.ts";
 import { findSurroundings, type Surroundings } from "./surroundings.ts";
 import { createUndo } from "./undo.ts";
+import { unusedServers } from "./unused_servers.ts";
 import type { RunOptions } from "./verb.ts";
 
 /** A session ready for its next turn. */
@@ -122,6 +123,7 @@ export async function prepare(
         ...markers.warnings,
         ...chosen.notices,
         ...stored === null ? [] : storedNotices(stored),
+        ...extras.tools === undefined ? serverNotices(await unusedServers(options.mcpConfig)) : [],
         ...globals.verbose ? [breakdown(session)] : [],
       ],
       close,
