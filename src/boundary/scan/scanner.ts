@@ -1,5 +1,5 @@
 /** The net below the labels: finds fragments of protected files in a text, in the forms that text is copied in. */
-import { beginsAnImage, IMAGE_URL } from "./image_bytes.ts";
+import { beginsAnImage, isImageAddress } from "./image_bytes.ts";
 import { Content, type Place } from "./content.ts";
 import { everyday } from "./everyday.ts";
 import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
@@ -71,7 +71,7 @@ class FragmentScanner implements Scanner {
 
   scan(text: string): ScanHit | null {
     // Of an image one fragment tells nothing.
-    return this.fragments(text, IMAGE_URL.test(text) ? Infinity : 1)[0]?.hit ?? null;
+    return this.fragments(text, isImageAddress(text) ? Infinity : 1)[0]?.hit ?? null;
   }
 
   fragments(text: string, limit: number): Fragment[] {
@@ -89,7 +89,7 @@ class FragmentScanner implements Scanner {
       if (found.size >= limit) break;
     }
     const fragments = [...found.values()];
-    return IMAGE_URL.test(text) && fragments.length < limit ? this.#withoutChance(fragments) : fragments;
+    return isImageAddress(text) && fragments.length < limit ? this.#withoutChance(fragments) : fragments;
   }
 
   /** The fragments of an image without those that it shares with another one as any two images do. */
@@ -99,7 +99,8 @@ class FragmentScanner implements Scanner {
       const shared = bytesOf(fragments.filter(({ hit }) => hit.path === path));
       isCopy.set(path, shared >= bytes * IMAGE_SHARE);
     }
-    return fragments.filter(({ hit }) => isCopy.get(hit.path) !== false);
+    // What stands in the address itself is no byte of the image.
+    return fragments.filter(({ hit }) => hit.form !== "base64" || isCopy.get(hit.path) !== false);
   }
 }
 

@@ -345,3 +345,32 @@ Deno.test("an image that is no copy of a protected image passes, however alike t
   const carrier = new Uint8Array([...other, ...bytesOf(words)]);
   assert.equal(scanner.scan(url(carrier))?.path, "note.txt", "words of other files count as ever");
 });
+
+Deno.test("what only begins like an image, or a file that only spells like one, is a text", () => {
+  const begin = "data:image/png;base64,";
+  const secret = "Wq8Kz31Lm7tR42vB";
+  const image = new Uint8Array([
+    0x89,
+    0x50,
+    0x4e,
+    0x47,
+    0x0d,
+    0x0a,
+    0x1a,
+    0x0a,
+    ...bytesOf("lorem ipsum ".repeat(100)),
+  ]);
+  const scanner = scannerOf({
+    "kept.png": new Uint8Array([...image, ...bytesOf(secret)]),
+    "note.txt": `about   WEBP ${"dolor sit amet ".repeat(50)} ${secret.toLowerCase()}-9x`,
+  });
+  const texts = [begin + secret, `${begin}\n${secret}`, begin + btoa(secret), `${begin}${image.toBase64()} ${secret}`];
+  for (const text of texts) assert.ok(scanner.scan(text) !== null, text.slice(0, 60));
+  const other = new Uint8Array([...image.subarray(0, 8), ...bytesOf(`${secret.toLowerCase()}-9x`)]);
+  assert.equal(scanner.scan(begin + other.toBase64())?.path, "note.txt", "a text with WEBP in it");
+  assert.equal(
+    scanner.scan(begin + new Uint8Array(image.subarray(0, 30)).toBase64()),
+    null,
+    "control: a common header",
+  );
+});
