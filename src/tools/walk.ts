@@ -26,7 +26,7 @@ const LISTED_AHEAD = 16;
 /** Files that are given at once. */
 const MOST_AT_ONCE = 32;
 /** Milliseconds of work between two pauses. */
-const BREATH_MS = 50;
+const BREATH_MS = 200;
 /** Bytes of a `.gitignore` that are read. */
 const IGNORE_FILE_LIMIT = 256 * 1024;
 
