@@ -1,6 +1,6 @@
 /** What of a tree is protected now. Looks at each directory's times alone where nothing has changed since the last look. */
-import type { DirectoryEntry } from "../platform/files.ts";
-import { listInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { type FileKind, kindOf } from "../platform/files.ts";
+import { entriesInPlace, type PlainEntry, realPathInPlace } from "../platform/files_in_place.ts";
 import { normalise } from "../platform/path.ts";
 import { DirectoryCache, type DirectoryClock, type DirectoryFacts } from "./directory_cache.ts";
 import { foldedName } from "./folded.ts";
@@ -29,7 +29,7 @@ export interface Standing {
 /** Something named as files are that tell searches what to leave out. */
 export interface IgnoreFile {
   path: string;
-  kind: DirectoryEntry["kind"];
+  kind: FileKind;
 }
 
 /** The rules that a tree is walked with. */
@@ -220,8 +220,8 @@ export class ProtectedTree {
       list: (facts) => {
         const { version } = this.#rules;
         const entries = listQuietly(directory) ?? [];
-        const of = (wanted: DirectoryEntry["kind"]) =>
-          entries.filter(({ kind }) => kind === wanted).map(({ name }) => within(directory, name));
+        const of = (wanted: FileKind) =>
+          entries.filter((entry) => kindOf(entry) === wanted).map(({ name }) => within(directory, name));
         return { ...facts, version, directories: of("directory"), files: this.#ruled(of("file")) };
       },
     });
@@ -233,27 +233,26 @@ export class ProtectedTree {
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
     if (entries === null) return { ...facts, version, ...NOTHING };
-    const { standing, ignoreFiles } = namedIn(entries);
+    const { standing, ignoreFiles, worktree } = namedIn(entries);
     const ruled = this.#rules.covers(directory, standing);
-    const listed = { ...facts, version, ...this.#sort(directory, { entries, ruled }) };
-    const above = ignoreFiles.map(({ name, kind }) => ({ path: within(directory, name), kind }));
+    const listed = { ...facts, version, worktree, ...this.#sort(directory, { entries, ruled }) };
+    const above = ignoreFiles.map((entry) => ({ path: within(directory, entry.name), kind: kindOf(entry) }));
     this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles: above } });
     return listed;
   }
 
   #sort(
     directory: string,
-    { entries, ruled }: { entries: readonly DirectoryEntry[]; ruled: boolean },
-  ): Omit<Listed, keyof DirectoryFacts | "version"> {
+    { entries, ruled }: { entries: readonly PlainEntry[]; ruled: boolean },
+  ): Omit<Listed, keyof DirectoryFacts | "version" | "worktree"> {
     const directories: string[] = [];
     const files: string[] = [];
     const hidden: string[] = [];
     const links: string[] = [];
-    let worktree = false;
-    for (const { name, kind } of entries) {
-      if (name === ".git" && kind !== "directory") worktree = true;
-      // Most of a tree: nothing that lies here is covered.
-      if (!ruled && kind !== "directory") continue;
+    // Most of a tree: nothing that lies here is covered.
+    for (const entry of ruled ? entries : entries.filter(({ isDirectory }) => isDirectory)) {
+      const { name } = entry;
+      const kind = kindOf(entry);
       const path = within(directory, name);
       const rule = ruled ? this.#rules.rule(path) : null;
       if (rule === null || name === MARKER_NAME) {
@@ -268,7 +267,6 @@ export class ProtectedTree {
       files: files.join("/"),
       hidden: hidden.join("/"),
       links: links.join("/"),
-      worktree,
     };
   }
 
@@ -331,24 +329,28 @@ function joined(directories: readonly string[], placed: readonly Placed[]): Walk
 }
 
 /** What stands among entries; a marker and what git keeps by any name that some file system takes for theirs. */
-function namedIn(entries: readonly DirectoryEntry[]): { standing: Standing; ignoreFiles: readonly DirectoryEntry[] } {
+function namedIn(
+  entries: readonly PlainEntry[],
+): { standing: Standing; ignoreFiles: readonly PlainEntry[]; worktree: boolean } {
   const standing = { marker: false, git: false };
-  const ignoreFiles: DirectoryEntry[] = [];
+  const ignoreFiles: PlainEntry[] = [];
+  let worktree = false;
   for (const entry of entries) {
     const { name } = entry;
     if (!name.startsWith(".") && !NOT_PLAIN.test(name)) continue;
     const folded = foldedName(name);
     standing.marker ||= folded === MARKER_NAME;
     standing.git ||= folded === ".git";
+    worktree ||= name === ".git" && kindOf(entry) !== "directory";
     if (IGNORE_NAME.test(name)) ignoreFiles.push(entry);
   }
-  return { standing, ignoreFiles };
+  return { standing, ignoreFiles, worktree };
 }
 
 /** Null when it may not be listed, or is gone. */
-function listQuietly(directory: string): DirectoryEntry[] | null {
+function listQuietly(directory: string): PlainEntry[] | null {
   try {
-    return listInPlace(directory);
+    return entriesInPlace(directory);
   } catch (error) {
     systemReason(error);
     return null;

@@ -29,10 +29,15 @@ export interface FileStatus {
   owner: number | null;
 }
 
+/** What the runtime calls a file, in one word. Also of a directory's entry. */
+export function kindOf({ isSymlink, isFile, isDirectory }: Omit<Deno.DirEntry, "name">): FileKind {
+  return isSymlink ? "symlink" : isFile ? "file" : isDirectory ? "directory" : "other";
+}
+
 /** What the runtime says of a file, in our words. */
 export function statusOf(info: Deno.FileInfo): FileStatus {
   return {
-    kind: info.isSymlink ? "symlink" : info.isFile ? "file" : info.isDirectory ? "directory" : "other",
+    kind: kindOf(info),
     size: info.size,
     modified: info.mtime?.getTime() ?? 0,
     changed: info.ctime?.getTime() ?? 0,
@@ -128,20 +133,14 @@ export interface DirectoryEntry {
   kind: FileKind;
 }
 
+/** An entry as the runtime gives it, in our words. */
+export function entryOf(entry: Deno.DirEntry): DirectoryEntry {
+  return { name: entry.name, kind: kindOf(entry) };
+}
+
 /** The entries of a directory, in the order of the system; null when there is no such directory. */
-// deno-lint-ignore require-await -- a promise, so that callers need not know how it is done
 export async function listDirectory(path: string): Promise<DirectoryEntry[] | null> {
-  const entries: DirectoryEntry[] = [];
-  try {
-    for (const entry of Deno.readDirSync(path)) {
-      const kind = entry.isSymlink ? "symlink" : entry.isFile ? "file" : entry.isDirectory ? "directory" : "other";
-      entries.push({ name: entry.name, kind });
-    }
-  } catch (error) {
-    if (isAbsent(error)) return null;
-    throw error;
-  }
-  return entries;
+  return await presentOnly(() => Array.from(Deno.readDirSync(path), entryOf));
 }
 
 /** Makes a directory and its parents, readable by the owner alone (0700, whatever the umask). */

@@ -7,7 +7,7 @@ import type { Regex } from "./regex.ts";
 
 /** One step of the machine; targets are indexes. */
 type Step =
-  | { kind: "take"; set: CharacterSet; ascii: Uint8Array }
+  | { kind: "take"; set: CharacterSet }
   | { kind: "split"; one: number; other: number }
   | { kind: "jump"; to: number }
   | { kind: "check"; at: "start" | "end" | "boundary" | "inside" }
@@ -36,7 +36,7 @@ function write(regex: Regex, steps: Step[]): boolean {
   if (steps.length > STEP_LIMIT) return false;
   switch (regex.kind) {
     case "set":
-      steps.push({ kind: "take", set: regex.set, ascii: asciiTable(regex.set) });
+      steps.push({ kind: "take", set: regex.set });
       return true;
     case "assertion":
       steps.push({ kind: "check", at: regex.at });
@@ -104,6 +104,8 @@ function isWord(code: number): boolean {
 
 class Machine implements LinearMatcher {
   readonly #steps: readonly Step[];
+  /** Of each step that takes a character; made when a line is tested: most patterns never need this machine. */
+  #ascii: readonly (Uint8Array | null)[] | null = null;
   /** The place of the text at which a step was last added: each is added once a place. */
   readonly #seen: Int32Array;
   #current: number[] = [];
@@ -116,6 +118,7 @@ class Machine implements LinearMatcher {
   }
 
   test(line: string, late: () => boolean = () => false): boolean {
+    const ascii = this.#ascii ??= this.#steps.map((step) => step.kind === "take" ? asciiTable(step.set) : null);
     this.#seen.fill(-1);
     this.#current.length = 0;
     for (let at = 0, look = LOOK_EVERY;;) {
@@ -135,7 +138,7 @@ class Machine implements LinearMatcher {
       for (const index of taking) {
         const step = this.#steps[index];
         if (step?.kind !== "take") continue;
-        const takes = code < 128 ? step.ascii[code] === 1 : contains(step.set, code);
+        const takes = code < 128 ? ascii[index]?.[code] === 1 : contains(step.set, code);
         if (takes && this.#add(index + 1, after, line)) return true;
       }
       at = after;
