@@ -7,7 +7,6 @@ import type { AssistantItem, UserItem } from "../session/item.ts";
 import { admitPrompt } from "./admit_prompt.ts";
 import { nextReply } from "./reply.ts";
 import { failure, startCount, turnResult } from "./result.ts";
-import { closeOpenCalls, runCalls } from "./round.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
@@ -58,6 +57,7 @@ export async function runTurn(session: Session, prompt: UserItem, options: TurnO
     return turnResult(session, count, options.io.clock);
   } catch (error) {
     if (error instanceof OutputClosed) throw error;
+    const { closeOpenCalls } = await import("./round.ts");
     closeOpenCalls(session, options.signal.aborted ? "Interrupted." : "Not run: the turn ended before.");
     return failure(session, { count, error: options.signal.aborted ? options.signal.reason : error }, options.io.clock);
   }
@@ -79,6 +79,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     }
     const item = await nextReply(session, turn);
     if (item.calls.length > 0) {
+      const { runCalls } = await import("./round.ts");
       const interrupt = await runCalls(item.calls, session, turn);
       if (interrupt) throw new AgentcliError("interrupted", "the turn was ended by whoever was asked about a call");
       continue;

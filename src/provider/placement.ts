@@ -6,7 +6,6 @@ import { AgentcliError } from "../errors.ts";
 import { ask, fieldsOf, membersOf } from "./ask.ts";
 import type { HttpDoor } from "./http.ts";
 import { askForModels } from "./models.ts";
-import { recognise } from "./recognise.ts";
 import type { Endpoint } from "./types.ts";
 
 /** Longest wait for all questions together, in milliseconds. */
@@ -152,6 +151,7 @@ async function gateway(door: HttpDoor, { endpoint }: PlacedModel, limits: Limits
   const list = answer.kind === "list" ? answer.list : null;
   const refused = answer.kind === "refused" ? { refused: answer.answer } : {};
   const headers = answer.kind === "list" ? answer.list.headers : answer.answer.headers;
+  const { recognise } = await import("./recognise.ts");
   const server = await recognise(door, endpoint, { list, ...refused, ...limits });
   const unless = `; write \`local: true\` for ${endpoint.provider} if all of its models run on machines of yours`;
   if (server?.gateway) {

@@ -8,7 +8,7 @@ import { editDeclaration } from "./edit/declaration.ts";
 import { gitDeclaration } from "./git/declaration.ts";
 import { globDeclaration } from "./glob/declaration.ts";
 import { grepDeclaration } from "./grep/declaration.ts";
-import { parseRules, type Rule } from "./permission.ts";
+import { parseRules, type Rule } from "./permission_rule.ts";
 import { readDeclaration } from "./read/declaration.ts";
 import { todoWriteTool } from "./todo_write/tool.ts";
 import type { Tool } from "./tool.ts";

@@ -9,10 +9,8 @@ import { clean } from "../../terminal/clean.ts";
 import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
-import { askOnTerminal } from "./ask_terminal.ts";
 import { tellFailure } from "./failure.ts";
 import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
-import { jsonOutput, streamJsonOutput } from "./machine_output.ts";
 import type { TurnOutput } from "./output.ts";
 import { prepare, type PrepareExtras } from "./prepare.ts";
 import { readPrompt } from "./prompt.ts";
@@ -69,7 +67,7 @@ async function turn(
     if (!globals.quiet) {
       for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
     }
-    const output = outputOf(format, context, { session, partial: options.includePartialMessages });
+    const output = await outputOf(format, context, { session, partial: options.includePartialMessages });
     const prompt = await userItem(words, options.file, session);
     const holds = await admitPrompt(session, prompt, { allowed: options.allowProtectedPrompt });
     // What was let through to a model elsewhere is open for this turn, and the turn is not stored.
@@ -80,7 +78,10 @@ async function turn(
       io,
       model,
       signal: interrupt.signal,
-      ask: askOnTerminal(io),
+      ask: async (question, signal) => {
+        const { askOnTerminal } = await import("./ask_terminal.ts");
+        return await askOnTerminal(io)(question, signal);
+      },
       emit: stored ? recorder.before(tell) : tell,
       maxTurns: options.maxTurns,
     });
@@ -100,17 +101,13 @@ function checkOptions(options: RunOptions, format: Format): void {
   checkStoreOptions(options);
 }
 
-function outputOf(
+async function outputOf(
   format: Format,
   { io, globals }: Context,
   { session, partial }: { session: Session; partial: boolean },
-): TurnOutput {
-  switch (format) {
-    case "text":
-      return textOutput(io, globals);
-    case "json":
-      return jsonOutput(io);
-    case "stream-json":
-      return streamJsonOutput(io, { sessionId: session.id, partial, model: session.model.entry.id });
-  }
+): Promise<TurnOutput> {
+  if (format === "text") return textOutput(io, globals);
+  const { jsonOutput, streamJsonOutput } = await import("./machine_output.ts");
+  if (format === "json") return jsonOutput(io);
+  return streamJsonOutput(io, { sessionId: session.id, partial, model: session.model.entry.id });
 }
