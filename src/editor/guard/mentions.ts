@@ -65,11 +65,11 @@ export function findSwitch(
       if (reason !== null) return `${word} may not be named here: ${reason}`;
     }
   }
+  // Looking for these files takes as long as all the rest, and most commands have no pattern and change nothing.
+  if (!changes || shell.names.length === 0) return null;
   const scene = { view, from: shell.from, paths: switches.files(), dots: shell.dots };
   const found = shell.names.map((name) => firstMatch(name, scene)).find((path) => path !== undefined);
-  return found === undefined || !changes
-    ? null
-    : `${basename(found)} may not be named here: it decides what is protected`;
+  return found === undefined ? null : `${basename(found)} may not be named here: it decides what is protected`;
 }
 
 /** A command line as it was read. */
