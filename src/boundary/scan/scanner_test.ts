@@ -346,6 +346,24 @@ Deno.test("an image that is no copy of a protected image passes, however alike t
   assert.equal(scanner.scan(url(carrier))?.path, "note.txt", "words of other files count as ever");
 });
 
+Deno.test("short lines are one text, also where each has its number or the name of its file before it", () => {
+  const lines = ["7Kq2", "m9Xz", "Lw4t", "Ry81", "Bn5c"];
+  const scanner = scannerOf({ "codes.txt": lines.join("\n") });
+  const hex = hexOf(lines.join("")).map((pair, at) => `${at + 1}\t${pair}`).join("\n");
+  const base64 = (base64Of(lines.join("")).match(/.{1,6}/g) ?? []).map((part, at) => `b.txt:${at + 1}:${part}`).join(
+    "\n",
+  );
+  const numbered = [
+    (line: string, at: number) => `${at + 1}\t${line}`,
+    (line: string, at: number) => `     ${at + 98}\t${line}`,
+    (line: string, at: number) => `notes/codes.txt:${at + 1}:${line}`,
+    (line: string, at: number) => `notes/codes.txt-${at + 1}-${line}`,
+    (line: string, at: number) => `${at + 1}: ${line}`,
+  ].map((form) => lines.map(form).join("\n"));
+  for (const text of [...numbered, hex, base64]) assert.ok(scanner.scan(text) !== null, text);
+  assert.equal(scanner.scan("1\t7Kq2\n2\tnothing\n3\tLw4t"), null, "control: other lines between them");
+});
+
 Deno.test("what only begins like an image, or a file that only spells like one, is a text", () => {
   const begin = "data:image/png;base64,";
   const secret = "Wq8Kz31Lm7tR42vB";

@@ -45,8 +45,17 @@ const SHORTEST_REVERSED = 16;
 /** An escape inside of an escape (JSON in JSON) is undone so often. */
 const ESCAPE_DEPTH = 3;
 
+/** What our tools and others put before each line: `12\t`, `src/a.ts:12:`, `12: `. Without it short lines are one text. */
+const NUMBERED = /^[ \t]*(?:[^\s:]{1,300}[:-])?\d{1,9}[\t:|-]/gm;
+
 /** Every view of `text`, the likeliest first. The work of a view is done when it is asked for. */
 export function* viewsOf(text: string): Generator<View> {
+  yield* formsIn(text);
+  const bare = text.includes("\n") ? text.replace(NUMBERED, "") : text;
+  if (bare !== text) yield* formsIn(bare);
+}
+
+function* formsIn(text: string): Generator<View> {
   const encoder = new TextEncoder();
   const raw = encoder.encode(text);
   const plain = normaliseBytes(raw);
