@@ -152,3 +152,10 @@ Deno.test("a session or a model that is not there leaves the chat with what it h
   const sent = server.chats()[2]?.json.messages.slice(1).map((message: { content: string }) => message.content);
   assert.deepEqual(sent, ["one", "First.", "two", "Second.", "three"]);
 });
+
+Deno.test("all that commands say on piped input is written before the program ends", async () => {
+  await using home = await temporaryHome();
+  const done = await runProgram(["chat", "--model", "demo"], { home, stdin: "/undo\n".repeat(300) });
+  assert.equal(done.code, 0);
+  assert.equal(done.stderr.split("no turn of this session has changed files\n").length - 1, 300);
+});

@@ -41,6 +41,8 @@ class LineChat implements ChatView {
   /** Of the last turn, or of a command that failed since. */
   #code = 0;
   #ended = Promise.withResolvers<number>();
+  /** Settled when all that was told is written: the process ends right behind the chat. */
+  #told: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunOptions, context: Context) {
     this.#context = context;
@@ -65,6 +67,7 @@ class LineChat implements ChatView {
     } finally {
       remove();
       await this.#chat.close();
+      await this.#told;
     }
   }
 
@@ -105,7 +108,7 @@ class LineChat implements ChatView {
   clear(): void {}
 
   #tell(text: string): void {
-    void this.#context.io.stderr.write(text);
+    this.#told = Promise.all([this.#told, this.#context.io.stderr.write(text)]);
   }
 
   async #converse(first: string | undefined): Promise<number> {
