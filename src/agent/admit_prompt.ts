@@ -30,7 +30,10 @@ export async function admitPrompt(
   }
   const { provider, local } = model;
   const destination = { provider, local };
-  if (await net?.checkSystem(system.text, destination) === "protected") system.label = "no-cloud";
+  // A client writes the descriptions of its tools, and they stand before every message as the system message does.
+  for (const text of [system.text, JSON.stringify(session.schemas)]) {
+    if (await net?.checkSystem(text, destination) === "protected") system.label = "no-cloud";
+  }
   const found = await net?.checkPrompt({ text: prompt.text, images }, { ...destination, allowed }) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") prompt.label = "no-cloud";
   admit({ kind: "provider", name: provider, local }, [system, ...session.items, prompt]);

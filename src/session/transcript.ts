@@ -192,8 +192,9 @@ export class FileTranscript implements Transcript {
     const text = JSON.stringify(context);
     if (text === this.#written) return [];
     this.#written = text;
-    const system = labelOf(context.system) === "open" ? context.system : null;
-    const { tools, toolProtocol } = context;
+    const { toolProtocol } = context;
+    // The tools were looked through with the system message, and share its label.
+    const { system, tools } = labelOf(context.system) === "open" ? context : { system: null, tools: [] };
     return [ownLine("context", this.#given(), { system, tools, toolProtocol })];
   }
 

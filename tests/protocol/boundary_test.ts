@@ -124,10 +124,37 @@ Deno.test("what a client's hook adds is looked through before it is stored", asy
   }
 });
 
+Deno.test("what a client says of its tools is looked through before it is stored or sent elsewhere", async () => {
+  const canary = "CNRY_5b7e0c29d8f1a364";
+  for (const host of ["127.0.0.1", "127.0.0.2"] as const) {
+    for (const isProtected of [true, false]) {
+      await using home = await temporaryHome();
+      await home.write(".agentclisecret", "no-cloud: .env\n");
+      await home.write(".env", `KEY=${canary}\n`);
+      const words = isProtected ? `adds with ${canary}` : "adds two numbers up";
+      await using server = startFakeServer({ host, script: [say("Hello.")] });
+      await configure(home, { only: { baseUrl: server.baseUrl, models: [model] } });
+      await using client = startClient([], { home });
+      await client.request({ subtype: "initialize", sdkMcpServers: ["sums"] });
+      await client.say("hello");
+      const tool = { name: "plus", description: words, inputSchema: { type: "object" } };
+      for (const result of [{ protocolVersion: "2025-11-25", capabilities: {} }, {}, { tools: [tool] }]) {
+        await client.answer("mcp_message", { mcp_response: { jsonrpc: "2.0", result } });
+      }
+      const refused = isProtected && host === "127.0.0.2";
+      assert.equal((await client.result()).error_code, refused ? "policy_refused" : null);
+      await client.end();
+      assert.equal(server.chats().some(({ text }) => text.includes(words)), !refused);
+      assert.equal((await transcripts(home)).includes(words), !isProtected, `${host}: ${words}`);
+    }
+  }
+});
+
 async function transcripts(home: TemporaryHome): Promise<string> {
   const projects = `${home.agentcliHome}/projects`;
   let text = "";
-  for (const { name: slug } of Deno.readDirSync(projects)) {
+  const isThere = await Deno.stat(projects).then(() => true, () => false);
+  for (const { name: slug } of isThere ? Deno.readDirSync(projects) : []) {
     for (const { name } of Deno.readDirSync(`${projects}/${slug}`)) {
       if (name.endsWith(".jsonl")) text += await Deno.readTextFile(`${projects}/${slug}/${name}`);
     }

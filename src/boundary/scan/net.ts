@@ -172,7 +172,10 @@ export async function checkSystem(net: ScanNet, text: string, { provider }: { pr
   throw new AgentcliError(
     "policy_refused",
     `the system prompt holds ${placeOf(net, hit)}; the provider "${provider}" is not local`,
-    { hint: "use a local model, or take that text out of --system-prompt, --append-system-prompt and AGENTS.md" },
+    {
+      hint: "use a local model, or take that text out of --system-prompt, --append-system-prompt, AGENTS.md and the " +
+        "descriptions of a client's tools",
+    },
   );
 }
 
