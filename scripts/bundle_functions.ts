@@ -2,8 +2,9 @@
  * The functions of a piece of code: how each is called across builds, and how it is compiled ahead.
  *
  * V8 compiles a function with parentheses around it together with the code around it. That reaches declarations, arrows,
- * function expressions and methods of object literals; methods of classes have no such form.
+ * function expressions and methods of object literals; methods of classes are written in another way for it.
  */
+import { methodAhead } from "./bundle_methods.ts";
 import { childrenOf, type Edit, edited, isNode, nameOf, type Node, treeOf } from "./bundle_syntax.ts";
 
 /** A function in a piece of code. */
@@ -14,8 +15,8 @@ export interface FoundFunction {
   start: number;
   body: number;
   end: number;
-  /** How it is compiled ahead: as a variable at the front, or with another head. Null where that cannot be. */
-  ahead: { variable: string } | { head: Edit } | null;
+  /** How it is compiled ahead: as a variable at the front, or written otherwise. Null where that cannot be. */
+  ahead: { variable: string } | { edits: Edit[] } | null;
 }
 
 const TITLE = /^\/\/ (\S+)$/gm;
@@ -35,12 +36,23 @@ function nameGiven(parent: Node): string {
   return nameOf(parent.type === "VariableDeclarator" ? parent.id : parent.key);
 }
 
-function aheadOf(node: Node, code: string, around: { parent: Node; nested: boolean }): FoundFunction["ahead"] {
-  const { parent, nested } = around;
+interface Around {
+  parent: Node;
+  nested: boolean;
+  /** The body of the class that it is a member of. */
+  owner: Node | null;
+}
+
+function aheadOf(node: Node, code: string, { parent, nested, owner }: Around): FoundFunction["ahead"] {
+  const edits = (head: Edit): { edits: Edit[] } => ({ edits: [head, { from: node.end, to: node.end, text: ")" }] });
   if (node.type === "FunctionDeclaration") return nested ? null : { variable: nameOf(node.id) };
-  if (parent.type === "MethodDefinition" || (parent.type === "Property" && parent.kind !== "init")) return null;
+  if (parent.type === "MethodDefinition") {
+    const ahead = owner === null ? null : methodAhead(parent, owner, code);
+    return ahead === null ? null : { edits: ahead };
+  }
+  if ((parent.type === "Property" && parent.kind !== "init")) return null;
   if (parent.type !== "Property" || parent.method !== true) {
-    return { head: { from: node.start, to: node.start, text: "(" } };
+    return edits({ from: node.start, to: node.start, text: "(" });
   }
   // `super` has a meaning in methods alone.
   if (parent.computed === true || !isNode(parent.key) || /\bsuper\b/.test(code.slice(node.start, node.end))) {
@@ -48,7 +60,7 @@ function aheadOf(node: Node, code: string, around: { parent: Node; nested: boole
   }
   const word = `${node.async === true ? "async " : ""}function${node.generator === true ? "*" : ""}`;
   const key = code.slice(parent.key.start, parent.key.end);
-  return { head: { from: parent.start, to: node.start, text: `${key}: (${word}` } };
+  return edits({ from: parent.start, to: node.start, text: `${key}: (${word}` });
 }
 
 /** All functions of a text that the bundler wrote. Throws `SyntaxError`. */
@@ -62,21 +74,22 @@ export function functionsOf(code: string): FoundFunction[] {
     counts.set(wanted, count);
     return name !== "" && count === 1 ? wanted : `${wanted}#${count}`;
   };
-  const visit = (node: Node, parent: Node, outer: string) => {
+  const visit = (node: Node, { parent, outer, owner }: { parent: Node; outer: string; owner: Node | null }) => {
     const around = outer !== "" ? outer : `${titles.findLast(({ at }) => at <= node.start)?.title ?? ""} `;
     let inside = outer;
     if (/Function/.test(node.type) && isNode(node.body)) {
       const key = keyOf(around, nameOf(node.id) || nameGiven(parent));
-      const ahead = aheadOf(node, code, { parent, nested: outer !== "" });
+      const ahead = aheadOf(node, code, { parent, nested: outer !== "", owner });
       found.push({ key, start: node.start, body: node.body.start, end: node.end, ahead });
       inside = `${key}/`;
     } else if (/Class/.test(node.type) && isNode(node.body)) {
       inside = `${around}${plainName(nameOf(node.id)) || nameGiven(parent)}.`;
     }
-    for (const child of childrenOf(node)) visit(child, node, inside);
+    const members = node.type === "ClassBody" ? node : parent.type === "ClassBody" ? owner : null;
+    for (const child of childrenOf(node)) visit(child, { parent: node, outer: inside, owner: members });
   };
   const tree = treeOf(code);
-  visit(tree, tree, "");
+  visit(tree, { parent: tree, outer: "", owner: null });
   return found;
 }
 
@@ -89,7 +102,7 @@ export function compiledAhead(code: string, eager: ReadonlySet<string>): string 
   const declarations: { title: string; start: number; end: number; name: string }[] = [];
   for (const { key, start, end, ahead } of functionsOf(code)) {
     if (ahead === null || !eager.has(key)) continue;
-    if ("head" in ahead) edits.push(ahead.head, { from: end, to: end, text: ")" });
+    if ("edits" in ahead) edits.push(...ahead.edits);
     else declarations.push({ title: key.slice(0, key.indexOf(" ")), start, end, name: ahead.variable });
   }
   let first = "";
