@@ -47,7 +47,7 @@ function aheadOf(node: Node, code: string, { parent, nested, owner }: Around): F
   const edits = (head: Edit): { edits: Edit[] } => ({ edits: [head, { from: node.end, to: node.end, text: ")" }] });
   if (node.type === "FunctionDeclaration") return nested ? null : { variable: nameOf(node.id) };
   if (parent.type === "MethodDefinition") {
-    const ahead = owner === null ? null : methodAhead(parent, owner, code);
+    const ahead = owner === null ? null : methodAhead(parent, { owner, code });
     return ahead === null ? null : { edits: ahead };
   }
   if ((parent.type === "Property" && parent.kind !== "init")) return null;

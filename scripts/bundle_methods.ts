@@ -4,8 +4,11 @@
  */
 import { childrenOf, type Edit, isNode, nameOf, type Node } from "./bundle_syntax.ts";
 
-/** The edits that make a method of a class a function in parentheses; null where that would not be the same. */
-export function methodAhead(method: Node, owner: Node, code: string): Edit[] | null {
+/**
+ * The edits that make a method a function in parentheses; null where that would not be the same. `owner` is the body of its
+ * class.
+ */
+export function methodAhead(method: Node, { owner, code }: { owner: Node; code: string }): Edit[] | null {
   const { value, key } = method;
   if (
     !isNode(value) || !isNode(key) || method.kind !== "method" || method.static === true || method.computed === true
