@@ -55,16 +55,18 @@ export function readShell(text: string, { depth = 0 }: { depth?: number } = {}):
   const read = new Lexer(text).read() ?? new Lexer(text.replace(/["'`]/g, " ")).read() ??
     new Lexer(text.replace(/["'`$]/g, " ")).read();
   if (read === null || depth > DEPTH_LIMIT) return { names: [], prose: [] };
-  const { tokens, quoted, commands } = read;
+  const { tokens, quoted, commands, unsure } = read;
   const programs = tokens.filter(({ operator }) => !operator)
     .map(({ text }) => text.replace(/^.*[/\\]/, "").replace(/\.exe$/i, ""));
   const isShell = programs.some((word) => SHELLS.test(word));
   const names = [...namesOf(tokens)];
   const nested = [...commands, ...(isShell ? quoted.map(({ text }) => text) : [])];
+  // Behind a comment or a text of several lines a quote may be none: whatever stands there counts without quotes too.
+  if (unsure < text.length) nested.push(text.slice(unsure).replace(/["'`#<]/g, " "));
   for (const command of nested) names.push(...readShell(command, { depth: depth + 1 }).names);
   if (isShell) return { names, prose: [] };
   for (const { text } of quoted) names.push(...quotedPatterns(text));
-  const isProse = ({ text, holdsCommand }: Quoted) => !holdsCommand && /\S\s+\S/.test(text);
+  const isProse = ({ to, text, holdsCommand }: Quoted) => !holdsCommand && to <= unsure && /\S\s+\S/.test(text);
   const prose = programs.some((word) => RUNNERS.test(word)) ? [] : quoted.filter(isProse);
   return { names, prose };
 }
@@ -168,20 +170,25 @@ class Lexer {
   #at = 0;
   #word = "";
   #inWord = false;
+  /** Where the first comment or text of several lines begins: quotes in it are none, and nobody reads it here. */
+  #unsure = Infinity;
 
   constructor(text: string) {
     this.#text = text;
   }
 
   /** Null for quotes or parentheses that do not end. */
-  read(): { tokens: readonly Token[]; quoted: readonly Quoted[]; commands: readonly string[] } | null {
+  read(): { tokens: readonly Token[]; quoted: readonly Quoted[]; commands: readonly string[]; unsure: number } | null {
     while (this.#at < this.#text.length) if (!this.#next()) return null;
     this.#endWord();
-    return { tokens: this.#tokens, quoted: this.#quoted, commands: this.#commands };
+    return { tokens: this.#tokens, quoted: this.#quoted, commands: this.#commands, unsure: this.#unsure };
   }
 
   #next(): boolean {
     const sign = this.#text[this.#at] ?? "";
+    if ((sign === "#" && !this.#inWord) || /^<<[^<]/.test(this.#text.slice(this.#at, this.#at + 3))) {
+      this.#unsure = Math.min(this.#unsure, this.#at);
+    }
     if (/\s/.test(sign) && sign !== "\n") this.#endWord();
     else if (/[;|&<>()\n]/.test(sign)) return this.#operator();
     else if (sign === "'") return this.#single();
