@@ -172,7 +172,7 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "git commit -m 'Move the data, not the code'",
       "git commit -m 'keep secrets out' # and push",
       "wc -w <<< 'keep secrets out'",
-      "# it's the list\nls src # it's short",
+      "# it's all\nls src # it's short",
       `git commit -m "$(cat <<'EOF'\nKeep secrets out of it\n\n* don't log (it's odd)\n* 1) \`x\` of $y\nEOF\n)"`,
       `git commit -m "$(cat <<"END"\nWhat's in * is data\nEND\n)" && git push`,
       `gh pr create --title a --body "$(cat <<'EOF'\n## Test\n- [ ] *all* of config\nEOF\n)"`,

@@ -186,9 +186,8 @@ class Lexer {
 
   #next(): boolean {
     const sign = this.#text[this.#at] ?? "";
-    if ((sign === "#" && !this.#inWord) || /^<<[^<]/.test(this.#text.slice(this.#at, this.#at + 3))) {
-      this.#unsure = Math.min(this.#unsure, this.#at);
-    }
+    const begins = sign === "#" ? !this.#inWord : sign === "<" && this.#beginsLines();
+    if (begins) this.#unsure = Math.min(this.#unsure, this.#at);
     if (/\s/.test(sign) && sign !== "\n") this.#endWord();
     else if (/[;|&<>()\n]/.test(sign)) return this.#operator();
     else if (sign === "'") return this.#single();
@@ -203,6 +202,11 @@ class Lexer {
     else this.#add(SIGNS.get(sign) ?? sign);
     this.#at += 1;
     return true;
+  }
+
+  /** `<<` of a text of several lines, not `<<<` of a word. */
+  #beginsLines(): boolean {
+    return this.#text[this.#at + 1] === "<" && this.#text[this.#at + 2] !== "<" && this.#text[this.#at - 1] !== "<";
   }
 
   #add(text: string): void {
