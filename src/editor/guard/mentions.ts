@@ -58,7 +58,8 @@ export function findSwitch(
   const own = switches.reasonOfCommand(text);
   if (own !== null) return own;
   const changes = switches.changes(text);
-  for (const { word, loose } of distinctWords(text, "command")) {
+  const made = shell.names.map(({ text: word, loose }) => ({ word, loose }));
+  for (const { word, loose } of [...distinctWords(text, "command"), ...made]) {
     if (word === "." || word === "..") continue;
     for (const path of view.meanings(loose ? `.${word}` : word, shell)) {
       const reason = switches.reasonAt(path) ?? (changes ? switches.reasonAbove(path) : null);
@@ -80,14 +81,17 @@ interface Command extends ShellReading {
   dots: boolean;
 }
 
+/** What stands behind it is looked at once more: `sh -c "cd src; …"` looks like one of these options. */
 const GOES_INTO =
-  /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--directory|--cwd)[\s=]+(?:--\s+)?("[^"]+"|'[^']+'|[^\s;&|)"'`]+)/gi;
+  /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--(?:chdir|cwd|directory|prefix|work-tree|working-directory))[\s=]+(?:--\s+)?(?=("[^"]+"|'[^']+'|[^\s;&|)"'`]+))/gi;
 
 function readCommand(text: string, view: ProtectedView): Command {
   const from = new Set<string>();
   let at: readonly string[] = [];
   for (const [, word = ""] of text.matchAll(GOES_INTO)) {
-    at = view.meanings(word.replace(/^["']|["']$/g, ""), { from: at }).filter(exists);
+    // Behind a variable it may start anywhere; most often that is where the command runs.
+    const named = word.replace(/^["']|["']$/g, "").replace(/^\$(?:\w+|\{\w+\})\//, "");
+    at = view.meanings(named, { from: at }).filter(exists);
     for (const directory of at) from.add(directory);
   }
   return { ...readShell(text), from: [...from], dots: /dotglob|GLOB_?DOTS/i.test(text) };
@@ -119,6 +123,9 @@ function spellingsOf(text: string, kind: TextKind): Set<string> {
 /** A variable, or the end of a command whose output takes its place, and a path behind it. */
 const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+)["']*([/\\][^\s"'`;|&<>()=,:#$]+)/gi;
 
+/** What a shell puts in the place of a variable that is not set, or is. */
+const IN_PLACE = /\$\{\w+:?[-+=?]([^\s{}]+)\}/g;
+
 /** The words of all spellings, each once. `loose`: it follows a variable. Throws {@link TooManyWords}. */
 function* distinctWords(text: string, kind: TextKind): Generator<{ word: string; loose: boolean }> {
   const seen = new Set<string>();
@@ -127,6 +134,11 @@ function* distinctWords(text: string, kind: TextKind): Generator<{ word: string;
       if (seen.has(word)) continue;
       seen.add(word);
       if (seen.size > WORD_LIMIT) throw new TooManyWords("the text has too many words to be looked at");
+      yield { word, loose: false };
+    }
+    for (const [, word = ""] of kind === "command" ? spelling.matchAll(IN_PLACE) : []) {
+      if (seen.has(word)) continue;
+      seen.add(word);
       yield { word, loose: false };
     }
     for (const [, word = ""] of spelling.matchAll(BEHIND_VARIABLE)) {
@@ -152,8 +164,8 @@ function* wordsOf(text: string, kind: TextKind): Generator<string> {
     yield word.startsWith("@") && !plain.includes("/") ? `${plain}/` : plain;
     yield plain.replace(/[.,]+$/, "");
     if (plain.includes("%")) yield decoded(plain);
-    // `-f.env`, `-.env`: the value of a short option.
-    if (/^-[^-]/.test(plain)) yield* [plain.slice(1), plain.slice(2)];
+    // `-f.env`, `-.env`, `-d@.env`: the value of a short option.
+    if (/^-[^-]/.test(plain)) yield* [plain.slice(1), plain.slice(2).replace(/^@/, "")];
   }
   // `@secrets`, `"credentials"`, and `secrets/` are names even where the word alone would be language.
   if (kind === "prose") {

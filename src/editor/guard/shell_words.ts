@@ -116,7 +116,7 @@ function* nameIn(word: string): Generator<ShellName> {
 function* quotedPatterns(text: string): Generator<ShellName> {
   for (const word of text.split(/\s+/)) {
     if (!/[*?[]/.test(word) || /[{}]/.test(word)) continue;
-    const pattern = word.replace(/\[[^\]]*\]/g, ANY).replaceAll("*", STAR).replaceAll("?", ANY);
+    const pattern = word.replace(/\[(?:\[:\w+:\]|[^\]])*\]/g, ANY).replaceAll("*", STAR).replaceAll("?", ANY);
     if (/[\p{L}\p{N}]/u.test(pattern)) yield { text: pattern, loose: false };
   }
 }
@@ -343,9 +343,10 @@ class Lexer {
     return -1;
   }
 
-  /** `[abc]` stands for one sign. */
+  /** `[abc]` and `[[:alpha:]]` stand for one sign. */
   #class(): void {
-    const [found = ""] = /^\[[!^]?\]?[^\]\s;|&<>()"'`]*\]/.exec(this.#text.slice(this.#at, this.#at + 300)) ?? [];
+    const [found = ""] =
+      /^\[[!^]?\]?(?:\[:\w+:\]|[^\]\s;|&<>()"'`])*\]/.exec(this.#text.slice(this.#at, this.#at + 300)) ?? [];
     if (found.length < 3) return this.#add("[");
     this.#add(ANY);
     this.#at += found.length - 1;

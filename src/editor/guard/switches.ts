@@ -11,9 +11,11 @@ import type { ProtectedView } from "./view.ts";
 
 /** What changes or takes away a directory that it is given. */
 const CHANGING =
-  /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b/i;
-/** The verbs of `agentcli editor` that change what is installed. */
-const OWN_VERBS = /agentcli[^\s;&|]{0,20}\s[^;&|\n]{0,500}?\beditor["']?\s+["']?(?:add|apply|import|init|remove)\b/i;
+  /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|tee|truncate|dd|install|sed|perl|patch|tar|unzip|trash|rimraf|mount|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b|\s-delete\b|>\s*[^\s;&|]*[*?[{]/i;
+/** The verbs of `agentcli editor` that change what is installed, in a text without quotes. */
+const OWN_VERBS = /agentcli[^]{1,500}?\beditor(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|apply|import|init|remove)\b/i;
+/** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
+const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
 /** What switches the guard off around a project. */
 export class Switches {
@@ -52,7 +54,8 @@ export class Switches {
 
   /** Why a command may not run: it changes what is installed, by agentcli itself. */
   reasonOfCommand(text: string): string | null {
-    return OWN_VERBS.test(text) && !/\s--dry-run\b/.test(text) ? "it changes what agentcli installed" : null;
+    const plain = text.replace(/\\\r?\n|["'\\]/g, "");
+    return OWN_VERBS.test(plain) && !SHOWS_ALONE.test(plain) ? "it changes what agentcli installed" : null;
   }
 
   /** Whether a command may change directories that it names. */
