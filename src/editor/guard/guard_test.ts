@@ -148,6 +148,13 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       `# "$(cat <<'EOF'\ntar c secrets docs\nEOF\n)"`,
       `cat <<EOF\n"\nEOF\ntar c secrets docs\ncat <<EOF\n"\nEOF`,
       `cat <<-'EOF'\n'\nEOF\ncat *\ncat <<EOF\n'\nEOF`,
+      // Nor those that the shell reads in another way than one after the other.
+      "echo $'\\''; tar c secrets docs; echo $'\\'' \\'",
+      `echo "$(echo ")")" ; tar c secrets docs ; echo "x" # "`,
+      'echo "`echo \\`a\\` ""` " ; tar c secrets docs; echo ""',
+      `echo "$(case x in x) echo "a";; esac) "; tar c secrets docs; echo "a b"`,
+      `echo "\${x:-"}"}"; tar c secrets docs; echo "\${x:-"}"}"`,
+      `echo "\${x:-'}" ; tar c secrets docs ; echo "'}"`,
       // What switches the guard off.
       "rm .agentclisecret",
       "echo > .agentclisecret",

@@ -61,7 +61,7 @@ export function readShell(text: string, { depth = 0 }: { depth?: number } = {}):
   const isShell = programs.some((word) => SHELLS.test(word));
   const names = [...namesOf(tokens)];
   const nested = [...commands, ...(isShell ? quoted.map(({ text }) => text) : [])];
-  // Behind a comment or a text of several lines a quote may be none: whatever stands there counts without quotes too.
+  // Where a quote may be none, whatever follows counts without quotes too.
   if (unsure < text.length) nested.push(text.slice(unsure).replace(/["'`#<]/g, " "));
   for (const command of nested) names.push(...readShell(command, { depth: depth + 1 }).names);
   if (isShell) return { names, prose: [] };
@@ -170,11 +170,13 @@ class Lexer {
   #at = 0;
   #word = "";
   #inWord = false;
-  /** Where the first comment or text of several lines begins: quotes in it are none, and nobody reads it here. */
-  #unsure = Infinity;
+  /** From here on quotes may be none, or end elsewhere: comments, texts of several lines, quotes within quotes. */
+  #unsure: number;
 
   constructor(text: string) {
     this.#text = text;
+    const odd = text.search(/\\`|\$'|\bcase\b/);
+    this.#unsure = odd < 0 ? Infinity : odd;
   }
 
   /** Null for quotes or parentheses that do not end. */
@@ -187,7 +189,7 @@ class Lexer {
   #next(): boolean {
     const sign = this.#text[this.#at] ?? "";
     const begins = sign === "#" ? !this.#inWord : sign === "<" && this.#beginsLines();
-    if (begins) this.#unsure = Math.min(this.#unsure, this.#at);
+    if (begins) this.#doubt(this.#at);
     if (/\s/.test(sign) && sign !== "\n") this.#endWord();
     else if (/[;|&<>()\n]/.test(sign)) return this.#operator();
     else if (sign === "'") return this.#single();
@@ -202,6 +204,10 @@ class Lexer {
     else this.#add(SIGNS.get(sign) ?? sign);
     this.#at += 1;
     return true;
+  }
+
+  #doubt(at: number): void {
+    this.#unsure = Math.min(this.#unsure, at);
   }
 
   /** `<<` of a text of several lines, not `<<<` of a word. */
@@ -326,13 +332,14 @@ class Lexer {
     return this.#variable(end + 1, { found: true });
   }
 
-  /** Where the bracket at `start` is closed; -1 where it is not. What stands in quotes closes nothing. */
+  /** Where the bracket at `start` is closed; -1 where it is not. What stands in single quotes closes nothing. */
   #closing(start: number): number {
     const open = this.#text[start];
     const close = open === "(" ? ")" : "}";
     let depth = 0;
     for (let at = start; at < this.#text.length; at++) {
       const sign = this.#text[at];
+      if (sign === '"' || sign === (open === "(" ? "#" : "'")) this.#doubt(start);
       if (sign === "\\") at += 1;
       else if (sign === "'") {
         const end = this.#text.indexOf("'", at + 1);
