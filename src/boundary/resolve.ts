@@ -33,9 +33,11 @@ function textProblem(path: string, roots: Roots): Refusal | null {
 async function realOf(path: string, given: string): Promise<string | Refusal> {
   const missing: string[] = [];
   for (let at = path;;) {
-    const real = await realPath(at);
-    if (real !== null) return join(normalise(real), ...missing);
-    if (await lstat(at) !== null) return { refused: "absent", message: `${given} is a link that leads nowhere` };
+    if (await lstat(at) !== null) {
+      const real = await realPath(at);
+      if (real !== null) return join(normalise(real), ...missing);
+      return { refused: "absent", message: `${given} is a link that leads nowhere` };
+    }
     const up = dirname(at);
     if (up === at) return path;
     missing.unshift(basename(at));

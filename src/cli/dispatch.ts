@@ -48,8 +48,9 @@ export function kebabCase(name: string): string {
 
 function readOptions(line: Normalised, declared: Options): Values<Options> {
   const values: Record<string, unknown> = {};
-  for (const [name, option] of Object.entries(declared)) {
-    values[name] = option.kind === "flag" ? false : option.kind === "list" ? [] : undefined;
+  for (const name of Object.keys(declared)) {
+    const kind = declared[name]?.kind;
+    values[name] = kind === "flag" ? false : kind === "list" ? [] : undefined;
   }
   for (const text of line.options) {
     const equals = text.indexOf("=");

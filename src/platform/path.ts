@@ -42,7 +42,13 @@ export function normalise(path: string): string {
 
 /** The parts joined by separators and normalised; an absolute part does not restart the path. */
 export function join(...parts: string[]): string {
-  return normalise(parts.filter((part) => part !== "").join("/"));
+  // Without lists in between: every path of a start comes by here.
+  let text = "";
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] ?? "";
+    if (part !== "") text = text === "" ? part : `${text}/${part}`;
+  }
+  return normalise(text);
 }
 
 /** `path` as an absolute, normalised path; a relative one is taken from `base`. */

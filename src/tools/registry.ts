@@ -38,10 +38,12 @@ export function selectTools(
   tools: Tool[],
   options: { only?: readonly string[]; without?: readonly string[] },
 ): Tool[] {
+  const { only: wanted, without: unwanted = [] } = options;
+  if (wanted === undefined && unwanted.length === 0) return tools;
   const named = (list: readonly string[], among = tools) => new Set(list.map((name) => toolNamed(name, among).name));
-  const only = options.only === undefined ? null : named(options.only);
+  const only = wanted === undefined ? null : named(wanted);
   // What this session does not have can be left out all the same.
-  const without = named(options.without ?? [], [...tools, ...builtinTools({ git: true })]);
+  const without = named(unwanted, [...tools, ...builtinTools({ git: true })]);
   return tools.filter(({ name }) => only?.has(name) !== false && !without.has(name));
 }
 
@@ -50,6 +52,7 @@ export function selectTools(
  * denies nothing is worse than none. Tools of other servers (`mcp__…`) may come later.
  */
 export function readRules(texts: readonly string[]): Rule[] {
+  if (texts.length === 0) return [];
   // Git too: whether a session has it depends on the project, and a rule may be written for all.
   const tools = builtinTools({ git: true });
   for (const text of texts) {
