@@ -91,3 +91,54 @@ Deno.test("what is protected is shown by import by its name, and not taken over"
   const ledger = await Deno.readTextFile(`${home.agentcliHome}/editor/ledger.json`);
   assert.equal(ledger.includes("rules/own.md"), false);
 });
+
+/** All that the home keeps of the editor, base64 read. */
+function keptInHome(home: TemporaryHome): string {
+  const texts: string[] = [];
+  const waiting = [`${home.agentcliHome}/editor`];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const { name, isDirectory } of Deno.readDirSync(at)) {
+      if (isDirectory) waiting.push(`${at}/${name}`);
+      else texts.push(Deno.readTextFileSync(`${at}/${name}`));
+    }
+  }
+  const text = texts.join("\n");
+  const packed = text.match(/[A-Za-z0-9+/]{24,}={0,2}/g)?.filter((run) => run.length % 4 === 0) ?? [];
+  return [text, ...packed.map((run) => new TextDecoder().decode(Uint8Array.fromBase64(run)))].join("\n");
+}
+
+for (
+  const [what, { line, marker, isKept }] of Object.entries({
+    "a copy of protected content": { line: SECRET, marker: "", isKept: false },
+    "a protected file": { line: "words of nobody", marker: "no-cloud: AGENTS.md\n", isKept: false },
+    "control, an open file": { line: "words of nobody", marker: "", isKept: true },
+  })
+) {
+  Deno.test(`the home keeps no original with protected content, and it comes back all the same: ${what}`, async () => {
+    await using home = await temporaryHome();
+    await project(home);
+    await home.write(".agentclisecret", `no-cloud: sk/cred\n${marker}`);
+    const text = `# Notes\r\n\n${line}\n`;
+    await home.write("AGENTS.md", text);
+    await done(home, "init", "--yes");
+    assert.ok((await Deno.readTextFile(`${home.project}/AGENTS.md`)).length > text.length, "ours was written into it");
+    assert.equal(keptInHome(home).includes(line), isKept);
+    await done(home, "remove", "--all", "--yes");
+    assert.equal(await Deno.readTextFile(`${home.project}/AGENTS.md`), text);
+  });
+}
+
+Deno.test("what holds a copy of protected content is not taken over: the ledger would hold it", async () => {
+  await using home = await temporaryHome();
+  await project(home);
+  await home.write(".agentclisecret", "no-cloud: sk/cred\n");
+  const hooks = { hooks: { pre_run_command: [{ command: "bash .ide/hooks/x.sh" }] } };
+  await home.write(".ide/hooks.json", JSON.stringify(hooks));
+  await home.write(".ide/hooks/x.sh", `echo ${SECRET}\n`);
+  await home.write(".ide/workflows/copied.md", `---\ndescription: d\n---\n${SECRET}\n`);
+  await home.write(".ide/workflows/open.md", "---\ndescription: d\n---\nSay the open words.\n");
+  await done(home, "import", "--all");
+  const kept = keptInHome(home);
+  assert.ok(kept.includes("Say the open words."), "control: the open one is taken over");
+  assert.equal(kept.includes(SECRET), false);
+});

@@ -32,6 +32,11 @@ export interface ApplyOptions {
   /** Told the plan before anything is written, while nobody else of us can write. */
   announce?(plan: Plan): Promise<void>;
   operations?: Operations;
+  /**
+   * Whether the first original of a file may be kept in the home; without an answer it is. Of one that is not, ours is
+   * taken out again later, and what stands around it stays as it is then.
+   */
+  mayKeep?(path: string, bytes: Uint8Array): Promise<boolean>;
 }
 
 /**
@@ -53,7 +58,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
       });
     }
     await options.announce?.(plan);
-    const { next, records, dropped } = await ledgerAfter(ledger, plan, home);
+    const { next, records, dropped } = await ledgerAfter(ledger, plan, { home, mayKeep: options.mayKeep });
     if (plan.changes.length > 0) {
       // The ledger first: what is written and not noted would be foreign for ever.
       await writeLedger(home, betweenLedgers(ledger, next, { records }));
@@ -103,17 +108,20 @@ async function fingerprint({ changes }: Plan): Promise<string> {
   return (await Promise.all(parts)).join("\n");
 }
 
+/** Where first originals are kept, and which. */
+type Keeping = { home: Home } & Pick<ApplyOptions, "mayKeep">;
+
 /** The ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it forgets. */
 async function ledgerAfter(
   ledger: Ledger,
   plan: Plan,
-  home: Home,
+  keeping: Keeping,
 ): Promise<{ next: Ledger; records: Record<string, FileRecord>; dropped: string[] }> {
   const directories = await directoriesAfter(ledger, plan);
   const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files }, directories };
   const records: Record<string, FileRecord> = {};
   for (const change of plan.changes) {
-    const record = await recordAfter(ledger, change, home);
+    const record = await recordAfter(ledger, change, keeping);
     next.files[change.path] = record;
     records[change.path] = { ...record, also: [change.before === null ? null : await sha256(change.before.bytes)] };
   }
@@ -149,9 +157,15 @@ function directoriesOfOurs(ledger: Ledger): Set<string> {
 }
 
 /** The record of a file after a change; keeps the first original when it is our first. */
-async function recordAfter(ledger: Ledger, { path, before, after }: Change, home: Home): Promise<FileRecord> {
+async function recordAfter(
+  ledger: Ledger,
+  { path, before, after }: Change,
+  { home, mayKeep }: Keeping,
+): Promise<FileRecord> {
   const known = ledger.files[path];
-  if (known === undefined && before !== null) await keepOriginal(home, path, { found: before });
+  if (known === undefined && before !== null && await mayKeep?.(path, before.bytes) !== false) {
+    await keepOriginal(home, path, { found: before });
+  }
   const asWeLeftIt = known === undefined ||
     ownStates(known).includes(before === null ? null : await sha256(before.bytes));
   return {

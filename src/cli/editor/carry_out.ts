@@ -72,16 +72,17 @@ export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: 
   const show = async (plan: Plan) => {
     if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, scene));
   };
+  const mayKeep = async (path: string, bytes: Uint8Array) => await (await scene.protection()).mayKeep(path, bytes);
   const plan = globals.yes && !options.dryRun
     // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
-    ? await applyChanges(scene.home, wanted, { announce: show })
+    ? await applyChanges(scene.home, wanted, { announce: show, mayKeep })
     : await planChanges(scene.home, wanted);
   const isEmpty = plan.changes.length === 0;
   if (!globals.yes || options.dryRun) await show(plan);
   if (!globals.yes && !options.dryRun) {
     if (!isEmpty) await confirm(io, questionOf(plan)).then(refuse);
     // Also when no file changes: what is wanted is noted all the same.
-    await applyChanges(scene.home, wanted, { expected: plan });
+    await applyChanges(scene.home, wanted, { expected: plan, mayKeep });
   }
   if (globals.json) await io.stdout.write(jsonText({ ...await planJson(plan, scene), applied: !options.dryRun }));
   return await tellOutcome(plan, scene, { isDone: !options.dryRun });

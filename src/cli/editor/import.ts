@@ -1,6 +1,7 @@
 /** Shows what others or a person wrote, and takes it over when asked. */
 import { applyChanges } from "../../editor/apply.ts";
 import { artifactId } from "../../editor/artifact.ts";
+import { readFound } from "../../editor/disk.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import type { Problem } from "../../editor/plan.ts";
@@ -26,9 +27,8 @@ export async function run(
   const ledger = await readLedger(scene.home);
   const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
   const { dialect, places } = scene;
-  const { covers } = await scene.protection();
-  const candidates = chosen(candidatesOf(found, { dialect, ledger, places }), words)
-    .map((one) => withoutProtected(one, covers));
+  const wanted = chosen(candidatesOf(found, { dialect, ledger, places }), words);
+  const candidates = withoutProtected(wanted, await unkept(wanted, scene));
   const taken = options.take || options.all ? await takeOver(candidates, scene) : null;
   const refused = words.length === 0 ? [] : candidates.filter(({ artifact }) => artifact === null);
   const { io, globals } = context;
@@ -49,11 +49,36 @@ export async function run(
   return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
 }
 
-/** What is protected is noted nowhere else, so it cannot be taken over. */
-function withoutProtected(candidate: Candidate, covers: (path: string) => boolean): Candidate {
-  const paths = new Set(candidate.artifact?.pieces.map(({ path }) => path));
-  if (![...paths].some(covers)) return candidate;
-  return { ...candidate, artifact: null, reason: "it is protected, and what is taken over is noted in the home" };
+/** Files that hold something protected: it is noted nowhere else, so nothing of them can be taken over. */
+async function unkept(candidates: readonly Candidate[], scene: Scene): Promise<ReadonlySet<string>> {
+  const { mayKeep } = await scene.protection();
+  const unkept = new Set<string>();
+  for (const path of new Set(candidates.flatMap(pathsOf))) {
+    if (!await mayKeep(path, foundAt(path))) unkept.add(path);
+  }
+  return unkept;
+}
+
+/** Nothing for what cannot be read: the plan says so. */
+function foundAt(path: string): Uint8Array {
+  const nothing = new Uint8Array();
+  try {
+    return readFound(path)?.bytes ?? nothing;
+  } catch (error) {
+    if (error instanceof AgentcliError) return nothing;
+    throw error;
+  }
+}
+
+function pathsOf({ artifact }: Candidate): string[] {
+  return artifact?.pieces.map(({ path }) => path) ?? [];
+}
+
+function withoutProtected(candidates: readonly Candidate[], unkept: ReadonlySet<string>): Candidate[] {
+  const reason = "it is protected, and what is taken over is noted in the home";
+  return candidates.map((one) =>
+    pathsOf(one).some((path) => unkept.has(path)) ? { ...one, artifact: null, reason } : one
+  );
 }
 
 /** The word by which a candidate is named: that of the artifact that it would be. */

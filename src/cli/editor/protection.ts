@@ -28,6 +28,8 @@ export interface Protection {
    * `path` is absolute; of a file outside of the project the markers of its own project are asked.
    */
   refuseFile(path: string): Promise<void>;
+  /** Whether what a file holds may be kept in the home: no rule covers it, and it is no copy of what one covers. */
+  mayKeep(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Throws `policy_refused` for a text that holds a fragment of a protected file, wherever the text comes from. */
   refuseText(text: string): Promise<void>;
 }
@@ -49,6 +51,10 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
   };
   return {
     covers: (path) => view.ruleAt(path) !== null,
+    async mayKeep(path, bytes) {
+      if (view.ruleAt(path) !== null) return false;
+      return !view.set.any || await net.check([new TextDecoder().decode(bytes)], { once: true }) === null;
+    },
     async refuseFile(path) {
       const rule = view.ruleAt(path);
       if (rule !== null) refuse(path, rule);
