@@ -23,7 +23,8 @@ const LIST = (text: string): string[] => text.split(" ");
 /** Programs whose arguments are a program, or a script of their own: never covered by a prefix. */
 const RUNNERS: ReadonlySet<string> = new Set(LIST(
   "env xargs sudo doas su runuser pkexec nohup nice ionice chrt taskset time timeout watch entr setsid stdbuf unbuffer " +
-    "script flock parallel chroot unshare nsenter systemd-run strace ltrace gdb at batch crontab ssh busybox toybox " +
+    "script flock parallel chroot unshare nsenter systemd-run dbus-run-session ssh-agent xvfb-run faketime strace " +
+    "ltrace gdb at batch crontab ssh busybox toybox " +
     "eval exec source . command builtin trap coproc alias enable hash complete compgen mapfile readarray let declare " +
     "typeset local readonly export unset read wait getopts vi vim nvim ex ed emacs nano less more most man start",
 ));
@@ -70,6 +71,7 @@ const ESCAPES: ReadonlyMap<string, Escape> = new Map<string, Escape>([
   ["nawk", AWK],
   ["printf", { short: "v" }],
   ["test", { words: ["-v", "-R"] }],
+  ["split", { long: ["filter"] }],
   ["uniq", { operands: 1 }],
   ["xxd", { operands: 1 }],
   ["tree", { short: "o" }],

@@ -148,5 +148,6 @@ class WordReader {
 
 /** The words of a command of any form, quotes and grammar taken away: what deny rules search. Linear; never throws. */
 export function looseWords(text: string): string[] {
-  return text.replace(/["'\\]/g, "").split(/[\s;&|()<>`${}!,=]+/).filter((word) => word !== "");
+  // A line that goes on in the next is one: `r\` and `m x` below it.
+  return text.replace(/\\\r?\n|["'\\]/g, "").split(/[\s;&|()<>`${}!,=]+/).filter((word) => word !== "");
 }

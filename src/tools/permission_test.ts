@@ -96,6 +96,7 @@ Deno.test("no form that does more than the prefix is covered by it", () => {
     "sed 'w F'",
     "awk 'BEGIN{system(\"X\")}'",
     "rg --pre X a",
+    "split --filter=X a",
     "tar -cf a --checkpoint-action=exec=X b",
     "find . -exec X ;",
     "find . -exec X '{}' +",
@@ -104,7 +105,7 @@ Deno.test("no form that does more than the prefix is covered by it", () => {
     "ls " + "a".repeat(1_000_000),
     "ls;".repeat(60),
   ];
-  const allow = ["ls", "git log", "git", "echo", "sort", "sed", "awk", "rg", "tar", "find", "env"];
+  const allow = ["ls", "git log", "git", "echo", "sort", "sed", "awk", "rg", "tar", "find", "env", "split"];
   for (const form of forms) {
     assert.equal(
       command(form, { allow: allow.map((name) => `Bash(${name}:*)`) }),
@@ -131,6 +132,8 @@ Deno.test("a denied command is found in any part and under any path", () => {
     "ls\nrm x",
     "(rm x)",
     "RM x",
+    "r\\\nm x",
+    "dbus-run-session rm x",
   ];
   for (const form of denied) assert.equal(command(form, { allow: ["Bash"], deny: ["Bash(rm:*)"] }), "deny", form);
   assert.equal(command("git -C x push", { allow: ["Bash"], deny: ["Bash(git push:*)"] }), "deny");
