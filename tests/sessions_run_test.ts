@@ -47,6 +47,27 @@ Deno.test("a session of the demo goes on without a word about its model, while n
   assert.equal((await runProgram(["run", "and now"], { home })).code, 3);
 });
 
+Deno.test("a session goes on at its own provider, also where two have its model or none has it configured", async () => {
+  await using home = await temporaryHome();
+  await using one = startFakeServer({ script: [] });
+  await using two = startFakeServer({
+    models: ["same", "beta:8b"],
+    script: [say("A."), say("B."), say("C."), say("D.")],
+  });
+  const same = { models: [{ id: "same" }] };
+  await configure(home, { one: { baseUrl: one.baseUrl, ...same }, two: { baseUrl: two.baseUrl, ...same } });
+  for (const [at, model] of ["same", "beta:8b"].entries()) {
+    const first = await results(["hi", "--model", `two:${model}`], home);
+    const next = await results(["and now", "--continue"], home);
+    assert.equal(next.done.code, 0, next.done.stderr);
+    assert.equal(next.result.session_id, first.result.session_id);
+    assert.equal(two.chats()[2 * at + 1]?.json.model, model);
+  }
+  assert.equal(one.chats().length, 0);
+  const listed = JSON.parse((await runProgram(["sessions", "list", "--json"], { home })).stdout).sessions;
+  assert.deepEqual(listed.map(({ provider }: { provider: string }) => provider), ["two", "two"]);
+});
+
 Deno.test("a resumed session begins with the bytes that were sent before, tools included", async () => {
   await using home = await temporaryHome();
   await home.write("a.txt", "alpha\u2028\n");

@@ -13,8 +13,15 @@ export interface WantedModel {
   option?: string;
   /** `AGENTCLI_MODEL`. */
   environment?: string;
-  /** The id of the model that a session to go on with had; asked only where nothing else decides. */
-  session?: () => Promise<string>;
+  /** What a session to go on with had last; asked only where nothing else decides. */
+  session?: () => Promise<StoredModel>;
+}
+
+/** A model as a stored session names it: earlier versions named no provider. */
+export interface StoredModel {
+  provider?: string | undefined;
+  /** Its id. */
+  model: string;
 }
 
 /** Asks a server what it serves; null when that cannot be found out. */
@@ -159,15 +166,24 @@ async function decide(
   try {
     return { source: "only provider", found: onlyProvider(configuration) };
   } catch (undecided) {
-    const found = wanted.session && ofSession(configuration, await wanted.session());
+    const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
     if (!found) throw undecided;
     return { source: "session", found };
   }
 }
 
-/** A session says the id alone, so exactly one provider must have it; the built-in one had to be named then. */
-function ofSession(configuration: Configuration, id: string): Found | undefined {
+/**
+ * The model of the session at its own provider. Where that is not known or not configured any more, exactly one other
+ * must have the id; the built-in one had to be named then.
+ */
+async function ofSession(
+  configuration: Configuration,
+  { provider: name, model: id }: StoredModel,
+  servedModels: ServedModels,
+): Promise<Found | undefined> {
   const known = [...configuration.providers, demoProvider()];
+  const own = known.find((provider) => provider.name === name);
+  if (own) return { provider: own, ...await namedModel(own, id, servedModels) };
   const owners = known.flatMap((provider) => {
     const model = provider.models.find((entry) => entry.id === id);
     return model ? [{ provider, model }] : [];

@@ -136,8 +136,19 @@ Deno.test("side work goes to the model of the role, else to nobody else", async 
   assert.equal(await role("subagent", configuration.providers[1]), null);
 });
 
-Deno.test("where nothing else decides, a session goes on with its own model while one provider alone has it", async () => {
-  const session = (id: string) => ({ session: () => Promise.resolve(id) });
+Deno.test("where nothing else decides, a session goes on with its own model at its own provider", async () => {
+  const session = (provider: string, model: string) => ({ session: () => Promise.resolve({ provider, model }) });
+  const shared = configure(TWO + one("c", "[{ id: solo }]"));
+  assert.equal(await chosen(shared, session("c", "solo")), "c:solo (session)");
+  assert.equal(await chosen(shared, session("empty", "d:8b"), serves("d:8b")), "empty:d:8b (session)");
+  assert.equal(await chosen(shared, session("empty", "d:8b"), silent), "empty:d:8b (session)");
+  await refused("unknown_model", chosen(shared, session("empty", "gone"), serves("d:8b")));
+  // Another provider than its own only where that is clear.
+  assert.equal(await chosen(configure(TWO), session("c", "solo")), "b:solo (session)");
+});
+
+Deno.test("of a session that names no provider, one provider alone must have the model", async () => {
+  const session = (model: string) => ({ session: () => Promise.resolve({ model }) });
   const never = { session: () => Promise.reject(new Error("the session was asked")) };
   const two = configure(TWO);
   assert.equal(await chosen(two, session("solo")), "b:solo (session)");

@@ -13,6 +13,7 @@ export function sessionValue(stored: StoredSession): Record<string, unknown> {
     created: meta?.timestamp ?? null,
     updated: stored.updated === "" ? null : stored.updated,
     forked_from: meta?.forkedFrom ?? null,
+    provider: stored.provider ?? null,
     model: stored.model,
     turns: stored.turns,
     label: stored.label,
@@ -68,7 +69,7 @@ export function sessionMarkdown(stored: StoredSession): string {
     ["Project", meta?.projectRoot],
     ["Started", meta?.timestamp],
     ["Last written", stored.updated],
-    ["Model", stored.model],
+    ["Model", stored.provider === undefined ? stored.model : `${stored.provider}:${stored.model}`],
     ["Label", stored.label],
     ["Withheld", stored.withheld === 0 ? undefined : `${stored.withheld} items, protected and not stored`],
   ].filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => `- ${name}: ${value}`);

@@ -24,6 +24,8 @@ export interface Standing {
   /** Highest label of what the session holds. */
   sessionLabel: Label;
   model: string;
+  /** The provider of the model as the configuration names it; absent in what earlier versions wrote. */
+  provider?: string | undefined;
 }
 
 /** What stands before the first item of a request. */

@@ -23,6 +23,8 @@ export interface SessionSummary {
   updated: number;
   turns: number;
   model: string;
+  /** The model's provider; undefined where an earlier version wrote the session. */
+  provider: string | undefined;
   label: Label;
   /** Bytes of the file. */
   size: number;
@@ -130,8 +132,8 @@ async function summarise(home: Home, file: SessionFile): Promise<SessionSummary 
   const tail = await tailOf(home, name);
   const base = { id: file.id, slug: file.slug, updated: file.modified, size: file.size };
   if (head.said && tail !== null) {
-    const { turn, model, sessionLabel } = tail;
-    return { ...base, ...head.facts, turns: turn, model, label: sessionLabel };
+    const { turn, model, provider, sessionLabel } = tail;
+    return { ...base, ...head.facts, turns: turn, model, provider, label: sessionLabel };
   }
   // Lines longer than what was read, or damage: only the whole file tells.
   const stored = await loadTranscript(home, file);
@@ -144,6 +146,7 @@ async function summarise(home: Home, file: SessionFile): Promise<SessionSummary 
     firstPrompt: first?.kind === "user" ? shown(first.text) : "",
     turns: stored.turns,
     model: stored.model,
+    provider: stored.provider,
     label: stored.label,
   };
 }

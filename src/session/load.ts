@@ -23,6 +23,8 @@ export interface StoredSession {
   /** Highest label of items and context. */
   label: Label;
   model: string;
+  /** The model's provider; undefined where an earlier version wrote the session. */
+  provider: string | undefined;
   /** Prompts of the user. */
   turns: number;
   /** ISO 8601 of the last line; empty when there is none. */
@@ -77,6 +79,7 @@ class Replay {
   #removed = 0;
   #context: SessionContext | null = null;
   #model: string | null = null;
+  #provider: string | undefined;
   #turns = 0;
   #parent: string | null = null;
   #updated = "";
@@ -103,6 +106,7 @@ class Replay {
     if (line.timestamp !== null) this.#updated = line.timestamp;
     if (line.standing !== null) {
       this.#model = line.standing.model;
+      this.#provider = line.standing.provider;
       this.#turns = Math.max(this.#turns, line.standing.turn);
     }
     switch (line.kind) {
@@ -148,6 +152,7 @@ class Replay {
       context: this.#context,
       label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labelled)]),
       model: this.#model ?? this.#meta?.model ?? "",
+      provider: this.#provider,
       turns: this.#turns,
       updated: this.#updated,
       withheld: items.filter((item) => item.label !== "open").length,

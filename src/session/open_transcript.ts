@@ -47,8 +47,8 @@ export async function resumeTranscript(
   const lock = await takeLock(home, { slug, id });
   try {
     const stored = await loadTranscript(home, { slug, id });
-    const model = options.model ?? stored.model;
-    const parts = { ...options, sessionId: id, model, lock, stored, origin: { removed: 0 } };
+    const { model, provider } = options.model === undefined ? stored : { ...options, model: options.model };
+    const parts = { ...options, sessionId: id, model, provider, lock, stored, origin: { removed: 0 } };
     const transcript = new FileTranscript(home, parts);
     await transcript.record(stored.items);
     return { stored, transcript };

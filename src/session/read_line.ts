@@ -70,7 +70,12 @@ function common(line: Fields): { timestamp: string | null; standing: Standing | 
 function readStanding(value: unknown): Standing | null {
   const fields = fieldsOf(value);
   if (fields === null || typeof fields.turn !== "number" || typeof fields.model !== "string") return null;
-  return { turn: fields.turn, model: fields.model, sessionLabel: readLabel(fields.sessionLabel) };
+  return {
+    turn: fields.turn,
+    model: fields.model,
+    provider: textOf(fields.provider) ?? undefined,
+    sessionLabel: readLabel(fields.sessionLabel),
+  };
 }
 
 /** A label that is missing or altered is the higher one. */

@@ -27,6 +27,8 @@ export interface ItemFacts {
   usage?: Usage | null | undefined;
   /** The model that replied; from then on the model of the session. */
   model?: string | undefined;
+  /** Its provider. */
+  provider?: string | undefined;
   stopReason?: string | undefined;
 }
 
@@ -38,6 +40,8 @@ export interface TranscriptOptions {
   version: string;
   gitBranch?: string | undefined;
   model: string;
+  /** The name of the model's provider. */
+  provider?: string | undefined;
   context?: SessionContext | undefined;
   clock: Pick<Clock, "now">;
   /** Told once when the transcript cannot be written any more; the session itself goes on. */
@@ -89,6 +93,7 @@ export class FileTranscript implements Transcript {
   /** What the file says of the context, as text; null when nothing. */
   #written: string | null;
   #model: string;
+  #provider: string | undefined;
   #turns: number;
   /** Of the recorded items. */
   #itemLabel: Label;
@@ -108,6 +113,7 @@ export class FileTranscript implements Transcript {
     this.#context = parts.context ?? stored?.context ?? null;
     this.#written = stored === null || stored.context === null ? null : JSON.stringify(stored.context);
     this.#model = parts.model;
+    this.#provider = parts.provider;
     this.#turns = stored?.turns ?? 0;
     this.#itemLabel = highestLabel(this.#recorded.map(({ item }) => item.label));
     this.#lastTime = Date.parse(stored?.updated ?? "") || 0;
@@ -156,7 +162,7 @@ export class FileTranscript implements Transcript {
 
   async #add(items: readonly SessionItem[], facts: ItemFacts): Promise<void> {
     if (items.length === 0) return;
-    if (facts.model !== undefined) this.#model = facts.model;
+    if (facts.model !== undefined) [this.#model, this.#provider] = [facts.model, facts.provider];
     const lastReply = items.findLastIndex((item) => item.kind === "assistant");
     const lines = items.map((item, at) => {
       if (item.kind === "user" && item.origin === undefined) this.#turns++;
@@ -214,7 +220,7 @@ export class FileTranscript implements Transcript {
     const timestamp = new Date(this.#lastTime).toISOString();
     return {
       facts: { sessionId, cwd, version, gitBranch, timestamp },
-      standing: { turn: this.#turns, sessionLabel: this.#label(), model: this.#model },
+      standing: { turn: this.#turns, sessionLabel: this.#label(), model: this.#model, provider: this.#provider },
     };
   }
 

@@ -1,5 +1,5 @@
 /** Which model a session runs with, and where that is; the stand-in server is started where it is chosen. */
-import { selectModel } from "../../config/select.ts";
+import { selectModel, type WantedModel } from "../../config/select.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "../../config/types.ts";
 import type { Demo } from "../../demo/server.ts";
 import type { Io } from "../../platform/io.ts";
@@ -25,7 +25,7 @@ export interface ModelSearch {
   /** Closes the stand-in server. */
   opened: AsyncDisposableStack;
   /** The model that the stored session had; undefined for a new one. */
-  stored?: () => Promise<string>;
+  stored?: WantedModel["session"];
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Session } from "../../agent/session.ts";
 import type { AskModel } from "../../agent/turn.ts";
 import type { Workspace } from "../../boundary/workspace.ts";
 import { openWorkspace } from "../../boundary/workspace_disk.ts";
+import type { WantedModel } from "../../config/select.ts";
 import type { Home } from "../../platform/home.ts";
 import { resolve } from "../../platform/path.ts";
 import { type HttpDoor, openDoor } from "../../provider/http.ts";
@@ -86,7 +87,7 @@ export async function prepare(
       stored: storedModel(options, surroundings),
     });
     const { entry, endpoint } = chosen;
-    storing ??= startStore(options, context, { surroundings, model: entry.id, late: extras.storeLate === true });
+    storing ??= startStore(options, context, { surroundings, chosen, late: extras.storeLate === true });
     // Its failure is told where it is waited for.
     storing.catch(() => {});
     const open = () => openProject(options, context, { surroundings, chosen });
@@ -137,12 +138,12 @@ export async function prepare(
 }
 
 /** Asks the session that goes on for its model; undefined for a new session. */
-function storedModel(options: RunOptions, { home, projectRoot }: Surroundings): (() => Promise<string>) | undefined {
+function storedModel(options: RunOptions, { home, projectRoot }: Surroundings): WantedModel["session"] {
   const wanted = sessionToGoOn(options);
   if (wanted === undefined) return undefined;
   return async () => {
     const { findSession } = await import("../../session/list.ts");
-    return (await findSession(home, wanted, { projectRoot })).model;
+    return await findSession(home, wanted, { projectRoot });
   };
 }
 
@@ -150,7 +151,7 @@ function storedModel(options: RunOptions, { home, projectRoot }: Surroundings): 
 async function startStore(
   options: RunOptions,
   { io, globals }: Context,
-  { surroundings, model, late }: { surroundings: Surroundings; model: string; late: boolean },
+  { surroundings, chosen, late }: { surroundings: Surroundings; chosen: ChosenModel; late: boolean },
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
   const { home, projectRoot, isProtected } = surroundings;
@@ -158,7 +159,8 @@ async function startStore(
     home,
     projectRoot,
     isProtected,
-    model,
+    model: chosen.entry.id,
+    provider: chosen.provider.name,
     cwd: globals.cwd,
     clock: io.clock,
     onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),

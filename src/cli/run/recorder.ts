@@ -36,7 +36,8 @@ export function createRecorder(session: Session, transcript: Transcript | null):
           record().catch((error) => failed = { error });
           return listener(event);
         case "reply": {
-          const facts = { usage: event.usage, stopReason: event.stopReason, model: session.model.entry.id };
+          const { provider, entry } = session.model;
+          const facts = { usage: event.usage, stopReason: event.stopReason, model: entry.id, provider };
           return record(facts).then(() => listener(event));
         }
         case "prefix_break":

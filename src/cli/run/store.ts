@@ -18,6 +18,8 @@ export interface StorePlace {
   cwd: string;
   /** Id of the session's model. */
   model: string;
+  /** Name of its provider. */
+  provider: string;
   clock: Pick<Clock, "now">;
   /** Told once when the session cannot be stored any more. */
   onTrouble(text: string): void;

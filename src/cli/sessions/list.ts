@@ -39,10 +39,11 @@ export async function run({ options, context }: Invocation<typeof LIST_OPTIONS>)
 }
 
 async function row(session: SessionSummary, { all }: { all: boolean }): Promise<string[]> {
-  const { id, updated, turns, size, model, label, firstPrompt } = session;
+  const { id, updated, turns, size, provider, model, label, firstPrompt } = session;
+  const named = provider === undefined ? model : `${provider}:${model}`;
   const prompt = clean(firstPrompt.replace(/\s+/g, " ").trim());
   const project = all ? [await projectText(session)] : [];
-  return [id, minute(updated), String(turns), sizeText(size), clean(model), label, ...project, prompt];
+  return [id, minute(updated), String(turns), sizeText(size), clean(named), label, ...project, prompt];
 }
 
 async function projectText({ projectRoot }: SessionSummary): Promise<string> {

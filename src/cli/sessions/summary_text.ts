@@ -22,6 +22,7 @@ export function summaryJson(session: SessionSummary): Record<string, unknown> {
     created: session.created === "" ? null : session.created,
     updated: new Date(session.updated).toISOString(),
     turns: session.turns,
+    provider: session.provider ?? null,
     model: session.model,
     label: session.label,
     size: session.size,
