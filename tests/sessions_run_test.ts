@@ -184,23 +184,30 @@ Deno.test("a session that read protected content goes on locally with placeholde
   await home.write(".agentclisecret", "no-cloud: .env\n");
   await home.write(".env", `KEY=${canary}\n`);
   await using local = startFakeServer({
-    script: [ask(want("read", { path: ".env" })), say(`It says ${canary}.`), say("Ok.")],
+    script: [say("Hello."), ask(want("read", { path: ".env" })), say(`It says ${canary}.`), say("Ok.")],
   });
-  await using remote = startFakeServer({ host: "127.0.0.2", script: [say("Never.")] });
+  await using remote = startFakeServer({ host: "127.0.0.2", script: [say("Copied.")] });
   await configure(home, {
     loc: { baseUrl: local.baseUrl, models: [{ id: "fake", context_window: 32768 }] },
     rem: { baseUrl: remote.baseUrl, models: [{ id: "fake", context_window: 32768 }] },
   }, { default_provider: "loc" });
-  const first = await results(["read it", "--session-id", ID], home);
+  assert.equal((await results(["hi", "--session-id", ID], home)).result.label, "open");
+  const first = await results(["read it", "--resume", ID], home);
   assert.equal(first.result.label, "no-cloud");
   const refused = await results(["go on", "--resume", ID, "--model", "rem"], home);
   assert.equal(refused.done.code, 6, refused.done.stderr);
+  assert.match(refused.result.hint, /--fork-session/);
   assert.equal(remote.chats().length, 0);
+  const forked = await results(["go on", "--resume", ID, "--model", "rem", "--fork-session"], home);
+  assert.equal(forked.result.result, "Copied.", forked.done.stderr);
+  assert.match(forked.done.stderr, /a copy from before protected content was met: 2 of 6 parts go along/);
+  const sent = remote.chats()[0]?.json.messages.slice(1).map(({ content }: { content: string }) => content);
+  assert.deepEqual(sent, ["hi", "Hello.", "go on"]);
   const resumed = await results(["go on", "--resume", ID], home);
   assert.equal(resumed.result.result, "Ok.", resumed.done.stderr);
   assert.match(resumed.done.stderr, /placeholders/);
-  assert.ok(!local.chats()[2]?.text.includes(canary), "what was withheld is gone");
-  assert.match(local.chats()[2]?.text ?? "", /withheld/);
+  assert.ok(!local.chats()[3]?.text.includes(canary), "what was withheld is gone");
+  assert.match(local.chats()[3]?.text ?? "", /withheld/);
 });
 
 Deno.test("what a turn changed is kept and can be taken back by a later process, protected content excepted", async () => {

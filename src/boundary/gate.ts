@@ -32,7 +32,10 @@ export function admit(destination: Destination, items: Iterable<Outgoing>): void
     throw new AgentcliError(
       "policy_refused",
       `this session has read ${describe(item)}; the provider "${destination.name}" is not local`,
-      { hint: "continue with a local model, or fork the session from before that turn" },
+      {
+        hint: "continue with a local model, or in a copy from before that turn: " +
+          "in a chat /model, else --resume or --continue with --fork-session",
+      },
     );
   }
 }

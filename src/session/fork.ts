@@ -34,3 +34,11 @@ export function itemsBeforeProtected(items: readonly SessionItem[]): number {
     items.slice(0, first + 1).findLastIndex((item) => item.kind === "user" && item.origin === undefined),
   );
 }
+
+/** A stored session as far as a provider elsewhere may have it, and a sentence on what did not come along. */
+export function openPart(stored: StoredSession): StoredSession {
+  const items = stored.items.slice(0, itemsBeforeProtected(stored.items));
+  if (items.length === stored.items.length) return stored;
+  const said = `a copy from before protected content was met: ${items.length} of ${stored.items.length} parts go along`;
+  return { ...stored, items, withheld: 0, problems: [...stored.problems, said] };
+}

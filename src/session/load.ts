@@ -32,7 +32,7 @@ export interface StoredSession {
   /** Items of which only a placeholder is there. */
   withheld: number;
   notes: Record<string, unknown>[];
-  /** What could not be read, one sentence each. */
+  /** What could not be read or taken along, one sentence each. */
   problems: string[];
   /** For the writer that goes on with it. */
   end: TranscriptEnd;

@@ -161,6 +161,7 @@ async function startStore(
     isProtected,
     model: chosen.entry.id,
     provider: chosen.provider.name,
+    local: chosen.endpoint.local,
     cwd: globals.cwd,
     clock: io.clock,
     onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),

@@ -1,5 +1,5 @@
 /** The stored side of a session that goes on: what was stored, and where the rest of it goes. */
-import { forkSession } from "../../session/fork.ts";
+import { forkSession, openPart } from "../../session/fork.ts";
 import { findSession } from "../../session/list.ts";
 import { loadTranscript } from "../../session/load.ts";
 import { resumeTranscript } from "../../session/open_transcript.ts";
@@ -13,7 +13,9 @@ export async function reopenStore(wanted: string, options: StoreOptions, place: 
   const found = await findSession(home, wanted, { projectRoot });
   if (options.forkSession) {
     const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
-    const stored = await loadTranscript(home, found);
+    const whole = await loadTranscript(home, found);
+    // A session that met protected content goes elsewhere only as it was before (specification of the boundary, "Letting out").
+    const stored = place.local ? whole : openPart(whole);
     if (options.noSessionPersistence) return { id, transcript: null, stored };
     const { items, removed, transcript } = await forkSession(home, stored, { ...parts, sessionId: id });
     return { id, transcript, stored: { ...stored, items, removed } };

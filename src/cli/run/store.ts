@@ -20,6 +20,8 @@ export interface StorePlace {
   model: string;
   /** Name of its provider. */
   provider: string;
+  /** Whether that is local. */
+  local: boolean;
   clock: Pick<Clock, "now">;
   /** Told once when the session cannot be stored any more. */
   onTrouble(text: string): void;

@@ -70,7 +70,10 @@ export const RUN_OPTIONS = {
     completion: "session",
   }),
   continue: flag("Go on with the last session of this project", { group: SESSION }),
-  forkSession: flag("With --resume or --continue: go on in a copy", { group: SESSION }),
+  forkSession: flag(
+    "With --resume or --continue: go on in a copy; with a remote model it ends before protected content was met",
+    { group: SESSION },
+  ),
   sessionId: text("UUID", "The id of the new session", { group: SESSION }),
   noSessionPersistence: flag("Do not store the session", { group: SESSION }),
 } as const;
