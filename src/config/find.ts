@@ -1,6 +1,6 @@
 /** Looking up providers and models by name, and the errors that list what there is. */
 import { AgentcliError } from "../errors.ts";
-import { DEMO } from "./selector.ts";
+import { DEMO, type Selector } from "./selector.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
 
@@ -35,20 +35,25 @@ export function nothingConfigured(): AgentcliError {
   });
 }
 
-/** The provider of that name. `unknown_provider` lists what there is. */
-export function findProvider(configuration: Configuration, name: string): ProviderEntry {
+/** The provider of that name. `unknown_provider` lists what there is; `model` is what was named behind it. */
+export function findProvider(
+  configuration: Configuration,
+  name: string,
+  { model }: Pick<Selector, "model"> = {},
+): ProviderEntry {
   const found = configuration.providers.find((provider) => provider.name === name);
   if (found) return found;
   if (name === DEMO) return demoProvider();
   const names = configuration.providers.map((provider) => provider.name);
-  // A model id where the provider belongs is the likeliest slip: `--model qwen3` for `runtime_a:qwen3`.
-  const owner = configuration.providers.find((provider) => findModel(provider, name) !== undefined);
+  // A model id where the provider belongs is the likeliest slip: `--model qwen3:8b` for `runtime_a:qwen3:8b`.
+  const id = model === undefined ? name : `${name}:${model}`;
+  const owners = configuration.providers.filter((provider) => findModel(provider, id) !== undefined);
   // Other tools write `provider/model`.
   const before = names.find((known) => name.startsWith(`${known}/`));
   const meant = before
     ? `provider and model are joined by a colon: ${before}:<model>`
-    : owner
-    ? `did you mean ${owner.name}:${name}?`
+    : owners.length > 0
+    ? `did you mean ${owners.slice(0, 3).map((owner) => `${owner.name}:${id}`).join(" or ")}?`
     : didYouMean(name, [...names, DEMO]);
   throw new AgentcliError("unknown_provider", `there is no provider ${name}; configured: ${listed(names)}`, {
     hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",

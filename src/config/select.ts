@@ -80,7 +80,7 @@ async function ofSelector(
   selector: Selector,
   servedModels: ServedModels,
 ): Promise<Found> {
-  const provider = findProvider(configuration, selector.provider);
+  const provider = findProvider(configuration, selector.provider, selector);
   if (selector.model === undefined) return { provider, model: usualModelOf(provider, configuration) };
   return { provider, ...await namedModel(provider, selector.model, servedModels) };
 }

@@ -119,6 +119,11 @@ Deno.test("mistakes are told apart and answered with the nearest name", async ()
   const slash = await refused("unknown_provider", chosen(configuration, { option: "empty/qwen3:8b" }));
   assert.equal(slash.hint, "provider and model are joined by a colon: empty:<model>");
   assert.match(bare.hint ?? "", /did you mean b:solo/);
+  const colon = await refused("unknown_provider", chosen(configure(TWO), { option: "qwen3:8b" }));
+  assert.equal(colon.hint, "did you mean a:qwen3:8b?");
+  const shared = configure(TWO + one("c", '[{ id: "qwen3:8b" }]'));
+  const either = await refused("unknown_provider", chosen(shared, { environment: "qwen3:8b" }));
+  assert.equal(either.hint, "did you mean a:qwen3:8b or c:qwen3:8b?");
 });
 
 Deno.test("side work goes to the model of the role, else to nobody else", async () => {
