@@ -239,6 +239,35 @@ Deno.test("a protected file is refused to a remote provider with its rule, and a
   assert.equal(JSON.parse(read.stdout).label, "no-cloud");
 });
 
+Deno.test("what cannot be attached or piped in is told to a person, with what to do", async () => {
+  await using home = await temporaryHome();
+  await home.write(".agentclisecret", "no-cloud: .env\nlist-only: key\n");
+  await home.write(".env", "CNRY_value_0123456789\n");
+  await home.write("key", "CNRY_other_0123456789\n");
+  await home.write("big.txt", "a long line\n".repeat(100_000));
+  await home.write("nul.txt", "one\0two\n");
+  await using remote = startFakeServer({ host: "127.0.0.2", script: [] });
+  await configure(home, { rem: { baseUrl: remote.baseUrl } });
+  for (
+    const [file, code, told] of [
+      [".env", 6, /cannot attach \.env: .*"rem" is not local\n.*use a local model, or, when/],
+      ["key", 6, /cannot attach key: .*its content is for no model\n.*leave the file out/],
+      ["big.txt", 2, /larger than 1 MiB\n.*reads it in parts/],
+      ["nul.txt", 2, /not UTF-8 text\n.*attach its text/],
+      ["nope.txt", 2, /does not exist\n.*working directory/],
+    ] as const
+  ) {
+    const done = await runProgram(["run", "x", "--file", file], { home });
+    assert.equal(done.code, code, done.stderr);
+    assert.match(done.stderr, told);
+    assert.doesNotMatch(done.stderr, /tell the user|go on without/i);
+  }
+  const piped = await runProgram(["run", "x"], { home, stdin: "one\0two" });
+  assert.equal(piped.code, 2, piped.stderr);
+  assert.match(piped.stderr, /holds NUL bytes\n.*pipe text in/);
+  assert.equal(remote.chats().length, 0);
+});
+
 Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {
   await using home = await temporaryHome();
   const servers = ["--mcp-config", '{"mcpServers":{"files":{"command":"npx"}}}', "--mcp-config", "more.json"];

@@ -34,7 +34,10 @@ export interface ByteRange {
 /** Why something was not done; `message` is for the model and says what to do next. */
 export interface Refusal {
   refused: "outside" | "absent" | "not_a_file" | "not_a_directory" | "protected" | "write_protected" | "unreadable";
+  /** For the model. */
   message: string;
+  /** For the user, where the model's words would not do: what it is, and what to do. */
+  forUser?: { message: string; hint: string };
 }
 
 /** Where tools read and write. Everything returned is labelled; everything refused says why. */

@@ -315,13 +315,20 @@ class DiskWorkspace implements Workspace {
   #withheld(rule: ProtectionRule | null, display: string): Refusal | null {
     if (rule === null || (this.#local && rule.tier === "no-cloud")) return null;
     const named = `${display} is protected (${describeRule(rule, this.root)})`;
+    if (rule.tier === "list-only") {
+      const message = `${named}: its content is for no model`;
+      return {
+        refused: "protected",
+        message: `${message}; go on without it`,
+        forUser: { message, hint: "leave the file out" },
+      };
+    }
+    const message = `${named}, and the provider "${this.#rules.provider.name}" is not local`;
+    const hint = wayOn(this.root);
     return {
       refused: "protected",
-      message: rule.tier === "list-only"
-        ? `${named}: its content is for no model; go on without it`
-        : `${named}, and the provider "${this.#rules.provider.name}" is not local. Go on without it, or tell the user to ${
-          wayOn(this.root)
-        }`,
+      message: `${message}. Go on without it, or tell the user to ${hint}`,
+      forUser: { message, hint },
     };
   }
 }

@@ -39,8 +39,16 @@ async function attach(
     const image = await attachedImage(file, { path: resolved, begun: content, workspace });
     if (image !== null) return image;
   }
-  if (content.more) throw cannotAttach(file, `it is larger than ${FILE_LIMIT / 1024 / 1024} MiB`);
-  if (text === null) throw cannotAttach(file, "it is not UTF-8 text");
+  if (content.more) {
+    throw cannotAttach(
+      file,
+      `it is larger than ${FILE_LIMIT / 1024 / 1024} MiB`,
+      { hint: "name it in the prompt instead: the model reads it in parts" },
+    );
+  }
+  if (text === null || text.includes("\0")) {
+    throw cannotAttach(file, "it is not UTF-8 text", { hint: "attach its text, or an image (PNG, JPEG, WebP)" });
+  }
   return { text: `File ${resolved.display}:\n${text}`, label: content.label };
 }
 

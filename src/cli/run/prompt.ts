@@ -14,6 +14,12 @@ const PATIENCE_MS = 1000;
 export async function readPrompt(argument: string | undefined, io: Io, signal: AbortSignal): Promise<string> {
   const typed = argument === "-" ? undefined : argument;
   const piped = io.stdin.isTerminal && argument !== "-" ? "" : await readInput(io, signal);
+  // Servers and templates end a text at one, and what holds one is no text.
+  if (piped.includes("\0")) {
+    throw new AgentcliError("usage", "standard input is not text: it holds NUL bytes", {
+      hint: "pipe text in, or name the file in the prompt; images go with --file",
+    });
+  }
   const prompt = [typed ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
   if (prompt === "") {
     throw new AgentcliError("usage", "the prompt is empty", {
