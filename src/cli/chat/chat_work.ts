@@ -1,4 +1,4 @@
-/** What a chat does: one thing at a time, in the order it was typed; control-C stops it, a second one soon after leaves. */
+/** What a chat does: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
 import { createTurnQueue } from "../protocol/turn_queue.ts";
@@ -54,6 +54,8 @@ export class ChatWork {
 
   /** Adds a text to take when its turn comes. */
   add(text: string): void {
+    // Who sends something goes on: the next interrupt is a first one.
+    this.#lastInterrupt = -Infinity;
     void this.#queue.push(text, text.length);
   }
 

@@ -81,3 +81,21 @@ Deno.test("an error is told and the next text is taken", async () => {
   assert.equal(await code, 0);
   assert.deepEqual(told.map((error) => error instanceof Error ? error.message : error), ["one", "stopped"]);
 });
+
+Deno.test("an interrupt of a text that was sent since the last one stops that text and does not leave", async () => {
+  const { work, told } = chatWork();
+  const taken: string[] = [];
+  const begun = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const code = work.run(begin, (text, signal) => {
+    begun[taken.push(text) - 1]?.resolve();
+    return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  for (const [index, text] of ["one", "two"].entries()) {
+    work.add(text);
+    await begun[index]?.promise;
+    assert.equal(work.interrupt(), false);
+  }
+  assert.equal(work.interrupt(), true);
+  assert.equal(await code, 130);
+  assert.deepEqual([taken, told], [["one", "two"], ["stopped", "stopped"]]);
+});
