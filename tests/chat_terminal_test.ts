@@ -52,6 +52,24 @@ terminalTest("a change is shown as a diff before it is allowed, and undo takes i
   assert.equal(await home.read("a.txt"), "one\ntwo\n");
 });
 
+terminalTest("nobody is asked about changes that cannot be made or change nothing", async () => {
+  await using home = await temporaryHome();
+  await home.write("a.txt", "one\n");
+  await using server = startFakeServer({
+    script: [
+      ask(want("edit", { path: "a.txt", old: "one", new: "two" })),
+      ask(want("read", { path: "a.txt" })),
+      ask(want("write", { path: "a.txt", content: "one\n" })),
+      say("It stays."),
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "change it"], { home });
+  const shown = await terminal.shows(/It stays\./);
+  assert.match(shown, /\* Edit .*a\.txt\n {2}failed: .*was not read in this session/);
+  assert.match(shown, /\* Write .*a\.txt\n.*nothing was written/);
+});
+
 terminalTest("always writes a rule that the next chat goes by", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({

@@ -59,7 +59,7 @@ export async function runCall(call: ToolCall, session: Session, options: CallOpt
     toolName: tool.name,
     subject: tool.subject(permitted.input),
   });
-  const result = await tool.run(permitted.input, contextOf(session, options));
+  const result = permitted.result ?? await tool.run(permitted.input, contextOf(session, options));
   const done = await labelledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
@@ -124,13 +124,15 @@ function contextOf(session: Session, options: CallOptions): ToolContext {
   };
 }
 
-type Permitted = { input: Record<string, unknown> } | { refused: string; interrupt: boolean };
+/** `result`: what came of the call without anybody being asked. */
+type Permitted = { input: Record<string, unknown>; result?: ToolResult } | { refused: string; interrupt: boolean };
 
 async function permit(
   tool: Tool,
   asked: { call: ToolCall; input: Record<string, unknown>; hooked: BeforeVerdict | undefined },
-  { session, ask, emit, signal }: CallOptions & { session: Session },
+  options: CallOptions & { session: Session },
 ): Promise<Permitted> {
+  const { session, ask, emit, signal } = options;
   const { call, hooked } = asked;
   const given = await changedInput(tool, { input: asked.input, changed: hooked?.input }, session);
   if ("refused" in given) return given;
@@ -143,6 +145,10 @@ async function permit(
     session.deniedUnasked.set(tool.name, false);
     return { input };
   }
+  const objection = decision.behaviour === "ask"
+    ? await tool.objection?.(input, contextOf(session, options)) ?? null
+    : null;
+  if (objection !== null) return { input, result: objection };
   const question = { toolName: tool.name, callId: call.id, input, subject, reason: decision.reason };
   const answer = await answerTo(decision, { question, ask, hooked }, signal);
   if (answer?.behaviour === "allow") {

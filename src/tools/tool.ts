@@ -86,4 +86,9 @@ export interface Tool<Input = any> {
   subject(input: Input): string;
   /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
+  /**
+   * The result of a call that could not be done, or would change nothing; null for any other. Does nothing itself: asked
+   * before a person is, so that nobody allows what then fails. Absent for tools that cannot tell.
+   */
+  objection?(input: Input, context: ToolContext): Promise<ToolResult | null>;
 }

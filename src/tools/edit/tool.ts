@@ -19,21 +19,42 @@ const LISTED_LINES = 10;
 export const editTool: Tool<EditInput> = {
   ...editDeclaration,
   async run(input, context) {
-    context.signal.throwIfAborted();
-    if (input.old_string === "") {
-      return failure("old_string is empty. Give the text to replace, or use Write for a whole file.", context);
-    }
-    if (input.old_string === input.new_string) {
-      return failure("old_string and new_string are the same; nothing to do.", context);
-    }
-    const path = await context.workspace.resolve(input.file_path);
-    if (isRefusal(path)) return refused(path, context);
-    const refusal = await context.workspace.writable(path);
-    if (refusal !== null) return refused(refusal, context);
-    const file = await openText(path, context);
-    return "content" in file ? file : await change(file, { input, path, context });
+    const planned = await plan(input, context);
+    return "content" in planned ? planned : await change(planned, { input, context });
+  },
+  async objection(input, context) {
+    const planned = await plan(input, context);
+    return "content" in planned ? planned : null;
   },
 };
+
+/** What an edit would come to. */
+interface PlannedEdit {
+  path: ResolvedPath;
+  file: KnownText;
+  replacements: Replacement[];
+  exact: boolean;
+  /** The whole text after it, and as bytes of the file's encoding. */
+  changed: string;
+  bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** What would be changed, or the result when nothing can be. */
+async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit | ToolResult> {
+  context.signal.throwIfAborted();
+  if (input.old_string === "") {
+    return failure("old_string is empty. Give the text to replace, or use Write for a whole file.", context);
+  }
+  if (input.old_string === input.new_string) {
+    return failure("old_string and new_string are the same; nothing to do.", context);
+  }
+  const path = await context.workspace.resolve(input.file_path);
+  if (isRefusal(path)) return refused(path, context);
+  const refusal = await context.workspace.writable(path);
+  if (refusal !== null) return refused(refusal, context);
+  const file = await openText(path, context);
+  return "content" in file ? file : planIn(file, { input, path, context });
+}
 
 /** The text of a file and its label: results show parts of it. */
 interface KnownText extends DecodedText {
@@ -67,10 +88,10 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
   return { ...text, label: current.label, source: sourceOf(path, current.rule, context) };
 }
 
-async function change(
+function planIn(
   file: KnownText,
   call: { input: EditInput; path: ResolvedPath; context: ToolContext },
-): Promise<ToolResult> {
+): PlannedEdit | ToolResult {
   const { input, path, context } = call;
   const match = matchEdit(file.text, {
     old: input.old_string,
@@ -109,16 +130,24 @@ async function change(
       { label: file.label, ...file.source },
     );
   }
+  return { path, file, replacements: match.replacements, exact: match.exact, changed, bytes };
+}
+
+async function change(
+  planned: PlannedEdit,
+  { input, context }: { input: EditInput; context: ToolContext },
+): Promise<ToolResult> {
+  const { path, file, replacements, exact, changed, bytes } = planned;
   const failed = await saveFile(path, bytes, context);
   if (failed !== null) return refused(failed, context);
-  return success(report(changed, { path, replacements: match.replacements, exact: match.exact }), context, {
+  return success(report(changed, { path, replacements, exact }), context, {
     label: file.label,
     ...file.source,
     details: {
       filePath: path.path,
       oldString: input.old_string,
       newString: input.new_string,
-      structuredPatch: hunksOf(file.text, match.replacements),
+      structuredPatch: hunksOf(file.text, replacements),
     },
   });
 }

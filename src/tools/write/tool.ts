@@ -10,17 +10,9 @@ import { writeDeclaration, type WriteInput } from "./declaration.ts";
 export const writeTool: Tool<WriteInput> = {
   ...writeDeclaration,
   async run(input, context) {
-    context.signal.throwIfAborted();
-    const path = await context.workspace.resolve(input.file_path);
-    if (isRefusal(path)) return refused(path, context);
-    const refusal = await context.workspace.writable(path);
-    if (refusal !== null) return refused(refusal, context);
-    const bytes = new TextEncoder().encode(input.content);
-    const existing = await context.workspace.status(path) !== null;
-    if (existing) {
-      const problem = await objection(path, { bytes, context });
-      if (problem !== null) return problem;
-    }
+    const planned = await plan(input, context);
+    if ("content" in planned) return planned;
+    const { path, bytes, existing } = planned;
     const failed = await saveFile(path, bytes, context);
     if (failed !== null) return refused(failed, context);
     const size = `${count(countLines(input.content), "line")}, ${count(bytes.length, "byte")}`;
@@ -28,7 +20,27 @@ export const writeTool: Tool<WriteInput> = {
       details: { type: existing ? "update" : "create", filePath: path.path },
     });
   },
+  async objection(input, context) {
+    const planned = await plan(input, context);
+    return "content" in planned ? planned : null;
+  },
 };
+
+/** What would be written where, or the result when nothing can or need be. */
+async function plan(
+  input: WriteInput,
+  context: ToolContext,
+): Promise<{ path: ResolvedPath; bytes: Uint8Array<ArrayBuffer>; existing: boolean } | ToolResult> {
+  context.signal.throwIfAborted();
+  const path = await context.workspace.resolve(input.file_path);
+  if (isRefusal(path)) return refused(path, context);
+  const refusal = await context.workspace.writable(path);
+  if (refusal !== null) return refused(refusal, context);
+  const bytes = new TextEncoder().encode(input.content);
+  const existing = await context.workspace.status(path) !== null;
+  const problem = existing ? await objection(path, { bytes, context }) : null;
+  return problem ?? { path, bytes, existing };
+}
 
 /** The result when an existing file need not or may not be replaced; null to go on. */
 async function objection(
