@@ -70,6 +70,23 @@ terminalTest("nobody is asked about changes that cannot be made or change nothin
   assert.match(shown, /\* Write .*a\.txt\n.*nothing was written/);
 });
 
+terminalTest("a call that the person denies is told as their no, with the words they gave", async () => {
+  await using home = await temporaryHome();
+  const joined = (command: string) => ask(want("shell", { command }));
+  await using server = startFakeServer({ script: [joined("ls && id"), joined("ls && pwd"), say("Neither, then.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "run it"], { home });
+  await terminal.shows(/Allow Bash\?/);
+  await terminal.press("Down", "Up", "n");
+  await terminal.shows(/denied: You said no\.\n[^]*Allow Bash\?/);
+  await terminal.press("Down", "Up", "r");
+  await terminal.shows(/Why not\?/);
+  await terminal.type("too risky");
+  await terminal.press("Enter");
+  assert.match(await terminal.shows(/Neither, then\./), /denied: You said no: too risky/);
+  assert.match(server.chats()[2]?.text ?? "", /They said: too risky/);
+});
+
 terminalTest("always writes a rule that the next chat goes by", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({

@@ -164,6 +164,7 @@ async function permit(
     denial: { toolName: tool.name, callId: call.id, input },
     subject,
     message: decision.reason,
+    told: answer?.told,
   });
   return { refused: message, interrupt: answer?.interrupt === true };
 }

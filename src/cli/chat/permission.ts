@@ -1,5 +1,10 @@
 /** Asks the person whether a call may run: once, for this chat, always, or not, with a reason for the model. */
-import type { AskPermission, PermissionAnswer, PermissionQuestion } from "../../agent/permission_question.ts";
+import {
+  type AskPermission,
+  deniedByPerson,
+  type PermissionAnswer,
+  type PermissionQuestion,
+} from "../../agent/permission_question.ts";
 import { editProviders } from "../../config/edit.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
@@ -92,10 +97,7 @@ async function answerFor(
     return ALLOW;
   }
   const reason = key === "r" ? (await view.ask("Why not? (for the model)"))?.trim() ?? "" : "";
-  return {
-    behaviour: "deny",
-    message: `The user denied this call.${reason === "" ? "" : ` They said: ${reason}`}`,
-  };
+  return deniedByPerson(reason);
 }
 
 /** Adds the rule to `permissions.allow`. What goes wrong is told; the call is allowed all the same. */

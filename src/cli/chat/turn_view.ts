@@ -103,7 +103,7 @@ export class TurnView {
         this.#denied.add(event.denial.callId);
         return this.#print([
           this.#callRow(event.denial.toolName, event.subject),
-          row(fit(`  denied: ${clean(event.message)}`, this.#options.width()), "warning"),
+          row(fit(`  denied: ${clean(event.told ?? event.message)}`, this.#options.width()), "warning"),
         ]);
       case "tool_result":
         return this.#result(event.item);

@@ -1,5 +1,5 @@
 /** Asks the person at the terminal whether a call may run. */
-import type { AskPermission } from "../../agent/permission_question.ts";
+import { type AskPermission, deniedByPerson } from "../../agent/permission_question.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { askLine, isYes } from "../../terminal/prompt.ts";
@@ -30,7 +30,6 @@ export function askOnTerminal(io: Io): AskPermission {
     const answer = await askLine(io, `Allow ${question.toolName} ${short}? [y/N, or say why not] `, { signal });
     if (isYes(answer)) return { behaviour: "allow" };
     const words = answer?.trim() ?? "";
-    const reason = words === "" || /^n(o)?$/i.test(words) ? "" : ` They said: ${words}`;
-    return { behaviour: "deny", message: `The user denied this call.${reason}` };
+    return deniedByPerson(/^n(o)?$/i.test(words) ? "" : words);
   };
 }

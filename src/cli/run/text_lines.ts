@@ -26,9 +26,9 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
     case "tool_start":
       return `* ${event.toolName} ${open ? clean(cut(event.subject)) : MARK}`;
     case "permission_denied": {
-      const { denial, subject, message } = event;
+      const { denial, subject, message, told = message } = event;
       return open
-        ? `* ${denial.toolName} ${clean(cut(subject))}: denied. ${clean(message)}`
+        ? `* ${denial.toolName} ${clean(cut(subject))}: denied. ${clean(told)}`
         : `* ${denial.toolName} ${MARK}: denied`;
     }
     case "tool_result": {
