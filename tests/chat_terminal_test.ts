@@ -76,7 +76,7 @@ terminalTest("a call that the person denies is told as their no, with the words 
   await using server = startFakeServer({ script: [joined("ls && id"), joined("ls && pwd"), say("Neither, then.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   await using terminal = await openTerminal(["chat", "run it"], { home });
-  await terminal.shows(/Allow Bash\?/);
+  assert.equal((await terminal.shows(/Allow Bash\?/)).match(/ls && id/g)?.length, 1);
   await terminal.press("Down", "Up", "n");
   await terminal.shows(/denied: You said no\.\n[^]*Allow Bash\?/);
   await terminal.press("Down", "Up", "r");

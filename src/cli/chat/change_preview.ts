@@ -12,14 +12,15 @@ const FILE_LIMIT = 1024 * 1024;
 /** Rows that are shown at once; the rest is counted. */
 const ROW_LIMIT = 200;
 
-/** The rows for a question. A command is shown whole. */
+/** The rows for a question: which tool on what, and what it would change. A command is shown whole. */
 export async function previewRows(
   question: PermissionQuestion,
   { workspace, width }: { workspace: Workspace; width: number },
 ): Promise<Row[]> {
+  const first = [span(`? ${clean(question.toolName)} `, "warning")];
+  const head = wrapped(question.subject, { width, first, style: "bold" });
   const change = await changeOf(question, workspace);
-  if (change !== null) return await diffRows(change, { width });
-  const head = wrapped(question.subject, { width, style: "bold" });
+  if (change !== null) return [...head, ...await diffRows(change, { width })];
   const rest = Object.entries(question.input).filter(([, value]) => value !== question.subject).flatMap(
     ([name, value]) => wrapped(`${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`, { width }),
   );
@@ -44,10 +45,12 @@ function bounded(rows: Row[]): Row[] {
   return [...rows.slice(0, ROW_LIMIT), row(`... ${rows.length - ROW_LIMIT} more lines`, "warning")];
 }
 
-function wrapped(text: string, { width, style }: { width: number; style?: "bold" }): Row[] {
+function wrapped(text: string, { width, style, first }: { width: number; style?: "bold"; first?: Row }): Row[] {
   const lines = clean(text, { multiline: true }).replaceAll("\t", "    ").split("\n");
   const indent = [span("  ")];
-  return lines.flatMap((line) => wrap([span(line, style ?? "plain")], { width, first: indent, indent }));
+  return lines.flatMap((line, index) =>
+    wrap([span(line, style ?? "plain")], { width, first: index === 0 ? first ?? indent : indent, indent })
+  );
 }
 
 interface Change {

@@ -10,7 +10,7 @@ import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
-import { row, span } from "../../terminal/style.ts";
+import { row } from "../../terminal/style.ts";
 import { parseCommand } from "../../tools/command_parse.ts";
 import { readRules } from "../../tools/registry.ts";
 import type { Choice } from "../../terminal/picker.ts";
@@ -53,13 +53,7 @@ export function askInChat(chat: ChatSession, view: ChatView, io: Io): AskPermiss
   return async (question, signal) => {
     const { session } = await chat.ready();
     signal.throwIfAborted();
-    view.say([
-      [
-        span(`? ${question.toolName} `, "warning"),
-        span(clean(question.subject.split("\n", 1)[0] ?? "").slice(0, 200), "bold"),
-      ],
-      ...await previewRows(question, { workspace: session.workspace, width: view.width() }),
-    ]);
+    view.say(await previewRows(question, { workspace: session.workspace, width: view.width() }));
     const rule = ruleFor(question);
     const choices: Choice[] = [
       { key: "y", label: "yes, this once" },
