@@ -142,6 +142,27 @@ terminalTest("what is typed while a turn runs is sent after it, in order", async
   await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\.[^]*> three[^]*Answer three\./);
 });
 
+terminalTest("a command that only tells something does not wait for the turn that runs", async () => {
+  await using home = await temporaryHome();
+  const gate = Promise.withResolvers<void>();
+  await using server = startFakeServer({
+    script: [{ kind: "gated", gate: gate.promise, then: say("Answer one.") }, say("Answer two.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "one"], { home });
+  await server.arrived(0);
+  await terminal.type("two");
+  await terminal.press("Enter");
+  await terminal.type("/context");
+  await terminal.press("Enter");
+  await terminal.shows(/> \/context[^]*system prompt[^]*reading the prompt[^]*waits: two/);
+  await terminal.type("/permissions never");
+  await terminal.press("Enter");
+  await terminal.shows(/there is no mode never[^]*waits: two/);
+  gate.resolve();
+  await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\./);
+});
+
 terminalTest("a paste of many lines is one message", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Read it.")] });

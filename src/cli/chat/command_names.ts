@@ -19,6 +19,9 @@ export const COMMAND_NAMES = [
 /** The name of a command. */
 export type CommandName = typeof COMMAND_NAMES[number]["name"];
 
+/** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
+export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set(["help", "tools", "permissions", "context", "diff"]);
+
 /** Whether a word is a command of the chat: no project can give it another meaning. */
 export function isTaken(word: string): boolean {
   return word === "quit" || COMMAND_NAMES.some(({ name }) => name === word);

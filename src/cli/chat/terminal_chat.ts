@@ -27,7 +27,7 @@ import { liveRows } from "./live_rows.ts";
 import { askInChat } from "./permission.ts";
 import { statusRow } from "./status.ts";
 import { TurnView } from "./turn_view.ts";
-import { readTyped, type TypedPrompt } from "./typed_line.ts";
+import { readBeside, readTyped, type TypedCommand, type TypedPrompt } from "./typed_line.ts";
 import type { ChatView } from "./view.ts";
 
 /** What is being done tells its seconds. Milliseconds. */
@@ -178,9 +178,13 @@ class TerminalChat implements ChatView {
     this.say(echoRows(text, this.width()));
     const typed = await readTyped(text, this.#chat);
     if (typed.kind === "prompt") return await this.#turn(typed, signal);
-    const emit = (event: Parameters<TurnView["event"]>[0]) => this.#turnView.event(event);
-    await runCommand(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
+    await this.#command(typed, signal);
     if (!this.#work.isLeaving) this.#turnView.finish(null);
+  }
+
+  #command(typed: TypedCommand, signal: AbortSignal): Promise<void> {
+    const emit = (event: Parameters<TurnView["event"]>[0]) => this.#turnView.event(event);
+    return runCommand(typed, { chat: this.#chat, view: this, context: this.#context, signal, emit });
   }
 
   async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
@@ -236,7 +240,10 @@ class TerminalChat implements ChatView {
   #submit(text: string): void {
     const session = this.#chat.prepared?.session;
     if (session !== undefined) void rememberTyped(text, session, this.#context.io);
-    this.#work.add(text);
+    const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
+    if (beside === null) return this.#work.add(text);
+    this.say(echoRows(text, this.width()));
+    this.#command(beside, new AbortController().signal).then(() => this.say([[]]), (error) => this.#fail(error));
   }
 
   #interrupt(): void {

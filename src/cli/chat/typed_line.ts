@@ -1,7 +1,7 @@
 /** What a line that was typed is: words for the model, a command of the chat, or one of the project. */
 import type { Label } from "../../boundary/label.ts";
 import type { ChatSession } from "./chat_session.ts";
-import { type CommandName, isTaken } from "./command_names.ts";
+import { BESIDE_A_TURN, type CommandName, isTaken } from "./command_names.ts";
 import { commandSource } from "./command_source.ts";
 import { readCommand } from "./commands.ts";
 
@@ -14,8 +14,21 @@ export interface TypedPrompt {
   from: string | null;
 }
 
+/** A command of the chat. */
+export interface TypedCommand {
+  kind: "command";
+  name: CommandName;
+  argument: string;
+}
+
 /** A line that was understood. */
-export type TypedLine = TypedPrompt | { kind: "command"; name: CommandName; argument: string };
+export type TypedLine = TypedPrompt | TypedCommand;
+
+/** The command of a line that need not wait for the turn that runs; null for any other line. */
+export function readBeside(line: string): TypedCommand | null {
+  const command = isTaken(/^\/([a-z]+)/.exec(line)?.[1] ?? "") ? readCommand(line) : null;
+  return command !== null && BESIDE_A_TURN.has(command.name) ? { kind: "command", ...command } : null;
+}
 
 /**
  * Reads a line; a command of the chat goes before one of the project. Throws `usage` for a command that is not known,
