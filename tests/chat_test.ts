@@ -20,8 +20,20 @@ Deno.test("commands work on piped input, and an unknown one is told with what wa
   const done = await runProgram(["chat"], { home, stdin: "one\n/context\n/contxt\n/exit\nnever sent\n" });
   assert.equal(done.code, 2);
   assert.match(done.stderr, /system prompt +\d+ +#+/);
-  assert.match(done.stderr, /no command \/contxt\n.*context/);
+  assert.match(done.stderr, /no command \/contxt\n.*did you mean \/context\?/);
   assert.equal(server.chats().length, 1);
+});
+
+Deno.test("exit and quit alone leave, with a space or more words they are sent", async () => {
+  for (const word of ["exit", "quit"]) {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: () => say("Yes.") });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const stdin = ` ${word}\n${word} how?\n${word}\nnever sent\n`;
+    const done = await runProgram(["chat"], { home, stdin });
+    assert.equal(done.code, 0, done.stderr);
+    assert.deepEqual(server.chats().map(({ json }) => json.messages.at(-1).content), [` ${word}`, `${word} how?`]);
+  }
 });
 
 Deno.test("a call that nobody can allow is denied, and the chat goes on with exit 6", async () => {

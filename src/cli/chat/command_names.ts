@@ -13,7 +13,7 @@ export const COMMAND_NAMES = [
   { name: "resume", brief: "go on with a stored session" },
   { name: "export", brief: "write the session as Markdown, or as JSON: /export json" },
   { name: "secrets", brief: "what is protected here" },
-  { name: "exit", brief: "leave" },
+  { name: "exit", brief: "leave; so do /quit, and either word alone" },
 ] as const;
 
 /** The name of a command. */

@@ -33,9 +33,9 @@ export function readCommand(
   const word = match[1] ?? "";
   const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
   if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
-  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others];
+  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
   throw new AgentcliError("usage", `there is no command /${word}`, {
-    hint: didYouMean(word, names) ?? "see /help; a line that begins with a space is no command",
+    hint: didYouMean(`/${word}`, names) ?? "see /help; a line that begins with a space is no command",
   });
 }
 
@@ -102,6 +102,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl-R", "search what was typed before"],
   ["Ctrl-O", "open what was folded last"],
   ["Shift-Tab", "next permission mode"],
+  ["Esc", "stop the turn"],
   ["Ctrl-C", "stop the turn; again: leave"],
   ["Ctrl-D", "leave"],
 ];

@@ -31,10 +31,12 @@ export function readBeside(line: string): TypedCommand | null {
 }
 
 /**
- * Reads a line; a command of the chat goes before one of the project. Throws `usage` for a command that is not known,
+ * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words. Throws `usage` for a command that is not known,
  * and what {@link customPrompt} throws.
  */
 export async function readTyped(line: string, chat: ChatSession): Promise<TypedLine> {
+  // As shells have it: nobody means a model by these words alone.
+  if (/^(?:exit|quit)\s*$/.test(line)) return { kind: "command", name: "exit", argument: "" };
   const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };
   const typed = /^\/([a-z0-9][a-z0-9._-]{0,63})(?:\s+([^]*))?$/.exec(line.trim());
   if (line.startsWith(" ") || typed === null) return words;
