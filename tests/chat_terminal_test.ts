@@ -163,6 +163,50 @@ terminalTest("a command that only tells something does not wait for the turn tha
   await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\./);
 });
 
+terminalTest(
+  "asking the servers for their models is stopped by Escape and by Ctrl-C, and the chat goes on",
+  async () => {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: () => say("Still here.") });
+    // Takes connections and says nothing.
+    using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    await configure(home, {
+      loc: { baseUrl: server.baseUrl },
+      mute: { baseUrl: `http://127.0.0.1:${mute.addr.port}/v1` },
+    }, { default_provider: "loc" });
+    await using terminal = await openTerminal(["chat"], { home });
+    await terminal.shows(/local · loc:fake/);
+    for (const key of ["Escape", "C-c"]) {
+      await terminal.press("C-l");
+      await terminal.type("/models");
+      await terminal.press("Enter");
+      await terminal.shows(/asking the servers/);
+      await terminal.press(key);
+      assert.doesNotMatch(await terminal.shows(/stopped/), /asking|mute/);
+    }
+    await terminal.type("hello");
+    await terminal.press("Enter");
+    await terminal.shows(/Still here\./);
+  },
+);
+
+terminalTest(
+  "looking for model servers at the start is stopped by Ctrl-C, and a model can be chosen by name",
+  async () => {
+    await using home = await temporaryHome();
+    using mute = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const baseUrl = `http://127.0.0.1:${mute.addr.port}/v1`;
+    await configure(home, { one: { baseUrl }, two: { baseUrl } });
+    await using terminal = await openTerminal(["chat"], { home });
+    await terminal.shows(/looking for model servers/);
+    await terminal.press("C-c");
+    assert.doesNotMatch(await terminal.shows(/stopped/), /looking|Which model/);
+    await terminal.type("/model demo");
+    await terminal.press("Enter");
+    await terminal.shows(/local · demo:demo/);
+  },
+);
+
 terminalTest("a paste of many lines is one message", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Read it.")] });

@@ -6,11 +6,11 @@ import type { ChatView } from "./view.ts";
 
 /**
  * Prepares the session. Where no model is configured and there is somebody to ask, one is chosen first; the chat is left
- * when none is. Throws what `prepare` throws.
+ * when none is. Throws what `prepare` throws, and the signal's reason.
  */
 export async function beginChat(
   chat: ChatSession,
-  { view, context, canAsk }: { view: ChatView; context: Context; canAsk: boolean },
+  { view, context, canAsk, signal }: { view: ChatView; context: Context; canAsk: boolean; signal: AbortSignal },
 ): Promise<void> {
   try {
     await view.during("connecting", chat.ready());
@@ -19,7 +19,7 @@ export async function beginChat(
     if (!canAsk) throw error;
     if (code !== "no_provider" && code !== "no_model") throw withWayOut(error);
     const { chooseFirstModel } = await import("./first_start.ts");
-    const selector = await chooseFirstModel(view, context);
+    const selector = await chooseFirstModel({ view, context, signal });
     if (selector === null) return view.leave();
     await view.during("connecting", chat.setModel(selector));
   }

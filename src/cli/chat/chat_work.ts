@@ -74,12 +74,17 @@ export class ChatWork {
       this.leave();
       return true;
     }
-    if (this.#running === null) return false;
-    this.#stop();
+    this.stop();
+    return false;
+  }
+
+  /** Stops what runs, and leaves nothing. */
+  stop(): void {
+    if (this.#running === null) return;
+    this.#abort();
     // What waited was meant for after this turn: it goes back to be looked at.
     const waiting = this.#queue.drain();
     if (waiting.length > 0) this.#owner.takeBack(waiting);
-    return false;
   }
 
   /** Ends as the system wants it. */
@@ -93,7 +98,7 @@ export class ChatWork {
     this.#leaving = true;
     this.#queue.drain();
     this.#queue.end();
-    this.#stop();
+    this.#abort();
   }
 
   async #takeAll(begin: Work, take: (text: string, signal: AbortSignal) => Promise<void>): Promise<number> {
@@ -119,7 +124,7 @@ export class ChatWork {
     }
   }
 
-  #stop(): void {
+  #abort(): void {
     this.#running?.abort(new AgentcliError("interrupted", "interrupted"));
     this.#owner.answerNothing();
   }

@@ -44,7 +44,7 @@ export async function runCommand(
   { name, argument }: { name: CommandName; argument: string },
   scene: CommandScene,
 ): Promise<void> {
-  const { chat, view, context } = scene;
+  const { chat, view, context, signal } = scene;
   switch (name) {
     case "help":
       return view.say(helpRows(await customRows(chat)));
@@ -56,7 +56,7 @@ export async function runCommand(
     }
     case "models": {
       const { offeredModels } = await import("./models.ts");
-      const models = await view.during("asking the servers", offeredModels(context));
+      const models = await view.during("asking the servers", offeredModels(context, signal));
       const rows = models.map(({ selector, provider, note }): Row => [
         span(`  ${clean(selector ?? provider)}`, selector === null ? "warning" : "plain"),
         span(`  ${clean(note)}`, "dim"),

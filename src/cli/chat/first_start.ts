@@ -21,9 +21,14 @@ interface Offer {
   take(): Promise<string>;
 }
 
-/** The selector of the model that was chosen, now the usual one; null when none was. Throws configuration errors. */
-export async function chooseFirstModel(view: ChatView, context: Context): Promise<string | null> {
-  const offers = await view.during("looking for model servers", findOffers(context));
+/**
+ * The selector of the model that was chosen, now the usual one; null when none was. Throws configuration errors, and the
+ * signal's reason.
+ */
+export async function chooseFirstModel(
+  { view, context, signal }: { view: ChatView; context: Context; signal: AbortSignal },
+): Promise<string | null> {
+  const offers = await view.during("looking for model servers", findOffers(context, signal));
   if (offers.length === 0) {
     view.say([
       row("No model server answers on the usual ports (11434, 1234, 8000, 8080), and none is configured."),
@@ -40,13 +45,13 @@ export async function chooseFirstModel(view: ChatView, context: Context): Promis
   return await all[chosen ?? -1]?.take() ?? null;
 }
 
-async function findOffers(context: Context): Promise<Offer[]> {
+async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[]> {
   const home = await openHome(context.io);
   const door = openDoor(context.io);
   try {
     const [configured, found] = await Promise.all([
-      offeredModels(context),
-      discover(door, { hosts: ["localhost"], timeoutMs: TIMEOUT }),
+      offeredModels(context, signal),
+      discover(door, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
     ]);
     const known = configured.flatMap(({ selector, note, provider }): Offer[] =>
       selector === null ? [] : [{

@@ -112,7 +112,7 @@ class LineChat implements ChatView {
   }
 
   async #converse(first: string | undefined): Promise<number> {
-    this.#code = await this.#attempt(() => this.#begin());
+    this.#code = await this.#attempt((signal) => this.#begin(signal));
     // Nothing can be asked of a model that is not there; what the input holds is left.
     if (this.#code !== 0 || this.#leaving) return this.#code;
     if (first !== undefined && first.trim() !== "") this.#code = await this.#take(first);
@@ -125,8 +125,8 @@ class LineChat implements ChatView {
     return this.#code;
   }
 
-  async #begin(): Promise<number> {
-    await beginChat(this.#chat, { view: this, context: this.#context, canAsk: this.#atTerminal });
+  async #begin(signal: AbortSignal): Promise<number> {
+    await beginChat(this.#chat, { view: this, context: this.#context, canAsk: this.#atTerminal, signal });
     return 0;
   }
 

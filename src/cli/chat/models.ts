@@ -20,8 +20,11 @@ export interface OfferedModel {
   note: string;
 }
 
-/** All providers are asked at the same time; configured models of a server that does not answer are listed too. */
-export async function offeredModels(context: Context): Promise<OfferedModel[]> {
+/**
+ * All providers are asked at the same time; configured models of a server that does not answer are listed too. Throws the
+ * signal's reason.
+ */
+export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
   const { configuration, markers } = await findSurroundings(context);
   const door = openDoor(io);
@@ -31,9 +34,10 @@ export async function offeredModels(context: Context): Promise<OfferedModel[]> {
     const place = local ? "local" : "remote";
     try {
       const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
-      const { models } = await listModels(door, endpoint, { timeoutMs: TIMEOUT_MS });
+      const { models } = await listModels(door, endpoint, { timeoutMs: TIMEOUT_MS, signal });
       return models.map(({ id }) => ({ ...base, selector: `${provider.name}:${id}`, note: place }));
     } catch (error) {
+      signal.throwIfAborted();
       const reason = asAgentcliError(error).message;
       const configured = provider.models.map(({ id }) => ({
         ...base,

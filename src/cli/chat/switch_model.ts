@@ -4,16 +4,15 @@ import { itemsBeforeProtected } from "../../session/fork.ts";
 import { clean } from "../../terminal/clean.ts";
 import { row } from "../../terminal/style.ts";
 import { offeredModels } from "./models.ts";
-import { type ChatSession, selectorOf } from "./chat_session.ts";
-import type { Context } from "../verb.ts";
-import type { ChatView } from "./view.ts";
+import { selectorOf } from "./chat_session.ts";
+import type { CommandScene } from "./commands.ts";
 
 /** The `/model` command. Throws what is wrong with a name. */
 export async function switchModel(
   argument: string,
-  { chat, view, context }: { chat: ChatSession; view: ChatView; context: Context },
+  { chat, view, context, signal }: Pick<CommandScene, "chat" | "view" | "context" | "signal">,
 ): Promise<void> {
-  const selector = argument === "" ? await chooseModel(view, context) : argument;
+  const selector = argument === "" ? await chooseModel({ view, context, signal }) : argument;
   if (selector === null) return;
   const before = chat.prepared === null ? null : selectorOf(chat.prepared);
   const prepared = await view.during("changing the model", chat.setModel(selector));
@@ -45,8 +44,10 @@ export async function switchModel(
   }
 }
 
-async function chooseModel(view: ChatView, context: Context): Promise<string | null> {
-  const models = await view.during("asking the servers", offeredModels(context));
+async function chooseModel(
+  { view, context, signal }: Pick<CommandScene, "view" | "context" | "signal">,
+): Promise<string | null> {
+  const models = await view.during("asking the servers", offeredModels(context, signal));
   const choices = [
     ...models.flatMap(({ selector, note }) => selector === null ? [] : [{ label: selector, note }]),
     { label: "demo", note: "a fixed script, no language model" },

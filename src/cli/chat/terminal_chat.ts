@@ -77,6 +77,7 @@ class TerminalChat implements ChatView {
     this.#work = new ChatWork(io.clock, {
       failed: (error) => {
         if (error !== null) this.#fail(error);
+        else if (!this.#work.isLeaving) this.say(textRows("stopped", { width: this.width(), style: "warning" }));
         this.#turnView.finish(null);
       },
       answerNothing: () => this.#input.answerNothing(),
@@ -108,7 +109,7 @@ class TerminalChat implements ChatView {
     try {
       this.#input.readKeys().catch((error) => this.#fail(error)).finally(() => this.leave());
       this.#frames.soon();
-      return await this.#work.run(() => this.#begin(first), (text, signal) => this.#take(text, signal));
+      return await this.#work.run((signal) => this.#begin(first, signal), (text, signal) => this.#take(text, signal));
     } finally {
       clearInterval(ticking);
       this.#frames.stop();
@@ -164,9 +165,9 @@ class TerminalChat implements ChatView {
     this.#screen.clear();
   }
 
-  async #begin(first: string | undefined): Promise<void> {
+  async #begin(first: string | undefined, signal: AbortSignal): Promise<void> {
     try {
-      await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true });
+      await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true, signal });
       const { prepared } = this.#chat;
       if (prepared !== null) this.say(greetingRows(prepared, this.width()));
     } finally {
@@ -227,7 +228,7 @@ class TerminalChat implements ChatView {
       case "interrupt":
         return this.#interrupt();
       case "escape":
-        return this.#work.isRunning ? this.#interrupt() : undefined;
+        return this.#work.stop();
       case "clear_screen":
         return this.clear();
       case "open_last":
