@@ -115,7 +115,7 @@ Deno.test("a listener that never answers costs the time that was given, no more"
   const started = performance.now();
   const { found } = await meet((_, reply) => reply.gone, { timeoutMs: 150 });
   assert.deepEqual([found.state, found.detail], ["no answer", "within 150 ms"]);
-  assert(performance.now() - started < 3000);
+  assert(performance.now() - started < 4500);
 });
 
 Deno.test("what speaks another protocol is told as that", async () => {

@@ -116,7 +116,7 @@ Deno.test(
       const running = project.masked("sleep 0.3; cat secrets/late secrets/many/f1");
       project.write("secrets/late", project.canary);
       const { text } = await running;
-      assert.ok(performance.now() - start < 3_000);
+      assert.ok(performance.now() - start < 15_000);
       assert.match(text, /Permission denied/);
       assert.ok(!holdsCanary(text, project.canary));
       const request = project.request("true");

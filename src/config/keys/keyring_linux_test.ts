@@ -86,6 +86,6 @@ Deno.test("a tool that hangs is ended, with what it started", unix, async () => 
     const keyring = linuxKeyring({ env: (name) => VARIABLES[name] }, { timeoutMs: () => 100, places: place });
     const start = performance.now();
     assert.match(await refusal(keyring.find("p")), /does not answer/);
-    assert.ok(performance.now() - start < 4_000);
+    assert.ok(performance.now() - start < 15_000);
   });
 });

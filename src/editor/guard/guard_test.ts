@@ -271,7 +271,7 @@ Deno.test("a command that runs where no project is walks nothing but the way up"
   assert.equal(await at.command("ls", "/"), null);
   assert.notEqual(await at.command("cat P/.env", at.home), null);
   assert.notEqual(await at.command(`cat ${at.root}/.env`, "/"), null);
-  assert.ok(performance.now() - started < 4_000);
+  assert.ok(performance.now() - started < 10_000);
 });
 
 /** Commands that are long, or that no shell can read to the end. */
@@ -294,6 +294,6 @@ for (const [what, line, blocked] of LONG) {
     await using at = await project();
     const started = performance.now();
     assert.equal(await at.command(line) !== null, blocked);
-    assert.ok(performance.now() - started < 4_000);
+    assert.ok(performance.now() - started < 10_000);
   });
 }
