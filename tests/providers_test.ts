@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startFakeServer } from "./helpers/fake_server.ts";
 import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 Deno.test("an explicit engine is added, checked and listed as the seed describes", async () => {
   await using home = await temporaryHome();
@@ -220,4 +221,31 @@ Deno.test("what a file holds reaches the terminal without control characters", a
     // deno-lint-ignore no-control-regex -- this is what is looked for
     assert.doesNotMatch(run.stdout + run.stderr, /[\x00-\x09\x0b-\x1f\u202e]/);
   }
+});
+
+Deno.test("the built-in demo is listed like another, and told apart where something is changed or checked", async () => {
+  await using home = await temporaryHome();
+  const listed = await runProgram(["providers", "model", "list", "demo", "--json"], { home });
+  assert.deepEqual(JSON.parse(listed.stdout).models.map(({ id }: { id: string }) => id), ["demo"]);
+  const checked = await runProgram(["providers", "validate", "demo"], { home });
+  assert.equal(checked.code, 3);
+  assert.match(checked.stderr, /demo is built in: .*to check\n.*--model demo/);
+});
+
+Deno.test({
+  name: "a wait for a silent server is shown on a terminal, on a dumb one as a line",
+  ignore: !HAS_TMUX,
+  async fn() {
+    await using home = await temporaryHome();
+    const silent = { kind: "silence", beforeHead: true } as const;
+    await using server = startFakeServer({ script: [silent], routes: { "/v1/models": silent } });
+    await configure(home, { slow: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 4096 }] } });
+    await using checking = await openTerminal(["providers", "validate", "slow"], { home });
+    await checking.shows(/asking slow, \d+ s/);
+    await checking.press("C-c");
+    await using running = await openTerminal(["run", "hi", "--model", "slow"], { home, env: { TERM: "dumb" } });
+    await running.shows(/reading the prompt \.\.\./);
+    await running.press("C-c");
+    await running.shows(/EXIT/);
+  },
 });

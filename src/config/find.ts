@@ -60,9 +60,13 @@ export function findProvider(
   });
 }
 
-/** Like {@link findProvider}, for edits: the built-in demonstration is none of the configured ones. */
+/** Like {@link findProvider}, for edits and checks: the built-in demonstration is none of the configured ones. */
 export function findConfigured(configuration: Configuration, name: string): ProviderEntry {
-  if (name === DEMO) throw new AgentcliError("unknown_provider", `${DEMO} is built in and cannot be changed`);
+  if (name === DEMO) {
+    throw new AgentcliError("unknown_provider", `${DEMO} is built in: there is nothing of it to change or to check`, {
+      hint: "it needs no server; use it as it is: --model demo",
+    });
+  }
   return findProvider(configuration, name);
 }
 

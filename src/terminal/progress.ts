@@ -11,11 +11,15 @@ export interface Progress {
   stop(): Promise<void>;
 }
 
-/** Shows nothing where stderr is no terminal, is dumb, or quiet was asked for. */
+/**
+ * Shows nothing where stderr is no terminal or quiet was asked for. A dumb terminal cannot take a line away: it gets one
+ * for each wait, which stays.
+ */
 export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options: { quiet: boolean }): Progress {
-  if (options.quiet || !io.stderr.isTerminal || io.env("TERM") === "dumb") {
+  if (options.quiet || !io.stderr.isTerminal) {
     return { start: () => {}, note: () => {}, stop: () => Promise.resolve() };
   }
+  const dumb = io.env("TERM") === "dumb";
   let timer: ReturnType<typeof setInterval> | undefined;
   let drawn = false;
   let note = "";
@@ -25,6 +29,11 @@ export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options
       const started = io.clock.monotonic();
       note = "";
       timer = setInterval(() => {
+        if (dumb) {
+          if (!drawn) void io.stderr.write(`${label} ...\n`).catch(() => {});
+          drawn = true;
+          return;
+        }
         const seconds = Math.round((io.clock.monotonic() - started) / 1000);
         drawn = true;
         const line = `${label}, ${seconds} s${note}`.slice(0, io.stderr.columns() - 1);
@@ -36,7 +45,7 @@ export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options
       if (timer === undefined) return;
       clearInterval(timer);
       timer = undefined;
-      if (drawn) await io.stderr.write("\r\x1b[K");
+      if (drawn && !dumb) await io.stderr.write("\r\x1b[K");
       drawn = false;
     },
   };

@@ -1,5 +1,5 @@
 /** Lists the configured models, of one provider or of all. */
-import { findConfigured } from "../../config/find.ts";
+import { findProvider } from "../../config/find.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -14,7 +14,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<vo
   const { io, globals } = context;
   const configuration = await loadConfiguration(await openHome(io));
   const name = words[0];
-  const providers = name === undefined ? configuration.providers : [findConfigured(configuration, name)];
+  const providers = name === undefined ? configuration.providers : [findProvider(configuration, name)];
   const entries = providers.flatMap((provider) => provider.models.map((model) => ({ provider, model })));
   if (globals.json) {
     const models = entries.map(({ provider, model }) => ({ provider: provider.name, ...modelJson(model) }));

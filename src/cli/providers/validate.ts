@@ -5,6 +5,7 @@ import type { ProviderEntry } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { openDoor } from "../../provider/http.ts";
 import { clean } from "../../terminal/clean.ts";
+import { createProgress } from "../../terminal/progress.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../say.ts";
 import type { Invocation } from "../verb.ts";
@@ -28,9 +29,12 @@ export async function run({ arguments: names, context }: Invocation): Promise<nu
   const isLocal = await localityOf(context);
   const door = openDoor(io);
   const checks: ProviderCheck[] = [];
+  const progress = createProgress(io, globals);
   try {
-    for (const pending of startChecks(providers, { door, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT })) {
-      const check = await pending;
+    const started = startChecks(providers, { door, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT });
+    for (const [at, pending] of started.entries()) {
+      progress.start(`asking ${clean(providers[at]?.name ?? "")}`);
+      const check = await pending.finally(() => progress.stop());
       checks.push(check);
       // Each is shown as soon as those before it are: a server that is slow to answer hides no result above it.
       if (!globals.json) await io.stdout.write(checkText(check));
