@@ -219,6 +219,25 @@ Deno.test("in plan mode nothing but reading runs, whatever is allowed", async ()
   assert.match(results[1].content, /plan/);
   assert.match(results[2].content, /plan/);
   assert.equal(done.code, 6);
+  assert.match(done.stderr, /exit 6: .*\n {2}in plan mode tools only read: take another --permission-mode$/m);
+});
+
+Deno.test("what was missing is named with a mode that gives it", async () => {
+  await using home = await temporaryHome();
+  const change = want("write", { path: "new.txt", content: "x" });
+  const shell = want("shell", { command: "exit 3" });
+  await using server = startFakeServer({
+    script: [ask(change), say("No."), ask(change, shell), say("No."), ask(shell), say("Ran."), say("Never.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const hint = async () => JSON.parse((await runProgram(["run", "x", "--json"], { home })).stdout).hint;
+  assert.equal(await hint(), "allow it: --allowed-tools Write, or --permission-mode acceptEdits");
+  assert.equal(await hint(), "allow it: --allowed-tools Write,Bash, or --permission-mode bypassPermissions");
+  const failed = await runProgram(["run", "x", "--allowed-tools", "Bash"], { home });
+  assert.match(failed.stderr, /^ {2}Bash failed: exit code 3$/m);
+  const asked = await runProgram(["run", "x", "--permission-prompt-tool", "stdio"], { home });
+  assert.equal(asked.code, 2);
+  assert.match(asked.stderr, /--permission-prompt-tool needs --input-format stream-json/);
 });
 
 Deno.test("a protected file is refused to a remote provider with its rule, and a local one may read it", async () => {

@@ -42,8 +42,17 @@ export function turnResult(session: Session, count: TurnCount, clock: Clock): Tu
     ...result,
     exitCode: EXIT_CODE_OF.permission_denied,
     errorCode: "permission_denied",
-    hint: `allow what is needed with --allowed-tools (${denied.join(",")}) or --permission-mode`,
+    hint: wayToAllow(denied, session),
   };
+}
+
+function wayToAllow(denied: readonly string[], { policy, tools }: Session): string {
+  // That mode goes before whatever else is allowed.
+  if (policy.mode === "plan") return "in plan mode tools only read: take another --permission-mode";
+  const onlyWrites = denied.every((name) => tools.find((tool) => tool.name === name)?.kind === "write");
+  return `allow it: --allowed-tools ${denied.join(",")}, or --permission-mode ${
+    onlyWrites ? "acceptEdits" : "bypassPermissions"
+  }`;
 }
 
 /** The result of a turn that failed with `error`. */

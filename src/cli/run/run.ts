@@ -59,7 +59,7 @@ async function turn(
 ): Promise<number> {
   const { context, format, interrupt } = given;
   const { io, globals } = context;
-  checkOptions(options, format);
+  checkOptions(options, { format, ...given.naming });
   const words = await readPrompt(given.prompt, io, interrupt.signal);
   const prepared = await prepare(options, context, { ...given.naming, storeLate: true });
   try {
@@ -94,7 +94,11 @@ async function turn(
   }
 }
 
-function checkOptions(options: RunOptions, format: Format): void {
+function checkOptions(options: RunOptions, { format, clientNames }: Naming & { format: Format }): void {
+  // Clients of the protocol pass what they always pass; a person is told that nothing comes of it.
+  if (options.permissionPromptTool !== undefined && clientNames !== true) {
+    throw new AgentcliError("usage", "--permission-prompt-tool needs --input-format stream-json");
+  }
   if (options.includePartialMessages && format !== "stream-json") {
     throw new AgentcliError("usage", "--include-partial-messages needs --output-format stream-json");
   }

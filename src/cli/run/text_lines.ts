@@ -32,10 +32,10 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
         : `* ${denial.toolName} ${MARK}: denied`;
     }
     case "tool_result": {
-      const { isError, name, content } = event.item;
+      const { isError, name } = event.item;
       if (!isError) return null;
       return open
-        ? `  ${clean(name)} failed: ${clean(cut(content))}`
+        ? `  ${clean(name)} failed: ${clean(failureText(event))}`
         : `  ${clean(trace.toolName(name))} failed ${MARK}`;
     }
     case "retry":
@@ -62,6 +62,16 @@ export function missingPermission(result: TurnResult): string {
   return `agentcli: exit ${result.exitCode}: a permission was missing and nobody could be asked\n  ${
     result.hint ?? ""
   }\n`;
+}
+
+/** The first line of what came; of a command how it ended before that. */
+function failureText({ item: { content }, details }: TurnEvent & { kind: "tool_result" }): string {
+  const first = cut(content);
+  const { exitCode, timedOut } = details ?? {};
+  if (timedOut === true) return `time limit: ${first}`;
+  if (typeof exitCode !== "number" || exitCode === 0) return first;
+  const note = `exit code ${exitCode}`;
+  return content === `[${note}]` ? note : `${note}: ${first}`;
 }
 
 function cut(text: string): string {
