@@ -31,9 +31,15 @@ Deno.test("secrets list says so when nothing is protected, and when a marker can
   const nothing = await runProgram(["secrets", "list"], { home });
   assert.equal(nothing.code, 0);
   assert.match(nothing.stderr, /nothing is protected.*secrets add/);
-  await stage.write(".agentclisecret", "no-cloud:\n");
+  await configure(home, places);
+  const open = await runProgram(["secrets", "list"], { home });
+  assert.equal(open.stdout, "provider: none (no model is chosen)\n");
+  await stage.write(".agentclisecret", "no-cloud: .env\nno-cloud:\n");
   const damaged = await runProgram(["secrets", "list"], { home });
-  assert.match(damaged.stderr, /cannot be used \(line 1 names no path\); everything counts as protected/);
+  assert.match(damaged.stderr, /cannot be used \(line 2 names no path\); everything counts as protected/);
+  assert.doesNotMatch(damaged.stdout, /nothing yet/);
+  const run = await runProgram(["run", "hi", "--model", "demo"], { home });
+  assert.match(run.stderr, /^agentcli: .*\.agentclisecret: line 2 names no path; everything counts as protected$/m);
 });
 
 Deno.test("secrets check tells the rule of a path by any name, and exits 1 when one is open", async () => {

@@ -122,6 +122,7 @@ export async function prepare(
       notices: [
         ...configuration.warnings,
         ...markers.warnings,
+        ...markers.damaged === undefined ? [] : [`${markers.damaged}; everything counts as protected`],
         ...chosen.notices,
         ...stored === null ? [] : storedNotices(stored),
         ...extras.tools === undefined ? serverNotices(await unusedServers(options.mcpConfig)) : [],

@@ -23,7 +23,10 @@ export async function run({ options, context }: Invocation<typeof SECRETS_OPTION
     return rule === null ? [] : [{ path, name, rule }];
   }).sort((one, other) => one.path < other.path ? -1 : 1);
   const used = new Set(found.map(({ rule }) => describeRule(rule, root)));
-  const idle = protection.rules.filter((rule) => !used.has(describeRule(rule, root)));
+  // A marker that cannot be used covers everything: which of the lines would cover what is not known.
+  const idle = protection.damaged !== null
+    ? []
+    : protection.rules.filter((rule) => !used.has(describeRule(rule, root)));
   const provider = await viewProvider(options.model, { context, markers });
   if (globals.json) {
     await io.stdout.write(jsonText({

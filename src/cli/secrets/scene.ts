@@ -59,7 +59,8 @@ export async function viewProvider(
   } catch (error) {
     // Which paths are protected does not depend on it; but a provider that was named must be one.
     if (!(error instanceof AgentcliError) || model !== undefined) throw error;
-    return error.message;
+    // All providers there are would be listed with every call.
+    return error.message.replace(/; there are: .*$/s, "");
   }
 }
 
