@@ -27,6 +27,17 @@ Deno.test("every topic is printed, within the width, and is in the list", async 
   }
 });
 
+Deno.test("a group without its verb prints the help, as JSON an error", async () => {
+  await using home = await temporaryHome();
+  const text = await runProgram(["providers"], { home });
+  assert.equal(text.code, 2);
+  assert.match(text.stdout, /^Usage: agentcli providers <verb>/m);
+  const json = await runProgram(["providers", "--json"], { home });
+  assert.equal(json.code, 2);
+  const { error } = JSON.parse(json.stdout);
+  assert.deepEqual([error.code, error.hint], ["usage", "see: agentcli providers --help"]);
+});
+
 Deno.test("the topic of exit codes says what the help of the program says", async () => {
   await using home = await temporaryHome();
   const [topic, root] = await Promise.all([

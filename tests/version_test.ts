@@ -16,4 +16,5 @@ Deno.test("version --json has the same facts", async () => {
   await using home = await temporaryHome();
   const { stdout } = await runProgram(["version", "--json"], { home });
   assert.deepEqual(Object.keys(JSON.parse(stdout)), ["version", "commit", "form", "runtime", "system"]);
+  assert.equal((await runProgram(["--version", "--json"], { home })).stdout, stdout);
 });

@@ -6,21 +6,15 @@
  */
 import { AgentcliError } from "../errors.ts";
 import { closest } from "../config/suggest.ts";
+import { GLOBAL_OPTIONS } from "./global_options.ts";
 import type { Normalised } from "./normalise.ts";
 import type { NumberOption, Option, Options, Values } from "./option.ts";
-import type { Argument, Context } from "./verb.ts";
+import type { Argument, Context, Group } from "./verb.ts";
 
 /** Runs the verb that `line` names and gives its exit code. Throws what the verb throws, and `usage` errors. */
 export async function dispatch(line: Normalised, context: Context): Promise<number> {
   const { node } = line;
-  if (node.kind === "group") {
-    const [word = ""] = line.words;
-    const names = Object.keys(node.verbs).filter((name) => !name.startsWith("_"));
-    throw usage(
-      line,
-      word === "" ? "a verb is missing" : `unknown verb "${word}"${meant(word, { names, prefix: "" })}`,
-    );
-  }
+  if (node.kind === "group") throw withoutVerb(line, node);
   const options = readOptions(line, node.options);
   checkWords(line, node.arguments);
   if (node.connects === true) {
@@ -34,6 +28,20 @@ export async function dispatch(line: Normalised, context: Context): Promise<numb
 
 function usage(line: Normalised, message: string): AgentcliError {
   return new AgentcliError("usage", message, { hint: `see: ${["agentcli", ...line.path, "--help"].join(" ")}` });
+}
+
+function withoutVerb(line: Normalised, { verbs }: Group): AgentcliError {
+  const [word = "", option] = [line.words[0], line.options[0]?.split("=", 1)[0]];
+  const near = meant(word, { names: Object.keys(verbs).filter((name) => !name.startsWith("_")), prefix: "" });
+  const atRoot = line.path.length === 0;
+  if (word === "") return usage(line, "a verb is missing");
+  // An option before its verb takes no value yet: the word behind it may be that.
+  const problem = atRoot && option !== undefined
+    ? `a verb is missing before ${option}`
+    : `unknown verb "${word}"${near}`;
+  if (!atRoot || near !== "") return usage(line, problem);
+  // Left out is most likely the verb of a prompt.
+  return new AgentcliError("usage", problem, { hint: 'to ask a model: agentcli run "<prompt>"; see: agentcli --help' });
 }
 
 function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
@@ -57,7 +65,8 @@ function readOptions(line: Normalised, declared: Options): Values<Options> {
     const name = equals < 0 ? text.slice(2) : text.slice(2, equals);
     const option = Object.hasOwn(declared, name) ? declared[name] : undefined;
     if (option === undefined) {
-      const names = Object.keys(declared).filter((key) => declared[key]?.hidden !== true).map(kebabCase);
+      const all: Options = { ...declared, ...GLOBAL_OPTIONS };
+      const names = Object.keys(all).filter((key) => all[key]?.hidden !== true).map(kebabCase);
       throw usage(line, `unknown option --${name}${meant(name, { names, prefix: "--" })}`);
     }
     const shown = `--${kebabCase(name)}`;

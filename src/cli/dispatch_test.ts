@@ -59,6 +59,9 @@ Deno.test("values get their types, and what is absent its default", async () => 
 Deno.test("what does not fit is a usage error that says what was meant", async () => {
   const cases: [string[], RegExp][] = [
     [["atc"], /unknown verb "atc"; did you mean act\?/],
+    [["fix it"], /unknown verb "fix it"$/],
+    [["--model", "demo", "hi"], /a verb is missing before --model$/],
+    [["act", "a", "--verison"], /unknown option --verison; did you mean --version\?/],
     [["act"], /agentcli act needs <first>/],
     [["act", "a", "b", "c"], /takes 2 arguments, and "c" is one more/],
     [["act", "a", "--nmae=x"], /unknown option --nmae; did you mean --name\?/],
@@ -75,6 +78,7 @@ Deno.test("what does not fit is a usage error that says what was meant", async (
     await assert.rejects(called(...argv), (error) => {
       assert.ok(error instanceof AgentcliError && error.code === "usage");
       assert.match(error.message, message);
+      assert.equal(/run "<prompt>"/.test(error.hint ?? ""), argv.includes("fix it") || argv.includes("hi"));
       return true;
     });
   }

@@ -59,13 +59,17 @@ async function perform(line: Normalised, io: Io): Promise<number> {
   const { globals, node } = line;
   const atRoot = line.path.length === 0 && line.words.length === 0 && line.options.length === 0;
   if (globals.version !== undefined || (atRoot && globals.verbose !== undefined && globals.help === undefined)) {
-    await io.stdout.write(`${VERSION} (agentcli)\n`);
+    if (globals.json !== undefined) {
+      await (await import("./version_verb/version.ts")).run({ context: contextOf(line, io) });
+    } else await io.stdout.write(`${VERSION} (agentcli)\n`);
     return 0;
   }
+  // A program that wants JSON gets the missing verb as an error of that form.
+  const wantsHelp = globals.help !== undefined || globals.json === undefined;
   const wrongWord = node.kind === "group" && line.words.length > 0;
   if (
     (globals.help !== undefined && !wrongWord) ||
-    (node.kind === "group" && line.words.length === 0 && line.options.length === 0)
+    (node.kind === "group" && line.words.length === 0 && line.options.length === 0 && wantsHelp)
   ) {
     const { helpText } = await import("./help.ts");
     const more = node.kind === "verb" ? await node.moreHelp?.(line.options) : undefined;

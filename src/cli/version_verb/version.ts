@@ -5,7 +5,7 @@ import type { Invocation } from "../verb.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
 /** The first line is that of `--version`. `commit` is null in JSON where it is not known: outside of a checkout. */
-export async function run({ context }: Invocation): Promise<void> {
+export async function run({ context }: Pick<Invocation, "context">): Promise<void> {
   const { io, globals } = context;
   const { version: runtime, form, system } = runtimeFacts();
   const commit = COMMIT === "" ? sourceCommit(form) : COMMIT;
