@@ -11,6 +11,8 @@ export interface Setting {
   key: string;
   brief: string;
   kind: "text" | "switch" | "list";
+  /** All values there are; absent where they are the user's own. */
+  words?: readonly string[];
   /** The value in force; undefined where nothing is. */
   current(configuration: Configuration): SettingValue | undefined;
 }
@@ -34,11 +36,18 @@ export const SETTINGS: readonly Setting[] = [
     kind: "text",
     current: (c) => c.roles[role],
   })),
-  { key: "sandbox.mode", brief: "auto or always", kind: "text", current: (c) => c.sandbox.mode },
+  {
+    key: "sandbox.mode",
+    brief: "auto or always",
+    kind: "text",
+    words: ["auto", "always"],
+    current: (c) => c.sandbox.mode,
+  },
   {
     key: "sandbox.network",
     brief: "network inside the mask: true or false",
     kind: "switch",
+    words: ["true", "false"],
     current: (c) => c.sandbox.network,
   },
   {

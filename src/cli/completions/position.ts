@@ -10,10 +10,13 @@ export interface Candidate {
   brief: string;
 }
 
-/** What can stand there: known words, or values that have to be looked up. `before` is put before each value. */
+/**
+ * What can stand there: known words, or values that have to be looked up. `before` is put before each value; `after`
+ * is the earlier argument that decides which there are.
+ */
 export type Wanted =
   | { kind: "words"; words: Candidate[] }
-  | { kind: "values"; of: Completion; before: string; provider?: string };
+  | { kind: "values"; of: Completion; before: string; after?: string };
 
 const NOTHING: Wanted = { kind: "words", words: [] };
 
@@ -94,11 +97,14 @@ function argumentAt(verb: Verb, given: readonly string[]): Wanted {
     return { kind: "words", words: declared.values.map((value) => ({ value, brief: "" })) };
   }
   if (declared.completion === undefined) return NOTHING;
-  const provider = declared.completion === "model" ? providerAmong(verb.arguments, given) : undefined;
-  return { kind: "values", of: declared.completion, before: "", ...(provider === undefined ? {} : { provider }) };
+  const after = decider(declared.completion, verb.arguments, { given });
+  return { kind: "values", of: declared.completion, before: "", ...(after === undefined ? {} : { after }) };
 }
 
-/** An argument before that names a provider: the models wanted are then those of that one. */
-function providerAmong(declared: readonly Argument[], given: readonly string[]): string | undefined {
-  return given.find((_, index) => declared[index]?.completion === "provider");
+/** By the name of the argument before that decides what can follow. */
+const DECIDED_BY: Partial<Record<Completion, string>> = { model: "provider", setting_value: "key", scaffold: "kind" };
+
+function decider(of: Completion, declared: readonly Argument[], { given }: { given: readonly string[] }) {
+  const name = DECIDED_BY[of];
+  return name === undefined ? undefined : given.find((_, index) => declared[index]?.name === name);
 }

@@ -89,7 +89,7 @@ Deno.test("an option that takes a value has its values offered, in both spelling
 
 Deno.test("arguments know their place, and a model the provider before it", () => {
   assert.deepEqual(at("providers remove "), { kind: "values", of: "provider", before: "" });
-  assert.deepEqual(at("providers remove --yes p "), { kind: "values", of: "model", before: "", provider: "p" });
+  assert.deepEqual(at("providers remove --yes p "), { kind: "values", of: "model", before: "", after: "p" });
   assert.deepEqual(words("providers remove p m "), []);
   assert.deepEqual(at("providers validate a b "), { kind: "values", of: "provider", before: "" });
   assert.deepEqual(words("shells "), ["a", "b"]);

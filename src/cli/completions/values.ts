@@ -12,18 +12,38 @@ const SESSION_LIMIT = 30;
 
 /** The values; files and directories are left to the shell. */
 export async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, context: Context): Promise<Candidate[]> {
-  const { of, provider } = wanted;
+  const { of, after } = wanted;
   if (of === "file" || of === "directory") return [];
   if (of === "role") return ROLES.map((role) => ({ value: role, brief: "" }));
   if (of === "setting") return SETTINGS.map(({ key, brief }) => ({ value: key, brief }));
   if (of === "session") return await sessions(context);
   if (of === "topic") return await topics();
+  if (of === "scaffold") {
+    const { SCAFFOLDS } = await import("../../editor/scaffold_ids.ts");
+    return after === "hook" ? Object.entries(SCAFFOLDS).map(([value, { brief }]) => ({ value, brief })) : [];
+  }
   if (of === "hook_event" || of.endsWith("artifact")) {
     const { editorValues } = await import("../editor/completion_values.ts");
     return await editorValues(of, context);
   }
   const configuration = await loadConfiguration(await openHome(context.io));
-  return of === "provider" ? providers(configuration) : models(configuration, provider);
+  if (of === "engine") return await engines(configuration);
+  if (of === "setting_value") return settingValues(after ?? "", configuration);
+  return of === "provider" ? providers(configuration) : models(configuration, after);
+}
+
+/** Settings of one value; what stands in a list is the user's own. */
+function settingValues(key: string, configuration: Configuration): Candidate[] {
+  const setting = SETTINGS.find((entry) => entry.key === key);
+  if (setting?.words !== undefined) return setting.words.map((value) => ({ value, brief: "" }));
+  if (key === "default_provider") return providers(configuration);
+  if (key === "default_model") return configuration.providers.flatMap((entry) => entry.models.flatMap(names));
+  return key.startsWith("roles.") ? models(configuration, undefined) : [];
+}
+
+async function engines(configuration: Configuration): Promise<Candidate[]> {
+  const { allEngines } = await import("../../engine/request.ts");
+  return allEngines(configuration.engines ?? {}).map(({ id, product }) => ({ value: id, brief: product }));
 }
 
 function providers(configuration: Configuration): Candidate[] {

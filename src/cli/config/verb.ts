@@ -15,7 +15,7 @@ export const configVerb = group({
       brief: "Change a setting",
       detail:
         "Shows the old and the new value and asks; without a terminal --yes is needed. A list takes one entry, or a JSON list of them.",
-      arguments: [KEY, { name: "value", brief: "The new value" }],
+      arguments: [KEY, { name: "value", brief: "The new value", completion: "setting_value" }],
       options: {},
       examples: [
         "agentcli config set default_provider runtime_a --yes",

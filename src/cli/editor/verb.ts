@@ -99,6 +99,7 @@ export const editorVerb = group({
           name: "name",
           brief: "Its name; of instructions: a directory of the project, or the old file of rules",
           optional: true,
+          completion: "scaffold",
         },
       ],
       options: ADD_OPTIONS,

@@ -5,7 +5,9 @@ import { group, verb } from "../verb.ts";
 const VLLM = { group: "Several cards or machines (runtime_c)" };
 
 export const SERVE_OPTIONS = {
-  engine: text("ID", "What to start: runtime_a to runtime_d, engine_e, or a template of yours"),
+  engine: text("ID", "What to start: runtime_a to runtime_d, engine_e, or a template of yours", {
+    completion: "engine",
+  }),
   model: text("MODEL", "Id of a model, or a file or directory with one", { completion: "file" }),
   port: integer("N", "Port to listen on (default: the usual one of the engine)", { minimum: 1, maximum: 65_535 }),
   host: text("ADDRESS", "Address to listen on (default: 127.0.0.1, this machine alone)"),
@@ -60,7 +62,7 @@ const statusVerb = verb({
 const stopVerb = verb({
   brief: "End what was started with --detach",
   detail: "Ends the process and all it started, and only when it is still the one that was started.",
-  arguments: [{ name: "engine", brief: "A name of local-model status", optional: true }],
+  arguments: [{ name: "engine", brief: "A name of local-model status", optional: true, completion: "engine" }],
   options: STOP_OPTIONS,
   examples: ["agentcli local-model stop runtime_d", "agentcli local-model stop --all"],
   load: () => import("./stop.ts"),
