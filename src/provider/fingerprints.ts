@@ -174,7 +174,10 @@ export const FINGERPRINTS: readonly Fingerprint[] = [
     server: "mlx-lm",
     label: "mlx-lm",
     ports: [8080],
-    shows: (facts) => serverHeader(facts).startsWith("BaseHTTP/") && facts.owners.size === 0 && facts.refused === null,
+    // The header is that of every server of Python's own library.
+    shows: (facts) =>
+      serverHeader(facts).startsWith("BaseHTTP/") && facts.owners.size === 0 && facts.refused === null &&
+      everyEntry(facts, (entry) => typeof entry["created"] === "number"),
   },
   {
     // Recorded: `created` is a fraction there, and the owner is the first part of the id.

@@ -110,6 +110,11 @@ Deno.test("a success for an unknown path proves nothing", async () => {
   assert.equal(found, null);
 });
 
+Deno.test("a server written with Python's own library is not taken for another by that alone", async () => {
+  const answer = { headers: { server: "BaseHTTP/0.6 Python/3.12.1" }, body: { data: [{ id: "m", object: "model" }] } };
+  assert.equal((await met(4711, { "/v1/models": answer, "/health/liveliness": nothing404 })).found, null);
+});
+
 Deno.test("silence, pages and refusals at the special endpoints leave a server unrecognised", async () => {
   for (const answer of ["silence", "refused", nothing404, { body: "<html></html>" }] as const) {
     const { found } = await met(11434, { "/v1/models": owned("nobody"), "/": answer, "/health/liveliness": answer });

@@ -2,6 +2,7 @@
 import { editProviders, type ProvidersDocument } from "../../config/edit.ts";
 import { isLocal } from "../../boundary/locality.ts";
 import type { EngineModel } from "../../engine/asking.ts";
+import { isAsked } from "./asked_model.ts";
 import type { Task } from "./task.ts";
 
 /** Models of one server that are written at most. */
@@ -36,9 +37,7 @@ function addModels(document: ProvidersDocument, provider: string, models: readon
 
 /** The model that was asked for, where the list has it; else all. */
 function wanted(task: Task, models: readonly EngineModel[]): readonly EngineModel[] {
-  const { modelName, values } = task.checked;
-  const names = new Set([modelName, values.model, `${values.model}:latest`]);
-  const found = models.filter(({ id }) => names.has(id));
+  const found = models.filter(({ id }) => isAsked(id, task.checked));
   return found.length > 0 ? found : models;
 }
 

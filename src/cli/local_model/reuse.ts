@@ -1,6 +1,7 @@
 /** A server of the same engine that is there already: waited for, told, registered, and left as it is. */
 import { servedModels, untilReady } from "../../engine/asking.ts";
 import { createProgress } from "../../terminal/progress.ts";
+import { isAsked } from "./asked_model.ts";
 import { warn } from "../say.ts";
 import { register } from "./register.ts";
 import type { Task } from "./task.ts";
@@ -18,9 +19,8 @@ export async function reuse(task: Task): Promise<number> {
     await progress.stop();
   }
   const models = await servedModels(asking);
-  const { modelName, values } = checked;
-  const names = [modelName, values.model, `${values.model}:latest`];
-  if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => names.includes(id))) {
+  const { modelName } = checked;
+  if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isAsked(id, checked))) {
     await warn(task.context, `it does not list ${modelName}: end it first, or start another with --port`);
   }
   const provider = task.register ? await register(task, models) : null;
