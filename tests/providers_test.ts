@@ -181,7 +181,7 @@ Deno.test("roles are set, listed and taken away; what is not configured is only 
   assert.deepEqual([set.stdout, set.stderr], ["compact: (not set) → a:x:1\n", ""]);
   assert.match((await role("set", "subagent", "b:y")).stderr, /warning: the provider b is not configured/);
   assert.match((await role("list")).stdout, /^compact +a:x:1 +roles$/m);
-  assert.equal((await role("unset", "compact")).stdout, "compact: (not set)\n");
+  assert.equal((await role("unset", "compact")).stdout, "compact: a:x:1 → (not set)\n");
   assert.equal((await role("set", "boss", "a")).code, 3);
   assert.equal((await role("set", "main", "a:")).code, 2);
 });
@@ -220,6 +220,17 @@ Deno.test("what a file holds reaches the terminal without control characters", a
     const run = await runProgram(["providers", ...verb], { home });
     // deno-lint-ignore no-control-regex -- this is what is looked for
     assert.doesNotMatch(run.stdout + run.stderr, /[\x00-\x09\x0b-\x1f\u202e]/);
+  }
+});
+
+Deno.test("an address that goes on to what is asked there is told when it is added", async () => {
+  await using home = await temporaryHome();
+  for (const [at, path] of ["/v1/chat/completions", "/v1/models", "/v1", ""].entries()) {
+    const args = ["providers", "add", `p${at}`, "--base-url", `http://localhost:1${path}`, "--api-key", "local"];
+    const added = await runProgram(args, { home });
+    assert.equal(added.code, 0, added.stderr);
+    const told = [/ends before \/chat\/completions,/, /ends before \/models,/, /^$/, /has no \/v1/][at] ?? /never/;
+    assert.match(added.stderr, told);
   }
 });
 

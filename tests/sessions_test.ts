@@ -79,6 +79,9 @@ Deno.test("sessions export writes a file for the owner alone, and replaces one o
   assert.equal(again.code, 2);
   assert.match(again.stderr, /exists already/);
   assert.equal((await runProgram([...args, "--yes"], { home })).code, 0);
+  const directory = await runProgram(["sessions", "export", SESSION, "--output", "d/"], { home });
+  assert.equal(directory.code, 2);
+  assert.match(directory.stderr, /d\/ is a directory\n.*name a file in it/);
 });
 
 Deno.test("an unknown session is exit 3 with what is near", async () => {
@@ -114,6 +117,9 @@ Deno.test("sessions prune deletes what is older, and only that", async () => {
   assert.equal((await runProgram(["sessions", "prune", "--older-than", "30"], { home })).code, 2);
   const pruned = await runProgram(["sessions", "prune", "--older-than", "30", "--yes", "--json"], { home });
   assert.deepEqual(JSON.parse(pruned.stdout), { deleted: [SESSION] });
+  const none = await runProgram(["sessions", "prune", "--older-than", "30"], { home });
+  assert.deepEqual([none.code, none.stdout], [0, ""]);
+  assert.equal(none.stderr, "no session was last written over 30 days ago\n");
   const left = JSON.parse((await runProgram(["sessions", "list", "--json"], { home })).stdout);
   assert.deepEqual(left.sessions.map((session: { id: string }) => session.id), [OTHER_SESSION]);
 });

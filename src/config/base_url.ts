@@ -18,9 +18,16 @@ export function baseUrlProblem(text: string): string | null {
   return null;
 }
 
-/** A sentence when the path names no version (`/v1` is what most servers want); undefined when it does. */
+/**
+ * A sentence when the path goes on to what the program asks for itself, or names no version (`/v1` is what most servers
+ * want); undefined when it looks right.
+ */
 export function baseUrlHint(text: string): string | undefined {
-  if (!URL.canParse(text) || /\/v\d/.test(new URL(text).pathname)) return undefined;
+  if (!URL.canParse(text)) return undefined;
+  const { pathname } = new URL(text);
+  const beyond = /\/(?:(?:chat\/)?completions|models)\/*$/.exec(pathname)?.[0];
+  if (beyond !== undefined) return `the base URL ends before ${beyond}, for example http://localhost:11434/v1`;
+  if (/\/v\d/.test(pathname)) return undefined;
   return "the base URL has no /v1: most servers answer below it, for example http://localhost:11434/v1";
 }
 

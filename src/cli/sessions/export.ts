@@ -22,16 +22,20 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   if (options.output === undefined) {
     await io.stdout.write(io.stdout.isTerminal ? clean(text, { multiline: true }) : text);
   } else {
-    await writeExport(resolve(globals.cwd, options.output), text, context);
+    await writeExport(options.output, text, context);
     await notice(context, `wrote ${options.output}`);
   }
   for (const problem of stored.problems) await warn(context, problem);
 }
 
 /** For the owner alone: a session can hold what other users of the machine should not read. */
-async function writeExport(path: string, text: string, { globals }: Context): Promise<void> {
+async function writeExport(output: string, text: string, { globals }: Context): Promise<void> {
+  const path = resolve(globals.cwd, output);
   try {
     const found = await lstat(path);
+    if (found?.kind === "directory" || /[/\\]$/.test(output)) {
+      throw new AgentcliError("usage", `${output} is a directory`, { hint: "name a file in it" });
+    }
     if (found !== null && found.kind !== "file") throw new AgentcliError("usage", `${path} is no regular file`);
     if (found !== null && !globals.yes) {
       throw new AgentcliError("usage", `${path} exists already`, { hint: "choose another name, or replace it: --yes" });

@@ -24,6 +24,10 @@ export async function run({ options, context }: Invocation<typeof PRUNE_OPTIONS>
   const { home, scope } = await openScope(context, options);
   const limit = io.clock.now() - olderThan * DAY_MS;
   const old = (await listSessions(home, scope)).filter((session) => session.updated < limit);
+  if (old.length === 0 && !globals.json) {
+    await notice(context, `no session was last written over ${olderThan} days ago`);
+    return 0;
+  }
   const size = old.reduce((sum, session) => sum + session.size, 0);
   const what = `${old.length} ${old.length === 1 ? "session" : "sessions"} (${sizeText(size)})`;
   if (
