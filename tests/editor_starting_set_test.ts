@@ -1,0 +1,64 @@
+/** What `editor init` installs: the texts send the assistant nowhere that the guard beside them closes. */
+import assert from "node:assert/strict";
+import { done, installProgram, runLine } from "./helpers/editor_program.ts";
+import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+const TEXTS = ["AGENTS.md", ".ide/workflows/agentcli-check.md", ".ide/skills/local-model/SKILL.md"] as const;
+
+/** A project with a protected file in which the starting set is installed; asks its guard about commands. */
+async function installed(home: TemporaryHome) {
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await home.write(".env", "TOKEN=correct-horse-battery-staple-42\n");
+  await home.write("src/a.ts", "let a = 1;\n");
+  await installProgram(home);
+  await done(home, "init", "--yes");
+  const env = { PATH: `${home.root}:${Deno.env.get("PATH")}` };
+  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
+  const guard = async (command: string) => {
+    const input = JSON.stringify({ tool_info: { command_line: command, cwd: home.project } });
+    return await runLine(home, hooks.pre_run_command[0].command, { input, env });
+  };
+  return { env, guard };
+}
+
+/** Each command that the texts name, as an assistant would fill it in. */
+async function commandsNamed(home: TemporaryHome): Promise<string[]> {
+  const texts = await Promise.all(TEXTS.map((path) => home.read(path)));
+  const named = texts.join("\n").matchAll(/`((?:agentcli|git) [^`]+)`/g);
+  return [...named].map(([, command = ""]) =>
+    command.replace("<task>", "Rename a to b in src/a.ts").replace("<file>", "src/a.ts").replace("<path>", ".env")
+  );
+}
+
+Deno.test("the guard lets every command pass that the installed texts name, and blocks what they warn of", async () => {
+  await using home = await temporaryHome();
+  const { guard } = await installed(home);
+  const commands = await commandsNamed(home);
+  assert.ok(commands.length >= 5, commands.join("\n"));
+  for (const command of commands) {
+    const { code, stderr } = await guard(command);
+    assert.equal(code, 0, `${command}: ${stderr}`);
+  }
+  for (const command of ["agentcli run 'Summarise .env'", "git diff -- .env"]) {
+    const { code, stderr } = await guard(command);
+    assert.equal(code, 2, command);
+    assert.match(stderr, /\.env is protected/);
+  }
+});
+
+Deno.test("the command of the installed skill edits a file where nobody can be asked", async () => {
+  await using home = await temporaryHome();
+  const { env } = await installed(home);
+  await using server = startFakeServer({
+    script: [ask(want("write", { path: "src/b.ts", content: "let b = 2;\n" })), say("Done.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const [command = assert.fail("no command")] = (await commandsNamed(home)).filter((one) =>
+    /^agentcli run "/.test(one)
+  );
+  const { code, stdout, stderr } = await runLine(home, command, { input: "", env });
+  assert.equal(code, 0, stderr);
+  assert.match(stdout, /Done\./);
+  assert.equal(await home.read("src/b.ts"), "let b = 2;\n");
+});
