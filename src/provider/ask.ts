@@ -1,6 +1,7 @@
 /** One small question to a server whose answer is read whole: bounded in time and in size. */
 import { AgentcliError } from "../errors.ts";
 import type { HttpDoor } from "./http.ts";
+import type { ReceivedHeaders } from "./http_head.ts";
 import type { Endpoint } from "./types.ts";
 
 /** Most that is read of an answer that is no success: enough to tell what refused. Bytes. */
@@ -24,7 +25,7 @@ export interface Question {
 /** The whole answer. `json` is undefined when the text is not JSON. */
 export interface Answer {
   status: number;
-  headers: Headers;
+  headers: ReceivedHeaders;
   text: string;
   json: unknown;
 }

@@ -3,12 +3,13 @@
  * a row says otherwise. What many servers imitate (`/api/tags`, a plain `/version`) proves nothing and is not here.
  */
 import { fieldsOf, membersOf } from "./ask.ts";
+import type { ReceivedHeaders } from "./http_head.ts";
 
 /** What is known of a server before it is asked anything special. */
 export interface Facts {
   /** Of the base URL; the default of the scheme where none is written. */
   port: number;
-  headers: Headers;
+  headers: ReceivedHeaders;
   /** `owned_by` of the list, lower case. */
   owners: ReadonlySet<string>;
   /** Entries of the list as they came, at most 100. */

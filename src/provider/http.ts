@@ -18,6 +18,7 @@ import { readBounded } from "./body.ts";
 import { type ByteSource, joined, streamSource } from "./byte_source.ts";
 import { ProviderFailure } from "./failure.ts";
 import { requestHeaders } from "./headers.ts";
+import type { ReceivedHeaders } from "./http_head.ts";
 import { exchange } from "./http_loopback.ts";
 import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
 import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
@@ -55,7 +56,7 @@ export interface DoorRequest {
 /** What came back. Whoever gets one reads it to its end or cancels it. */
 export interface DoorResponse {
   status: number;
-  headers: Headers;
+  headers: ReceivedHeaders;
   body: ByteSource | null;
   /** The whole body as text; longer than `limitBytes` is `invalid_reply`, slower than 30 s `provider_timeout`. */
   text(limitBytes: number): Promise<string>;
@@ -185,7 +186,7 @@ class Door implements HttpDoor {
     onSent?.();
     const response = await asked;
     const { status, body: stream } = response;
-    return { status, headers: response.headers, body: stream === null ? null : streamSource(stream) };
+    return { status, headers: new Map(response.headers), body: stream === null ? null : streamSource(stream) };
   }
 
   /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */

@@ -47,6 +47,24 @@ Deno.test("a head gives status, headers, and the length of the body", () => {
   assert.deepEqual([head.status, head.headers.get("retry-after"), head.headers.get("x-name")], [503, "7", "\xe9"]);
 });
 
+Deno.test("headers are read as the runtime reads them: names in lower case, what stands twice as one list", () => {
+  const lines = [
+    "X-Name:a",
+    "VIA: 1.1 a",
+    "x-empty:",
+    "a!#$%&'*+.^_`|~-9: \t b: c \t",
+    "via: 1.1 b",
+    "x-latin: \xe9\t\xff",
+  ];
+  const expected = new Headers(lines.map((line): [string, string] => [
+    line.slice(0, line.indexOf(":")),
+    line.slice(line.indexOf(":") + 1),
+  ]));
+  const { headers } = readHead(bytes(`HTTP/1.1 200 OK\r\n${lines.join("\r\n")}\r\n\r\n`));
+  assert.deepEqual(Object.fromEntries(headers), Object.fromEntries(expected));
+  assert.equal(headers.get("via"), "1.1 a, 1.1 b");
+});
+
 for (
   const [what, head] of [
     ["another protocol", "220 mail.test ESMTP"],
@@ -55,6 +73,8 @@ for (
     ["a line that is no header", "HTTP/1.1 200 OK\r\nCANARY"],
     ["a name with a space", "HTTP/1.1 200 OK\r\nCANARY x: 1"],
     ["a value with a zero byte", "HTTP/1.1 200 OK\r\na: CANARY\0"],
+    ["a value with a carriage return in it", "HTTP/1.1 200 OK\r\na: CANARY\rb: c"],
+    ["a line that goes on in the next", "HTTP/1.1 200 OK\r\na: b\r\n CANARY: c"],
     ["two lengths", "HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2"],
     ["a negative length", "HTTP/1.1 200 OK\r\ncontent-length: -1"],
     ["a length beyond counting", "HTTP/1.1 200 OK\r\ncontent-length: 99999999999999999999"],

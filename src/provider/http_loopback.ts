@@ -6,7 +6,15 @@
 import { openSocket, type Socket, type SocketAddress } from "../platform/http_client.ts";
 import { BUFFER_SIZE, type ByteSource, joined, unpacked } from "./byte_source.ts";
 import { type BodyDecoder, bodyDecoder } from "./http_body.ts";
-import { HEAD_LIMIT, headEnd, NoHttp, readHead, requestHead, type ResponseHead } from "./http_head.ts";
+import {
+  HEAD_LIMIT,
+  headEnd,
+  NoHttp,
+  readHead,
+  type ReceivedHeaders,
+  requestHead,
+  type ResponseHead,
+} from "./http_head.ts";
 
 /** What is sent; names and values of the headers must have been checked. */
 export interface LoopbackRequest {
@@ -22,7 +30,7 @@ export interface LoopbackRequest {
 /** What came back. Whoever gets one reads the body to its end or cancels it. */
 export interface LoopbackResponse {
   status: number;
-  headers: Headers;
+  headers: ReceivedHeaders;
   body: ByteSource;
 }
 
@@ -68,7 +76,7 @@ export async function exchange(
   }
 }
 
-function plain(body: ByteSource, headers: Headers): ByteSource {
+function plain(body: ByteSource, headers: ReceivedHeaders): ByteSource {
   const coding = headers.get("content-encoding")?.trim().toLowerCase() ?? "identity";
   if (coding === "identity" || coding === "") return body;
   const format = PACKED[coding];

@@ -2,6 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { type Answer, ask, fieldsOf, membersOf } from "./ask.ts";
 import type { HttpDoor } from "./http.ts";
+import type { ReceivedHeaders } from "./http_head.ts";
 import { keyHint, keyRefused } from "./key_words.ts";
 import type { Endpoint } from "./types.ts";
 
@@ -28,7 +29,7 @@ export interface ServedModel {
 /** A list, with what servers are recognised by. */
 export interface ModelList {
   models: ServedModel[];
-  headers: Headers;
+  headers: ReceivedHeaders;
   /** The parsed answer. */
   body: unknown;
 }

@@ -60,7 +60,7 @@ function factsOf(endpoint: Endpoint, known: RecogniseOptions): Facts {
   const url = new URL(endpoint.baseUrl);
   return {
     port: Number(url.port) || (url.protocol === "https:" ? 443 : 80),
-    headers: list?.headers ?? refused?.headers ?? new Headers(),
+    headers: list?.headers ?? refused?.headers ?? new Map(),
     owners: new Set(list?.models.flatMap((model) => model.owner === null ? [] : [model.owner.toLowerCase()])),
     entries: list === null ? [] : rawEntries(list.body),
     body: list?.body ?? refused?.json,

@@ -1,5 +1,6 @@
 /** Whether a failed request is sent again, and when. Source: wire reference, §9, last paragraph. */
 import type { FailureKind, ProviderFailure } from "./failure.ts";
+import type { ReceivedHeaders } from "./http_head.ts";
 
 /** Retries of one request, not counting the wait for a model that loads. */
 export const MAX_RETRIES = 3;
@@ -68,7 +69,7 @@ function policyFor(failure: ProviderFailure): Policy | null {
 }
 
 /** The wait that a response asks for, in milliseconds; null when it asks for none. `now` as of `Clock.now`. */
-export function retryAfter(headers: Headers, now: number): number | null {
+export function retryAfter(headers: ReceivedHeaders, now: number): number | null {
   const milliseconds = Number(headers.get("retry-after-ms") ?? "x");
   if (Number.isFinite(milliseconds) && milliseconds >= 0) return milliseconds;
   const text = headers.get("retry-after")?.trim() ?? "";

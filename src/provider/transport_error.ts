@@ -3,6 +3,7 @@ import { isLocal } from "../boundary/locality.ts";
 import { AgentcliError } from "../errors.ts";
 import { isMissingPermission } from "../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
+import type { ReceivedHeaders } from "./http_head.ts";
 
 /** What was tried, for the message. */
 export interface Attempt {
@@ -142,10 +143,12 @@ function seconds(milliseconds: number): string {
  */
 export function redirectFailure(
   provider: string,
-  response: { status: number; headers: Headers; url: URL },
+  response: { status: number; headers: ReceivedHeaders; url: URL },
 ): ProviderFailure {
   const location = response.headers.get("location");
-  const target = location !== null && URL.canParse(location, response.url) ? new URL(location, response.url) : null;
+  const target = location !== undefined && URL.canParse(location, response.url)
+    ? new URL(location, response.url)
+    : null;
   return new ProviderFailure(
     "provider_error",
     `${provider} answered HTTP ${response.status}, a redirect${leadingTo(target, response.url)}; redirects are refused`,

@@ -7,7 +7,7 @@ const ORIGIN = "http://127.0.0.1:8080";
 const LIMITS = { timeoutMs: 30 };
 
 function listOf(body: unknown): ModelList {
-  return { models: readModelList(body), headers: new Headers(), body };
+  return { models: readModelList(body), headers: new Map(), body };
 }
 
 /** Asks for one window; paths are from the origin. */

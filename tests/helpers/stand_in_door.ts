@@ -32,7 +32,7 @@ export function standInDoor(answers: Record<string, StandInAnswer>): { door: Htt
     const text = typeof answer.body === "string" ? answer.body : JSON.stringify(answer.body);
     return {
       status: answer.status ?? 200,
-      headers: new Headers(answer.headers),
+      headers: new Map(new Headers(answer.headers)),
       body: null,
       text: (limit) =>
         text.length <= limit

@@ -47,7 +47,7 @@ export async function toolsAtAddress(
       signal,
     });
     const session = response.headers.get("mcp-session-id");
-    if (session !== null) endpoint.headers["mcp-session-id"] = session;
+    if (session !== undefined) endpoint.headers["mcp-session-id"] = session;
     if (response.status >= 400) {
       await response.cancel();
       return `answers with HTTP ${response.status}`;
