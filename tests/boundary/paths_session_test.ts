@@ -27,7 +27,7 @@ async function* transcripts(directory: string): AsyncGenerator<string> {
 Deno.test("a session that read protected content is not resumed with a remote model", linux, async () => {
   await using stage = await openStage();
   await taint(stage);
-  for (const args of [["--resume", ID], ["--continue"], ["--resume", ID, "--fork-session"]]) {
+  for (const args of [["--resume", ID], ["--continue"]]) {
     const remote = await stage.play("rem", { script: HELLO, args });
     assertSealed(remote, args.join(" "));
     assertRefusedRun(remote, /\.env/);
@@ -37,6 +37,26 @@ Deno.test("a session that read protected content is not resumed with a remote mo
     assertSealed(local, args.join(" "));
     assert.ok(!local.sent.includes(stage.canary("env")), "what was stored is a placeholder");
   }
+});
+
+Deno.test("a fork for a remote model has only what came before the protected content", linux, async () => {
+  await using stage = await openStage();
+  const open = [ask(want("read", { path: "pub.txt" })), say("Read the open one.")];
+  await stage.play("loc", { script: open, args: ["--session-id", ID] });
+  const tainted = await stage.play("loc", { script: READ, args: ["--resume", ID] });
+  assertArrived(tainted, stage.canary("env"));
+  const args = ["--resume", ID, "--fork-session"];
+  const remote = await stage.play("rem", { script: HELLO, args });
+  assert.equal(remote.done.code, 0, remote.done.stderr);
+  assertSealed(remote);
+  assert.match(remote.done.stderr, /a copy from before protected content was met/);
+  assert.ok(remote.sent.includes("Read the open one.") && remote.sent.includes("PUB_marker"), "control");
+  assert.ok(!/\.env|Read it\.|withheld/.test(remote.sent), "nothing from the turn that met it on");
+  const local = await stage.play("loc", { script: HELLO, args });
+  assert.equal(local.done.code, 0, local.done.stderr);
+  assertSealed(local);
+  assert.ok(local.sent.includes("withheld"), "a local model has the whole, with placeholders");
+  assert.ok(!local.sent.includes(stage.canary("env")));
 });
 
 function assertSilentButForLists(requests: readonly { index: number }[]): void {
