@@ -338,6 +338,22 @@ terminalTest("a tainted session is not sent to a remote model; a fork from befor
   assert.doesNotMatch(history, /canary/);
 });
 
+terminalTest("what was sent right before the chat is left is in the history, and no temporary file stays", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => ({ kind: "silence" }) });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  for (const [index, keys] of [["C-d"], ["C-c", "C-c"]].entries()) {
+    await using terminal = await openTerminal(["chat"], { home });
+    await terminal.shows(/local · loc:fake/);
+    await terminal.type(`question ${index}`);
+    await terminal.press("Enter", ...keys);
+    await terminal.shows(/EXIT \d+/);
+  }
+  assert.equal(await Deno.readTextFile(`${home.agentcliHome}/history`), '"question 0"\n"question 1"\n');
+  const names = [...Deno.readDirSync(home.agentcliHome)].map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => name.endsWith(".tmp")), []);
+});
+
 terminalTest("history is searched in the next chat, and a path is completed", async () => {
   await using home = await temporaryHome();
   await home.write("sources/alpha.ts", "");

@@ -32,6 +32,8 @@ import type { ChatView } from "./view.ts";
 
 /** What is being done tells its seconds. Milliseconds. */
 const TICK_MS = 1000;
+/** Longest wait for the history when the chat is left: another chat may hold it. Milliseconds. */
+const HISTORY_MS = 3000;
 /** Pastes come in brackets, so that their line ends send nothing. */
 const BRACKETED_PASTES = "\x1b[?2004h";
 const PLAIN_PASTES_AND_CURSOR = "\x1b[?2004l\x1b[?25h";
@@ -55,6 +57,8 @@ class TerminalChat implements ChatView {
   readonly #work: ChatWork;
   readonly #frames = createFrames(() => this.#draw());
   #hint = "";
+  /** Settled when all that was typed is in the history. */
+  #remembered: Promise<void> = Promise.resolve();
 
   constructor(options: RunOptions, context: Context) {
     const { io, globals } = context;
@@ -122,6 +126,7 @@ class TerminalChat implements ChatView {
       const { prepared } = this.#chat;
       const last = prepared === null ? null : farewell(prepared, { chosen: this.#chat.isModelChosen });
       if (last !== null) await io.stdout.write(last).catch(() => {});
+      await Promise.race([this.#remembered, io.clock.sleep(HISTORY_MS)]);
       await this.#chat.close();
     }
   }
@@ -240,7 +245,9 @@ class TerminalChat implements ChatView {
 
   #submit(text: string): void {
     const session = this.#chat.prepared?.session;
-    if (session !== undefined) void rememberTyped(text, session, this.#context.io);
+    if (session !== undefined) {
+      this.#remembered = this.#remembered.then(() => rememberTyped(text, session, this.#context.io));
+    }
     const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
     if (beside === null) return this.#work.add(text);
     this.say(echoRows(text, this.width()));
