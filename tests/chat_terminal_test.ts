@@ -222,52 +222,6 @@ terminalTest("a paste of many lines is one message", async () => {
   assert.equal(server.chats()[0]?.json.messages.at(-1).content, pasted);
 });
 
-terminalTest("a terminal of 20 by 5 shows the line, the status and the answer", async () => {
-  await using home = await temporaryHome();
-  await using server = startFakeServer({ script: [say("Some words that have to wrap.\n\nLast words.")] });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  await using terminal = await openTerminal(["chat"], { home, columns: 20, rows: 5 });
-  await terminal.shows(/^local · loc:fake/m);
-  await terminal.type("hi");
-  await terminal.press("Enter");
-  const shown = await terminal.shows(/Last words\.[^]*^>$[^]*^local/m);
-  assert.ok(shown.trimEnd().split("\n").length <= 5);
-  assert.match(await terminal.screen({ all: true }), /Some words that\nhave to wrap\./);
-});
-
-terminalTest("a resize while an answer streams leaves the line and the status once at the end", async () => {
-  await using home = await temporaryHome();
-  const gate = Promise.withResolvers<void>();
-  await using server = startFakeServer({
-    script: [{ kind: "gated", gate: gate.promise, then: say("The end.") }],
-  });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  await using terminal = await openTerminal(["chat", "hi"], { home });
-  await server.arrived(0);
-  await terminal.shows(/reading the prompt/);
-  await terminal.resize(40, 12);
-  await terminal.resize(100, 30);
-  gate.resolve();
-  const shown = await terminal.shows(/The end\.[^]*^>$/m);
-  assert.equal(shown.match(/^local · loc:fake/gm)?.length, 1, shown);
-});
-
-terminalTest(
-  "sequences of a model and of a file name do not reach the terminal, and NO_COLOR shows no colour",
-  async () => {
-    await using home = await temporaryHome();
-    await using server = startFakeServer({
-      script: [say("before \x1b[2J\x1b]0;owned\x07 after\n\n```\n\x1b[31mred\n```\n\n# Heading")],
-    });
-    await configure(home, { loc: { baseUrl: server.baseUrl } });
-    await using terminal = await openTerminal(["chat", "hi"], { home, env: { NO_COLOR: "1" } });
-    const shown = await terminal.shows(/# Heading/);
-    assert.match(shown, /before \\x1b\[2J\\x1b\]0;owned\\x07 after/);
-    assert.match(shown, /\\x1b\[31mred/);
-    assert.ok(!(await terminal.screen({ styles: true })).includes("\x1b[3"));
-  },
-);
-
 terminalTest("a server that breaks off mid-answer is told, and the chat goes on", async () => {
   await using home = await temporaryHome();
   const broken = { kind: "cut", events: 3, message: { kind: "message", text: "I was about to say more" } } as const;

@@ -19,10 +19,8 @@ export interface Screen {
   height(): number;
   /** Adds rows above the live ones, which are drawn again as they are given. */
   print(rows: readonly Row[], live: LiveRows): void;
-  /** Draws the live rows where they differ from what is shown. */
+  /** Draws the live rows where they differ from what is shown, or anew when the terminal was resized since. */
   live(live: LiveRows): void;
-  /** The terminal was resized: the next drawing starts over. */
-  resized(): void;
   clear(): void;
   settled(): Promise<void>;
 }
@@ -98,10 +96,6 @@ class TerminalScreen implements Screen {
     if (text !== "" || !sameCursor(before, shown)) this.#write(text + cursor);
   }
 
-  resized(): void {
-    this.live(this.#shown);
-  }
-
   clear(): void {
     const live = this.#shown;
     this.#shown = NOTHING;
@@ -128,7 +122,10 @@ class TerminalScreen implements Screen {
     };
   }
 
-  /** To the first live row, whose place changes when the terminal broke the rows above the cursor anew. */
+  /**
+   * To the first live row, whose place changes when the terminal broke the rows above the cursor anew. Nothing is cleared
+   * here: at the top of the screen tmux would put all of it into what has scrolled away.
+   */
   #toTop(): string {
     const columns = this.#output.columns();
     let up = this.#at;
@@ -137,8 +134,6 @@ class TerminalScreen implements Screen {
       for (const line of this.#shown.rows.slice(0, this.#at)) up += Math.max(1, Math.ceil(rowWidth(line) / columns));
       const column = this.#shown.cursor?.column ?? 0;
       up += Math.floor(column / columns);
-      this.#columns = columns;
-      return `${up > 0 ? `\x1b[${up}A` : ""}\r\x1b[J`;
     }
     this.#columns = columns;
     return `${up > 0 ? `\x1b[${up}A` : ""}\r`;

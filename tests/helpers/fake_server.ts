@@ -144,6 +144,14 @@ async function perform(step: Step, reply: Reply, context: Parameters<typeof even
         await reply.chunk(`data: ${event}\n\n`);
       }
       return reply.cut();
+    case "paused": {
+      const events = eventsOf(step.message, context).map((event) => `data: ${event}\n\n`);
+      await reply.head(200, STREAM);
+      for (const event of events.slice(0, step.events)) await reply.chunk(event);
+      await Promise.race([step.gate, reply.gone]);
+      for (const event of events.slice(step.events)) await reply.chunk(event);
+      return await reply.end();
+    }
     case "message":
       await reply.head(200, STREAM);
       for (const event of eventsOf(step, context)) await reply.chunk(`data: ${event}\n\n`);

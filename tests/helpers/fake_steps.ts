@@ -43,6 +43,8 @@ export type Step =
   | { kind: "raw"; bytes: string | Uint8Array }
   /** A streamed message whose connection ends after `events` events. */
   | { kind: "cut"; events: number; message: Extract<Step, { kind: "message" }> }
+  /** A streamed message that pauses after `events` events until `gate`, or until the client leaves. */
+  | { kind: "paused"; events: number; gate: Promise<void>; message: Extract<Step, { kind: "message" }> }
   /** The head of a stream and nothing more, until the client leaves or the server closes. */
   | { kind: "silence"; beforeHead?: boolean }
   /** `[DONE]` and nothing else. */
@@ -53,7 +55,7 @@ export type Step =
   | { kind: "repeat"; step: Step };
 
 /** A text answer. */
-export function say(text: string, more: Omit<Streamed, "text"> = {}): Step {
+export function say(text: string, more: Omit<Streamed, "text"> = {}): Extract<Step, { kind: "message" }> {
   return { kind: "message", text, ...more };
 }
 

@@ -106,7 +106,7 @@ class TerminalChat implements ChatView {
       this.#interrupt();
       this.#frames.now();
     });
-    const removeResize = io.onResize?.(() => this.#screen.resized());
+    const removeResize = io.onResize?.(() => this.#frames.now());
     io.stdin.setRaw(true);
     await io.stdout.write(BRACKETED_PASTES);
     const ticking = setInterval(() => this.#work.isRunning ? this.#frames.soon() : undefined, TICK_MS);
