@@ -308,6 +308,15 @@ terminalTest("what was sent right before the chat is left is in the history, and
   assert.deepEqual(names.filter((name) => name.endsWith(".tmp")), []);
 });
 
+terminalTest("a session that is not there leaves the chat with its model", async () => {
+  await using home = await temporaryHome();
+  await using terminal = await openTerminal(["chat", "--model", "demo"], { home });
+  await terminal.shows(/local · demo:demo/);
+  await terminal.type("/resume zzz");
+  await terminal.press("Enter");
+  assert.match(await terminal.shows(/no session "?zzz[^]*^>$/m), /^local · demo:demo/m);
+});
+
 terminalTest("history is searched in the next chat, and a path is completed", async () => {
   await using home = await temporaryHome();
   await home.write("sources/alpha.ts", "");

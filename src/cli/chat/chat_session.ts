@@ -193,7 +193,7 @@ export class ChatSession {
     return files;
   }
 
-  /** Another session. When that cannot be opened, the next turn goes on with the one that was left. */
+  /** Another session. When that cannot be opened, the chat goes on with the one that was left. */
   async #leave(options: RunOptions): Promise<Prepared> {
     const left = this.#prepared;
     const isStored = left !== null && left.transcriptFile !== null && left.session.items.length > 0;
@@ -210,6 +210,8 @@ export class ChatSession {
       return await this.ready();
     } catch (error) {
       this.#options = back;
+      // Where even that fails, the next turn tries again and tells why.
+      await this.ready().catch(() => {});
       throw error;
     }
   }
