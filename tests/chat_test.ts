@@ -36,15 +36,16 @@ Deno.test("exit and quit alone leave, with a space or more words they are sent",
   }
 });
 
-Deno.test("a call that nobody can allow is denied, and the chat goes on with exit 6", async () => {
+Deno.test("a call that nobody can allow is denied and told once, and the chat goes on with exit 6", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({
-    script: [ask(want("write", { path: "new.txt", content: "x" })), say("I may not.")],
+    script: [ask(want("write", { path: "new.txt", content: "x" })), say("I may not."), say("Hello.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "write it\n" });
+  const done = await runProgram(["chat"], { home, stdin: "write it\nhello\n" });
   assert.equal(done.code, 6, done.stderr);
-  assert.match(done.stdout, /I may not\./);
+  assert.equal(done.stdout, "I may not.\nHello.\n");
+  assert.equal(done.stderr.match(/a permission was missing/g)?.length, 1, done.stderr);
   await assert.rejects(home.read("new.txt"));
 });
 
@@ -153,6 +154,14 @@ async function* filesBelow(directory: string): AsyncGenerator<{ isFile: boolean;
     else yield { isFile, path };
   }
 }
+
+Deno.test("before anything was said there is nothing to export", async () => {
+  await using home = await temporaryHome();
+  const done = await runProgram(["chat", "--model", "demo"], { home, stdin: "/export\n" });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /^nothing to export yet$/m);
+  assert.deepEqual([...Deno.readDirSync(home.project)], []);
+});
 
 Deno.test("a session or a model that is not there leaves the chat with what it had", async () => {
   await using home = await temporaryHome();

@@ -55,6 +55,7 @@ export async function exportSession(argument: string, { chat, view, context }: C
   if (transcriptFile === null) {
     return view.say([row("this session is not stored, so there is nothing to export", "dim")]);
   }
+  if (session.items.length === 0) return view.say([row("nothing to export yet", "dim")]);
   await recorder.settle();
   const isJson = argument === "json" || /\.json$/i.test(argument);
   const isNamed = argument !== "" && argument !== "json";

@@ -90,7 +90,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       if (result.outcome !== "success") await fail(result);
       else {
         if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
-        if (result.errorCode !== null) await io.stderr.write(missingPermission(result));
+        // The code stands for the session, the words for the turn in which it happened.
+        if (result.errorCode !== null && result.denials.length > 0) await io.stderr.write(missingPermission(result));
       }
     },
   };
