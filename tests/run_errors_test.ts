@@ -287,6 +287,22 @@ Deno.test("what cannot be attached or piped in is told to a person, with what to
   assert.equal(remote.chats().length, 0);
 });
 
+Deno.test("a model that loads is told of once, one that is not there with how to fetch it", async () => {
+  await using home = await temporaryHome();
+  const loading = refuse(503, "Loading model", { "retry-after-ms": "1" });
+  await using server = startFakeServer({
+    script: [loading, loading, loading, say("Ready."), refuse(404, 'model "fake" not found, try pulling it first')],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
+  const waited = await runProgram(["run", "x"], { home });
+  assert.equal(waited.stdout, "Ready.\n");
+  assert.deepEqual(waited.stderr.match(/^.*loading.*$/gm), [
+    "  loc is still loading the model (HTTP 503); asked again until it is ready",
+  ]);
+  const missing = await runProgram(["run", "x"], { home });
+  assert.match(missing.stderr, /^ {2}fetch it first: ollama pull fake; or see what it serves: curl /m);
+});
+
 Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {
   await using home = await temporaryHome();
   const servers = ["--mcp-config", '{"mcpServers":{"files":{"command":"npx"}}}', "--mcp-config", "more.json"];

@@ -189,7 +189,11 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   model: {
     code: "unknown_model",
     says: ({ model, message }) => `has no model ${model}${message}`,
-    hint: ({ endpoint }) => `see what it serves: curl ${endpoint.baseUrl}/models`,
+    hint: ({ endpoint, error, model }) =>
+      `${
+        /\btry pulling it/i.test(error.message) ? `fetch it first: ollama pull ${model}; or ` : ""
+      }see what it serves: ` +
+      `curl ${endpoint.baseUrl}/models`,
   },
   quota: {
     code: "provider_error",

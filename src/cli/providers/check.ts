@@ -131,8 +131,9 @@ async function outcomeOf({ door, timeoutMs }: CheckTools, endpoint: Endpoint): P
       return { kind: "failed", reason: "it refuses the host name of the address", running: true, hint };
     }
     if (status === 401 || status === 403) return { kind: "unauthorised", status };
-    const loading = status === 503 ? ", a model may be loading" : "";
-    return { kind: "failed", reason: `HTTP ${status}${loading}`, running: true };
+    if (status !== 503) return { kind: "failed", reason: `HTTP ${status}`, running: true };
+    const hint = "wait until the model is loaded, then check again";
+    return { kind: "failed", reason: `HTTP ${status}, a model may be loading`, running: true, hint };
   } catch (error) {
     if (!(error instanceof AgentcliError)) throw error;
     // The door names provider and address; both stand in the line already.

@@ -113,6 +113,7 @@ Deno.test("a 200 without a model list, a missing path and a page are not reachab
     assert.equal(check.reachable, false);
     assert.match(checkText(check), /error: not reachable \(http/);
     assert.doesNotMatch(checkText(check), /is the server running/);
+    assert.equal(/try: wait until the model is loaded/.test(checkText(check)), status === 503);
   }
 });
 

@@ -1,6 +1,7 @@
 /** The lines in which a turn tells on stderr what it does, and how it ended. */
 import type { LabelTrace } from "../../protocol/label_trace.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+import { MAX_RETRIES } from "../../provider/retry.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 import { clean } from "../../terminal/clean.ts";
 
@@ -79,7 +80,13 @@ function cut(text: string): string {
   return line.length > SUBJECT_LIMIT || line !== text ? `${line.slice(0, SUBJECT_LIMIT)} ...` : line;
 }
 
+/** Whether the server is asked until its model is loaded: how often that will be nobody knows. */
+export function isLoading({ maxRetries }: RetryNotice): boolean {
+  return maxRetries > MAX_RETRIES;
+}
+
 function retryLine(notice: RetryNotice): string {
+  if (isLoading(notice)) return `  ${clean(notice.reason)}; asked again until it is ready`;
   const seconds = (notice.delayMs / 1000).toFixed(1);
   return `  ${clean(notice.reason)}; trying again in ${seconds} s (${notice.attempt} of ${notice.maxRetries})`;
 }

@@ -8,7 +8,7 @@ import { createProgress } from "../../terminal/progress.ts";
 import { showError } from "../show_error.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { TurnOutput } from "./output.ts";
-import { eventLine, figures, missingPermission } from "./text_lines.ts";
+import { eventLine, figures, isLoading, missingPermission } from "./text_lines.ts";
 
 /** What text output depends on. */
 export interface TextOptions {
@@ -73,6 +73,10 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
         case "status":
           if (event.status === "compacting") wait("summarising the older part of the session");
           return event.status === null ? stopWaiting() : undefined;
+        case "retry":
+          if (!isLoading(event.notice)) break;
+          // Said once: a large model takes minutes, and is asked for every few seconds.
+          return event.notice.attempt > 1 ? undefined : tellLoading(event);
         case "permission_denied":
           denied.add(event.denial.callId);
           break;
@@ -95,6 +99,11 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       }
     },
   };
+
+  async function tellLoading(event: TurnEvent): Promise<void> {
+    await tell(eventLine(event, trace) ?? "");
+    wait("loading the model");
+  }
 
   function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
     switch (piece.kind) {
