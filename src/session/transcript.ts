@@ -44,8 +44,8 @@ export interface TranscriptOptions {
   provider?: string | undefined;
   context?: SessionContext | undefined;
   clock: Pick<Clock, "now">;
-  /** Told once when the transcript cannot be written any more; the session itself goes on. */
-  onTrouble(text: string): void;
+  /** Told once when the transcript cannot be written any more, and waited for; the session itself goes on. */
+  onTrouble(text: string): void | Promise<void>;
 }
 
 /** A transcript that is being written. Calls are done in the order they are made. */
@@ -117,7 +117,7 @@ export class FileTranscript implements Transcript {
     this.#turns = stored?.turns ?? 0;
     this.#itemLabel = highestLabel(this.#recorded.map(({ item }) => item.label));
     this.#lastTime = Date.parse(stored?.updated ?? "") || 0;
-    if (parts.lock === null) this.#fail("the disk is full");
+    if (parts.lock === null) void this.#ordered(() => this.#fail("the disk is full"));
   }
 
   get turns(): number {
@@ -234,10 +234,10 @@ export class FileTranscript implements Transcript {
     const meta = this.#metaText();
     try {
       const journal = this.#journal ?? await this.#open();
-      if (!journal.inPlace()) return this.#fail("its file was removed");
+      if (!journal.inPlace()) return await this.#fail("its file was removed");
       await journal.append(new TextEncoder().encode(journal.size === 0 ? meta + text : text));
     } catch (error) {
-      this.#fail(reasonOf(error));
+      await this.#fail(reasonOf(error));
     }
   }
 
@@ -258,10 +258,10 @@ export class FileTranscript implements Transcript {
     return lineText(metaLine({ projectRoot, cwd, version, model, timestamp, ...origin }, sessionId));
   }
 
-  #fail(reason: string): void {
+  async #fail(reason: string): Promise<void> {
     this.#failed = true;
     this.#journal?.close();
     this.#journal = null;
-    this.#parts.onTrouble(`the session is no longer stored: ${reason}`);
+    await this.#parts.onTrouble(`the session is no longer stored: ${reason}`);
   }
 }

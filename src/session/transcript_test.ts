@@ -287,6 +287,21 @@ Deno.test("a transcript that is removed while it is written is told once, and th
   await transcript.close();
 });
 
+Deno.test("a record waits until a trouble is told, since the process may end right behind it", async () => {
+  await using place = await transcriptHome();
+  let isTold = false;
+  const onTrouble = async () => {
+    await Deno.stat(place.home.path);
+    isTold = true;
+  };
+  const transcript = await openTranscript(place.home, transcriptOptions({ onTrouble }));
+  await transcript.record([userItem("one")]);
+  await Deno.remove(transcript.file);
+  await transcript.record([userItem("two")]);
+  assert(isTold);
+  await transcript.close();
+});
+
 Deno.test("a line of 20 MB is written and read", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions({ sessionId: OTHER_SESSION }));

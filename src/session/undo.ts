@@ -65,11 +65,15 @@ interface Entry {
   content: { kind: "memory"; bytes: Uint8Array<ArrayBuffer> } | { kind: "disk" } | { kind: "none"; reason: string };
 }
 
+/** Whose undo it is. */
+export interface UndoOptions {
+  sessionId: string;
+  /** Told once when nothing more can be kept, and waited for. */
+  onTrouble(text: string): void | Promise<void>;
+}
+
 /** Opens the undo of a session, with what an earlier process kept. Without a home nothing outlives the process. */
-export async function openUndoStore(
-  home: Home | null,
-  options: { sessionId: string; onTrouble(text: string): void },
-): Promise<UndoStore> {
+export async function openUndoStore(home: Home | null, options: UndoOptions): Promise<UndoStore> {
   const store = new HomeUndo(home, options);
   await store.load();
   return store;
@@ -81,7 +85,7 @@ class HomeUndo implements UndoStore {
   #storing: boolean;
   #entries: Entry[] = [];
 
-  constructor(home: Home | null, readonly options: { sessionId: string; onTrouble(text: string): void }) {
+  constructor(home: Home | null, readonly options: UndoOptions) {
     this.#home = home;
     this.#storing = home !== null;
   }
@@ -214,7 +218,7 @@ class HomeUndo implements UndoStore {
       await work(this.#home);
     } catch (error) {
       this.#storing = false;
-      this.options.onTrouble(`undo lasts no longer than this process: ${reasonOf(error)}`);
+      await this.options.onTrouble(`undo lasts no longer than this process: ${reasonOf(error)}`);
     }
   }
 }

@@ -165,7 +165,7 @@ async function startStore(
     local: chosen.endpoint.local,
     cwd: globals.cwd,
     clock: io.clock,
-    onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),
+    onTrouble: (text) => io.stderr.write(`agentcli: ${clean(text)}\n`),
   }, { late });
 }
 

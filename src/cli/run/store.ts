@@ -24,7 +24,7 @@ export interface StorePlace {
   local: boolean;
   clock: Pick<Clock, "now">;
   /** Told once when the session cannot be stored any more. */
-  onTrouble(text: string): void;
+  onTrouble(text: string): Promise<void>;
 }
 
 /** The stored side of a session. */

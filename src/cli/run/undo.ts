@@ -15,7 +15,7 @@ export function createUndo(home: Home | null, store: SessionStore, io: Pick<Io, 
     const { openUndoStore } = await import("../../session/undo.ts");
     return await openUndoStore(home, {
       sessionId: store.id,
-      onTrouble: (text) => void io.stderr.write(`agentcli: ${clean(text)}\n`),
+      onTrouble: (text) => io.stderr.write(`agentcli: ${clean(text)}\n`),
     });
   };
   return () => opened ??= open();
