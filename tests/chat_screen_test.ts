@@ -20,6 +20,21 @@ terminalTest("a terminal of 20 by 5 shows the line, the status and the answer", 
   assert.match(await terminal.screen({ all: true }), /Some words that\nhave to wrap\./);
 });
 
+terminalTest("the speed of a model is not shown for the session that begins after it", async () => {
+  await using home = await temporaryHome();
+  const gate = Promise.withResolvers<void>();
+  const message = say("Some words and their end.");
+  await using server = startFakeServer({ script: [{ kind: "paused", events: 3, gate: gate.promise, message }] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "hi"], { home });
+  await terminal.shows(/tokens\/s/);
+  gate.resolve();
+  await terminal.shows(/their end\.[^]*tokens\/s/);
+  await terminal.type("/clear");
+  await terminal.press("Enter");
+  assert.doesNotMatch(await terminal.shows(/a new session.*\n\n>$/m), /tokens\/s/);
+});
+
 terminalTest("a resize while an answer streams leaves the line and the status once at the end", async () => {
   await using home = await temporaryHome();
   const gate = Promise.withResolvers<void>();

@@ -184,7 +184,9 @@ class TerminalChat implements ChatView {
     this.say(echoRows(text, this.width()));
     const typed = await readTyped(text, this.#chat);
     if (typed.kind === "prompt") return await this.#turn(typed, signal);
+    const before = this.#chat.prepared;
     await this.#command(typed, signal);
+    if (this.#chat.prepared !== before) this.#turnView.forgetRate();
     if (!this.#work.isLeaving) this.#turnView.finish(null);
   }
 

@@ -61,6 +61,11 @@ export class TurnView {
     return seconds < 1 ? this.#rate : this.#streamed / BYTES_PER_TOKEN / seconds;
   }
 
+  /** Another model or another session: what was measured is not of it. */
+  forgetRate(): void {
+    this.#rate = null;
+  }
+
   /** The block that is still written. */
   openRows(): Row[] {
     return this.#markdown?.open() ?? [];
