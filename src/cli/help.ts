@@ -79,7 +79,7 @@ const LEAST_ROOM = 24;
 /** Where the right side stands that has a line of its own. */
 const BELOW = 8;
 
-/** Two columns; a left side that is too long has the right side on the next line, and so has each one on a narrow terminal. */
+/** Two columns; on a narrow terminal, and where the left side is too long, the right side is on the next line. */
 export function rows(
   heading: string,
   pairs: readonly (readonly [string, string])[],

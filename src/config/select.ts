@@ -124,9 +124,9 @@ function onlyProvider(configuration: Configuration): Found {
 
 /**
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
- * has models, the model of the session that goes on; the first that is set decides. `servedModels` is asked only for a name that is neither a configured id
- * nor an alias; when it cannot tell, the name is sent with a warning. Failures (`unknown_provider`, `unknown_model`,
- * `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
+ * has models, the model of the session that goes on; the first that is set decides. `servedModels` is asked only for a
+ * name that is neither a configured id nor an alias; when it cannot tell, the name is sent with a warning. Failures
+ * (`unknown_provider`, `unknown_model`, `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
  */
 export async function selectModel(
   configuration: Configuration,

@@ -95,7 +95,7 @@ export type TurnEvent =
   /** A call is about to run. `subject` is what it acts on, for people. */
   | { kind: "tool_start"; callId: string; toolName: string; subject: string }
   | { kind: "tool_result"; item: ToolResultItem; details: Record<string, unknown> | undefined }
-  /** `message` is why the rules did not allow it. `told` is for the terminal where a person said no: it holds their words. */
+  /** `message`: why the rules did not allow it. `told`: for the terminal where a person said no; it holds their words. */
   | {
     kind: "permission_denied";
     denial: PermissionDenial;

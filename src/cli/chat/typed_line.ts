@@ -31,8 +31,8 @@ export function readBeside(line: string): TypedCommand | null {
 }
 
 /**
- * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words. Throws `usage` for a command that is not known,
- * and what {@link customPrompt} throws.
+ * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words.
+ * Throws `usage` for a command that is not known, and what {@link customPrompt} throws.
  */
 export async function readTyped(line: string, chat: ChatSession): Promise<TypedLine> {
   // As shells have it: nobody means a model by these words alone.

@@ -29,8 +29,8 @@ export interface ModelSearch {
 }
 
 /**
- * The model of `--model`, else of `AGENTCLI_MODEL`, else of the configuration, else of the stored session. Throws what {@link selectModel} and the
- * key and certificates of its provider throw.
+ * The model of `--model`, else of `AGENTCLI_MODEL`, else of the configuration, else of the stored session. Throws what
+ * {@link selectModel} and the key and certificates of its provider throw.
  */
 export async function chooseModel(option: string | undefined, search: ModelSearch): Promise<ChosenModel> {
   const { io, configuration, reach, opened, stored } = search;
