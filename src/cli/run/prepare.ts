@@ -36,6 +36,8 @@ export interface Prepared {
   undo: () => Promise<UndoStore>;
   /** Absolute path of the transcript; null where none is written. */
   transcriptFile: string | null;
+  /** Names of the servers of `--mcp-config` that nothing comes of: only a client of the protocol brings tools of some. */
+  unusedServers: readonly string[];
   /** For stderr. */
   notices: string[];
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
@@ -111,6 +113,7 @@ export async function prepare(
       tools: extras.tools ?? [],
       undo,
     });
+    const unused = extras.tools === undefined ? await unusedServers(options.mcpConfig) : [];
     if (previous !== undefined) carryOver(session, previous.session);
     else if (stored !== null) restoreSession(session, { ...stored, context: before });
     return {
@@ -119,13 +122,14 @@ export async function prepare(
       recorder: createRecorder(session, store.transcript),
       undo,
       transcriptFile: store.transcript?.file ?? null,
+      unusedServers: unused,
       notices: [
         ...configuration.warnings,
         ...markers.warnings,
         ...markers.damaged === undefined ? [] : [`${markers.damaged}; everything counts as protected`],
         ...chosen.notices,
         ...stored === null ? [] : storedNotices(stored),
-        ...extras.tools === undefined ? serverNotices(await unusedServers(options.mcpConfig)) : [],
+        ...serverNotices(unused),
         ...globals.verbose ? [breakdown(session)] : [],
       ],
       close,

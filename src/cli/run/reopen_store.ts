@@ -3,19 +3,23 @@ import { forkSession, openPart } from "../../session/fork.ts";
 import { findSession } from "../../session/list.ts";
 import { loadTranscript } from "../../session/load.ts";
 import { resumeTranscript } from "../../session/open_transcript.ts";
-import { type SessionStore, storeFacts, type StorePlace } from "./store.ts";
+import type { SessionStore, StoreFacts, StorePlace } from "./store.ts";
 import type { StoreOptions } from "./store_options.ts";
 
 /** Opens the session `wanted`, or a copy of it. Throws as {@link openStore} does. */
-export async function reopenStore(wanted: string, options: StoreOptions, place: StorePlace): Promise<SessionStore> {
-  const { home, projectRoot } = place;
-  const parts = { ...place, ...storeFacts(place) };
+export async function reopenStore(
+  wanted: string,
+  options: StoreOptions,
+  parts: StorePlace & StoreFacts,
+): Promise<SessionStore> {
+  const { home, projectRoot } = parts;
   const found = await findSession(home, wanted, { projectRoot });
   if (options.forkSession) {
     const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
     const whole = await loadTranscript(home, found);
-    // A session that met protected content goes elsewhere only as it was before (specification of the boundary, "Letting out").
-    const stored = place.local ? whole : openPart(whole);
+    // A session that met protected content goes elsewhere only as it was before that (specification of the boundary,
+    // "Letting out").
+    const stored = parts.local ? whole : openPart(whole);
     if (options.noSessionPersistence) return { id, transcript: null, stored };
     const { items, removed, transcript } = await forkSession(home, stored, { ...parts, sessionId: id });
     return { id, transcript, stored: { ...stored, items, removed } };

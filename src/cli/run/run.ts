@@ -16,7 +16,6 @@ import { prepare, type PrepareExtras } from "./prepare.ts";
 import { readPrompt } from "./prompt.ts";
 import { checkStoreOptions } from "./store_options.ts";
 import { textOutput } from "./text_output.ts";
-import { unusedServers } from "./unused_servers.ts";
 import { userItem } from "./user_item.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
 
@@ -72,7 +71,7 @@ async function turn(
     const holds = await admitPrompt(session, prompt, { allowed: options.allowProtectedPrompt });
     // What was let through to a model elsewhere is open for this turn, and the turn is not stored.
     const stored = holds === "open" || session.model.local;
-    const mcpServers = (await unusedServers(options.mcpConfig)).map((name) => ({ name, status: "failed" }));
+    const mcpServers = prepared.unusedServers.map((name) => ({ name, status: "failed" }));
     const tell = (event: TurnEvent) => output.event(event.kind === "start" ? { ...event, mcpServers } : event);
     const result = await runTurn(session, prompt, {
       io,

@@ -36,6 +36,12 @@ export interface SessionStore {
   stored: StoredSession | null;
 }
 
+/** What a transcript says of the program and the project. */
+export interface StoreFacts {
+  version: string;
+  gitBranch: string | undefined;
+}
+
 /**
  * Opens what the options name. Throws `unknown_session`, `session_in_use`, `usage` for an id that is taken, and
  * `home_unusable`; nothing is open then. With `late`, a new session whose id nobody else can have is opened with its
@@ -50,7 +56,7 @@ export async function openStore(
   const wanted = sessionToGoOn(options);
   if (wanted !== undefined) {
     const { reopenStore } = await import("./reopen_store.ts");
-    return await reopenStore(wanted, options, place);
+    return await reopenStore(wanted, options, { ...place, ...storeFacts(place) });
   }
   const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
   if (options.noSessionPersistence) return { id, transcript: null, stored: null };
@@ -66,7 +72,6 @@ export async function openStore(
   return { id, transcript, stored: null };
 }
 
-/** What a transcript says of the program and the project. */
-export function storeFacts({ isProtected, projectRoot }: Pick<StorePlace, "isProtected" | "projectRoot">) {
+function storeFacts({ isProtected, projectRoot }: StorePlace): StoreFacts {
   return { version: VERSION, gitBranch: isProtected ? undefined : currentBranch(projectRoot) };
 }
