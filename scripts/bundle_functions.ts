@@ -50,7 +50,7 @@ function aheadOf(node: Node, code: string, { parent, nested, owner }: Around): F
     const ahead = owner === null ? null : methodAhead(parent, { owner, code });
     return ahead === null ? null : { edits: ahead };
   }
-  if ((parent.type === "Property" && parent.kind !== "init")) return null;
+  if (parent.type === "Property" && parent.kind !== "init") return null;
   if (parent.type !== "Property" || parent.method !== true) {
     return edits({ from: node.start, to: node.start, text: "(" });
   }

@@ -91,13 +91,8 @@ export async function compileBinary(binary: Binary): Promise<string> {
 
 /** Deno compiles onto a base binary of another version without a word, and the result then ends at its start. */
 async function refuseDead(path: string, { version }: Compiler): Promise<void> {
-  const { success } = await new Deno.Command(path, {
-    args: ["--version"],
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-  })
-    .output();
+  const quiet = { stdin: "null", stdout: "null", stderr: "null" } as const;
+  const { success } = await new Deno.Command(path, { args: ["--version"], ...quiet }).output();
   if (success) return;
   await Deno.remove(path);
   throw new ScriptError(`${Deno.build.target}: the binary does not start; is the base binary that of Deno ${version}?`);

@@ -81,9 +81,9 @@ function rendered(value: unknown, { newline, indent }: Layout, before: string): 
 }
 
 /** The container at `path`. Throws {@link JsonProblem} for a value of another kind. */
-function containerAt<K extends JsonContainer["kind"]>(json: EditableJson, path: readonly string[], kind: K) {
+function containerAt(json: EditableJson, path: readonly string[], kind: JsonContainer["kind"]): JsonContainer {
   const node = nodeAt(json.root, path);
-  if (node?.kind === "array" || node?.kind === "object") { if (node.kind === kind) return node; }
+  if (node !== null && node.kind !== "plain" && node.kind === kind) return node;
   throw new JsonProblem(`a value stands where ${kind === "array" ? "a list" : "an object"} is needed`);
 }
 
