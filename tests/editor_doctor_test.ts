@@ -321,7 +321,7 @@ Deno.test("what does not load is found: shadowed files, long files, names of ski
   const { code, findings, of } = await doctor(home, "--dialect", "windsurf");
   assert.equal(code, 1);
   assert.ok(
-    findings.some(({ message }) => /\.windsurf\/hooks\.json is not read/.test(message)),
+    findings.some(({ message }) => /\.windsurf\/hooks\.json: it is not read/.test(message)),
     JSON.stringify(findings),
   );
   assert.match(of(/rule long/)[0]?.message ?? "", /12,?000/);

@@ -119,7 +119,10 @@ Deno.test("list shows hooks by event, which file is read, and which of one name 
   await home.write(".devin/hooks.json", '{"hooks": {"pre_read_code": [{"command": "c"}]}}');
   const devin = await list("devin");
   assert.match(devin.stdout, /\.devin\/hooks\.json is read: while it has content, \.windsurf\/hooks\.json is not read/);
-  assert.match(devin.json.problems.join(), /\.windsurf\/hooks\.json is not read: another hooks file .* goes before it/);
+  assert.match(
+    devin.json.problems.join(),
+    /\.windsurf\/hooks\.json: it is not read: another hooks file .* goes before it/,
+  );
 });
 
 Deno.test("what is wrong with files of others is found, each by its kind, and no value of a key is shown", async () => {

@@ -27,11 +27,24 @@ export interface FoundArtifact {
   otherAgent?: true;
 }
 
+/** Something that is wrong with a place rather than with an artifact. */
+export interface PlaceProblem {
+  path: string;
+  message: string;
+  /** The editor reads nothing of the file, and nothing can be written into it. */
+  unusable?: true;
+}
+
+/** A problem of a place as one text. */
+export function problemText({ path, message }: PlaceProblem): string {
+  return `${path}: ${message}`;
+}
+
 /** What was found, and what is to be said of places rather than of artifacts. */
 export interface Inspection {
   found: FoundArtifact[];
   /** What is wrong. */
-  problems: string[];
+  problems: PlaceProblem[];
   /** What is good to know. */
   notes: string[];
 }

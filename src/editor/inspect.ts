@@ -130,7 +130,7 @@ function addHooks(
   { inspection }: Scene,
   scope: Scope,
 ): void {
-  if (hooks === null) return void inspection.problems.push(`${path}: ${event} is no list`);
+  if (hooks === null) return void inspection.problems.push({ path, message: `${event} is no list` });
   for (const hook of hooks) inspection.found.push({ ...hook, kind: "hook", scope, path, ours: false });
 }
 
@@ -164,7 +164,7 @@ function membersOf(
 ): { name: string; value: unknown }[] {
   const text = lookAt(path);
   if (text === null) {
-    if (lstatInPlace(path) !== null) inspection.problems.push(`${path}: ${UNREADABLE}`);
+    if (lstatInPlace(path) !== null) inspection.problems.push({ path, message: UNREADABLE, unusable: true });
     return [];
   }
   if (text.replace(/^\ufeff/, "").trim() === "") return [];
@@ -172,7 +172,8 @@ function membersOf(
     const root = parseJsonTree(text);
     const node = member === null ? nodeAt(root, ["hooks"]) ?? root : nodeAt(root, [member]);
     if (node?.kind !== "object") {
-      inspection.problems.push(`${path} has no object${member === null ? "" : ` "${member}"`}`);
+      const message = `it has no object${member === null ? "" : ` "${member}"`}`;
+      inspection.problems.push({ path, message, unusable: true });
       return [];
     }
     // A name that stands twice counts once for the editor, and for nobody certainly which.
@@ -180,7 +181,7 @@ function membersOf(
     return node.children.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
-    inspection.problems.push(`${path} cannot be read: ${error.message}`);
+    inspection.problems.push({ path, message: `it cannot be read: ${error.message}`, unusable: true });
     return [];
   }
 }
@@ -203,7 +204,7 @@ function inspectOtherPlaces(scene: Scene): void {
     addInstructions(join(around.userHome, dialect.otherInstructions), scene, { scope: "user", limit: null });
   }
   for (const path of shadowedHooks(dialect, around.root)) {
-    inspection.problems.push(`${path} is not read: another hooks file of the project goes before it`);
+    inspection.problems.push({ path, message: "it is not read: another hooks file of the project goes before it" });
   }
   const [named, read] = [dialect.otherMcp, dialect.userMcp].map((name) => name && join(around.userHome, name));
   if (named && lstatInPlace(named) !== null) {
@@ -242,11 +243,12 @@ function inspectWorktrees(
   const { main, linked } = worktrees;
   const missing = missingHere(artifactsInWorktree(ledger, around.root, worktrees), ledger.artifacts);
   if (missing.length > 0) {
-    inspection.problems.push(
-      `in this worktree ${
+    inspection.problems.push({
+      path: around.root,
+      message: `in this worktree ${
         missing.join(", ")
       } of ${main} is missing: commit it, add it here, or let setup-worktree copy it`,
-    );
+    });
   }
   if (linked.length > LIMITS.parallelSessions) {
     inspection.notes.push(

@@ -1,7 +1,7 @@
 /** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { artifactId, encodeBase64, type Piece, pieceHash } from "./artifact.ts";
+import { artifactId, artifactKey, encodeBase64, type Piece, pieceHash } from "./artifact.ts";
 import { type FoundFile, sameBytes, sha256 } from "./disk.ts";
 import { bytesNow, type Draft, liveText, openDraft } from "./draft.ts";
 import { JsonProblem } from "./json_tree.ts";
@@ -39,19 +39,37 @@ export interface Plan {
   artifacts: Installed[];
 }
 
-/** Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its pieces. */
-export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home: Home }): Promise<Plan> {
+/**
+ * Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its pieces. Half a new
+ * artifact is none: of one that cannot be added as a whole nothing is done.
+ */
+export async function makePlan(ledger: Ledger, wanted: Wanted, options: { home: Home }): Promise<Plan> {
+  const plan = await planOf(ledger, wanted, options);
+  const known = new Set(ledger.artifacts.map(artifactKey));
+  const halves = wanted.add.filter((one) =>
+    plan.problems.some(({ artifact, reason }) =>
+      artifact === artifactId(one) && (reason === "unusable" || !known.has(artifactKey(one)))
+    )
+  );
+  if (halves.length === 0) return plan;
+  const whole = await planOf(ledger, { ...wanted, add: wanted.add.filter((one) => !halves.includes(one)) }, options);
+  return { ...whole, problems: plan.problems };
+}
+
+async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }): Promise<Plan> {
   const { steps, artifacts } = stepsOf(ledger, wanted);
   const drafts = new Map<string, Draft>();
   const known = knownOthers(ledger, drafts);
-  const problems: Problem[] = [];
+  const problems = new Map<string, Problem>();
   const givenBack = new Set<string>();
   for (const step of scriptsLast(steps)) {
     const piece = step.next ?? step.old?.piece;
     if (piece === undefined) continue;
     const { path } = piece;
     const report = (reason: Problem["reason"], message: string) => {
-      problems.push({ path, artifact: artifactId(step.artifact), reason, message });
+      const problem: Problem = { path, artifact: artifactId(step.artifact), reason, message };
+      // Many pieces in a file that cannot be used have one problem.
+      problems.set(JSON.stringify(problem), problem);
       // What we wrote stays ours to watch, even when it is not as it was.
       if (step.old !== null) step.artifact.pieces.push(step.old);
     };
@@ -82,7 +100,7 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, { home }: { home:
     const change = await finish(draft, { ledger, isUsed: used.has(draft.path), home });
     if (change !== null) changes.push(change);
   }
-  return { changes, problems, givenBack: [...givenBack], artifacts: left };
+  return { changes, problems: [...problems.values()], givenBack: [...givenBack], artifacts: left };
 }
 
 /** The steps in their order, but what is to go for good as a file at the end: a line that stays may need it. */

@@ -52,7 +52,10 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   const to = { dialect: scene.dialect, places: scene.places(scope) };
   const add = [await makeArtifact(kind, { name: given ?? "", options, scene, to })];
   const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
-  if (kind === "hook" && isScaffold(given ?? "") && !options.set.some((word) => word.startsWith("agentcli="))) {
+  if (
+    code === 0 && kind === "hook" && isScaffold(given ?? "") &&
+    !options.set.some((word) => word.startsWith("agentcli="))
+  ) {
     await warnMissingProgram(scene);
   }
   return code;

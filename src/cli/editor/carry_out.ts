@@ -102,13 +102,16 @@ async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boole
     for (const word of plan.givenBack) {
       await notice(scene.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
     }
-    if (count === 0 && plan.givenBack.length === 0) await notice(scene.context, "nothing to change");
-    else if (count > 0) {
+    if (count === 0 && plan.givenBack.length === 0 && plan.problems.length === 0) {
+      await notice(scene.context, "nothing to change");
+    } else if (count > 0) {
       await notice(scene.context, `${isDone ? "" : "a dry run, nothing was written: "}${summaryOf(plan)}`);
     }
   }
   for (const problem of problemLines(plan, scene)) await io.stderr.write(`not done: ${clean(problem)}\n`);
-  if (plan.problems.some(({ reason }) => reason !== "unusable")) {
+  if (plan.problems.some(({ reason }) => reason === "unusable")) {
+    await notice(scene.context, "put right what is named there, or move it away, and run this again");
+  } else if (plan.problems.length > 0) {
     await notice(scene.context, "--force does it all the same: it writes over what stands there, or removes it");
   }
   return plan.problems.length > 0 ? 1 : 0;

@@ -3,6 +3,7 @@ import { planChanges } from "../../editor/apply.ts";
 import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { interruptedPaths, readLedger } from "../../editor/ledger.ts";
+import type { Change, Problem } from "../../editor/plan.ts";
 import { earlierVersions, renewedScaffolds } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
@@ -10,6 +11,20 @@ import { notice } from "../say.ts";
 import type { Invocation } from "../verb.ts";
 import { openScene } from "./scene.ts";
 import type { PLACE_OPTIONS } from "./verb.ts";
+
+/** What puts right what `apply` alone does not. */
+const FIXES: Readonly<Record<Problem["reason"], string>> = {
+  foreign: ": agentcli editor apply --force writes over it",
+  changed: ": agentcli editor apply --force writes it again",
+  unusable: ": put it right, or move it away",
+};
+
+function differenceOf({ before, after }: Change): string {
+  if (before === null) return "it is gone: agentcli editor apply puts it back";
+  return after === null
+    ? "it is to go: agentcli editor apply removes it"
+    : "it is not as it was installed: agentcli editor apply puts it in order";
+}
 
 /** Exit 1 when there is anything to say. */
 export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
@@ -32,12 +47,14 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
       path,
       message: "a change of it was begun and not ended: agentcli editor apply ends it",
     })),
-    ...plan.changes.map(({ path }) => ({ kind: "differs", path, message: "it is not as it was installed" })),
-    ...plan.problems.map(({ path, reason, message }) => ({ kind: reason, path, message })),
+    ...plan.changes.map((change) => ({ kind: "differs", path: change.path, message: differenceOf(change) })),
+    ...plan.problems.map(({ path, reason, message }) => ({ kind: reason, path, message: message + FIXES[reason] })),
     ...found.flatMap((one) =>
       one.problems.map((message) => ({ kind: "rule", path: one.path, message: `${one.kind} ${one.name}: ${message}` }))
     ),
-    ...problems.map((message) => ({ kind: "place", path: scene.around.root, message })),
+    ...problems.filter(({ path, unusable }) => !unusable || !plan.problems.some((one) => one.path === path)).map((
+      { path, message, unusable },
+    ) => ({ kind: "place", path, message: message + (unusable ? FIXES.unusable : "") })),
   ];
   if (context.globals.json) {
     await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: scene.dialect.id, findings, notes }));

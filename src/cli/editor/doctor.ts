@@ -4,7 +4,7 @@ import { isGuard, missingGuards, unprovenGuard } from "../../editor/doctor/guard
 import { type Origin, originOf } from "../../editor/doctor/own.ts";
 import { subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
 import { startsProgram, tryServer } from "../../editor/doctor/try_server.ts";
-import type { FoundArtifact } from "../../editor/found.ts";
+import type { FoundArtifact, PlaceProblem } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
@@ -24,7 +24,7 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   const ledger = await readLedger(scene.home);
   const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
   const findings: Finding[] = [
-    ...problems.map((message): Finding => ({ level: "failure", subject: "place", message })),
+    ...problems.map((one) => problemOfPlace(one, scene)),
     ...[...notes, ...earlierVersions(await renewedScaffolds(ledger.artifacts.filter(scene.isHere)))].map((
       message,
     ): Finding => ({ level: "note", subject: "place", message })),
@@ -42,7 +42,8 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   const installed = ledger.artifacts.some((one) =>
     one.kind === "hook" && one.name === "no-cloud-guard" && scene.isHere(one)
   );
-  findings.push(...missingGuards(found, { installed }));
+  const isStopped = problems.some(({ unusable }) => unusable);
+  findings.push(...missingGuards(found, { installed, isStopped }));
   let tools = 0;
   for (const [index, server] of tried.servers.entries()) {
     await progress(`server ${index + 1} of ${tried.servers.length}: ${server.name}`);
@@ -61,6 +62,11 @@ function tooManyTools(count: number): Finding {
     message: `${count} tools are active; the editor takes at most ${LIMITS.activeTools}`,
     fix: 'switch some off: "disabledTools" or "disabled" of a server',
   };
+}
+
+function problemOfPlace({ path, message, unusable }: PlaceProblem, { shown }: Scene): Finding {
+  const fix = unusable ? { fix: `put ${shown(path)} right, or move it away` } : {};
+  return { level: "failure", subject: "place", message: `${shown(path)}: ${message}`, ...fix };
 }
 
 function problemsOf({ kind, name, path, problems, ours }: FoundArtifact, { shown }: Scene): Finding[] {

@@ -2,6 +2,7 @@
 import { applyChanges } from "../../editor/apply.ts";
 import { artifactId } from "../../editor/artifact.ts";
 import { readFound } from "../../editor/disk.ts";
+import { problemText } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import type { Problem } from "../../editor/plan.ts";
@@ -35,11 +36,17 @@ export async function run(
   if (globals.json) {
     const artifacts = candidates.map((one) => jsonOf(one));
     await io.stdout.write(
-      jsonText({ artifacts, problems, notes, taken: taken?.count ?? 0, not_taken: taken?.problems ?? [] }),
+      jsonText({
+        artifacts,
+        problems: problems.map(problemText),
+        notes,
+        taken: taken?.count ?? 0,
+        not_taken: taken?.problems ?? [],
+      }),
     );
   } else {
     await show(candidates, scene);
-    for (const problem of problems) await notice(context, `warning: ${problem}`);
+    for (const { path, message } of problems) await notice(context, `warning: ${scene.shown(path)}: ${message}`);
     for (const note of notes) await notice(context, `note: ${note}`);
     await tell(taken?.count ?? null, candidates, context);
     for (const { artifact, path, message } of taken?.problems ?? []) {

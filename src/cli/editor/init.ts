@@ -1,6 +1,6 @@
 /** Installs a small starting set. */
 import { type Artifact, artifactId } from "../../editor/artifact.ts";
-import { readLedger } from "../../editor/ledger.ts";
+import { type Installed, readLedger } from "../../editor/ledger.ts";
 import { type Destination, makeInstructions, makeSkill, makeWorkflow } from "../../editor/make_artifact.ts";
 import { scaffoldAsNow } from "../../editor/renew_scaffold.ts";
 import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type: "text" };
@@ -25,17 +25,22 @@ export async function run({ options, context }: Invocation<typeof INIT_OPTIONS>)
     makeSkill("local-model", skill, { to }),
   ];
   const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
-  await warnMissingProgram(scene);
-  if (!options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
+  const hasGuard = await installedGuard(scene) !== undefined;
+  if (hasGuard || options.dryRun) await warnMissingProgram(scene);
+  if (hasGuard && !options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
   return code;
 }
 
-/** The guard; one that is installed here already keeps its parameters and events. */
-async function guardOf({ home, around, dialect }: Scene, to: Destination): Promise<Artifact> {
+async function installedGuard({ home, around, dialect }: Scene): Promise<Installed | undefined> {
   const { artifacts } = await readLedger(home);
-  const installed = artifacts.find((one) =>
+  return artifacts.find((one) =>
     artifactId(one) === "hook:no-cloud-guard" && one.base === around.root && one.dialect === dialect.id
   );
+}
+
+/** The guard; one that is installed here already keeps its parameters and events. */
+async function guardOf(scene: Scene, to: Destination): Promise<Artifact> {
+  const installed = await installedGuard(scene);
   const renewed = installed === undefined ? null : await scaffoldAsNow(installed);
   return renewed ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
 }

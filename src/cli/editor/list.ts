@@ -1,5 +1,5 @@
 /** Shows what the editor finds on this machine for this project. */
-import type { FoundArtifact } from "../../editor/found.ts";
+import { type FoundArtifact, problemText } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
@@ -23,20 +23,28 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
     const artifacts = found.map(({ entry: _entry, marks: _marks, ...one }) => one);
     const dialect = scene.dialect.id;
     return await io.stdout.write(
-      jsonText({ dialect, root: scene.around.root, artifacts, sources, problems, notes, limits: LIMITS }),
+      jsonText({
+        dialect,
+        root: scene.around.root,
+        artifacts,
+        sources,
+        problems: problems.map(problemText),
+        notes,
+        limits: LIMITS,
+      }),
     );
   }
   await notice(context, `dialect ${scene.dialect.id}, project ${scene.around.root}`);
   await tellDialect(scene);
-  if (found.length === 0) {
+  if (found.length === 0 && problems.length === 0) {
     await notice(context, "nothing is there; agentcli editor init installs a small starting set");
-  } else {
+  } else if (found.length > 0) {
     const rows = rowsOf(found, scene);
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     await io.stdout.write(table([["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows], { width }));
     await io.stdout.write(hookLines(found) + sourceLines(sources, scene));
   }
-  for (const problem of problems) await warn(context, problem);
+  for (const { path, message } of problems) await warn(context, `${scene.shown(path)}: ${message}`);
   for (const note of notes) await notice(context, `note: ${note}`);
 }
 

@@ -15,9 +15,13 @@ export function isGuard(entry: unknown): boolean {
 
 /**
  * What is to be said of the events without a guard. `installed`: the ledger says that it was installed here. A project that
- * never had one is warned; one that has lost some of it does not get what was promised.
+ * never had one is warned; one that has lost some of it does not get what was promised. `isStopped`: a file cannot be
+ * used, so that nothing can be added to it before it is right again.
  */
-export function missingGuards(found: readonly FoundArtifact[], { installed }: { installed: boolean }): Finding[] {
+export function missingGuards(
+  found: readonly FoundArtifact[],
+  { installed, isStopped }: { installed: boolean; isStopped: boolean },
+): Finding[] {
   const guards = found.filter(({ kind, entry, otherAgent }) =>
     kind === "hook" && otherAgent !== true && isGuard(entry)
   );
@@ -30,7 +34,7 @@ export function missingGuards(found: readonly FoundArtifact[], { installed }: { 
     level: "failure",
     subject: event,
     message: "no guard is set on this event, so the editor lets every such action pass",
-    fix: GUARD_FIX,
+    fix: isStopped ? `once the file that cannot be used is right: ${GUARD_FIX}` : GUARD_FIX,
   }));
 }
 
