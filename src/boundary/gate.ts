@@ -33,8 +33,8 @@ export function admit(destination: Destination, items: Iterable<Outgoing>): void
       "policy_refused",
       `this session has read ${describe(item)}; the provider "${destination.name}" is not local`,
       {
-        hint: "continue with a local model, or in a copy from before that turn: " +
-          "in a chat /model, else --resume or --continue with --fork-session",
+        hint: "continue with a local model, or in a copy from before that turn " +
+          "(/model in a chat, else --fork-session with --continue or --resume)",
       },
     );
   }

@@ -7,7 +7,7 @@
 import { AgentcliError } from "../errors.ts";
 import { closest } from "../config/suggest.ts";
 import { GLOBAL_OPTIONS } from "./global_options.ts";
-import type { Normalised } from "./normalise.ts";
+import { kebabCase, type Normalised } from "./normalise.ts";
 import type { NumberOption, Option, Options, Values } from "./option.ts";
 import type { Argument, Context, Group } from "./verb.ts";
 
@@ -47,11 +47,6 @@ function withoutVerb(line: Normalised, { verbs }: Group): AgentcliError {
 function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
   const near = closest(word, choices.names).map((name) => choices.prefix + name);
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
-}
-
-/** `baseUrl` as it is typed: `base-url`. */
-export function kebabCase(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }
 
 function readOptions(line: Normalised, declared: Options): Values<Options> {

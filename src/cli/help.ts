@@ -1,5 +1,5 @@
 /** Help from the declarations of the verbs: purpose, usage, arguments, options by group, examples. */
-import { kebabCase } from "./dispatch.ts";
+import { kebabCase } from "./normalise.ts";
 import { EXIT_CODES } from "./exit_codes.ts";
 import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "./global_options.ts";
 import type { Normalised } from "./normalise.ts";

@@ -26,6 +26,11 @@ function camelCase(name: string): string {
   return name.replace(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 }
 
+/** `baseUrl` as it is typed: `base-url`. */
+export function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+}
+
 interface Token {
   kind: "word" | "option" | "unknown";
   text: string;
@@ -69,7 +74,7 @@ export function normalise(argv: readonly string[], tree: Group): Normalised {
       continue;
     }
     if (token.kind === "unknown") {
-      throw new AgentcliError("usage", `unknown option ${token.text}`, { hint: "see: agentcli --help" });
+      throw unknownLetter(token.text, { path: found.path, options: verbOptions });
     }
     const equals = token.text.indexOf("=");
     const name = camelCase(equals < 0 ? token.text : token.text.slice(0, equals));
@@ -91,6 +96,15 @@ export function normalise(argv: readonly string[], tree: Group): Normalised {
   }
   found.words.push(...argv.slice(ended.at + 1));
   return found;
+}
+
+/** Options of verbs have no letters: the long ones that begin with it are named. */
+function unknownLetter(text: string, { path, options }: { path: readonly string[]; options: Options }): AgentcliError {
+  const near = Object.keys(options).filter((name) => name.startsWith(text.slice(1))).slice(0, 3)
+    .map((name) => `--${kebabCase(name)}`);
+  const see = `see: ${["agentcli", ...path, "--help"].join(" ")}`;
+  const hint = near.length === 0 ? see : `did you mean ${near.join(" or ")}? ${see}`;
+  return new AgentcliError("usage", `unknown option ${text}`, { hint });
 }
 
 /** Fills in `path` and `node`; gives the places of the words that were used for it. */
@@ -125,7 +139,7 @@ function valueAfter(
   const looksLikeOption = next !== undefined && next.startsWith("--") &&
     Object.hasOwn(known, camelCase(next.slice(2).split("=")[0] ?? ""));
   if (next === undefined || looksLikeOption) {
-    const name = token.text.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    const name = kebabCase(token.text);
     throw new AgentcliError("usage", `option --${name} needs a value`, {
       hint: next === undefined ? `write --${name}=<value>` : `write --${name}=${next} if that is the value`,
     });

@@ -74,6 +74,11 @@ Deno.test("an option without its value and an unknown letter are usage errors", 
   refused(["run", "--model", "--fast"]);
   refused(["run", "--model", "--json"]);
   refused(["run", "-z"]);
+  assert.throws(() => normalise(["run", "-m"], tree), /unknown option -m/);
+  assert.throws(
+    () => normalise(["run", "-m", "x"], tree),
+    (error) => error instanceof AgentcliError && error.hint === "did you mean --model? see: agentcli run --help",
+  );
   assert.deepEqual(normalise(["run", "--model", "-z"], tree).options, ["--model=-z"]);
 });
 
