@@ -46,7 +46,10 @@ const everything: TurnEvent[] = [
     item: { kind: "tool_result", callId: "c", name: "Read", content: "x", isError: false, label: "open" },
     details: { filePath: "a" },
   },
-  { kind: "retry", notice: { attempt: 1, maxRetries: 3, delayMs: 500, status: null, reason: "refused" } },
+  {
+    kind: "retry",
+    notice: { kind: "refused", attempt: 1, maxRetries: 3, delayMs: 500, status: null, reason: "refused" },
+  },
   { kind: "recovered", family: "hermes", toolNames: ["Read"] },
   {
     kind: "prefix_break",

@@ -99,19 +99,20 @@ class Attempts {
 
   /** The retry for a failure of the last attempt; null to give up. */
   retryFor(failure: ProviderFailure): RetryNotice | null {
+    const { kind, message: reason } = failure;
     const status = failure.facts.status ?? null;
-    const reason = failure.message;
+    const again = { kind, attempt: 1, maxRetries: 1, delayMs: 0, status };
     const field = this.#fieldToDrop(failure);
     if (field !== null) {
       this.#refused.add(field);
-      return { attempt: 1, maxRetries: 1, delayMs: 0, status, reason: `${reason}; sent again without ${field}` };
+      return { ...again, reason: `${reason}; sent again without ${field}` };
     }
     const maxTokens = fittingMaxTokens(failure, this.#request);
     if (maxTokens !== null && failure.partial === null) {
       this.#request = { ...this.#request, maxTokens };
-      return { attempt: 1, maxRetries: 1, delayMs: 0, status, reason: `${reason}; sent again for a shorter reply` };
+      return { ...again, reason: `${reason}; sent again for a shorter reply` };
     }
-    const retries = this.#retries.get(failure.kind) ?? 0;
+    const retries = this.#retries.get(kind) ?? 0;
     const next = nextRetry(failure, {
       retries,
       elapsedMs: this.#options.clock.monotonic() - this.#started,
@@ -119,8 +120,8 @@ class Attempts {
       random: Math.random(),
     });
     if (next === null) return null;
-    this.#retries.set(failure.kind, retries + 1);
-    return { attempt: retries + 1, ...next, status, reason };
+    this.#retries.set(kind, retries + 1);
+    return { kind, attempt: retries + 1, ...next, status, reason };
   }
 
   #fieldToDrop(failure: ProviderFailure): string | null {

@@ -196,7 +196,7 @@ Deno.test("a model that loads is waited for", async () => {
   const loading = refuses(503, { error: { message: "Loading model", code: 503 } });
   await using talk = conversation(...Array.from({ length: 20 }, () => loading), answers);
   assert.equal((await talk.ask()).text, "Hello");
-  assert.equal(talk.notices.length, 20);
+  assert.deepEqual(talk.notices.map(({ kind }) => kind), Array(20).fill("loading"));
 });
 
 Deno.test("a model that never finishes to load is given up after the time for the first byte", async () => {

@@ -1,5 +1,7 @@
 /** The shapes between the engine and a server: what is asked, and what a reply came to. */
 
+import type { FailureKind } from "./failure.ts";
+
 export type { Endpoint } from "../config/endpoint.ts";
 
 /** A function as the server is told of it. */
@@ -83,6 +85,8 @@ export type ChatDelta =
 
 /** A retry that is about to be waited for. */
 export interface RetryNotice {
+  /** What went wrong. A model that loads is asked for until it is there: how often says little then. */
+  kind: FailureKind;
   /** From 1. */
   attempt: number;
   maxRetries: number;

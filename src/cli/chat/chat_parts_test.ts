@@ -1,6 +1,10 @@
 import assert from "node:assert/strict";
 import { transcriptHome } from "../../../tests/helpers/transcripts.ts";
+import type { RetryNotice } from "../../provider/types.ts";
+import { traceLabel } from "../../protocol/label_trace.ts";
+import { eventLine } from "../run/text_lines.ts";
 import { readCommand } from "./commands.ts";
+import { eventRows } from "./event_rows.ts";
 import { addToHistory, readHistory } from "./history.ts";
 import { ruleFor } from "./permission.ts";
 
@@ -12,6 +16,24 @@ Deno.test("the rule that is offered names the command, and none is offered for w
   assert.equal(rule("git log | sh"), null);
   assert.equal(rule("echo $(id)"), null);
   assert.equal(ruleFor({ toolName: "Edit", subject: "a.ts" }), "Edit");
+});
+
+Deno.test("a model that loads is waited for without counting, and told of once in a chat", () => {
+  const notice: RetryNotice = {
+    kind: "loading",
+    attempt: 1,
+    maxRetries: 2,
+    delayMs: 500,
+    status: 503,
+    reason: "loads",
+  };
+  const told = "loads; asked again until it is ready";
+  assert.equal(eventLine({ kind: "retry", notice }, traceLabel()), `  ${told}`);
+  const rows = (more: Partial<RetryNotice>) =>
+    eventRows({ kind: "retry", notice: { ...notice, ...more } }, 80).map((row) => row.map(({ text }) => text).join(""));
+  assert.match(rows({}).join(), new RegExp(told));
+  assert.deepEqual(rows({ attempt: 2 }), []);
+  assert.match(rows({ kind: "busy", attempt: 2, maxRetries: 9 }).join(), /trying again in 0\.5 s \(2 of 9\)/);
 });
 
 Deno.test("a line that only looks like a command is sent to the model", () => {

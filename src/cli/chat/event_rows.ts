@@ -3,6 +3,7 @@ import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, span, type Style } from "../../terminal/style.ts";
 import { wrap } from "../../terminal/wrap.ts";
+import { retryText } from "../run/text_lines.ts";
 
 const BREAKS = {
   shortened: "old tool results were shortened; the server reads the session anew",
@@ -16,9 +17,8 @@ export function eventRows(event: TurnEvent, width: number): Row[] {
   const text = (line: string, style: Style = "dim") => textRows(line, { width, style });
   switch (event.kind) {
     case "retry": {
-      const { reason, delayMs, attempt, maxRetries } = event.notice;
-      const seconds = (delayMs / 1000).toFixed(1);
-      return text(`${reason}; trying again in ${seconds} s (${attempt} of ${maxRetries})`, "warning");
+      const said = retryText(event.notice);
+      return said === null ? [] : text(said, "warning");
     }
     case "recovered":
       return text(`calls found in the text (${event.family}): ${event.toolNames.join(", ")}`);

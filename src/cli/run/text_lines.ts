@@ -1,7 +1,6 @@
 /** The lines in which a turn tells on stderr what it does, and how it ended. */
 import type { LabelTrace } from "../../protocol/label_trace.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
-import { MAX_RETRIES } from "../../provider/retry.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 import { clean } from "../../terminal/clean.ts";
 
@@ -39,8 +38,10 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
         ? `  ${clean(name)} failed: ${clean(failureText(event))}`
         : `  ${clean(trace.toolName(name))} failed ${MARK}`;
     }
-    case "retry":
-      return retryLine(event.notice);
+    case "retry": {
+      const text = retryText(event.notice);
+      return text === null ? null : `  ${text}`;
+    }
     case "recovered": {
       const names = event.toolNames.map((name) => clean(trace.toolName(name)));
       return `  calls found in the text (${event.family}): ${names.join(", ")}`;
@@ -80,15 +81,10 @@ function cut(text: string): string {
   return line.length > SUBJECT_LIMIT || line !== text ? `${line.slice(0, SUBJECT_LIMIT)} ...` : line;
 }
 
-/** Whether the server is asked until its model is loaded: how often that will be nobody knows. */
-export function isLoading({ maxRetries }: RetryNotice): boolean {
-  return maxRetries > MAX_RETRIES;
-}
-
-function retryLine(notice: RetryNotice): string {
-  if (isLoading(notice)) return `  ${clean(notice.reason)}; asked again until it is ready`;
-  const seconds = (notice.delayMs / 1000).toFixed(1);
-  return `  ${clean(notice.reason)}; trying again in ${seconds} s (${notice.attempt} of ${notice.maxRetries})`;
+/** That a request is sent again. Null where that is said already: a large model takes minutes to load. */
+export function retryText({ kind, reason, delayMs, attempt, maxRetries }: RetryNotice): string | null {
+  if (kind === "loading") return attempt > 1 ? null : `${clean(reason)}; asked again until it is ready`;
+  return `${clean(reason)}; trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }
 
 function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {

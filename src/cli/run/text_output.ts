@@ -8,7 +8,7 @@ import { createProgress } from "../../terminal/progress.ts";
 import { showError } from "../show_error.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { TurnOutput } from "./output.ts";
-import { eventLine, figures, isLoading, missingPermission } from "./text_lines.ts";
+import { eventLine, figures, missingPermission } from "./text_lines.ts";
 
 /** What text output depends on. */
 export interface TextOptions {
@@ -74,9 +74,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           if (event.status === "compacting") wait("summarising the older part of the session");
           return event.status === null ? stopWaiting() : undefined;
         case "retry":
-          if (!isLoading(event.notice)) break;
-          // Said once: a large model takes minutes, and is asked for every few seconds.
-          return event.notice.attempt > 1 ? undefined : tellLoading(event);
+          if (event.notice.kind === "loading" && event.notice.attempt === 1) return tellLoading(event);
+          break;
         case "permission_denied":
           denied.add(event.denial.callId);
           break;
