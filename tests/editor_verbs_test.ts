@@ -27,9 +27,19 @@ Deno.test("content comes from standard input for every kind that has some", asyn
     ],
   ];
   for (const [words, text, file, says] of cases) {
+    // With the option and, where nothing else is said, without it.
     const added = await withInput(home, text, "add", ...words, "--file", "-", "--yes");
     assert.equal(added.code, 0, added.stderr);
     assert.match(await home.read(file), says);
+    const [changed, same] = [`${text} `.replace("Keep it", "Keep all"), await home.read(file)];
+    const piped = await withInput(home, changed, "add", ...words, "--yes");
+    assert.equal(piped.code, 0, piped.stderr);
+    if (words[0] === "instructions") assert.match(await home.read(file), /Keep all short/);
+    assert.equal((await withInput(home, text, "add", ...words, "--yes")).code, 0);
+    assert.equal(await home.read(file), same);
+    const nothing = await withInput(home, "", "add", ...words, "--yes");
+    assert.equal(nothing.code, 2);
+    assert.match(nothing.stderr, /content is missing|needs --command, --server-url or its JSON/);
   }
   await done(home, "check");
   for (const [words] of cases) {
@@ -240,13 +250,13 @@ Deno.test("errors of a newcomer say what to do", async () => {
     const [words, says] of [
       [["add"], /needs <kind>/],
       [["add", "hook"], /no-cloud-guard, audit-log/],
-      [["add", "rule", "x"], /give --file <path>; - is standard input/],
+      [["add", "rule", "x"], /give --file <path>, or pipe the content in/],
       [["add", "rule", "x", "--file", "none.md"], /none\.md does not exist/],
       [["add", "workflow", "x", "--file", "in.md"], /give --description/],
       [["add", "skill", "x", "--file", "in.md"], /begins with the lines ---, name: x/],
       [["add", "hook", "x", "--event", "pre_foo"], /it knows pre_read_code, /],
       [["add", "hook", "x", "--event", "pre_read_code", "--command", "c"], /give --command \(bash\) and --powershell/],
-      [["add", "mcp", "x"], /--command, --server-url or --file/],
+      [["add", "mcp", "x"], /--command, --server-url or its JSON\n {2}give --file/],
       [["add", "mcp", "x", "--command", "c", "--scope", "project"], /use --scope user/],
       [["add", "rule", "x", "--file", "in.md", "--scope", "system"], /name it with --system-dir/],
       [["remove"], /give --all/],
@@ -301,4 +311,37 @@ Deno.test("a hook that would not find agentcli is said to fail", async () => {
     runProgram(["editor", "add", "hook", "no-cloud-guard", "--yes", ...words], { home, env: { PATH: "/nowhere" } });
   assert.match((await add()).stderr, /agentcli is not on PATH.*a guard blocks everything\n.*--set agentcli=/);
   assert.doesNotMatch((await add("--set", "agentcli=/opt/agentcli")).stderr, /not on PATH/);
+});
+
+for (
+  const [what, { words, hint }] of Object.entries({
+    "a hook that comes with the program": {
+      words: ["add", "hook", "no-cloud-gard", "--yes"],
+      hint: "did you mean no-cloud-guard?",
+    },
+    "an event": {
+      words: ["add", "hook", "x", "--event", "pre_read_cod", "--command", "a", "--powershell", "b"],
+      hint: "did you mean pre_read_code or post_read_code?",
+    },
+    "a parameter": {
+      words: ["add", "hook", "format-on-write", "--set", "formater=x"],
+      hint: "did you mean formatter?",
+    },
+    "what to remove": { words: ["remove", "audt-log"], hint: "did you mean audit-log?" },
+    "what to show": { words: ["show", "hook:audit-lg"], hint: "did you mean hook:audit-log" },
+  })
+) {
+  Deno.test(`a mistyped name gets a suggestion: ${what}`, async () => {
+    await using home = await temporaryHome();
+    await done(home, "add", "hook", "audit-log", "--yes");
+    const { code, stderr } = await editor(home, ...words);
+    assert.equal(code, 2);
+    assert.ok(stderr.includes(hint), stderr);
+  });
+}
+
+Deno.test("a hook of one's own may have a name like one that comes with the program", async () => {
+  await using home = await temporaryHome();
+  const lines = ["--event", "pre_run_command", "--command", "true", "--powershell", "exit 0"];
+  await done(home, "add", "hook", "audit-logs", ...lines, "--yes");
 });

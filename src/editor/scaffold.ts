@@ -1,4 +1,5 @@
 /** The scripts of the scaffolded hooks, with their parameters filled in. Load it lazily: it holds all the texts. */
+import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import { normalise } from "../platform/path.ts";
 import { type ScaffoldId, SCAFFOLDS } from "./scaffold_ids.ts";
@@ -60,7 +61,7 @@ export function readParameters(id: ScaffoldId, settings: readonly string[]): Map
     const [name, value] = [setting.slice(0, Math.max(at, 0)), setting.slice(at + 1)];
     if (!known.includes(name)) {
       throw new AgentcliError("usage", `${id} has no parameter "${name || setting}"`, {
-        hint: `it has ${known.join(", ")}; write --set name=value`,
+        hint: didYouMean(name, known) ?? `it has ${known.join(", ")}; write --set name=value`,
       });
     }
     const problem = valueProblem(id, name, { value });

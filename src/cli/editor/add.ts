@@ -1,5 +1,6 @@
 /** Adds or renews one artifact. */
 import type { Artifact } from "../../editor/artifact.ts";
+import { didYouMean } from "../../config/suggest.ts";
 import { DIALECT_IDS, DIALECTS } from "../../editor/dialect.ts";
 import { EVENTS, type HookEvent, isEvent } from "../../editor/events.ts";
 import {
@@ -87,7 +88,8 @@ async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
   }
 }
 
-async function addInstructions({ name, options, scene, to }: Request): Promise<Artifact> {
+async function addInstructions(request: Request): Promise<Artifact> {
+  const { name, scene, to } = request;
   const { base } = to.places;
   const place = name === "" || to.places.scope !== "project" ? base : resolve(scene.context.globals.cwd, name);
   const directory = relativeTo(base, place);
@@ -98,7 +100,7 @@ async function addInstructions({ name, options, scene, to }: Request): Promise<A
     });
   }
   const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
-  return makeInstructions(section, await readContent(fileOf(options), scene), { to, directory });
+  return makeInstructions(section, await contentOf(request), { to, directory });
 }
 
 /** Why there is no `AGENTS.md` to be made in a place; null where there may be, and for the editor's old file of rules. */
@@ -111,19 +113,19 @@ function directoryProblem(place: string, directory: string, { dialect }: Destina
   return names.at(-1) === "agents.md" || lstatInPlace(place)?.kind === "file" ? "it is a file" : null;
 }
 
-function fileOf({ file }: Given): string {
-  if (file !== undefined) return file;
-  throw new AgentcliError("usage", "the content is missing", { hint: "give --file <path>; - is standard input" });
+/** The text of `--file`, else of standard input where that is no terminal. Throws `usage` where there is neither. */
+async function contentOf({ options: { file }, scene }: Request, missing = "the content is missing"): Promise<string> {
+  if (file !== undefined) return await readContent(file, scene);
+  const text = scene.context.io.stdin.isTerminal ? "" : await readContent("-", scene);
+  if (text.trim() !== "") return text;
+  throw new AgentcliError("usage", missing, { hint: "give --file <path>, or pipe the content in" });
 }
 
-function contentOf({ options, scene }: Request): Promise<string> {
-  return readContent(fileOf(options), scene);
-}
-
-async function addSkill({ name, options, scene, to }: Request): Promise<Artifact> {
+async function addSkill(request: Request): Promise<Artifact> {
+  const { name, options, scene, to } = request;
   const directory = options.shared ? join(to.places.base, ".agents/skills") : undefined;
   if (options.dir !== undefined) return makeSkill(name, await readFolder(options.dir, scene), { to, directory });
-  const bytes = new TextEncoder().encode(await readContent(fileOf(options), scene));
+  const bytes = new TextEncoder().encode(await contentOf(request));
   return makeSkill(name, [{ path: "SKILL.md", bytes, executable: false }], { to, directory });
 }
 
@@ -144,11 +146,19 @@ export async function scaffoldHook(
 function eventsOf(words: readonly string[]): HookEvent[] {
   return words.map((word) => {
     if (isEvent(word)) return word;
-    throw new AgentcliError("usage", `the editor knows no event "${word}"`, { hint: `it knows ${EVENTS.join(", ")}` });
+    throw new AgentcliError("usage", `the editor knows no event "${word}"`, {
+      hint: didYouMean(word, EVENTS) ?? `it knows ${EVENTS.join(", ")}`,
+    });
   });
 }
 
 function ownHook({ name, options, to }: Request): Artifact {
+  const meant = options.command === undefined && options.powershell === undefined
+    ? didYouMean(name, SCAFFOLD_IDS)
+    : undefined;
+  if (meant !== undefined) {
+    throw new AgentcliError("usage", `no hook "${name}" comes with the program`, { hint: meant });
+  }
   const entry = {
     command: options.command ?? "",
     powershell: options.powershell ?? "",
@@ -166,13 +176,13 @@ function pairs(words: readonly string[], option: string): Record<string, string>
   }));
 }
 
-async function serverOf({ options, scene }: Request): Promise<McpServer> {
-  if (options.file !== undefined) return parseServer(await readContent(options.file, scene));
-  if (options.serverUrl !== undefined) {
+async function serverOf(request: Request): Promise<McpServer> {
+  const { options } = request;
+  if (options.file === undefined && options.serverUrl !== undefined) {
     return { serverUrl: options.serverUrl, headers: pairs(options.header, "--header") };
   }
-  if (options.command === undefined) {
-    throw new AgentcliError("usage", "a server needs --command, --server-url or --file");
+  if (options.file === undefined && options.command !== undefined) {
+    return { command: options.command, args: options.arg, env: pairs(options.env, "--env") };
   }
-  return { command: options.command, args: options.arg, env: pairs(options.env, "--env") };
+  return parseServer(await contentOf(request, "a server needs --command, --server-url or its JSON"));
 }

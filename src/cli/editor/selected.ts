@@ -1,4 +1,5 @@
 /** Artifacts by the words of the command line: a name, or kind:name. */
+import { didYouMean } from "../../config/suggest.ts";
 import { artifactId } from "../../editor/artifact.ts";
 import type { Installed } from "../../editor/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -9,7 +10,7 @@ export function selectInstalled(words: readonly string[], installed: readonly In
     const found = installed.filter((one) => artifactId(one) === word || one.name === word);
     if (found.length === 0) {
       throw new AgentcliError("usage", `"${word}" was not installed from here`, {
-        hint: "see: agentcli editor list",
+        hint: didYouMean(word, installed.flatMap((one) => [one.name, artifactId(one)])) ?? "see: agentcli editor list",
       });
     }
     return found;

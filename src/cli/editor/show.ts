@@ -1,4 +1,5 @@
 /** Shows one artifact: what agentcli put where, or what stands in the files of others. */
+import { didYouMean } from "../../config/suggest.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { lookAt } from "../../editor/disk.ts";
 import { type InstalledPiece, readLedger } from "../../editor/ledger.ts";
@@ -20,9 +21,15 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   const ledger = await readLedger(scene.home);
   const named = (one: { kind: string; name: string }) => `${one.kind}:${one.name}` === word || one.name === word;
   const ours = ledger.artifacts.filter((one) => scene.isHere(one) && named(one));
-  const others = inspect(scene.dialect, scene.around, ledger).found.filter((one) => !one.ours && named(one));
+  const all = inspect(scene.dialect, scene.around, ledger).found;
+  const others = all.filter((one) => !one.ours && named(one));
   if (ours.length + others.length === 0) {
-    throw new AgentcliError("usage", `there is no artifact "${word}" here`, { hint: "see: agentcli editor list" });
+    const names = [...ledger.artifacts.filter(scene.isHere), ...all].flatMap((
+      { kind, name },
+    ) => [name, `${kind}:${name}`]);
+    throw new AgentcliError("usage", `there is no artifact "${word}" here`, {
+      hint: didYouMean(word, names) ?? "see: agentcli editor list",
+    });
   }
   const { covers } = await scene.protection();
   const { io, globals } = context;

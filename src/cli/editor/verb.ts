@@ -33,7 +33,7 @@ export const INIT_OPTIONS = { ...CHANGE_OPTIONS } as const satisfies Options;
 export const ADD_OPTIONS = {
   ...CHANGE_OPTIONS,
   scope: choice(SCOPES, "For this project (default), for all of yours, or for all users"),
-  file: text("FILE", "The content; - is standard input", { completion: "file" }),
+  file: text("FILE", "The content (default, and -: standard input)", { completion: "file" }),
   dir: text("DIR", "Folder of a skill, with what it bundles", { completion: "directory", group: "Skills" }),
   shared: flag("Put the skill into .agents/skills, where several assistants find it", { group: "Skills" }),
   trigger: choice(["always_on", "model_decision", "glob", "manual"], "When the rule is active", { group: "Rules" }),
