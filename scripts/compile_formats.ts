@@ -49,7 +49,7 @@ export interface LoadCommand {
 }
 
 /** Load commands that the scripts speak of. Source: `loader.h` of Apple's XNU. */
-export const SEGMENT = 0x19;
+const SEGMENT = 0x19;
 export const SYMBOL_TABLE = 0x2;
 export const CODE_SIGNATURE = 0x1d;
 

@@ -10,7 +10,7 @@ import { checkedSignature } from "./compile_signature.ts";
 import { perform, readLine } from "./script.ts";
 
 /** What a binary is, in words. Throws with what is wrong with it. `bundle` is the text that it was made of. */
-export async function inspectBinary(
+async function inspectBinary(
   program: Uint8Array<ArrayBuffer>,
   { target, bundle }: { target: Target; bundle: string },
 ): Promise<string> {

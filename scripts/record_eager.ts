@@ -11,7 +11,7 @@ import { functionsAt } from "./bundle_parts.ts";
 const SENT = "readResponseHead";
 
 /** Where V8 says which functions it compiled when they were first called, as places of the script. */
-export function compiledPlaces(log: string, program: string): { at: number; end: number }[] {
+function compiledPlaces(log: string, program: string): { at: number; end: number }[] {
   const lines = log.split("\n").map((line) => line.split(","));
   const script = lines.find(([kind, , name]) => kind === "script-details" && name?.endsWith(program))?.[1];
   const called = lines.filter(([kind, event, id]) => kind === "function" && event === "interpreter" && id === script);

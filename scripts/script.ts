@@ -45,7 +45,7 @@ export function readLine(args: readonly string[], options: Options, { words: mos
 }
 
 /** The comment at the head of the module `url`, for a person. */
-export async function helpOf(url: string): Promise<string> {
+async function helpOf(url: string): Promise<string> {
   const comment = /^\/\*\*(.*?)\*\//s.exec(await Deno.readTextFile(new URL(url)))?.[1] ?? "";
   return comment.replace(/^ *\* ?/gm, "").trim() + "\n";
 }

@@ -31,7 +31,7 @@ const DEFINITIONS: readonly { endings: RegExp; pattern: RegExp; what: string }[]
 ];
 
 /** The numbered lines (`12<tab>text`) of a Read result. */
-export function numberedLines(result: string): { number: number; text: string }[] {
+function numberedLines(result: string): { number: number; text: string }[] {
   const lines: { number: number; text: string }[] = [];
   for (const line of result.split("\n")) {
     const found = line.match(/^\s*(\d+)\t(.*)$/);

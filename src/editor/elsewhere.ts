@@ -26,7 +26,7 @@ export function systemElsewhere(
  * Where a project was when its artifacts were installed: a path that is gone, while all that was installed there stands
  * here with the same content. Null where there is none, or something is installed at `root` itself.
  */
-export async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string | null> {
+async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string | null> {
   const ofProjects = artifacts.filter(({ scope }) => scope === "project");
   if (ofProjects.some(({ base }) => base === root)) return null;
   for (const base of new Set(ofProjects.map((one) => one.base))) {

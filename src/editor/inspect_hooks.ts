@@ -17,7 +17,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** The command lines of an entry, bash first. */
-export function commandLines(entry: unknown): string[] {
+function commandLines(entry: unknown): string[] {
   if (!isRecord(entry)) return [];
   return [entry.command, entry.powershell].filter((line) => typeof line === "string");
 }
@@ -36,7 +36,7 @@ function slug(text: string): string {
 }
 
 /** A name for a hook of others: that of its script, else its command, else its event. */
-export function hookName(entry: unknown, event: string): string {
+function hookName(entry: unknown, event: string): string {
   const lines = commandLines(entry);
   for (const line of lines) {
     const script = wordsOf(line).find((word) => SCRIPT.test(word));

@@ -58,7 +58,7 @@ export function printJson({ head, root, foot }: JsonDocument): string {
 }
 
 /** The text of a value. */
-export function printNode(node: JsonNode): string {
+function printNode(node: JsonNode): string {
   if (node.kind === "plain") return node.text;
   const children = node.children.map((child, at) =>
     printChild(child) + (at < node.children.length - 1 || node.comma ? "," : "")

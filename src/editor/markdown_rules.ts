@@ -4,7 +4,7 @@ import { lengthProblem, LIMITS } from "./limits.ts";
 import { skillNameProblem } from "./names.ts";
 
 /** When a rule is active. */
-export const TRIGGERS = ["always_on", "model_decision", "glob", "manual"] as const;
+const TRIGGERS = ["always_on", "model_decision", "glob", "manual"] as const;
 
 /** One of them. */
 export type Trigger = (typeof TRIGGERS)[number];

@@ -3,7 +3,7 @@ import type { FailureKind, ProviderFailure } from "./failure.ts";
 import type { ReceivedHeaders } from "./http_head.ts";
 
 /** Retries of one request, not counting the wait for a model that loads. */
-export const MAX_RETRIES = 3;
+const MAX_RETRIES = 3;
 /** Longest single wait, in milliseconds; a server that asks for more is not waited for. */
 export const LONGEST_WAIT = 60_000;
 

@@ -56,7 +56,7 @@ function areSame(files: readonly (string | null)[], before: readonly (string | n
  * file has more names than are hidden, or is gone from its path; costs one `lstat` for each hidden file, and then one for
  * each file of the roots. A bind mount is no name more, so what is mounted below the roots is always looked into.
  */
-export async function hardLinksTo(hide: HiddenPaths, roots: readonly string[]): Promise<string[]> {
+async function hardLinksTo(hide: HiddenPaths, roots: readonly string[]): Promise<string[]> {
   const wanted = new Map((hide.nameless ?? []).map(({ identity, names }) => [identity, names]));
   const note = async (path: string) => {
     const found = await quietly(() => lstat(path));

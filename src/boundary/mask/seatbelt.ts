@@ -14,7 +14,7 @@ function quoted(path: string): string {
 }
 
 /** The profile: everything may be read but what is hidden, written only in the roots and scratch places, no network. */
-export function seatbeltProfile(plan: MaskPlan, options: { home: string; temporary: string }): string {
+function seatbeltProfile(plan: MaskPlan, options: { home: string; temporary: string }): string {
   const lines = [
     "(version 1)",
     "(allow default)",

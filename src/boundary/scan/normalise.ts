@@ -40,7 +40,7 @@ export function foldLetter(kept: Uint8Array, last: number): void {
 }
 
 /** A file's bytes as UTF-8 where a mark at the beginning says that they are UTF-16, else as they are. */
-export function asUtf8(bytes: Uint8Array): Uint8Array {
+function asUtf8(bytes: Uint8Array): Uint8Array {
   const little = bytes[0] === 0xff && bytes[1] === 0xfe;
   if (!little && !(bytes[0] === 0xfe && bytes[1] === 0xff)) return bytes;
   return new TextEncoder().encode(new TextDecoder(little ? "utf-16le" : "utf-16be").decode(bytes));

@@ -43,7 +43,7 @@ function unknown(word: string, { node, atRoot }: { node: Verb | Group; atRoot: b
 }
 
 /** The topics as a section of the help. */
-export function topicList(width: number): string {
+function topicList(width: number): string {
   const pairs = TOPICS.map(({ name, brief }) => [name, brief] as const);
   return `${rows("Topics (agentcli help <topic>):", pairs, { width: columnsOf(width) })}\n`;
 }
@@ -53,7 +53,7 @@ function columnsOf(width: number): number {
 }
 
 /** A topic, wrapped to `width` columns. */
-export function topicText(topic: Topic, width: number): string {
+function topicText(topic: Topic, width: number): string {
   const columns = columnsOf(width);
   return [topic.brief, ...topic.sections.map((section) => sectionText(section, columns))].join("\n\n") + "\n";
 }

@@ -25,7 +25,7 @@ export interface Prepared {
 }
 
 /** Why a program of an engine is not there, for people. */
-export function notInstalled(task: Task): AgentcliError {
+function notInstalled(task: Task): AgentcliError {
   const { engine, context } = task;
   const names = [...new Set(candidatesOf(task).flat().flatMap(({ programs }) => programs))];
   return new AgentcliError("provider_error", `${engine.id} needs ${names.join(" or ")}, which is not on PATH`, {

@@ -11,7 +11,7 @@ const all = flag("Sessions of all projects, not of this one alone");
 
 export const LIST_OPTIONS = { all } as const;
 
-export const EXPORT_FORMATS = ["markdown", "json"] as const;
+const EXPORT_FORMATS = ["markdown", "json"] as const;
 
 export const EXPORT_OPTIONS = {
   all,

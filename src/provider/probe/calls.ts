@@ -24,7 +24,7 @@ interface SeenCalls {
 const CUT: SeenCalls = { how: "cut", calls: [], family: null, problem: "no call before the token limit" };
 
 /** The calls of a reply; those in its text only when there are no others and it was not cut. */
-export function callsIn(reply: ChatReply, tools: readonly ToolSchema[]): SeenCalls {
+function callsIn(reply: ChatReply, tools: readonly ToolSchema[]): SeenCalls {
   if (reply.calls.length > 0) {
     const calls = reply.calls.flatMap(({ name, input }) => input === null ? [] : [{ name, input }]);
     if (reply.finish === "length") return CUT;

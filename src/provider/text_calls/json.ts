@@ -16,7 +16,7 @@ export type JsonReading =
  * Offset behind the object or array that opens at `at`, or -1 when it is not closed. Brackets in strings do not count.
  * One pass; what stands inside is not checked.
  */
-export function endOfJson(text: string, at: number): number {
+function endOfJson(text: string, at: number): number {
   let depth = 0;
   for (let index = at; index < text.length; index++) {
     switch (text.charCodeAt(index)) {

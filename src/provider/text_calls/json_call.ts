@@ -23,7 +23,7 @@ export function callOfObject(value: unknown): { name: string; input: unknown } |
 }
 
 /** The reading of a parsed value: an object that is a call, or an array of them. All or nothing. */
-export function readingOfValue(value: unknown, tools: DeclaredTools): Reading {
+function readingOfValue(value: unknown, tools: DeclaredTools): Reading {
   const calls: TextCall[] = [];
   const objects = Array.isArray(value) ? value : [value];
   for (const object of objects) {

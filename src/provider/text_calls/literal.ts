@@ -19,7 +19,7 @@ export interface Notation {
 export type LiteralReading = { value: unknown } | null;
 
 /** Reads one value at the cursor. */
-export function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: number }): LiteralReading {
+function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: number }): LiteralReading {
   const { notation, depth = 0 } = options;
   if (depth > DEPTH_LIMIT) return null;
   const text = notation.string(cursor);

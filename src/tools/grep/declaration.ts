@@ -3,7 +3,7 @@ import type { ToolDeclaration } from "../declaration.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
 /** The forms of a result. */
-export const OUTPUT_MODES = ["content", "files_with_matches", "count"] as const;
+const OUTPUT_MODES = ["content", "files_with_matches", "count"] as const;
 export type OutputMode = typeof OUTPUT_MODES[number];
 
 /** Arguments of a call. */

@@ -32,7 +32,7 @@ export interface SearchLimits {
 export const LINE_LIMIT = 400;
 
 /** Cuts a line to what is shown. */
-export function shownLine(text: string): string {
+function shownLine(text: string): string {
   const line = text.endsWith("\r") ? text.slice(0, -1) : text;
   if (line.length <= LINE_LIMIT) return line;
   const half = line.charCodeAt(LINE_LIMIT - 1);
