@@ -68,8 +68,6 @@ Deno.test("the content of a protected file is not in plans, diffs and show", asy
     const words of [
       ["show", "rule:own"],
       ["show", "rule:own", "--json"],
-      ["add", "rule", "own", "--file", "in.md", "--force", "--dry-run"],
-      ["add", "rule", "own", "--file", "in.md", "--force", "--yes", "--json"],
       ["plan"],
       ["remove", "--all", "--yes"],
     ]
@@ -142,3 +140,54 @@ Deno.test("what holds a copy of protected content is not taken over: the ledger 
   assert.ok(kept.includes("Say the open words."), "control: the open one is taken over");
   assert.equal(kept.includes(SECRET), false);
 });
+
+for (
+  const [what, { path, text, words, marker }] of Object.entries({
+    "a file with a copy": {
+      path: ".ide/workflows/w.md",
+      text: `---\ndescription: d\n---\n${SECRET}\n`,
+      words: ["add", "workflow", "w", "--description", "d", "--file", "in.md"],
+      marker: "",
+    },
+    "a protected file": {
+      path: ".ide/workflows/w.md",
+      text: "---\ndescription: d\n---\nwords of nobody\n",
+      words: ["add", "workflow", "w", "--description", "d", "--file", "in.md"],
+      marker: "no-cloud: .ide/workflows\n",
+    },
+    "a section with a copy": {
+      path: "AGENTS.md",
+      text: `<!-- agentcli:begin notes -->\n${SECRET}\n<!-- agentcli:end notes -->\n`,
+      words: ["add", "instructions", "--file", "in.md"],
+      marker: "",
+    },
+    "a server with a copy": {
+      path: "../home/.vendor/ide/mcp_config.json",
+      text: JSON.stringify({ mcpServers: { s: { command: "c", args: [SECRET] } } }),
+      words: ["add", "mcp", "s", "--command", "c"],
+      marker: "",
+    },
+  })
+) {
+  Deno.test(`what the home may not keep is not written over by force either: ${what}`, async () => {
+    await using home = await temporaryHome();
+    await project(home);
+    await home.write(".agentclisecret", `no-cloud: sk/cred\n${marker}`);
+    await home.write("in.md", "Be brief.\n");
+    await home.write(path, text);
+    for (const more of [["--yes"], ["--dry-run"], ["--yes", "--json"]]) {
+      const { code, stdout, stderr } = await editor(home, ...words, "--force", ...more);
+      assert.equal(code, 6, stderr);
+      assert.match(stdout + stderr, /could not be given back/);
+      assert.equal((stdout + stderr).includes("correct-horse"), false);
+      assert.equal(await home.read(path), text);
+      assert.doesNotMatch(keptInHome(home), /correct-horse|words of nobody/);
+    }
+    // Control: what nobody protects is written over, and comes back.
+    await home.write(".agentclisecret", "no-cloud: none\n");
+    await done(home, ...words, "--force", "--yes");
+    assert.notEqual(await home.read(path), text);
+    await done(home, "remove", "--all", "--yes");
+    assert.equal(await home.read(path), text);
+  });
+}

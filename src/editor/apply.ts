@@ -3,6 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { lstat, removeFile, removeLeftovers } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
 import { dirname, isWithin } from "../platform/path.ts";
+import { type MayKeep, refuseToKeep } from "./displaced.ts";
 import { readFound, sha256 } from "./disk.ts";
 import {
   dropOriginal,
@@ -20,9 +21,15 @@ import { type Change, makePlan, type Plan } from "./plan.ts";
 import type { Wanted } from "./steps.ts";
 import { betweenLedgers } from "./transition.ts";
 
-/** Reads the ledger and works out what has to be done. Nothing is written. */
-export async function planChanges(home: Home, wanted: Wanted): Promise<Plan> {
-  return await makePlan(await readLedger(home), wanted, { home });
+/**
+ * Reads the ledger and works out what has to be done. Nothing is written. Throws `policy_refused` where it would keep what
+ * `mayKeep` says no to.
+ */
+export async function planChanges(home: Home, wanted: Wanted, mayKeep?: MayKeep): Promise<Plan> {
+  const ledger = await readLedger(home);
+  const plan = await makePlan(ledger, wanted, { home });
+  if (mayKeep !== undefined) await refuseToKeep(ledger, plan, mayKeep);
+  return plan;
 }
 
 /** How a plan is carried out. */
@@ -34,9 +41,9 @@ export interface ApplyOptions {
   operations?: Operations;
   /**
    * Whether the first original of a file may be kept in the home; without an answer it is. Of one that is not, ours is
-   * taken out again later, and what stands around it stays as it is then.
+   * taken out again later, and what stands around it stays as it is then. What could not be given back so is refused.
    */
-  mayKeep?(path: string, bytes: Uint8Array): Promise<boolean>;
+  mayKeep?: MayKeep;
 }
 
 /**
@@ -57,6 +64,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
         hint: "run it again",
       });
     }
+    if (options.mayKeep !== undefined) await refuseToKeep(ledger, plan, options.mayKeep);
     await options.announce?.(plan);
     const { next, records, dropped } = await ledgerAfter(ledger, plan, { home, mayKeep: options.mayKeep });
     if (plan.changes.length > 0) {

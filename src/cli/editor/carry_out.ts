@@ -76,7 +76,7 @@ export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: 
   const plan = globals.yes && !options.dryRun
     // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
     ? await applyChanges(scene.home, wanted, { announce: show, mayKeep })
-    : await planChanges(scene.home, wanted);
+    : await planChanges(scene.home, wanted, mayKeep);
   const isEmpty = plan.changes.length === 0;
   if (!globals.yes || options.dryRun) await show(plan);
   if (!globals.yes && !options.dryRun) {
