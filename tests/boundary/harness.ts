@@ -4,6 +4,8 @@
  * nothing may leak, and as a control against the local one, where the canary must arrive, or the case proves nothing.
  */
 import assert from "node:assert/strict";
+import { nameBehindTemporary } from "../../src/platform/files.ts";
+import { basename, dirname, join } from "../../src/platform/path.ts";
 import { type FakeServer, type FakeServerOptions, type Script, startFakeServer } from "../helpers/fake_server.ts";
 import { configure, type Finished, startProgram, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 import { joinBytes } from "../helpers/fake_http.ts";
@@ -77,7 +79,7 @@ export interface Stage extends AsyncDisposable {
   plant(path: string, name: string, around?: (canary: string) => string): Promise<string>;
   /** Writes another file of the project. */
   write(path: string, content: string): Promise<string>;
-  /** Leaves a path (and what lies below it) out of the look at the disk: hard links, `.git`. */
+  /** Leaves a path out of the look at the disk, what lies below it and while it is written anew: hard links, `.git`. */
   exempt(path: string): void;
   git(...args: string[]): Promise<void>;
   play(provider: ProviderName, play: Play): Promise<Played>;
@@ -152,6 +154,11 @@ class RealStage implements Stage {
     this.#exempt.add(this.#place(path));
   }
 
+  #isExempt(path: string): boolean {
+    const behind = nameBehindTemporary(basename(path));
+    return this.#exempt.has(path) || (behind !== null && this.#exempt.has(join(dirname(path), behind)));
+  }
+
   async git(...args: string[]): Promise<void> {
     const output = await new Deno.Command("git", {
       args: ["-c", "user.name=Tester", "-c", "user.email=tester@example.test", ...args],
@@ -180,7 +187,7 @@ class RealStage implements Stage {
     const argv = play.argv ?? ["run", ...prompt, "--model", provider, ...play.args ?? []];
     const scan = new LeakScan(this.canaries);
     const { root } = this.home;
-    const tree = new TreeScan(scan, { roots: [root], skip: (path) => this.#exempt.has(path) });
+    const tree = new TreeScan(scan, { roots: [root], skip: (path) => this.#isExempt(path) });
     const sunk = this.sink.received().length;
     const sinkBefore = this.sink.connectionCount();
     await using program = startProgram(argv, {
