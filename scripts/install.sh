@@ -97,6 +97,8 @@ remove_lines() {
 add_lines() {
   file=$(start_file)
   mkdir -p "$(dirname "$file")"
+  # Noted, so that an empty file of the user's own stays when our lines go.
+  [ -e "$file" ] || [ -L "$file" ] || printf '%s\n' "$file" >>"$share/made"
   if [ "$(shell_name)" = fish ]; then
     remove_lines "$file"
     {
@@ -133,9 +135,14 @@ if [ "$uninstall" = yes ]; then
   for file in "${ZDOTDIR:-$HOME}/.zshrc" "$HOME/.bashrc" "$HOME/.bash_profile" "$HOME/.profile"; do
     [ -f "$file" ] && grep -qF "$begin" "$file" || continue
     trouble=$(trouble_with "$file")
-    if [ -z "$trouble" ]; then remove_lines "$file"; else printf 'agentcli: %s: take our lines out by hand\n' "$trouble" >&2; fi
+    if [ -z "$trouble" ]; then
+      remove_lines "$file"
+      [ -s "$file" ] || ! grep -qxF "$file" "$share/made" 2>/dev/null || rm -f "$file"
+    else
+      printf 'agentcli: %s: take our lines out by hand\n' "$trouble" >&2
+    fi
   done
-  rm -f "${XDG_CONFIG_HOME:-$HOME/.config}/fish/conf.d/agentcli.fish" "$share"/completions.* "$share/installed"
+  rm -f "${XDG_CONFIG_HOME:-$HOME/.config}/fish/conf.d/agentcli.fish" "$share"/completions.* "$share/installed" "$share/made"
   rmdir "$share" 2>/dev/null || true
   echo "agentcli is uninstalled. Settings, keys and sessions stay in ${AGENTCLI_HOME:-$HOME/.agentcli}"
   exit 0

@@ -101,6 +101,22 @@ Deno.test(
   },
 );
 
+Deno.test({ name: "install.sh takes a start-up file away that it made, and no other", ignore }, async () => {
+  for (const text of [null, "", "# mine\n"]) {
+    for (const added of ["", "alias ll='ls -l'\n"]) {
+      await using at = await place();
+      const start = `${at.home}/.bashrc`;
+      if (text !== null) await Deno.writeTextFile(start, text);
+      for (let round = 0; round < 2; round++) assert.equal((await install(["--from", at.release], at)).code, 0);
+      await Deno.writeTextFile(start, added, { append: true });
+      assert.equal((await install(["--uninstall"], at)).code, 0);
+      const isLeft = text !== null || added !== "";
+      assert.deepEqual(await filesOf(at.home), isLeft ? [start] : []);
+      if (isLeft) assert.equal(await Deno.readTextFile(start), (text ?? "") + added);
+    }
+  }
+});
+
 Deno.test({ name: "install.sh follows no shell when told so, and takes another folder", ignore }, async () => {
   await using at = await place();
   const { code, stdout } = await install(["--from", at.release, "--bin", `${at.home}/b`, "--no-shell"], at);
