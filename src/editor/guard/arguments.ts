@@ -15,6 +15,18 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* textsIn(one); }
 }
 
+/** Names of arguments that a tool hands to a shell or starts as a program. */
+const COMMAND_NAMES = /^(?:commands?|command_?line|cmd|script|shell|args|argv|arguments)$/i;
+
+/** The command lines among arguments: a text of such a name, or the words of a list as one line. */
+export function* commandsIn(given: unknown, name = ""): Generator<string> {
+  const isCommand = COMMAND_NAMES.test(name);
+  if (typeof given === "string" && isCommand) yield given;
+  if (typeof given !== "object" || given === null) return;
+  if (Array.isArray(given) && isCommand) yield given.filter((word) => typeof word === "string").join(" ");
+  for (const [key, value] of Object.entries(given)) yield* commandsIn(value, Array.isArray(given) ? "" : key);
+}
+
 /** Why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
 export async function judgeArguments(
   given: unknown,

@@ -136,9 +136,17 @@ async function judgeCommand(line: string, { view, switches }: Scene): Promise<st
 }
 
 async function judgeTool(given: unknown, { view, switches }: Scene): Promise<string | null> {
-  const { judgeArguments } = await import("./arguments.ts");
-  return await judgeArguments(given, { view, switches }) ??
+  const { commandsIn, judgeArguments } = await import("./arguments.ts");
+  const found = await judgeArguments(given, { view, switches }) ??
     await judgeTexts(stringsIn(given), { view, named: "prose" });
+  if (found !== null) return found;
+  const { findMention, findSwitch } = await import("./mentions.ts");
+  for (const line of commandsIn(given)) {
+    const mention = await findMention(line, "command", view);
+    const reason = mention === null ? findSwitch(line, { view, switches }) : view.describe(mention.path, mention.rule);
+    if (reason !== null) return reason;
+  }
+  return null;
 }
 
 /** Names of protected files (`named`: how the texts are read), and fragments of their content. */

@@ -36,7 +36,7 @@ async function project() {
   const { clock } = denoIo();
   const env = (name: string) => name === "AGENTCLI_HOME" ? `${home}/.agentcli` : undefined;
   const ask = async (event: HookEvent, info: unknown) => {
-    const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s"])\/P\b/g, root);
+    const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s":]|:\/\/[\w+-]*)\/P\b/g, root);
     return await judge(parseHookInput(text, event), { cwd: root, userHome: home, io: { os: "linux", env, clock } });
   };
   return {
@@ -57,11 +57,25 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "l/../../credentials",
       "docs/c/../customers/list",
       "docs/c/..",
+      // As editors write addresses.
+      "file:///P/.env",
+      "file:/P/.env",
+      "FILE:/P/%2Eenv",
+      "vscode-remote://ssh-remote+host/P/.env",
+      "git:/P/.env?ref=HEAD",
       "/proc/self/cwd/credentials",
       ".env\n",
       " .env ",
     ],
-    open: ["l/a.md", "l/../deep/a.md", "src/../docs/deep", "src/a.ts\n"],
+    open: [
+      "l/a.md",
+      "l/../deep/a.md",
+      "src/../docs/deep",
+      "src/a.ts\n",
+      "file:/P/src/a.ts",
+      "vscode-remote://ssh-remote+host/P/src/a.ts",
+      "https://example.test/.env",
+    ],
   },
   write: {
     blocked: [
@@ -177,6 +191,9 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "tee .agent???secret",
       "truncate -s 0 .i*/hooks.json",
       "find .ide -delete",
+      "npx rimraf .ide",
+      "trash .ide",
+      "mount --bind /tmp .ide",
       "tar xf x.tar -C .ide",
       'agentcli edit""or remove --all',
       "agentcli editor --yes remove --all",
@@ -184,6 +201,7 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "agentcli editor \\\n remove --all",
       "agentcli editor apply --dry-run; agentcli editor remove --all",
       "agentcli editor remove --all # --dry-run",
+      "deno run -A main.ts editor remove --all",
     ],
     open: [
       "cat l/a.md",
@@ -212,6 +230,8 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "ls $HOME/src",
       "cat ../.env",
       "agentcli editor doctor",
+      "deno run -A main.ts editor doctor",
+      "ls rimraf trash mount .ide/workflows",
       "agentcli editor apply --dry-run",
       "agentcli -C src editor show init",
       "cat src/[[:alpha:]].ts",
@@ -253,6 +273,15 @@ const ARGUMENTS: readonly [unknown, boolean][] = [
   [{ path: ".agentclisecret" }, true],
   [{ path: "/P/.ide/hooks.json" }, true],
   [{ source: ".ide", destination: "x" }, true],
+  [{ command: "cat s*/p*" }, true],
+  [{ cmd: "bash", args: ["-c", "cat .e*"] }, true],
+  [{ request: { arguments: { script: "cd src && cat ../.env" } } }, true],
+  [{ command: "rm -rf .i*" }, true],
+  [{ command_line: "agentcli editor remove --all" }, true],
+  [{ uri: "vscode-remote://host/P/.env" }, true],
+  [{ command: "cat src/*.ts" }, false],
+  [{ command: "create", path: "src/new.ts", file_text: "// cat s*/p*\n" }, false],
+  [{ cmd: "deno", args: ["test", "src/*.ts"] }, false],
   [{ path: "src" }, false],
   [{ path: "/P/src/a.ts", query: "what are credentials?" }, false],
   [{ text: "", credentials: 1, data: ["a"] }, false],

@@ -12,8 +12,9 @@ import type { ProtectedView } from "./view.ts";
 /** What changes or takes away a directory that it is given. */
 const CHANGING =
   /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|tee|truncate|dd|install|sed|perl|patch|tar|unzip|trash|rimraf|mount|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b|\s-delete\b|>\s*[^\s;&|]*[*?[{]/i;
-/** The verbs of `agentcli editor` that change what is installed, in a text without quotes. */
-const OWN_VERBS = /agentcli[^]{1,500}?\beditor(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|apply|import|init|remove)\b/i;
+/** The verbs of `agentcli editor` that change what is installed, in a text without quotes; `main.ts` is a checkout's. */
+const OWN_VERBS =
+  /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\beditor(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|apply|import|init|remove)\b/i;
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 

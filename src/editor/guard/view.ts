@@ -16,6 +16,9 @@ export interface Surroundings {
   userHome: string | null;
 }
 
+/** `file:///a`, `file:/a`, `vscode-remote://host/a`: editors write files so. One letter is a drive. */
+const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
+
 /** What is protected around a hook. */
 export class ProtectedView {
   readonly set: ProtectedSet;
@@ -58,7 +61,7 @@ export class ProtectedView {
 
   /**
    * The absolute paths that a word may mean: from the working directory, from each root, and from each of `from`; as a
-   * `file:` address, without what stands around it, and as other systems part names; both as the text says and as the
+   * address, without what stands around it, and as other systems part names; both as the text says and as the
    * system goes, which differ where `..` follows a link. None for what cannot be a path.
    */
   meanings(word: string, { from = [] }: { from?: readonly string[] } = {}): string[] {
@@ -66,7 +69,7 @@ export class ProtectedView {
     const { cwd, userHome } = this.#around;
     const words = [word];
     if (word.trim() !== word && word.trim() !== "") words.push(word.trim());
-    if (/^file:\/\//i.test(word)) words.push(pathOfAddress(word));
+    if (ADDRESS.test(word)) words.push(pathOfAddress(word));
     for (const one of [...words]) if (one.includes("\\")) words.push(one.replaceAll("\\", "/"));
     const found = new Set<string>();
     for (const one of words) {
@@ -164,7 +167,7 @@ export class ProtectedView {
   }
 }
 
-/** `file:///a%20b` as `/a b`; an address of another kind stays what it is. */
+/** `file:///a%20b` as `/a b`; what is no address stays what it is. */
 function pathOfAddress(address: string): string {
   try {
     return decodeURIComponent(new URL(address).pathname);
