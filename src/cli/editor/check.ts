@@ -41,6 +41,7 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
     ...isUnknown ? await nothingKnown(ledger, scene.around.root) : [],
   ];
   const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(scene.isHere), files: {} });
+  const told = new Set(plan.problems.map(({ path }) => path));
   const findings = [
     ...interrupted.map((path) => ({
       kind: "interrupted",
@@ -52,9 +53,11 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
     ...found.flatMap((one) =>
       one.problems.map((message) => ({ kind: "rule", path: one.path, message: `${one.kind} ${one.name}: ${message}` }))
     ),
-    ...problems.filter(({ path, unusable }) => !unusable || !plan.problems.some((one) => one.path === path)).map((
-      { path, message, unusable },
-    ) => ({ kind: "place", path, message: message + (unusable ? FIXES.unusable : "") })),
+    ...problems.flatMap(({ path, message, unusable }) =>
+      unusable && told.has(path)
+        ? []
+        : [{ kind: "place", path, message: unusable ? message + FIXES.unusable : message }]
+    ),
   ];
   if (context.globals.json) {
     await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: scene.dialect.id, findings, notes }));

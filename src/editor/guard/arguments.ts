@@ -18,13 +18,15 @@ function* textsIn(value: unknown): Generator<string> {
 /** Names of arguments that a tool hands to a shell or starts as a program. */
 const COMMAND_NAMES = /^(?:commands?|command_?line|cmd|script|shell|args|argv|arguments)$/i;
 
-/** The command lines among arguments: a text of such a name, or the words of a list as one line. */
-export function* commandsIn(given: unknown, name = ""): Generator<string> {
-  const isCommand = COMMAND_NAMES.test(name);
-  if (typeof given === "string" && isCommand) yield given;
+/** The command lines among arguments: of each object one, since a program and its words may be two members of it. */
+export function* commandsIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;
-  if (Array.isArray(given) && isCommand) yield given.filter((word) => typeof word === "string").join(" ");
-  for (const [key, value] of Object.entries(given)) yield* commandsIn(value, Array.isArray(given) ? "" : key);
+  const words: unknown[] = [];
+  for (const [name, value] of Object.entries(given)) {
+    if (COMMAND_NAMES.test(name)) words.push(...[value].flat());
+    yield* commandsIn(value);
+  }
+  if (words.length > 0) yield words.filter((word) => typeof word === "string").join(" ");
 }
 
 /** Why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
