@@ -43,7 +43,9 @@ export async function renewedScaffolds(installed: readonly Installed[]): Promise
   return renewed;
 }
 
-/** What is to be said of them, one sentence each. */
-export function earlierVersions(renewed: readonly Artifact[]): string[] {
-  return renewed.map(({ name }) => `an earlier version wrote hook:${name}: agentcli editor apply renews it`);
+/** What is to be said of those that an earlier version wrote, one sentence each. */
+export async function earlierVersions(installed: readonly Installed[]): Promise<string[]> {
+  return (await renewedScaffolds(installed)).map(({ name }) =>
+    `an earlier version wrote hook:${name}: agentcli editor apply renews it`
+  );
 }

@@ -4,7 +4,7 @@ import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { interruptedPaths, readLedger } from "../../editor/ledger.ts";
 import type { Change, Problem } from "../../editor/plan.ts";
-import { earlierVersions, renewedScaffolds } from "../../editor/renew_scaffold.ts";
+import { earlierVersions } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice } from "../say.ts";
@@ -36,7 +36,7 @@ export async function run({ options, context }: Invocation<typeof PLACE_OPTIONS>
   const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
   const notes = [
     ...inspection.notes,
-    ...earlierVersions(await renewedScaffolds(ledger.artifacts.filter(scene.isHere))),
+    ...await earlierVersions(ledger.artifacts.filter(scene.isHere)),
     ...systemElsewhere(ledger, { isHere: scene.isHere, verb: "check" }),
     ...isUnknown ? await nothingKnown(ledger, scene.around.root) : [],
   ];

@@ -8,7 +8,7 @@ import type { FoundArtifact, PlaceProblem } from "../../editor/found.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
-import { earlierVersions, renewedScaffolds } from "../../editor/renew_scaffold.ts";
+import { earlierVersions } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
@@ -23,11 +23,10 @@ export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS
   const scene = await openScene(options, context);
   const ledger = await readLedger(scene.home);
   const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
+  const earlier = await earlierVersions(ledger.artifacts.filter(scene.isHere));
   const findings: Finding[] = [
     ...problems.map((one) => problemOfPlace(one, scene)),
-    ...[...notes, ...earlierVersions(await renewedScaffolds(ledger.artifacts.filter(scene.isHere)))].map((
-      message,
-    ): Finding => ({ level: "note", subject: "place", message })),
+    ...[...notes, ...earlier].map((message): Finding => ({ level: "note", subject: "place", message })),
     ...found.flatMap((one) => problemsOf(one, scene)),
   ];
   const tried = await chooseTried(found, {
