@@ -120,3 +120,13 @@ Deno.test("what is said to be not run is in the pages", async () => {
     assert.ok((await Deno.readTextFile(`${REPOSITORY}/${page}`)).includes(words), `${page} has no ${words}`);
   }
 });
+
+Deno.test("each command of the pages that starts Deno keeps it from asking whether there is a newer one", async () => {
+  for (const path of pages) {
+    const page = await Deno.readTextFile(`${REPOSITORY}/${path}`);
+    // The bare name in a sentence is no command.
+    for (const { index } of page.matchAll(/(?<!DENO_NO_UPDATE_CHECK=1\s)\bdeno run(?!`)/g)) {
+      assert.fail(`${path}:${page.slice(0, index).split("\n").length} starts deno without DENO_NO_UPDATE_CHECK=1`);
+    }
+  }
+});
