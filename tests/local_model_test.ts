@@ -173,7 +173,7 @@ Deno.test("a record whose process id now means another process ends nothing", un
     base_url: "http://127.0.0.1:8080/v1",
     command: "llama-server",
     started: "2026-01-01T00:00:00.000Z",
-    process: { pid: bystander.pid, grouped: false, identity: `${bystander.pid} another start` },
+    process: { pid: bystander.pid, identity: `${bystander.pid} another start` },
   };
   await Deno.mkdir(join(home.agentcliHome, "engines"), { recursive: true, mode: 0o700 });
   await Deno.writeTextFile(join(home.agentcliHome, "engines/runtime_d.json"), JSON.stringify(record));

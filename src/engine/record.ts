@@ -22,7 +22,7 @@ export interface EngineRecord {
   /** ISO 8601. */
   started: string;
   /** Absent for an engine that lives in another program (LM Studio). */
-  process?: { pid: number; grouped: boolean; identity: string };
+  process?: { pid: number; identity: string };
   /** Absolute path; absent where no log is kept. */
   log?: string;
 }
@@ -89,5 +89,5 @@ function isRecord(value: unknown): value is EngineRecord {
   const started = record.process;
   return texts.every((text) => typeof text === "string") && Number.isInteger(record.port) &&
     (started === undefined || (Number.isInteger(started.pid) && started.pid > 1 &&
-      typeof started.grouped === "boolean" && typeof started.identity === "string"));
+      typeof started.identity === "string"));
 }

@@ -1,6 +1,6 @@
 /** Child processes: started from an argument list, never through a shell of ours, and ended with all they started. */
 import { isAbsolute, isWithin, join } from "./path.ts";
-import { endGroup, findSetsid, type ProcessGroup } from "./process_group.ts";
+import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPath, stat } from "./files.ts";
 
 /** Where a piece of output came from. */
@@ -42,49 +42,32 @@ const PIPE_WAIT_MS = 1_000;
 
 /**
  * Runs a process to its end. On timeout, on abort, and for whatever it leaves behind, the whole process group is asked
- * to end and after two seconds made to. A program that is not there throws, or, where a group is made, exits with 127.
+ * to end and after a second made to. A program that is not there throws, or exits with 127.
  */
 export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   options.signal?.throwIfAborted();
-  const setsid = await findSetsid();
-  const [program, ...args] = setsid === null ? options.argv : [setsid, ...options.argv] as const;
-  const child = new Deno.Command(program, {
-    args,
-    cwd: options.cwd,
-    env: options.env,
-    clearEnv: true,
-    stdin: options.stdin === undefined ? "null" : "piped",
-    stdout: "piped",
-    stderr: "piped",
-  }).spawn();
-  const group: ProcessGroup = { pid: child.pid, grouped: setsid !== null };
+  const { cwd, env, stdin } = options;
+  const child = spawnLeader(
+    options.argv,
+    { cwd, env, clearEnv: true, stdin: stdin === undefined ? "null" : "piped", stdout: "piped", stderr: "piped" },
+    { setsid: await findSetsid() },
+  );
+  const leader = leaderOf(child);
   const pipes = [pump(child.stdout, "stdout", options), pump(child.stderr, "stderr", options)];
-  if (options.stdin !== undefined) void feed(child.stdin, options.stdin);
+  if (stdin !== undefined) void feed(child.stdin, stdin);
   options.onStart?.();
   const watch = watchEnd(child.status, options);
   try {
     const first = await watch.first;
-    if (first !== "exit") await endAll(child, group);
+    if (first !== "exit") await endGroup(leader, GRACE_MS);
     const { code } = await child.status;
     await within(PIPE_WAIT_MS, Promise.all(pipes.map((pipe) => pipe.done)));
-    const leftovers = first === "exit" && !options.leaveRunning && await endGroup(group, GRACE_MS);
+    const leftovers = first === "exit" && !options.leaveRunning && await endGroup(leader, GRACE_MS);
     return { ended: first, code, leftovers };
   } finally {
     watch.stop();
     for (const pipe of pipes) await pipe.close();
   }
-}
-
-/** Ends the process and its group. */
-async function endAll(child: Deno.ChildProcess, group: ProcessGroup): Promise<void> {
-  if (await endGroup(group, GRACE_MS)) return;
-  try {
-    // Running, and no group there: it was only just started, and is not the leader of one yet.
-    child.kill("SIGKILL");
-  } catch {
-    return;
-  }
-  await endGroup(group, GRACE_MS);
 }
 
 /** The first of exit, abort and time limit. */

@@ -1,5 +1,5 @@
 /** Processes that are to outlive us, and the proof later that a process id still means the same one. */
-import { endGroup, findSetsid } from "./process_group.ts";
+import { endGroup, findSetsid, spawnLeader } from "./process_group.ts";
 import { stat } from "./files.ts";
 
 /** What to start so that it goes on without us. */
@@ -16,8 +16,6 @@ export interface DetachedOptions {
 /** A process that goes on without us. */
 export interface DetachedProcess {
   pid: number;
-  /** It leads a process group of its own. */
-  grouped: boolean;
   /** Resolves with the exit code if it ends while we are there. */
   ended: Promise<number>;
 }
@@ -29,27 +27,14 @@ export interface DetachedProcess {
 const KEEP_GOING = `trap '' HUP; log=$1; shift; exec "$@" >>"$log" 2>&1`;
 
 /** Starts a process that does not end with us. Throws when it cannot be started; on Unix that is exit code 127 instead. */
-export async function startDetached(options: DetachedOptions): Promise<DetachedProcess> {
-  const setsid = await findSetsid();
-  const [program, ...args] = detachedArgv(options, setsid);
-  const child = new Deno.Command(program, {
-    args,
-    cwd: options.cwd,
-    env: options.env,
-    clearEnv: true,
-    stdin: "null",
-    stdout: "null",
-    stderr: "null",
-    // Not where `setsid` makes the group: with both it would have to fork, and the process id would be that of nobody.
-    detached: setsid === null,
-  }).spawn();
-  return { pid: child.pid, grouped: setsid !== null, ended: child.status.then(({ code }) => code) };
-}
-
-function detachedArgv({ argv, log }: DetachedOptions, setsid: string | null): readonly [string, ...string[]] {
-  if (Deno.build.os === "windows") return argv;
-  const command: [string, ...string[]] = ["/bin/sh", "-c", KEEP_GOING, "sh", log, ...argv];
-  return setsid === null ? command : [setsid, ...command];
+export async function startDetached({ argv, cwd, env, log }: DetachedOptions): Promise<DetachedProcess> {
+  const command = Deno.build.os === "windows" ? argv : ["/bin/sh", "-c", KEEP_GOING, "sh", log, ...argv] as const;
+  const child = spawnLeader(
+    command,
+    { cwd, env, clearEnv: true, stdin: "null", stdout: "null", stderr: "null" },
+    { setsid: await findSetsid(), outlives: true },
+  );
+  return { pid: child.pid, ended: child.status.then(({ code }) => code) };
 }
 
 /** Where `setpriv` is, fixed: one found through PATH could be anybody's. */
@@ -111,10 +96,11 @@ async function outputOf(argv: readonly [string, ...string[]]): Promise<string> {
  * milliseconds. Only when `identity` still holds; gives whether it did.
  */
 export async function endDetached(
-  known: { pid: number; grouped: boolean; identity: string },
+  { pid, identity }: { pid: number; identity: string },
   options: { graceMs: number },
 ): Promise<boolean> {
-  if (await processIdentity(known.pid) !== known.identity) return false;
-  await endGroup({ pid: known.pid, grouped: known.grouped }, options.graceMs);
+  const isRunning = async () => await processIdentity(pid) === identity;
+  if (!await isRunning()) return false;
+  await endGroup({ pid, isRunning }, options.graceMs);
   return true;
 }

@@ -38,13 +38,13 @@ Deno.test("what a detached process writes is in its log, and its words arrive as
 
 Deno.test("a process has one identity while it runs, and none afterwards", unix, async () => {
   await withDirectory(async (directory) => {
-    const { pid, grouped, ended } = await detached(directory, "sleep 1000");
+    const { pid, ended } = await detached(directory, "sleep 1000");
     const identity = await processIdentity(pid) ?? "";
     assert.match(identity, new RegExp(`^${pid} .`));
     assert.equal(await processIdentity(pid), identity);
-    assert.equal(await endDetached({ pid, grouped, identity: "another" }, { graceMs: 2000 }), false);
+    assert.equal(await endDetached({ pid, identity: "another" }, { graceMs: 2000 }), false);
     assert.equal(await processIdentity(pid), identity);
-    assert.equal(await endDetached({ pid, grouped, identity }, { graceMs: 2000 }), true);
+    assert.equal(await endDetached({ pid, identity }, { graceMs: 2000 }), true);
     assert.notEqual(await ended, 0);
     assert.equal(await processIdentity(pid), null);
     for (const none of [0, 1, -1, 1.5, NaN]) assert.equal(await processIdentity(none), null);
@@ -55,12 +55,12 @@ Deno.test("ending a detached process ends what it started, also when it does not
   ignore: Deno.build.os !== "linux",
 }, async () => {
   await withDirectory(async (directory) => {
-    const { pid, grouped, log } = await detached(directory, `trap '' TERM; sleep 1000 & echo $! up; wait; sleep 1000`);
+    const { pid, log } = await detached(directory, `trap '' TERM; sleep 1000 & echo $! up; wait; sleep 1000`);
     await until(async () => (await Deno.readTextFile(log)).endsWith(" up\n"));
     const child = parseInt(await Deno.readTextFile(log));
     const identity = await processIdentity(pid) ?? "";
     assert.notEqual(await processIdentity(child), null);
-    assert.equal(await endDetached({ pid, grouped, identity }, { graceMs: 100 }), true);
+    assert.equal(await endDetached({ pid, identity }, { graceMs: 100 }), true);
     // A killed process goes in its own time.
     for (const each of [pid, child]) await until(async () => await processIdentity(each) === null);
   });

@@ -100,9 +100,9 @@ async function startAlone(task: Task, prepared: Prepared): Promise<Started> {
   await home.write(log, "");
   const { argv } = onlyCommand(prepared.start[0]);
   const path = home.file(log);
-  const { pid, grouped, ended } = await startDetached({ argv, cwd: globals.cwd, env: prepared.env, log: path });
+  const { pid, ended } = await startDetached({ argv, cwd: globals.cwd, env: prepared.env, log: path });
   const identity = await processIdentity(pid);
-  const known = identity === null ? null : { pid, grouped, identity };
+  const known = identity === null ? null : { pid, identity };
   if (known !== null) await keepRecord(task, prepared, { process: known, log: path });
   let tail: string[] = [];
   const running: RunningEngine = {
@@ -126,7 +126,7 @@ async function startAlone(task: Task, prepared: Prepared): Promise<Started> {
 async function keepRecord(
   task: Task,
   prepared: Prepared,
-  more: { process?: { pid: number; grouped: boolean; identity: string }; log?: string },
+  more: { process?: { pid: number; identity: string }; log?: string },
 ): Promise<void> {
   const { engine, checked, asking, context: { io } } = task;
   await writeRecord(task.home, {
