@@ -2,14 +2,13 @@
  * `deno task bundle`: writes `dist/agentcli.js`, the one file that is shipped. Made twice and compared, so that what is
  * published can be made again by anyone. Prints the size. Exit 1 when the text differs or names this machine.
  */
-import { buildBundle, deno, eagerFunctions } from "./bundle_build.ts";
+import { buildBundle, deno } from "./bundle_build.ts";
 import { firstLeak } from "./bundle_text.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
 const output = `${root}dist/agentcli.js`;
 
-const eager = await eagerFunctions();
-const [first, second] = [(await buildBundle(eager)).text, (await buildBundle(eager)).text];
+const [first, second] = [await buildBundle(), await buildBundle()];
 if (first !== second) {
   console.error("two bundles of the same sources differ");
   Deno.exit(1);

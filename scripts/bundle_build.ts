@@ -1,5 +1,5 @@
 /** Builds the text of the one file from the sources. */
-import { type OneFile, oneFile } from "./bundle_parts.ts";
+import { oneFile } from "./bundle_parts.ts";
 import { asciiOnly, tabIndented, withoutCachePaths, withoutComments } from "./bundle_text.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
@@ -15,14 +15,8 @@ export async function deno(args: string[]): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** The functions that are compiled ahead: `scripts/eager_functions.txt`, which `record_eager.ts` writes. */
-export async function eagerFunctions(): Promise<Set<string>> {
-  const text = await Deno.readTextFile(new URL("eager_functions.txt", import.meta.url));
-  return new Set(text.split("\n").filter((line) => line !== ""));
-}
-
-/** The one file, with these functions compiled ahead. */
-export async function buildBundle(eager: ReadonlySet<string>): Promise<OneFile> {
+/** Returns the text of the one file. */
+export async function buildBundle(): Promise<string> {
   const folder = await Deno.makeTempDir();
   try {
     await deno(["bundle", "--quiet", "--platform", "browser", "--code-splitting", "--outdir", folder, "main.ts"]);
@@ -31,7 +25,7 @@ export async function buildBundle(eager: ReadonlySet<string>): Promise<OneFile> 
       const written = withoutCachePaths(await Deno.readTextFile(`${folder}/${name}`));
       files.set(name, tabIndented(withoutComments(asciiOnly(written))));
     }
-    return oneFile(files, { entry: "main.js", turn: "src/cli/run/run.ts", eager });
+    return oneFile(files, { entry: "main.js", turn: "src/cli/run/run.ts" });
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

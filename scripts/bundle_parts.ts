@@ -2,21 +2,16 @@
  * Makes one file of the files that `deno bundle --code-splitting` writes.
  *
  * What is not needed at once stands in a function and is run when it is first imported: the engine then neither makes
- * its thousands of functions at every start nor keeps room for them in its code cache. And what a turn needs for sure is
- * compiled ahead: V8 compiles a function with parentheses around it together with the file and so keeps it in the code
- * cache, every other one anew in each process when it is first called. Measured in docs/performance.md.
+ * its thousands of functions at every start nor keeps room for them in its code cache. Parts that every turn needs have
+ * parentheses around them, so that V8 compiles them with the file. Measured in docs/performance.md.
  */
-
-import { compiledAhead, functionsOf, titlesOf } from "./bundle_functions.ts";
 
 /** How the one file is cut. */
 export interface Layout {
   /** Name of the file that starts the program. */
   entry: string;
-  /** Module that a turn starts with (`src/cli/run/run.ts`): what it imports is compiled ahead as a whole. */
+  /** Module that a turn starts with (`src/cli/run/run.ts`): what it imports is compiled with the file. */
   turn: string;
-  /** Functions that every turn calls, as {@link functionsOf} names them. Names that do not exist any more do no harm. */
-  eager: ReadonlySet<string>;
 }
 
 interface Import {
@@ -35,6 +30,8 @@ interface Part {
 
 const IMPORT = /^import (?:\{([^}]*)\} from )?"\.\/([^"]+)";\n/;
 const EXPORT = /(?:^|\n)export \{([^}]*)\};\s*$/;
+/** The comment line with which the bundler begins each module. */
+const TITLE = /^\/\/ (\S+)$/gm;
 const LATER_IMPORT = /\bimport\("\.\/([^"]+)"\)/g;
 
 const PRELUDE = `// Every part below is a function that runs once, when it is first imported.
@@ -47,48 +44,24 @@ function importPart(part) {
 }
 `;
 
-/** The one file. */
-export interface OneFile {
-  text: string;
-  /** Where the code of each part begins in it. */
-  parts: { start: number; code: string }[];
-}
-
-/** Puts the one file together. Throws when the files are not written the way this module expects. */
-export function oneFile(files: ReadonlyMap<string, string>, layout: Layout): OneFile {
+/** Returns the text of the one file. Throws when the files are not written the way this module expects. */
+export function oneFile(files: ReadonlyMap<string, string>, layout: Layout): string {
   const parts = new Map([...files].map(([file, text]) => [file, readPart(file, text)]));
   const order = orderOf(parts, layout.entry);
   const names = nameAll(order, layout.entry);
   const turn = order.find((part) => part.body.includes(`// ${layout.turn}\n`));
   if (turn === undefined) throw new Error(`no part holds ${layout.turn}`);
   const ahead = new Set([...neededBy(layout.entry, parts), ...neededBy(turn.file, parts)]);
-  const eagerTitles = new Set([...layout.eager].map((key) => key.slice(0, key.indexOf(" "))));
-  const result: OneFile = { text: PRELUDE, parts: [] };
+  let text = PRELUDE;
   for (const part of order) {
-    const plain = part.body.replace(LATER_IMPORT, (_, file) => `importPart(${names.get(file)})`);
-    const hot = titlesOf(plain).some(({ title }) => eagerTitles.has(title));
-    const code = hot ? compiledAhead(plain, layout.eager) : plain;
-    const open = ahead.has(part.file) || hot ? "(" : "";
+    const code = part.body.replace(LATER_IMPORT, (_, file) => `importPart(${names.get(file)})`);
+    const open = ahead.has(part.file) ? "(" : "";
     const wrapped = part.file !== layout.entry;
-    if (wrapped) result.text += `const ${names.get(part.file)} = definePart(${open}function () {\n`;
-    result.text += headOf(part, names);
-    result.parts.push({ start: result.text.length, code });
-    result.text += code;
-    if (wrapped) result.text += `\nreturn { ${part.exports.map(exported).join(", ")} };\n}${open && ")"});\n\n`;
+    if (wrapped) text += `const ${names.get(part.file)} = definePart(${open}function () {\n`;
+    text += headOf(part, names) + code;
+    if (wrapped) text += `\nreturn { ${part.exports.map(exported).join(", ")} };\n}${open && ")"});\n\n`;
   }
-  return result;
-}
-
-/** The functions at these places of the one file, told by their end and some place of their head, as in {@link Layout.eager}. */
-export function functionsAt({ parts }: OneFile, places: readonly { at: number; end: number }[]): string[] {
-  return parts.flatMap(({ start, code }) => {
-    const here = places.map((place) => ({ at: place.at - start, end: place.end - start }))
-      .filter(({ at, end }) => at >= 0 && end <= code.length);
-    if (here.length === 0) return [];
-    return functionsOf(code)
-      .filter((found) => here.some(({ at, end }) => end === found.end && at >= found.start && at <= found.body))
-      .map(({ key }) => key);
-  });
+  return text;
 }
 
 function readPart(file: string, text: string): Part {
@@ -144,7 +117,7 @@ function nameAll(order: readonly Part[], entry: string): Map<string, string> {
   const taken = new Set<string>();
   for (const { file, body } of order) {
     if (file === entry) continue;
-    const last = titlesOf(body).at(-1)?.title ?? file.replace(/-\w+\.js$/, "");
+    const last = [...body.matchAll(TITLE)].at(-1)?.[1] ?? file.replace(/-\w+\.js$/, "");
     const name = `part_${last.replace(/^src\//, "").replace(/\.[jt]s$/, "").replace(/\W+/g, "_")}`;
     let free = name;
     for (let number = 2; taken.has(free); number++) free = `${name}_${number}`;

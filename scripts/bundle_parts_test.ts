@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { functionsAt, oneFile } from "./bundle_parts.ts";
+import { oneFile } from "./bundle_parts.ts";
 
 const FILES = new Map([
   [
@@ -24,9 +24,7 @@ const FILES = new Map([
   ],
 ]);
 
-function layout(...eager: string[]) {
-  return { entry: "main.js", turn: "src/run.ts", eager: new Set(eager) };
-}
+const LAYOUT = { entry: "main.js", turn: "src/run.ts" };
 
 async function notesOf(text: string): Promise<unknown> {
   const scope = globalThis as { notes?: string[] };
@@ -42,42 +40,22 @@ async function notesOf(text: string): Promise<unknown> {
 }
 
 Deno.test("one file runs its parts when they are imported, each once", async () => {
-  assert.deepEqual(await notesOf(oneFile(FILES, layout()).text), ["start", "run loaded", "table made"]);
+  assert.deepEqual(await notesOf(oneFile(FILES, LAYOUT)), ["start", "run loaded", "table made"]);
 });
 
-Deno.test("functions compiled ahead are there before their module runs, as all functions are", async () => {
-  const { text } = oneFile(FILES, layout("src/run.ts made", "src/run.ts run", "src/note.ts note"));
-  assert.match(text, /\/\/ src\/run\.ts\nvar made = \(function made\(name\) \{/);
-  assert.match(text, /var note2 = \(function note2/);
-  assert.match(text, /var run = \(\(\) => table\);/);
-  assert.deepEqual(await notesOf(text), ["start", "run loaded", "table made"]);
-});
-
-Deno.test("what a turn imports is compiled ahead; what it may import later only when every turn calls it", () => {
-  const { text } = oneFile(FILES, layout());
+Deno.test("what a turn imports is compiled with the file; what it may import later is not", () => {
+  const text = oneFile(FILES, LAYOUT);
   assert.match(text, /const part_run = definePart\(\(function \(\) \{/);
   assert.match(text, /const part_rare = definePart\(function \(\) \{/);
-  const called = oneFile(FILES, layout("src/rare.ts rare")).text;
-  assert.match(called, /const part_rare = definePart\(\(function \(\) \{/);
-  assert.match(called, /var rare = \(function rare/);
 });
 
 Deno.test("the names the bundler gave its files do not show", () => {
-  assert.doesNotMatch(oneFile(FILES, layout()).text, /[A-Z]{4}\d{4}/);
-});
-
-Deno.test("the functions at some places are named by their modules and without the bundler's numbers", () => {
-  const file = oneFile(FILES, layout());
-  const places = ["(text) {", "(name) {", "() => table"].map((head) => {
-    const at = file.text.indexOf(head);
-    return { at, end: head.endsWith("{") ? file.text.indexOf("\n}\n", at) + 2 : at + head.length };
-  });
-  assert.deepEqual(functionsAt(file, places), ["src/note.ts note", "src/run.ts made", "src/run.ts run"]);
+  assert.doesNotMatch(oneFile(FILES, LAYOUT), /[A-Z]{4}\d{4}/);
 });
 
 Deno.test("a file that is written in an unknown way is refused", () => {
   const odd = new Map(FILES).set("rare-CCCC3333.js", `import rare from "./chunk-AAAA1111.js";\n`);
-  assert.throws(() => oneFile(odd, layout()), /a line of an unknown kind/);
+  assert.throws(() => oneFile(odd, LAYOUT), /a line of an unknown kind/);
 });
 
 Deno.test("parts that import each other are refused: they could not run in any order", () => {
@@ -85,5 +63,5 @@ Deno.test("parts that import each other are refused: they could not run in any o
     "chunk-AAAA1111.js",
     `import {\n  rare\n} from "./rare-CCCC3333.js";\n\n// src/note.ts\nvar note = rare;\n\nexport {\n  note\n};\n`,
   );
-  assert.throws(() => oneFile(cyclic, layout()), /imports itself/);
+  assert.throws(() => oneFile(cyclic, LAYOUT), /imports itself/);
 });

@@ -30,7 +30,7 @@ export function commentsOf(code: string): { start: number; end: number }[] {
   return found;
 }
 
-export function isNode(value: unknown): value is Node {
+function isNode(value: unknown): value is Node {
   return typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 }
 
@@ -38,12 +38,6 @@ export function isNode(value: unknown): value is Node {
 export function childrenOf(node: Node): Node[] {
   const below = Object.values(node).flatMap((value) => Array.isArray(value) ? value : [value]).filter(isNode);
   return below.sort((one, other) => one.start - other.start);
-}
-
-/** The name of an identifier or of a key; empty where there is none. */
-export function nameOf(node: unknown): string {
-  if (!isNode(node)) return "";
-  return node.type === "PrivateIdentifier" ? `#${node.name}` : String(node.name ?? node.value ?? "");
 }
 
 /** The part of a text from one offset to another with the edits in it made; edits do not overlap. */

@@ -118,9 +118,9 @@ export async function compile({ targets, folder, bundle: given, bases, compiler,
 
 /** Loaded for this alone: it needs a package, which a bundle that is there already does not. */
 async function builtBundle(): Promise<string> {
-  const { buildBundle, eagerFunctions } = await import("./bundle_build.ts");
+  const { buildBundle } = await import("./bundle_build.ts");
   try {
-    return (await buildBundle(await eagerFunctions())).text;
+    return await buildBundle();
   } catch (error) {
     // Deno's own reason, mostly that npm is not reached; anything else is a bug of the build.
     const reason = error instanceof Error

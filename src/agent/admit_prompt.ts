@@ -1,5 +1,5 @@
 /** The one place that every prompt passes on its way into a session: looked through, labelled, or refused. */
-import { admit } from "../boundary/gate.ts";
+import { admit } from "../boundary/policy/gate.ts";
 import { imageUrl } from "../provider/image.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session, sessionLabel } from "./session.ts";

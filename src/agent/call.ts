@@ -1,5 +1,5 @@
 /** One tool call from the model's words to its one result: known tool, valid arguments, guard, permission, run. */
-import type { Refusal } from "../boundary/workspace.ts";
+import type { Refusal } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/image.ts";

@@ -1,6 +1,6 @@
 /** Compaction: a summary takes the place of the older part of a session. */
-import { admit } from "../boundary/gate.ts";
-import { highestLabel, type Label } from "../boundary/label.ts";
+import { admit } from "../boundary/policy/gate.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import type { SessionItem, UserItem } from "../session/item.ts";
 import { baseBytes, bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";

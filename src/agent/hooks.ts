@@ -1,5 +1,5 @@
 /** What may look at a turn from outside and change it: passed in, like the answer to a permission question. */
-import type { Label } from "../boundary/label.ts";
+import type { Label } from "../boundary/policy/label.ts";
 import type { ToolResultItem } from "../session/item.ts";
 
 /** A call as hooks are told of it. */

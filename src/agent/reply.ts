@@ -1,5 +1,5 @@
 /** One reply of the model: room made, asked, taken over; asked once more where the server taught something. */
-import { admit } from "../boundary/gate.ts";
+import { admit } from "../boundary/policy/gate.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatReply } from "../provider/types.ts";

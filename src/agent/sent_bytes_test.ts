@@ -6,11 +6,11 @@ import { AgentcliError } from "../errors.ts";
 import { chat } from "../provider/chat.ts";
 import { openDoor } from "../provider/http.ts";
 import type { Endpoint } from "../provider/types.ts";
-import type { ContentNet } from "./content_net.ts";
+import type { ContentScanner } from "./content_scanner.ts";
 import { runTurn } from "./turn.ts";
 
 /** A net that notes the messages of each request it is asked about, and refuses the request of this number. */
-function notingNet(refused: number): ContentNet & { messages: string[] } {
+function notingNet(refused: number): ContentScanner & { messages: string[] } {
   const messages: string[] = [];
   return {
     messages,

@@ -1,14 +1,14 @@
 /** The state of one session: what was said, what may be used, and what was counted. */
-import { type Label, labelOf } from "../boundary/label.ts";
-import type { SessionMask } from "../boundary/mask/session_mask.ts";
-import type { Workspace } from "../boundary/workspace.ts";
+import { type Label, labelOf } from "../boundary/policy/label.ts";
+import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
-import type { ContentNet } from "./content_net.ts";
+import type { ContentScanner } from "./content_scanner.ts";
 import { type ContextState, createContextState, type ToolProtocol } from "./context_state.ts";
 import { type CallGuard, createCallGuard, createFailureGuard, type FailureGuard } from "./guards.ts";
 import { replyLimit } from "./limits.ts";
@@ -53,9 +53,9 @@ export interface Session {
   readonly server: SessionServer;
   readonly policy: SessionPolicy;
   /** What commands run behind where paths are protected; without it none run there. */
-  readonly mask?: SessionMask | undefined;
+  readonly mask?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
-  readonly net?: ContentNet | undefined;
+  readonly net?: ContentScanner | undefined;
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
   readonly memory: SessionMemory;

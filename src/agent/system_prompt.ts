@@ -1,6 +1,6 @@
 /** The first message of every request: fixed text, the project, and the project's own instruction files. */
-import { highestLabel, type Label } from "../boundary/label.ts";
-import type { Workspace } from "../boundary/workspace.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import DEFAULT from "./system_prompt.md" with { type: "text" };
 import PLAIN from "./system_prompt_plain.md" with { type: "text" };

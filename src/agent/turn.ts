@@ -1,5 +1,5 @@
 /** One user turn: requests and tool calls in turn, until the model ends it or a limit is reached. */
-import type { Label } from "../boundary/label.ts";
+import type { Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";

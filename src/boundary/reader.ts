@@ -8,9 +8,9 @@
  */
 import type { FileStatus } from "../platform/files.ts";
 import { type FileInPlace, lstatInPlace, openInPlace, realPathInPlace } from "../platform/files_in_place.ts";
-import { normalise } from "../platform/path.ts";
+import { normalize } from "../platform/path.ts";
 import { systemReason } from "./system_error.ts";
-import type { Refusal } from "./workspace.ts";
+import type { Refusal } from "./workspace/workspace.ts";
 
 /** Most bytes that one read gives when no limit is named: 64 MiB. */
 const READ_LIMIT = 64 * 1024 * 1024;
@@ -97,7 +97,7 @@ function openRegularFile(path: string, display: string): CheckedFile | Refusal {
       const status = handle.status();
       const now = realPathInPlace(path);
       if (now !== null && sameFile(before, status) && sameFile(status, lstatInPlace(now))) {
-        file = { handle, status, real: normalise(now) };
+        file = { handle, status, real: normalize(now) };
       }
     } finally {
       if (file === null) handle.close();

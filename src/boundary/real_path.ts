@@ -1,6 +1,6 @@
 /** Paths as the system finds them: links resolved, and `..` behind a link taken from where the link leads. */
 import { lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
-import { basename, dirname, isAbsolute, join, normalise } from "../platform/path.ts";
+import { basename, dirname, isAbsolute, join, normalize } from "../platform/path.ts";
 
 /** What a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
 export function quietly<T>(look: () => T): T | null {
@@ -19,7 +19,7 @@ export function exists(path: string): boolean {
 /** The real path; of what does not exist yet, its existing part is resolved. */
 export function realOrNamed(path: string): string {
   const real = quietly(() => realPathInPlace(path));
-  if (real !== null) return normalise(real);
+  if (real !== null) return normalize(real);
   const up = dirname(path);
   return up === path ? path : join(realOrNamed(up), basename(path));
 }
@@ -34,7 +34,7 @@ const WORKING_DIRECTORY = /^\/proc\/(?:[^/]+\/)+cwd$/;
 export function walkedPath(path: string, cwd: string): string | null {
   if (!/(?:^|[/\\])\.\.(?:[/\\]|$)|^[/\\](?:proc|dev)[/\\]/.test(path)) return null;
   const absolute = isAbsolute(path);
-  const root = absolute ? normalise(path.slice(0, /^[A-Za-z]:/.test(path) ? 3 : 1)) : cwd;
+  const root = absolute ? normalize(path.slice(0, /^[A-Za-z]:/.test(path) ? 3 : 1)) : cwd;
   let at = root;
   for (const name of (absolute ? path.slice(root.length) : path).split("/")) {
     if (name === "" || name === ".") continue;

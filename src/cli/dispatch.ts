@@ -1,18 +1,18 @@
 /**
  * The last step from a line to a verb: values get their types, and what does not fit is refused with what was meant.
  *
- * No command library: the normaliser has to know every option already, and what was left for the library cost 2.3 ms of
+ * No command library: the normalizer has to know every option already, and what was left for the library cost 2.3 ms of
  * every start and 80 KB (measured with @stricli/core 1.3.0, a tenth of the time to the first request).
  */
 import { AgentcliError } from "../errors.ts";
 import { closest } from "../config/suggest.ts";
 import { GLOBAL_OPTIONS } from "./global_options.ts";
-import { kebabCase, type Normalised } from "./normalise.ts";
+import { kebabCase, type Normalized } from "./normalize.ts";
 import type { NumberOption, Option, Options, Values } from "./option.ts";
 import type { Argument, Context, Group } from "./verb.ts";
 
 /** Runs the verb that `line` names and gives its exit code. Throws what the verb throws, and `usage` errors. */
-export async function dispatch(line: Normalised, context: Context): Promise<number> {
+export async function dispatch(line: Normalized, context: Context): Promise<number> {
   const { node } = line;
   if (node.kind === "group") throw withoutVerb(line, node);
   const options = readOptions(line, node.options);
@@ -26,11 +26,11 @@ export async function dispatch(line: Normalised, context: Context): Promise<numb
   return await run({ options, arguments: line.words, context }) ?? 0;
 }
 
-function usage(line: Normalised, message: string): AgentcliError {
+function usage(line: Normalized, message: string): AgentcliError {
   return new AgentcliError("usage", message, { hint: `see: ${["agentcli", ...line.path, "--help"].join(" ")}` });
 }
 
-function withoutVerb(line: Normalised, { verbs }: Group): AgentcliError {
+function withoutVerb(line: Normalized, { verbs }: Group): AgentcliError {
   const [word = "", option] = [line.words[0], line.options[0]?.split("=", 1)[0]];
   const near = meant(word, { names: Object.keys(verbs).filter((name) => !name.startsWith("_")), prefix: "" });
   const atRoot = line.path.length === 0;
@@ -49,7 +49,7 @@ function meant(word: string, choices: { names: readonly string[]; prefix: string
   return near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
 }
 
-function readOptions(line: Normalised, declared: Options): Values<Options> {
+function readOptions(line: Normalized, declared: Options): Values<Options> {
   const values: Record<string, unknown> = {};
   for (const name of Object.keys(declared)) {
     const kind = declared[name]?.kind;
@@ -78,7 +78,7 @@ function readOptions(line: Normalised, declared: Options): Values<Options> {
 
 function valueOf(option: Option, value: string | undefined): { value: unknown } | { problem: string } {
   if (option.kind === "flag") return value === undefined ? { value: true } : { problem: "takes no value" };
-  // The normaliser has refused an option without its value.
+  // The normalizer has refused an option without its value.
   const text = value ?? "";
   if (option.kind === "number") return numberOf(text, option);
   if (option.kind === "text" && option.values !== undefined && !option.values.includes(text)) {
@@ -100,7 +100,7 @@ function numberOf(text: string, option: NumberOption): { value: number } | { pro
   return { value };
 }
 
-function checkWords(line: Normalised, declared: readonly Argument[]): void {
+function checkWords(line: Normalized, declared: readonly Argument[]): void {
   const verb = ["agentcli", ...line.path].join(" ");
   const missing = declared[line.words.length];
   if (

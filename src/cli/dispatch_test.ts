@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import { dispatch } from "./dispatch.ts";
-import { normalise } from "./normalise.ts";
+import { normalize } from "./normalize.ts";
 import { choice, decimal, flag, integer, list, text } from "./option.ts";
 import { type Context, group, type Invocation, verb } from "./verb.ts";
 
@@ -36,7 +36,7 @@ async function called(...argv: string[]): Promise<Invocation> {
       }),
     },
   });
-  await dispatch(normalise(argv, tree), context);
+  await dispatch(normalize(argv, tree), context);
   assert.ok(got);
   return got;
 }

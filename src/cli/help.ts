@@ -1,14 +1,14 @@
 /** Help from the declarations of the verbs: purpose, usage, arguments, options by group, examples. */
-import { kebabCase } from "./normalise.ts";
+import { kebabCase } from "./normalize.ts";
 import { EXIT_CODES } from "./exit_codes.ts";
 import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "./global_options.ts";
-import type { Normalised } from "./normalise.ts";
+import type { Normalized } from "./normalize.ts";
 import type { Option, Options } from "./option.ts";
 import type { Argument, Group, Verb } from "./verb.ts";
 
 /** The help of what `line` names, wrapped to `width` columns; `more` are paragraphs to put behind it. */
 export function helpText(
-  line: Pick<Normalised, "path" | "node">,
+  line: Pick<Normalized, "path" | "node">,
   width: number,
   { more = "" }: { more?: string | undefined } = {},
 ): string {

@@ -1,12 +1,12 @@
 import assert from "node:assert/strict";
 import { helpText } from "./help.ts";
-import { normalise } from "./normalise.ts";
+import { normalize } from "./normalize.ts";
 import { loadTree } from "./tree.ts";
 
 Deno.test("what help says stays within the terminal, on a narrow one too", async () => {
   const tree = await loadTree();
   for (const words of [[], ["run"], ["providers", "add"], ["editor", "add"]]) {
-    const line = normalise(words, tree);
+    const line = normalize(words, tree);
     for (const width of [40, 54, 80, 200]) {
       const lines = helpText(line, width).split("\n");
       const last = lines.indexOf("Examples:");

@@ -4,14 +4,14 @@ import { type Io, OutputClosed } from "../platform/io.ts";
 import { resolve } from "../platform/path.ts";
 import { neededRuntime, runtimeFacts } from "../platform/runtime.ts";
 import { dispatch } from "./dispatch.ts";
-import { normalise, type Normalised } from "./normalise.ts";
+import { normalize, type Normalized } from "./normalize.ts";
 import { loadTree, VERB_NAMES } from "./tree.ts";
 import type { Context, Globals } from "./verb.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs the program; never throws, never exits. The exit codes are those of {@link AgentcliError}. */
 export async function main(argv: readonly string[], io: Io): Promise<number> {
-  let line: Normalised | undefined;
+  let line: Normalized | undefined;
   try {
     line = await clientLine(argv) ?? await readLine(argv);
     return await perform(line, io);
@@ -34,28 +34,28 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
 }
 
 /** `run` in a machine format tells every failure as a result event, a wrong command line too. */
-function wantsResultEvent({ path, node, globals, options }: Normalised): boolean {
+function wantsResultEvent({ path, node, globals, options }: Normalized): boolean {
   if (path[0] !== "run" && (path.length > 0 || node.kind === "group")) return false;
   return globals.json !== undefined || options.some((option) => /^--(in|out)putFormat=(stream-)?json$/.test(option));
 }
 
 /** Reads the line against the one verb that it seems to name; against all of them where that was another word. */
-async function readLine(argv: readonly string[]): Promise<Normalised> {
+async function readLine(argv: readonly string[]): Promise<Normalized> {
   const named = argv.filter((word) => VERB_NAMES.includes(word)).slice(0, 1);
-  const line = normalise(argv, await loadTree(named));
+  const line = normalize(argv, await loadTree(named));
   if (line.path.length > 0 || line.globals.version !== undefined) return line;
-  return normalise(argv, await loadTree());
+  return normalize(argv, await loadTree());
 }
 
 /** A line of protocol mode, which has no verb; null for any other. Off the way of lines that begin with a verb. */
-async function clientLine(argv: readonly string[]): Promise<Normalised | null> {
+async function clientLine(argv: readonly string[]): Promise<Normalized | null> {
   if (VERB_NAMES.includes(argv[0] ?? "")) return null;
   if (!argv.some((word) => /^(-p|--print|--(in|out)put-?format(=.*)?)$/i.test(word))) return null;
   const { readClientLine } = await import("./protocol/command_line.ts");
   return readClientLine(argv, VERB_NAMES);
 }
 
-async function perform(line: Normalised, io: Io): Promise<number> {
+async function perform(line: Normalized, io: Io): Promise<number> {
   const { globals, node } = line;
   const atRoot = line.path.length === 0 && line.words.length === 0 && line.options.length === 0;
   if (globals.version !== undefined || (atRoot && globals.verbose !== undefined && globals.help === undefined)) {
@@ -91,7 +91,7 @@ function refuseOldRuntime(): void {
   });
 }
 
-function contextOf({ globals }: Normalised, io: Io): Context {
+function contextOf({ globals }: Normalized, io: Io): Context {
   const cwd = io.cwd();
   if (globals.cwd === "") throw new AgentcliError("usage", "option --cwd needs a directory");
   const values: Globals = {

@@ -2,9 +2,9 @@
  * A session in a project with protected paths does not run in a process that copies text out by itself. Source:
  * specification of the boundary §7, threat 97.
  */
-import { copyingVariables, isCopyingVariable } from "../boundary/hygiene.ts";
-import { findMarkers, findNestedMarkers } from "../boundary/marker.ts";
-import { findProjectRoot } from "../boundary/project.ts";
+import { copyingVariables, isCopyingVariable } from "../boundary/policy/leaky_environment.ts";
+import { findMarkers, findNestedMarkers } from "../boundary/policy/marker.ts";
+import { findProjectRoot } from "../boundary/policy/project.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";

@@ -32,7 +32,7 @@ export function baseUrlHint(text: string): string | undefined {
 }
 
 /** The URL as the URL standard writes it, without a trailing slash. For URLs without a {@link baseUrlProblem}. */
-export function normaliseBaseUrl(text: string): string {
+export function normalizeBaseUrl(text: string): string {
   const url = new URL(text);
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
@@ -46,8 +46,8 @@ export function effectiveBaseUrl(
   env: (name: string) => string | undefined,
 ): string {
   const override = provider.name === STUDIO.id ? env(STUDIO.baseUrlVariable)?.trim() : undefined;
-  if (override === undefined || override === "") return normaliseBaseUrl(provider.baseUrl);
+  if (override === undefined || override === "") return normalizeBaseUrl(provider.baseUrl);
   const problem = baseUrlProblem(override);
   if (problem !== null) throw new AgentcliError("config_invalid", `${STUDIO.baseUrlVariable}: ${problem}`);
-  return normaliseBaseUrl(override);
+  return normalizeBaseUrl(override);
 }

@@ -1,5 +1,5 @@
 /** Where the key of a provider comes from. A key is never printed, not even in part, and never in an error. */
-import { isLocal } from "../boundary/locality.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
 import { STUDIO } from "./runtimes.ts";
 import { effectiveBaseUrl } from "./base_url.ts";
 import type { ProviderEntry } from "./types.ts";

@@ -78,7 +78,7 @@ function* boundedTokens(text: string, lines: LineCounter) {
 export function parseYaml(text: string): ParsedYaml {
   if (text.length > TEXT_LIMIT) throw new YamlProblem("the file is larger than 1 MiB", 0);
   const lines = new LineCounter();
-  // Repeated keys are checked in `normalise`: the library compares each with each.
+  // Repeated keys are checked in `normalize`: the library compares each with each.
   const composer = new Composer({ keepSourceTokens: true, prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
   const documents = [...composer.compose(boundedTokens(text, lines), true, text.length)];
   const document = documents[0];
@@ -89,7 +89,7 @@ export function parseYaml(text: string): ParsedYaml {
     throw new YamlProblem("the file must be one document: remove the `---` lines", documents[1]?.range[0] ?? 0);
   }
   const parsed = { text, document: document as Document.Parsed, lines };
-  normalise(parsed.document.contents, { keys: [], literal: false });
+  normalize(parsed.document.contents, { keys: [], literal: false });
   return parsed;
 }
 
@@ -106,7 +106,7 @@ const TEXT_KEYS = new Set([
 const TEXT_MAPS = new Set(["headers", "roles"]);
 
 /** Refuses keys that are no words or stand twice, and takes text as written where text is meant. */
-function normalise(node: unknown, place: { keys: readonly string[]; literal: boolean }): void {
+function normalize(node: unknown, place: { keys: readonly string[]; literal: boolean }): void {
   if (isMap(node)) {
     const seen = new Set<string>();
     for (const pair of node.items) {
@@ -119,11 +119,11 @@ function normalise(node: unknown, place: { keys: readonly string[]; literal: boo
       const keys = [...place.keys, key];
       const inParams = keys.includes("params") || keys.includes("engines");
       const literal = !inParams && (TEXT_KEYS.has(key) || TEXT_MAPS.has(place.keys.at(-1) ?? ""));
-      normalise(pair.value, { keys, literal });
+      normalize(pair.value, { keys, literal });
     }
   } else if (isSeq(node)) {
     for (const item of node.items) {
-      normalise(item, { ...place, literal: place.literal && place.keys.at(-1) === "alias" });
+      normalize(item, { ...place, literal: place.literal && place.keys.at(-1) === "alias" });
     }
   } else if (isScalar(node) && place.literal && node.value !== null && typeof node.value !== "string") {
     node.value = node.source ?? String(node.value);

@@ -1,7 +1,7 @@
 /** The scripts of the scaffolded hooks, with their parameters filled in. Load it lazily: it holds all the texts. */
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
-import { normalise } from "../platform/path.ts";
+import { normalize } from "../platform/path.ts";
 import { type ScaffoldId, SCAFFOLDS } from "./scaffold_ids.ts";
 import AUDIT_PS1 from "./scaffolds/audit-log.ps1" with { type: "text" };
 import AUDIT_SH from "./scaffolds/audit-log.sh" with { type: "text" };
@@ -50,7 +50,7 @@ function valueProblem(id: ScaffoldId, name: string, { value }: { value: string }
   const choices = SCAFFOLDS[id].choices?.[name];
   if (choices !== undefined && !choices.includes(value)) return `${name} is ${choices.join(" or ")}`;
   if ((name === "agentcli" || name === "file") && value.trim() === "") return `${name} needs a value`;
-  return name === "file" && /^\.\.(?:\/|$)/.test(normalise(value)) ? "the file of notes lies in the project" : null;
+  return name === "file" && /^\.\.(?:\/|$)/.test(normalize(value)) ? "the file of notes lies in the project" : null;
 }
 
 /** Parameters by name. Throws `usage` for a name that the scaffold does not have, and for a value that it cannot have. */

@@ -1,5 +1,5 @@
 /** Keys of MCP servers: where a value would be one as it stands, which no file of an editor may hold, and nobody is shown. */
-import { isSecretVariable } from "../boundary/hygiene.ts";
+import { isSecretVariable } from "../boundary/policy/leaky_environment.ts";
 import { type JsonNode, JsonProblem, nodeAt, parseJsonDocument, printJson } from "./json_tree.ts";
 
 const KEY_SHAPE = /\b(?:sk-|sk_|gh[pousr]_|github_pat_|xox[a-z]-|AKIA|AIza|eyJ)[-_A-Za-z0-9.]{8,}/;

@@ -19,7 +19,7 @@ import {
 } from "./files.ts";
 import { openInPlace } from "./files_in_place.ts";
 import type { Io } from "./io.ts";
-import { dirname, isAbsolute, join, normalise } from "./path.ts";
+import { dirname, isAbsolute, join, normalize } from "./path.ts";
 import { isMissingPermission } from "./runtime.ts";
 
 /** Largest file of the home that is read, in bytes. */
@@ -56,7 +56,7 @@ export function homePath(io: Pick<Io, "env" | "os">): string {
         hint: "set AGENTCLI_HOME to an absolute path, or unset it to use ~/.agentcli",
       });
     }
-    return normalise(named);
+    return normalize(named);
   }
   const user = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   if (user === undefined && mayNotRead("HOME")) {

@@ -20,11 +20,11 @@ export function isAbsolute(path: string): boolean {
   return rootLength(forward(path)) > 0;
 }
 
-/** A part that {@link normalise} takes away: empty, `.` or `..`. */
+/** A part that {@link normalize} takes away: empty, `.` or `..`. */
 const NEEDLESS = /(?:^|\/)\.{0,2}(?:\/|$)/;
 
 /** `path` without `.`, `..`, doubled or trailing separators. `..` above a root stays at the root. */
-export function normalise(path: string): string {
+export function normalize(path: string): string {
   const text = forward(path);
   const root = text.slice(0, rootLength(text));
   const rest = text.slice(root.length);
@@ -40,7 +40,7 @@ export function normalise(path: string): string {
   return root + parts.join("/") || ".";
 }
 
-/** The parts joined by separators and normalised; an absolute part does not restart the path. */
+/** The parts joined by separators and normalized; an absolute part does not restart the path. */
 export function join(...parts: string[]): string {
   // Without lists in between: every path of a start comes by here.
   let text = "";
@@ -48,17 +48,17 @@ export function join(...parts: string[]): string {
     const part = parts[at] ?? "";
     if (part !== "") text = text === "" ? part : `${text}/${part}`;
   }
-  return normalise(text);
+  return normalize(text);
 }
 
-/** `path` as an absolute, normalised path; a relative one is taken from `base`. */
+/** `path` as an absolute, normalized path; a relative one is taken from `base`. */
 export function resolve(base: string, path: string): string {
-  return isAbsolute(path) ? normalise(path) : join(base, path);
+  return isAbsolute(path) ? normalize(path) : join(base, path);
 }
 
 /** The directory that holds `path`; the root is its own. */
 export function dirname(path: string): string {
-  const text = normalise(path);
+  const text = normalize(path);
   const root = rootLength(text);
   const end = text.lastIndexOf("/");
   if (end < root) return root > 0 ? text.slice(0, root) : ".";
@@ -67,21 +67,21 @@ export function dirname(path: string): string {
 
 /** The last part of `path`. */
 export function basename(path: string): string {
-  const text = normalise(path);
+  const text = normalize(path);
   return text.slice(text.lastIndexOf("/") + 1);
 }
 
 /** Whether `path` is `directory` or lies below it, compared as text part by part. Both absolute. */
 export function isWithin(directory: string, path: string): boolean {
-  const above = normalise(directory);
-  const below = normalise(path);
+  const above = normalize(directory);
+  const below = normalize(path);
   return below === above || below.startsWith(above.endsWith("/") ? above : above + "/");
 }
 
 /** `path` seen from `base`, both absolute: `a/b` below it, `.` for itself, else the absolute path. */
 export function relativeTo(base: string, path: string): string {
-  const from = normalise(base);
-  const to = normalise(path);
+  const from = normalize(base);
+  const to = normalize(path);
   if (to === from) return ".";
   if (!isWithin(from, to)) return to;
   return to.slice(from.endsWith("/") ? from.length : from.length + 1);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { normalise } from "./path.ts";
+import { normalize } from "./path.ts";
 
-Deno.test("a normalised path has the parts that it had without `.`, `..` and empty ones, whatever it is made of", () => {
+Deno.test("a normalized path has the parts that it had without `.`, `..` and empty ones, whatever it is made of", () => {
   const part = fc.constantFrom("", ".", "..", "...", "a", ".b", "c.", "d e");
   fc.assert(fc.property(fc.array(part, { maxLength: 6 }), (parts) => {
     const path = parts.join("/");
@@ -14,6 +14,6 @@ Deno.test("a normalised path has the parts that it had without `.`, `..` and emp
     }
     const rooted = path.startsWith("/");
     while (rooted && left[0] === "..") left.shift();
-    assert.equal(normalise(path), (rooted ? "/" : "") + left.join("/") || ".");
+    assert.equal(normalize(path), (rooted ? "/" : "") + left.join("/") || ".");
   }));
 });

@@ -1,6 +1,6 @@
 /** What runs the program, and what it lets it do. */
 
-import { normalise } from "./path.ts";
+import { normalize } from "./path.ts";
 
 /** The runtime, and in which form the program came. */
 export interface RuntimeFacts {
@@ -20,7 +20,7 @@ export function runtimeFacts(): RuntimeFacts {
 
 /** Whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources are not. */
 export function isProgramFile(path: string): boolean {
-  if (Deno.build.standalone) return path === normalise(Deno.execPath());
+  if (Deno.build.standalone) return path === normalize(Deno.execPath());
   if (!Deno.mainModule.startsWith("file:") || !Deno.mainModule.endsWith(".js")) return false;
   const { pathname } = new URL(Deno.mainModule);
   // Drives of Windows: `/C:/…`.

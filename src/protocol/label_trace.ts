@@ -1,5 +1,5 @@
 /** Follows the label of a session through its events: what a model writes after it read protected content may quote it. */
-import { type Label, labelOf } from "../boundary/label.ts";
+import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { TurnEvent } from "./turn_event.ts";
 
 /** Stands for arguments and words that may quote protected content (specification of the boundary, "Letting out"). */

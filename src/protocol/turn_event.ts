@@ -1,5 +1,5 @@
 /** What the engine tells while a turn runs: the one stream that text output, JSON and stream-json are made of. */
-import type { Label } from "../boundary/label.ts";
+import type { Label } from "../boundary/policy/label.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../provider/types.ts";
 import type { AssistantItem, ToolResultItem, UserItem } from "../session/item.ts";
 import type { PermissionMode } from "../config/types.ts";

@@ -2,7 +2,7 @@
  * Which model servers answer on the usual ports. Plain GETs: no key, no body, and nothing that makes a server load a
  * model. Source: seed §4.2; specification of `init-providers`.
  */
-import { isLocal } from "../boundary/locality.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
 import { type Runtime, RUNTIMES } from "../config/runtimes.ts";
 import { AgentcliError } from "../errors.ts";
 import type { HttpDoor } from "./http.ts";

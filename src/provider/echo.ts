@@ -1,5 +1,5 @@
 /** Finds pieces of a request in what a server says about it, however the server wrote them down again. */
-import { viewsOf } from "../boundary/scan/views.ts";
+import { viewsOf } from "../boundary/scan/variants.ts";
 
 /** Letters and digits in a row that make a piece of the request: shorter ones are words that anybody uses. */
 const PIECE = 10;

@@ -1,5 +1,5 @@
 /** What the runtime says when a connection fails, as our own words: its text holds addresses, and headers at worst. */
-import { isLocal } from "../boundary/locality.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
 import { AgentcliError } from "../errors.ts";
 import { isMissingPermission } from "../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";

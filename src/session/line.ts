@@ -2,7 +2,7 @@
  * Lines of a transcript as they are written. Messages have the shape that clients of the protocol know (specification,
  * stream-json §5); what only agentcli needs is in the field `agentcli` of a message, or in lines of type `agentcli`.
  */
-import { type Label, labelOf } from "../boundary/label.ts";
+import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ToolSchema, Usage } from "../provider/types.ts";
 import type { ShownImage } from "../provider/image.ts";
 import { type AssistantItem, imagesOf, type SessionItem } from "./item.ts";

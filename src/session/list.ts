@@ -1,6 +1,6 @@
 /** The stored sessions, from the ends of their files: a transcript of gigabytes is listed as fast as a short one. */
 import { closest } from "../config/suggest.ts";
-import type { Label } from "../boundary/label.ts";
+import type { Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { listDirectory } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";

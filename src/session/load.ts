@@ -1,5 +1,5 @@
 /** A transcript as the session it tells of: lines read one by one, changes to earlier items applied in order. */
-import { highestLabel, type Label } from "../boundary/label.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import type { SessionItem, ToolCall } from "./item.ts";

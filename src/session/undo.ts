@@ -2,9 +2,9 @@
  * Taking back what tools did to files, turn by turn, also after a restart. Previous versions lie in the home, outside of
  * the project; those of protected files stay in memory and last as long as the process (specification of the boundary, §5).
  */
-import { type Label, labelOf } from "../boundary/label.ts";
-import { removeRegularFile } from "../boundary/remover.ts";
-import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import { type Label, labelOf } from "../boundary/policy/label.ts";
+import { removeRegularFile } from "../boundary/workspace/remover.ts";
+import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import { reasonOf } from "./store_error.ts";

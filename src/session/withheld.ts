@@ -1,5 +1,5 @@
 /** What stands in a store for protected content: where it came from, and nothing that depends on the content itself. */
-import { labelOf } from "../boundary/label.ts";
+import { labelOf } from "../boundary/policy/label.ts";
 import type { ProtectedSource, SessionItem } from "./item.ts";
 
 /** The text that stands for protected content. */

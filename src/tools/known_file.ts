@@ -1,7 +1,7 @@
 /** What the session knows of a file: read, changed by somebody else since, or written by itself. */
-import { highestLabel, type Label } from "../boundary/label.ts";
-import type { ProtectionRule } from "../boundary/protection_rule.ts";
-import type { Refusal, ResolvedPath } from "../boundary/workspace.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
+import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { isRefusal } from "./result.ts";
 import type { SessionMemory, ToolContext } from "./tool.ts";

@@ -1,5 +1,5 @@
 /** Names that a path which does not exist may have meant. */
-import type { ResolvedPath } from "../boundary/workspace.ts";
+import type { ResolvedPath } from "../boundary/workspace/workspace.ts";
 import { closest } from "../config/suggest.ts";
 import { basename, dirname, join } from "../platform/path.ts";
 import { isRefusal } from "./result.ts";

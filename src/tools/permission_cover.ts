@@ -1,5 +1,5 @@
 /** What a permission rule covers. Apart from the reading of rules, since that is done at every start. */
-import { isAbsolute, join, normalise } from "../platform/path.ts";
+import { isAbsolute, join, normalize } from "../platform/path.ts";
 import { escapesPrefix } from "./command_escape.ts";
 import { looseWords, type ParsedCommand } from "./command_parse.ts";
 import type { PathRule, Rule } from "./permission_rule.ts";
@@ -107,5 +107,5 @@ function occurs(wanted: readonly string[], words: readonly string[]): boolean {
 }
 
 function namesOf(path: string): string[] {
-  return normalise(path).split("/").filter((name) => name !== "" && name !== ".");
+  return normalize(path).split("/").filter((name) => name !== "" && name !== ".");
 }

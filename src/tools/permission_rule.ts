@@ -1,6 +1,6 @@
 /** Permission rules as people write them: `Bash`, `Bash(git log:*)`, `Bash(git status)`, `Write(migrations/**)`. */
 import { AgentcliError } from "../errors.ts";
-import { isAbsolute, normalise } from "../platform/path.ts";
+import { isAbsolute, normalize } from "../platform/path.ts";
 import { parseCommand } from "./command_parse.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
 
@@ -57,7 +57,7 @@ function commandRule(text: string, inner: string): Rule {
 }
 
 function pathRule(text: string, { tool, inner }: { tool: string; inner: string }): Rule {
-  const pattern = normalise(inner);
+  const pattern = normalize(inner);
   if (pattern === ".." || pattern.startsWith("../")) throw malformed(text, "leads out of the project");
   // A directory covers what is below it.
   const forms = pattern === "." ? ["**"] : [pattern, `${pattern}/**`];

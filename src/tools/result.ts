@@ -1,7 +1,7 @@
 /** Results of file tools, made in one way: short, labelled, and telling what to do next. */
-import { highestLabel, type Label } from "../boundary/label.ts";
-import { describeRule, type ProtectionRule } from "../boundary/protection_rule.ts";
-import type { Refusal, ResolvedPath } from "../boundary/workspace.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
+import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 import type { ToolContext, ToolResult } from "./tool.ts";
 
 /** A success. Without a label of its own a result has the workspace's. */

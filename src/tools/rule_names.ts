@@ -1,5 +1,5 @@
 /** Files as permission rules see them. */
-import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { isWithin, relativeTo } from "../platform/path.ts";
 import { readDenied, type Rule } from "./permission.ts";
 

@@ -1,5 +1,5 @@
 /** Names of files as results show them. */
-import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 
 /** One line a file name, whatever it holds: control characters, and those that turn the direction, are written out. */
 export function shownName(name: string): string {

@@ -1,7 +1,7 @@
 /** What a tool is: the shape that the registry, the permission and the engine share. */
-import type { Label } from "../boundary/label.ts";
-import type { SessionMask } from "../boundary/mask/session_mask.ts";
-import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import type { Label } from "../boundary/policy/label.ts";
+import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
 import type { ShownImage } from "../provider/image.ts";
 
@@ -51,7 +51,7 @@ export interface ToolContext {
   memory: SessionMemory;
   signal: AbortSignal;
   /** What commands run behind where paths are protected; without it none run there. */
-  mask?: SessionMask | undefined;
+  mask?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */

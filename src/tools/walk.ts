@@ -1,5 +1,5 @@
 /** The files of a directory tree as Glob and Grep see them: in the order of their names, `.gitignore` honoured. */
-import type { ResolvedPath, Workspace } from "../boundary/workspace.ts";
+import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import type { DirectoryEntry } from "../platform/files.ts";
 import type { Clock } from "../platform/io.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";

@@ -1,8 +1,8 @@
 /** A protected file is known by what it is: whatever it is called, wherever the rule stands, and after it moved. */
 import { outputOf } from "../../src/platform/program_output.ts";
 import assert from "node:assert/strict";
-import { findMarkers } from "../../src/boundary/marker.ts";
-import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
+import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { ask, say, type Script, want } from "../helpers/fake_server.ts";
 import { reads, tryWays } from "./cases.ts";
 import { assertArrived, assertRefusedResult, assertSealed, openStage, type Played, type Stage } from "./harness.ts";

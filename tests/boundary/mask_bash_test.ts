@@ -1,7 +1,7 @@
 /** The Bash tool in a project with protected paths. */
 import assert from "node:assert/strict";
-import { findMarkers } from "../../src/boundary/marker.ts";
-import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
+import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { bashTool } from "../../src/tools/bash/tool.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
 import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject } from "./mask_project.ts";

@@ -175,7 +175,7 @@ for (const way of ["bubblewrap", "the second choice"]) {
     const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
     await inMaskProject(async (project) => {
       const command = "for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat $d/.env $d/k.txt; done 2>/dev/null; echo END";
-      const masked = await project.mask.maskCommand(project.request(command));
+      const masked = await project.mask.wrapCommand(project.request(command));
       assert.ok(masked.kind === "masked");
       const opened = async (argv: string[]) => {
         const script = `exec 7<"${project.root}" 42<"${project.root}/secrets"; exec "$@"`;
@@ -205,7 +205,7 @@ async function asAnotherUser(project: MaskProject): Promise<void> {
   const chown = new Deno.Command("chown", { args: ["-R", "65534:65534", project.base] });
   assert.equal((await chown.output()).code, 0);
   const command = "cat pub.txt; id -u; cat .env secrets/k.txt premade; mv deep d2; cat d2/down/key";
-  const masked = await project.mask.maskCommand(project.request(command));
+  const masked = await project.mask.wrapCommand(project.request(command));
   assert.ok(masked.kind === "masked");
   const as = (argv: string[]) =>
     new Deno.Command("setpriv", {

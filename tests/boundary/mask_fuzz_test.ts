@@ -1,8 +1,8 @@
 /** Random trees with links of both kinds, random protected paths, and everything that can be read behind the mask. */
 import assert from "node:assert/strict";
 import * as fc from "../property.ts";
-import { findMarkers } from "../../src/boundary/marker.ts";
-import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
+import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { hasBubblewrap, inMaskProject, start } from "./mask_project.ts";
 
 const RUNS = 12;
@@ -69,7 +69,7 @@ Deno.test(
               const found = /CONTENT_\d+_/.exec(Deno.readTextFileSync(file))?.[0];
               if (found !== undefined) secret.push(found);
             }
-            const masked = await project.mask.maskCommand(
+            const masked = await project.mask.wrapCommand(
               project.request(COMMAND, { hide: await protection.hidden() }),
             );
             if (masked.kind === "refused") return;

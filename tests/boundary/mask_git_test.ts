@@ -1,10 +1,10 @@
 /** Threat 43: what git keeps of protected files, and a repository that is itself the attack. */
 import assert from "node:assert/strict";
-import { historyHolds } from "../../src/boundary/mask/git_history.ts";
-import { askGit, PLAIN_DIFF } from "../../src/boundary/mask/git_call.ts";
-import { findMarkers } from "../../src/boundary/marker.ts";
-import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
-import type { ProtectedPlaces } from "../../src/boundary/mask/request.ts";
+import { historyHolds } from "../../src/boundary/sandbox/git_history.ts";
+import { askGit, PLAIN_DIFF } from "../../src/boundary/sandbox/git_call.ts";
+import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
+import type { ProtectedPlaces } from "../../src/boundary/sandbox/request.ts";
 import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject } from "./mask_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };

@@ -1,7 +1,7 @@
 /** Threats 51, 52, 54, 55, 56 and 101: where masks are made, what they cover, and what they keep from being written. */
 import assert from "node:assert/strict";
-import { createSessionMask } from "../../src/boundary/mask/session_mask.ts";
-import { trustedProgram } from "../../src/boundary/mask/host.ts";
+import { createSessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import { trustedProgram } from "../../src/boundary/sandbox/host.ts";
 import { hasBubblewrap, holdsCanary, inMaskProject, refusal } from "./mask_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
@@ -17,7 +17,7 @@ Deno.test("without a program that makes a mask the command is refused, with what
   }, { programs: ["/nowhere"] }));
 
 Deno.test("on Windows the command is refused", async () => {
-  const mask = createSessionMask({
+  const mask = createSessionSandbox({
     os: "windows",
     settings: { mode: "auto", network: false, read: [], write: [] },
     home: "C:/home",
@@ -51,7 +51,7 @@ Deno.test(
         '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cd /; exec "$@"\n',
       );
       await Deno.chmod(`${directory}/bwrap`, 0o755);
-      const mask = createSessionMask({
+      const mask = createSessionSandbox({
         os: "linux",
         settings: project.mask.settings,
         home: project.home,
@@ -75,7 +75,7 @@ Deno.test("a program on PATH, in the project, or that others can write is never 
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: 4_000_000 }), null);
     await Deno.chmod(`${project.root}/bin`, 0o777);
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: Deno.uid() ?? 0 }), null);
-    await project.mask.maskCommand(project.request("true"));
+    await project.mask.wrapCommand(project.request("true"));
     assert.equal(project.read("bin/bwrap.ran"), null);
   }, { path: "bin:./bin:/usr/bin:/bin" }));
 
@@ -120,7 +120,7 @@ Deno.test(
       assert.match(text, /Permission denied/);
       assert.ok(!holdsCanary(text, project.canary));
       const request = project.request("true");
-      const masked = await project.mask.maskCommand(request);
+      const masked = await project.mask.wrapCommand(request);
       assert.ok(masked.kind === "masked" && masked.argv.filter((word) => word === "0000").length === 1);
     }),
 );
@@ -144,7 +144,7 @@ Deno.test(
   () =>
     inMaskProject(async (project) => {
       await project.masked("true");
-      const masked = await project.mask.maskCommand(project.request("true"));
+      const masked = await project.mask.wrapCommand(project.request("true"));
       assert.ok(masked.kind === "masked");
       project.write("new", project.canary);
       await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
@@ -249,8 +249,8 @@ Deno.test(
       project.write(`${base}/out/y`, "before");
       project.write(`${base}/sibling/.agentclisecret`, "no-cloud: key\n");
       project.write(`${base}/sibling/key`, canary);
-      const found = await import("../../src/boundary/mask/session_mask.ts");
-      const mask = found.createSessionMask({
+      const found = await import("../../src/boundary/sandbox/session_sandbox.ts");
+      const mask = found.createSessionSandbox({
         os: "linux",
         settings: {
           mode: "auto",
@@ -266,7 +266,7 @@ Deno.test(
       const command = `hello; hi; cat ${base}/cache/x; echo after > ${base}/out/y; echo no > ${base}/cache/x;` +
         `cat ${base}/sibling/key ${base}/user/notes.txt ${project.home}/providers.yaml`;
       const env = { PATH: `${base}/tools/bin:${base}/user/bin:/usr/bin:/bin`, HOME: project.userHome };
-      const masked = await mask.maskCommand(project.request(command, { env }));
+      const masked = await mask.wrapCommand(project.request(command, { env }));
       assert.ok(masked.kind === "masked");
       const { stdout } = await new Deno.Command(masked.argv[0], { args: masked.argv.slice(1), clearEnv: true })
         .output();
@@ -284,7 +284,7 @@ Deno.test(
     inMaskProject(async (project) => {
       project.write(`${project.base}/cache/x`, "");
       await Deno.link(`${project.root}/.env`, `${project.base}/cache/env`);
-      const mask = createSessionMask({
+      const mask = createSessionSandbox({
         os: "linux",
         settings: { mode: "auto", network: false, read: [`${project.base}/cache`], write: [] },
         home: project.home,
@@ -292,7 +292,7 @@ Deno.test(
         userHome: project.userHome,
         path: "/usr/bin:/bin",
       });
-      const masked = await mask.maskCommand(project.request(`cat ${project.base}/cache/env; ls ${project.base}/cache`));
+      const masked = await mask.wrapCommand(project.request(`cat ${project.base}/cache/env; ls ${project.base}/cache`));
       assert.ok(masked.kind === "masked");
       const { stdout } = await new Deno.Command(masked.argv[0], { args: masked.argv.slice(1), clearEnv: true })
         .output();

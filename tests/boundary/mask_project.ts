@@ -1,13 +1,18 @@
 /** A project with canaries in protected files, and ways to run commands in it, masked and not: for the tests of the mask. */
-import { createSessionMask, type SessionMask } from "../../src/boundary/mask/session_mask.ts";
-import type { MaskAftermath, MaskRefusal, MaskRequest, MaskSettings } from "../../src/boundary/mask/request.ts";
+import { createSessionSandbox, type SessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import type {
+  SandboxRefusal,
+  SandboxRequest,
+  SandboxSettings,
+  TamperReport,
+} from "../../src/boundary/sandbox/request.ts";
 import { run } from "../../src/platform/process.ts";
 
 /** What came of a command. */
 export interface Ran {
   text: string;
   code: number;
-  aftermath: MaskAftermath;
+  aftermath: TamperReport;
 }
 
 /** The project. */
@@ -21,9 +26,9 @@ export interface MaskProject {
   userHome: string;
   /** In every protected file. */
   canary: string;
-  mask: SessionMask;
-  request(command: string, more?: Partial<MaskRequest>): MaskRequest;
-  masked(command: string, more?: Partial<MaskRequest>): Promise<Ran>;
+  mask: SessionSandbox;
+  request(command: string, more?: Partial<SandboxRequest>): SandboxRequest;
+  masked(command: string, more?: Partial<SandboxRequest>): Promise<Ran>;
   unmasked(command: string): Promise<string>;
   write(name: string, text: string): void;
   read(name: string): string | null;
@@ -34,7 +39,7 @@ export interface MaskProject {
 export interface MaskChoice {
   /** Directories; those of the system when absent. */
   programs?: readonly string[];
-  settings?: Partial<MaskSettings>;
+  settings?: Partial<SandboxSettings>;
   /** The value of PATH. */
   path?: string;
   /** Where the tool's home lies, below the base. */
@@ -69,8 +74,8 @@ function makeProject(base: string, choice: MaskChoice): MaskProject {
   write("pub.txt", "PUB\n");
   write(".agentclisecret", "no-cloud: .env\nno-cloud: secrets\nno-cloud: deep/down/key\n");
   for (const name of [".env", "secrets/k.txt", "deep/down/key", `${home}/providers.yaml`]) write(name, `A=${canary}\n`);
-  const settings: MaskSettings = { mode: "auto", network: false, read: [], write: [], ...choice.settings };
-  const mask = createSessionMask({
+  const settings: SandboxSettings = { mode: "auto", network: false, read: [], write: [], ...choice.settings };
+  const mask = createSessionSandbox({
     os: "linux",
     settings,
     home,
@@ -79,7 +84,7 @@ function makeProject(base: string, choice: MaskChoice): MaskProject {
     path: choice.path ?? PATH,
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });
-  const request = (command: string, more: Partial<MaskRequest> = {}): MaskRequest => ({
+  const request = (command: string, more: Partial<SandboxRequest> = {}): SandboxRequest => ({
     root,
     additional: [],
     cwd: root,
@@ -108,7 +113,7 @@ function makeProject(base: string, choice: MaskChoice): MaskProject {
       }
     },
     async masked(command, more) {
-      const masked = await mask.maskCommand(request(command, more));
+      const masked = await mask.wrapCommand(request(command, more));
       if (masked.kind === "refused") throw new Error(`refused: ${masked.reason}`);
       const ran = await start(masked.argv, { cwd: masked.cwd, env: masked.env });
       return { ...ran, aftermath: await masked.finish() };
@@ -146,8 +151,8 @@ export async function start(
 }
 
 /** The refusal of a request, which must be one. */
-export async function refusal(mask: SessionMask, request: MaskRequest): Promise<MaskRefusal> {
-  const answer = await mask.maskCommand(request);
+export async function refusal(mask: SessionSandbox, request: SandboxRequest): Promise<SandboxRefusal> {
+  const answer = await mask.wrapCommand(request);
   if (answer.kind !== "refused") throw new Error("the command was not refused");
   return answer;
 }

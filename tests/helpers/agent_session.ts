@@ -2,7 +2,7 @@
 import type { AskModel, TurnOptions } from "../../src/agent/turn.ts";
 import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
 import { replyLimit } from "../../src/agent/limits.ts";
-import type { Workspace } from "../../src/boundary/workspace.ts";
+import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { TurnEvent } from "../../src/protocol/turn_event.ts";
 import { wordsOf } from "../../src/provider/content.ts";
 import type { ChatReply, ChatRequest, WireMessage } from "../../src/provider/types.ts";

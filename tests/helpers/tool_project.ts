@@ -1,6 +1,6 @@
 /** A project in a temporary directory with the context that tools are run in: for the tests of tools. */
-import { findMarkers } from "../../src/boundary/marker.ts";
-import { openWorkspace } from "../../src/boundary/workspace_disk.ts";
+import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import type { Tool, ToolContext, ToolResult } from "../../src/tools/tool.ts";
 
 /** The project and ways to look at it. */

@@ -1,10 +1,10 @@
-/** The normalised content of all protected files in one piece, with the way back to file and line. */
-import { foldedByte, foldLetter, formsOf, keyOf, SEPARATOR } from "./normalise.ts";
+/** The normalized content of all protected files in one piece, with the way back to file and line. */
+import { foldedByte, foldLetter, formsOf, keyOf, SEPARATOR } from "./normalize.ts";
 
-/** Shortest and longest whole value or line that counts by itself, in normalised bytes; a longer one is a fragment. */
+/** Shortest and longest whole value or line that counts by itself, in normalized bytes; a longer one is a fragment. */
 export const WHOLE = { shortest: 8, longest: 11 } as const;
 
-/** Most normalised bytes kept; files beyond are not scanned for, and told. */
+/** Most normalized bytes kept; files beyond are not scanned for, and told. */
 const CONTENT_LIMIT = 256 * 1024 * 1024;
 
 const [NEWLINE, EQUALS, COLON, HASH, DASH, COMMA, SEMICOLON] = [0x0a, 0x3d, 0x3a, 0x23, 0x2d, 0x2c, 0x3b];

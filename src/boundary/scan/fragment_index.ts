@@ -6,10 +6,10 @@
  * content itself: no collision of hashes can raise or hide one.
  */
 import { type Content, WHOLE } from "./content.ts";
-import { keyOf, SEPARATOR } from "./normalise.ts";
+import { keyOf, SEPARATOR } from "./normalize.ts";
 import { WindowTable } from "./window_table.ts";
 
-/** Normalised bytes in a row that make a hit. */
+/** Normalized bytes in a row that make a hit. */
 export const SHORTEST_FRAGMENT = 12;
 const GRAM = 8;
 /** Distance of the stretches in the table: the largest at which 12 bytes cannot slip through. */

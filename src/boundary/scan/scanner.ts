@@ -1,10 +1,10 @@
 /** The net below the labels: finds fragments of protected files in a text, in the forms that text is copied in. */
 import { beginsAnImage, isImageAddress } from "./image_bytes.ts";
 import { Content, type Place } from "./content.ts";
-import { everyday } from "./everyday.ts";
+import { stopWords } from "./stop_words.ts";
 import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
-import { keyOf } from "./normalise.ts";
-import { type Form, viewsOf } from "./views.ts";
+import { keyOf } from "./normalize.ts";
+import { type Form, viewsOf } from "./variants.ts";
 
 /** A fragment of a protected file in a text. Holds nothing of the content itself. */
 export interface ScanHit extends Place {
@@ -12,10 +12,10 @@ export interface ScanHit extends Place {
   form: Form;
 }
 
-/** A hit with the fragment: normalised protected content, only ever for comparing, never to be shown or kept. */
+/** A hit with the fragment: normalized protected content, only ever for comparing, never to be shown or kept. */
 export interface Fragment {
   hit: ScanHit;
-  normalised: string;
+  normalized: string;
 }
 
 /**
@@ -40,9 +40,9 @@ export interface Scanner {
 }
 
 /**
- * A scanner without files. A hit is 12 or more normalised bytes in a row, or a whole value or line of 8 or more; see
- * `normalise.ts` for what normalised means and `views.ts` for the forms. Stretches of one or two different characters
- * (rulers, zeros) and everyday words are none; an image holds a protected image from an eighth of it on. Measured on a busy virtual core: 10 MB of source indexed in 0.3 s, 1 MB
+ * A scanner without files. A hit is 12 or more normalized bytes in a row, or a whole value or line of 8 or more; see
+ * `normalize.ts` for what normalized means and `views.ts` for the forms. Stretches of one or two different characters
+ * (rulers, zeros) and stopWords words are none; an image holds a protected image from an eighth of it on. Measured on a busy virtual core: 10 MB of source indexed in 0.3 s, 1 MB
  * of it scanned in 0.2 s.
  */
 export function createScanner(): Scanner {
@@ -80,10 +80,10 @@ class FragmentScanner implements Scanner {
     for (const { form, bytes } of viewsOf(text)) {
       this.#index.search(bytes, (shared) => {
         if (!tells(bytes, shared)) return false;
-        const normalised = keyOf(bytes.subarray(shared.start, shared.end));
-        if (everyday(normalised, { shortest: SHORTEST_FRAGMENT }) || found.has(normalised)) return false;
+        const normalized = keyOf(bytes.subarray(shared.start, shared.end));
+        if (stopWords(normalized, { shortest: SHORTEST_FRAGMENT }) || found.has(normalized)) return false;
         const place = this.#content.placeOf(shared.at, shared.at + shared.end - shared.start);
-        found.set(normalised, { hit: { ...place, form }, normalised, at: shared.at });
+        found.set(normalized, { hit: { ...place, form }, normalized, at: shared.at });
         return found.size >= limit;
       });
       if (found.size >= limit) break;
@@ -112,8 +112,8 @@ interface Found extends Fragment {
 /** Bytes of the content that the fragments are, each counted once. */
 function bytesOf(fragments: readonly Found[]): number {
   let [bytes, counted] = [0, 0];
-  for (const { at, normalised } of fragments.toSorted((one, other) => one.at - other.at)) {
-    const end = at + normalised.length;
+  for (const { at, normalized } of fragments.toSorted((one, other) => one.at - other.at)) {
+    const end = at + normalized.length;
     bytes += Math.max(0, end - Math.max(at, counted));
     counted = Math.max(counted, end);
   }

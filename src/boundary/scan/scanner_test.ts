@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { createScanner, type Scanner } from "./scanner.ts";
-import type { Form } from "./views.ts";
+import type { Form } from "./variants.ts";
 
 function scannerOf(files: Record<string, string | Uint8Array>): Scanner {
   const scanner = createScanner();
@@ -161,9 +161,9 @@ Deno.test("texts that share no characters with the files never hit", () => {
 Deno.test("whatever text comes, a hit is really in the file", () => {
   fc.assert(fc.property(fc.string({ maxLength: 200 }), fc.string({ maxLength: 400 }), (content, text) => {
     const whole = content.toLowerCase().replace(/[\s"'`\\]/g, "");
-    for (const { normalised, hit } of scannerOf({ a: content }).fragments(text, 10)) {
+    for (const { normalized, hit } of scannerOf({ a: content }).fragments(text, 10)) {
       assert.equal(hit.path, "a");
-      assert.ok(normalised.length >= 8 && whole.includes(normalised));
+      assert.ok(normalized.length >= 8 && whole.includes(normalized));
     }
   }));
 });
@@ -249,7 +249,7 @@ Deno.test("a file in UTF-16 is found in a text", () => {
   assert.ok(scannerOf({ a: bytes }).scan("geheimeswort77") !== null);
 });
 
-Deno.test("rulers, zeros and everyday words are no hits", () => {
+Deno.test("rulers, zeros and stopWords words are no hits", () => {
   const scanner = scannerOf({
     a: "# ------------------------------\nNODE_ENV=production\nHOST=localhost\nURL=https://www.example.test\n=-=-=-=-=-=-=-=-=\n",
     b: new Uint8Array(64),

@@ -1,5 +1,5 @@
 /** An exact set of windows of a content: each is kept once, by where it stands. */
-import { SEPARATOR } from "./normalise.ts";
+import { SEPARATOR } from "./normalize.ts";
 
 /** Windows of one length; equal ones are one. Grows as needed. */
 export class WindowTable {

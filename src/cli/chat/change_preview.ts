@@ -1,6 +1,6 @@
 /** What a call would change or run, as it is shown before permission is asked. */
 import type { PermissionQuestion } from "../../agent/permission_question.ts";
-import type { Workspace } from "../../boundary/workspace.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { clean } from "../../terminal/clean.ts";
 import { diffSpan } from "../../terminal/highlight.ts";
 import { type Row, row, span } from "../../terminal/style.ts";

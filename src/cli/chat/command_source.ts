@@ -1,5 +1,5 @@
 /** Where the commands of a project are read from: the session's workspace, under its rules. */
-import type { ResolvedPath, Workspace } from "../../boundary/workspace.ts";
+import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { readDenials } from "../../tools/rule_names.ts";
 import type { Prepared } from "../run/prepare.ts";
 

@@ -1,5 +1,5 @@
 /** What can be completed: commands, and paths of the project. */
-import type { Workspace } from "../../boundary/workspace.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import type { Candidate, CompletionQuery } from "../../terminal/editor_completion.ts";
 import { COMMAND_NAMES } from "./command_names.ts";
 import type { CommandSource } from "./command_source.ts";

@@ -1,6 +1,6 @@
 /** Commands that a project brings: its workflows and skills, as the editors keep them. Nothing of them runs by itself. */
-import { highestLabel, type Label } from "../../boundary/label.ts";
-import type { ResolvedPath, Workspace } from "../../boundary/workspace.ts";
+import { highestLabel, type Label } from "../../boundary/policy/label.ts";
+import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { DIALECT_IDS, DIALECTS } from "../../editor/dialect.ts";
 import { fieldText, readFrontmatter } from "../../editor/frontmatter.ts";
 import { nameProblem, skillNameProblem } from "../../editor/names.ts";

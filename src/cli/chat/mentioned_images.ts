@@ -1,5 +1,5 @@
 /** Images that a typed line names: `@shots/a.png`, or a path that was dragged into the terminal. */
-import type { Workspace } from "../../boundary/workspace.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
 
 /** A file name of an image; what the file is, its content decides later. */
 const ENDING = String.raw`\.(?:png|jpe?g|webp|gif)`;

@@ -1,5 +1,5 @@
 /** The models that can be chosen: what the configured servers really have. */
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";

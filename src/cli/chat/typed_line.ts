@@ -1,5 +1,5 @@
 /** What a line that was typed is: words for the model, a command of the chat, or one of the project. */
-import type { Label } from "../../boundary/label.ts";
+import type { Label } from "../../boundary/policy/label.ts";
 import type { ChatSession } from "./chat_session.ts";
 import { BESIDE_A_TURN, type CommandName, isTaken } from "./command_names.ts";
 import { commandSource } from "./command_source.ts";

@@ -1,5 +1,5 @@
 /** What can stand at the cursor: found from the words before it and the declarations of the verbs. */
-import { kebabCase } from "../normalise.ts";
+import { kebabCase } from "../normalize.ts";
 import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "../global_options.ts";
 import type { Completion, Option, Options } from "../option.ts";
 import type { Argument, Group, Verb } from "../verb.ts";

@@ -1,7 +1,7 @@
 /** What is protected here, and whether commands can be kept away from it. */
-import { proveMask } from "../../boundary/mask/canary.ts";
-import { systemSteps, trustedProgram } from "../../boundary/mask/host.ts";
-import { findMakers } from "../../boundary/mask/makers.ts";
+import { selfCheck } from "../../boundary/sandbox/self_check.ts";
+import { systemSteps, trustedProgram } from "../../boundary/sandbox/host.ts";
+import { findBackends } from "../../boundary/sandbox/backends.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
@@ -46,7 +46,7 @@ async function checkMask(io: Io, { needed }: { needed: boolean }): Promise<Check
   for (const maker of await makersOf(io)) {
     const argv = (plan: Parameters<typeof maker.argv>[0]) => maker.argv(plan) ?? ["/bin/false"] as [string];
     const steps = { system: await systemSteps({ network: false }), sh: await trustedProgram("sh") ?? "/bin/sh" };
-    const problem = await proveMask(argv, steps);
+    const problem = await selfCheck(argv, steps);
     if (problem === null) {
       return { id: "mask", state: "ok", message: `${maker.name} hides protected paths`, facts: { maker: maker.name } };
     }
@@ -69,7 +69,7 @@ async function checkMask(io: Io, { needed }: { needed: boolean }): Promise<Check
 
 async function makersOf(io: Io) {
   try {
-    return await findMakers({ os: io.os, home: homePath(io) });
+    return await findBackends({ os: io.os, home: homePath(io) });
   } catch (error) {
     // Without a home, which has its own line.
     if (error instanceof AgentcliError) return [];

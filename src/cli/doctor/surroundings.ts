@@ -1,5 +1,5 @@
 /** The program itself, and what surrounds it: terminal, proxies, variables that make a runtime talk. */
-import { copyingVariables } from "../../boundary/hygiene.ts";
+import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
 import { runtimeFacts } from "../../platform/runtime.ts";
 import type { Io } from "../../platform/io.ts";
 import { readProxySettings } from "../../provider/proxy.ts";

@@ -1,15 +1,15 @@
 /** What is protected, asked before a file is copied to where an editor's assistant reads it, or printed. */
-import { findProjectRoot } from "../../boundary/project.ts";
-import { ProtectedSet } from "../../boundary/protected.ts";
-import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
-import { projectNet } from "../../boundary/scan/project_net.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
+import { projectScanner } from "../../boundary/scan/project_scanner.ts";
 import { stringsIn } from "../../editor/events.ts";
 import { readFrontmatter } from "../../editor/frontmatter.ts";
 import { ProtectedView } from "../../editor/guard/view.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
-import { dirname, isWithin, normalise, relativeTo } from "../../platform/path.ts";
+import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 
 /** Where it is asked. */
 export interface ProtectionPlace {
@@ -41,7 +41,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
   const { root, userHome } = place;
   const { view, keep } = await ProtectedView.open({ roots: [root], cwd: place.cwd, userHome }, io);
   await keep();
-  const net = projectNet(view.set, [root]);
+  const net = projectScanner(view.set, [root]);
   const refuse = (path: string, rule: ProtectionRule) => {
     throw new AgentcliError(
       "policy_refused",
@@ -59,8 +59,8 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       const rule = view.ruleAt(path);
       if (rule !== null) refuse(path, rule);
       const found = await realPath(path);
-      if (found === null || isWithin(root, normalise(found))) return;
-      const real = normalise(found);
+      if (found === null || isWithin(root, normalize(found))) return;
+      const real = normalize(found);
       const elsewhere = await findProjectRoot(dirname(real), userHome).catch(() => dirname(real));
       const itsRule = new ProtectedSet([elsewhere]).rule(real);
       if (itsRule !== null) refuse(path, itsRule);

@@ -1,12 +1,12 @@
 /** What the verbs work on: the project, the user's home, the editor, and our own home with the ledger. */
-import { findProjectRoot } from "../../boundary/project.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Dialect, type DialectId, type Scope } from "../../editor/dialect.ts";
 import { chooseDialect, dialectsHere, type Places, placesOf, type Surroundings } from "../../editor/places.ts";
 import { type Installed, readLedger } from "../../editor/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
-import { isWithin, normalise, relativeTo, resolve } from "../../platform/path.ts";
+import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context } from "../verb.ts";
 import type { Protection } from "./protection.ts";
 
@@ -47,9 +47,9 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
   const programData = io.env("ProgramData");
   const around: Surroundings = {
     root: await findProjectRoot(globals.cwd, named),
-    userHome: normalise(real),
+    userHome: normalize(real),
     os: io.os,
-    ...(programData === undefined ? {} : { programData: normalise(programData) }),
+    ...(programData === undefined ? {} : { programData: normalize(programData) }),
     ...(options.systemDir === undefined ? {} : { systemDirectory: resolve(globals.cwd, options.systemDir) }),
   };
   const home = await openHome(io);

@@ -1,6 +1,6 @@
 /** `--register`: the server and its models in providers.yaml. */
 import { editProviders, type ProvidersDocument } from "../../config/edit.ts";
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import type { EngineModel } from "../../engine/asking.ts";
 import { isAsked } from "./asked_model.ts";
 import type { Task } from "./task.ts";

@@ -2,7 +2,7 @@
 import type { LeftOut } from "../../engine/arguments.ts";
 import { urlHost } from "../../engine/asking.ts";
 import type { EngineModel } from "../../engine/asking.ts";
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";

@@ -3,7 +3,7 @@
  * what is not known is noted and left out. Source: specification, stream-json §1.
  */
 import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "../global_options.ts";
-import type { Normalised } from "../normalise.ts";
+import type { Normalized } from "../normalize.ts";
 import type { Option, Options } from "../option.ts";
 import { RUN_OPTIONS } from "../run/verb.ts";
 import { type Verb, verb } from "../verb.ts";
@@ -41,12 +41,12 @@ interface Parts {
  * Reads a line of protocol mode. Null for any other: one that begins with a verb, or has none of the options by which
  * protocol mode is known.
  */
-export function readClientLine(argv: readonly string[], verbs: readonly string[]): Normalised | null {
+export function readClientLine(argv: readonly string[], verbs: readonly string[]): Normalized | null {
   const { given, words, loose, firstWord } = partsOf(argv);
   const mark = given.findIndex(({ name }) => MARKS.includes(name));
   if (mark < 0 || (firstWord <= mark && verbs.includes(words[0] ?? ""))) return null;
   const notes: string[] = [];
-  const globals: Normalised["globals"] = {};
+  const globals: Normalized["globals"] = {};
   const options = new Map<string, string[]>();
   for (const option of given) {
     if (Object.hasOwn(GLOBAL_OPTIONS, option.name)) {

@@ -1,5 +1,5 @@
 /** The models a client may choose from: those of the configuration, each by its selector. */
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";

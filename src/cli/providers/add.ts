@@ -5,7 +5,7 @@ import { isLiteralKey } from "../../config/key.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE } from "../../config/selector.ts";
 import { AgentcliError } from "../../errors.ts";
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../say.ts";

@@ -1,5 +1,5 @@
 /** The check of one provider: does its key resolve, does its server answer with a model list, and what else is odd. */
-import { baseUrlHint, effectiveBaseUrl, normaliseBaseUrl } from "../../config/base_url.ts";
+import { baseUrlHint, effectiveBaseUrl, normalizeBaseUrl } from "../../config/base_url.ts";
 import { endpointForCheck, findKey } from "../../config/endpoint.ts";
 import type { ResolvedKey } from "../../config/key.ts";
 import type { StoreOutside } from "../../config/keys/store.ts";
@@ -79,7 +79,7 @@ export async function checkProvider(provider: ProviderEntry, tools: CheckTools):
 function isUntouchedStudio(provider: ProviderEntry, { key, baseUrl }: { key: ResolvedKey; baseUrl: string }): boolean {
   const shipped = RUNTIMES.find((runtime) => runtime.id === STUDIO.id);
   return shipped !== undefined && provider.name === shipped.id && key.missing === true &&
-    provider.apiKey === shipped.apiKey && provider.models.length === 0 && baseUrl === normaliseBaseUrl(shipped.baseUrl);
+    provider.apiKey === shipped.apiKey && provider.models.length === 0 && baseUrl === normalizeBaseUrl(shipped.baseUrl);
 }
 
 interface Asked {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import { demoProvider } from "../../config/find.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { openDoor } from "../../provider/http.ts";

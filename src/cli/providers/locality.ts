@@ -1,7 +1,7 @@
 /** Local or remote, as the boundary sees it from the project at hand. */
-import { isLocal } from "../../boundary/locality.ts";
-import { findMarkers } from "../../boundary/marker.ts";
-import { findProjectRoot } from "../../boundary/project.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
+import { findMarkers } from "../../boundary/policy/marker.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
 import type { Context } from "../verb.ts";
 
 /** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */

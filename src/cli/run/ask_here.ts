@@ -1,6 +1,6 @@
 /** A loopback address may pass requests on: before protected content goes there, the server is asked where the model is. */
 import type { AskModel } from "../../agent/turn.ts";
-import type { Label } from "../../boundary/label.ts";
+import type { Label } from "../../boundary/policy/label.ts";
 import { type PlacedModel, type Placements, requireHere } from "../../provider/placement.ts";
 
 /** What the check needs. */

@@ -1,5 +1,5 @@
 /** Why a file is not attached. */
-import type { Refusal } from "../../boundary/workspace.ts";
+import type { Refusal } from "../../boundary/workspace/workspace.ts";
 import { AgentcliError, type ErrorDetails } from "../../errors.ts";
 
 /** What to do where the reason does not say it. */

@@ -1,5 +1,5 @@
 /** Puts a session together from what was opened for it: system prompt, tools, rules, server and mask. */
-import { openContentNet } from "../../agent/content_net.ts";
+import { openContentScanner } from "../../agent/content_scanner.ts";
 import { connectServer } from "../../agent/connected_server.ts";
 import { profileFor } from "../../agent/profile.ts";
 import { restoredSystem } from "../../agent/restore.ts";
@@ -7,8 +7,8 @@ import { UNKNOWN_SERVER } from "../../agent/server.ts";
 import { createSession, type Session, sessionLabel } from "../../agent/session.ts";
 import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import type { AskModel } from "../../agent/turn.ts";
-import { createSessionMask } from "../../boundary/mask/session_mask.ts";
-import type { Workspace } from "../../boundary/workspace.ts";
+import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import type { Configuration } from "../../config/types.ts";
 import { chat } from "../../provider/chat.ts";
 import type { HttpDoor } from "../../provider/http.ts";
@@ -89,8 +89,8 @@ export async function makeSession(
       findCompactModel: () => findCompactModel({ io, door, surroundings, session: provider, reach, onlyHere }),
     }),
     policy: policyOf(options, configuration),
-    net: openContentNet(workspace),
-    mask: createSessionMask({
+    net: openContentScanner(workspace),
+    mask: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,
       home: home.path,

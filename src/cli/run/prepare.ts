@@ -2,8 +2,8 @@
 import { carryOver, restoreSession } from "../../agent/restore.ts";
 import type { Session } from "../../agent/session.ts";
 import type { AskModel } from "../../agent/turn.ts";
-import type { Workspace } from "../../boundary/workspace.ts";
-import { openWorkspace } from "../../boundary/workspace_disk.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
+import { openWorkspace } from "../../boundary/workspace/disk.ts";
 import type { WantedModel } from "../../config/select.ts";
 import type { Home } from "../../platform/home.ts";
 import { resolve } from "../../platform/path.ts";

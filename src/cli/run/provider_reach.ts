@@ -1,6 +1,6 @@
 /** Providers as they are reached from one project: its markers say which addresses count as local. */
-import { isLocal } from "../../boundary/locality.ts";
-import type { MarkerState } from "../../boundary/marker.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
+import type { MarkerState } from "../../boundary/policy/marker.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
 import type { ServedModels } from "../../config/select.ts";
 import type { ProviderEntry } from "../../config/types.ts";

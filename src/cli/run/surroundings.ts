@@ -1,6 +1,6 @@
 /** What a session finds before a model is chosen: the home, the configuration, the project and its markers. */
-import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
-import { findProjectRoot } from "../../boundary/project.ts";
+import { findMarkers, type MarkerState } from "../../boundary/policy/marker.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { Configuration } from "../../config/types.ts";
 import { type Home, openHome } from "../../platform/home.ts";

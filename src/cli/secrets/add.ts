@@ -1,10 +1,10 @@
 /** Marks paths as no-cloud in the marker of the project root. */
-import { addToMarker, markerValue } from "../../boundary/marker_edit.ts";
-import { MARKER_NAME } from "../../boundary/marker.ts";
-import { describeRule } from "../../boundary/protection_rule.ts";
+import { addToMarker, markerValue } from "../../boundary/policy/marker_edit.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
+import { describeRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
-import { isWithin, join, normalise, relativeTo, resolve } from "../../platform/path.ts";
+import { isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import type { Invocation } from "../verb.ts";
@@ -16,7 +16,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<vo
   const scene = await openScene(context);
   const { root, protection } = scene;
   // The project root is a real path; the working directory may lead there through links.
-  const cwd = normalise(await realPath(globals.cwd) ?? globals.cwd);
+  const cwd = normalize(await realPath(globals.cwd) ?? globals.cwd);
   const paths = words.map((word) => {
     const path = resolve(cwd, word);
     if (word === "" || !isWithin(root, path)) {

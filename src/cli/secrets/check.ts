@@ -1,5 +1,5 @@
 /** Says of each path whether it is protected, by which line, and what that means for the provider. */
-import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { lstat } from "../../platform/files.ts";
 import { resolve } from "../../platform/path.ts";

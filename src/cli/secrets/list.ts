@@ -1,5 +1,5 @@
 /** Prints what is protected now, by which line, and the lines that cover nothing yet. */
-import { describeRule } from "../../boundary/protection_rule.ts";
+import { describeRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";

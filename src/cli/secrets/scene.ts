@@ -1,9 +1,9 @@
 /** What the verbs look at: the project, its protected set, and the provider that a session would use. */
-import { isLocal, localityReason } from "../../boundary/locality.ts";
-import { findMarkers, type MarkerState } from "../../boundary/marker.ts";
-import { findProjectRoot } from "../../boundary/project.ts";
-import { ProtectedSet } from "../../boundary/protected.ts";
-import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
+import { findMarkers, type MarkerState } from "../../boundary/policy/marker.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";

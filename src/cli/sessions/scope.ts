@@ -1,5 +1,5 @@
 /** Which sessions a verb means. */
-import { findProjectRoot } from "../../boundary/project.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { findSession, type SessionScope, type SessionSummary } from "../../session/list.ts";
 import type { Context } from "../verb.ts";

@@ -1,5 +1,5 @@
 /** Runs one installed hook as the editor does, and judges what comes of it. */
-import { MARKER_NAME } from "../../boundary/marker.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";

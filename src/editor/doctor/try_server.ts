@@ -1,5 +1,5 @@
 /** Tries one MCP server, whichever way it is reached. */
-import { isLocal } from "../../boundary/locality.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { FoundArtifact } from "../found.ts";
 import type { Finding } from "./finding.ts";

@@ -1,5 +1,5 @@
 /** Arguments of tools: a text that is a path as a whole means what stands there, whatever it looks like. */
-import { MARKER_NAME } from "../../boundary/marker.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";

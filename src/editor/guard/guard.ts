@@ -2,9 +2,9 @@
  * The no-cloud guard: says of an action of an editor's assistant whether it touches what `.agentclisecret` protects. An
  * editor's assistant counts as remote, whatever model it uses. The rules are those of the boundary itself.
  */
-import { MARKER_NAME } from "../../boundary/marker.ts";
-import { findProjectRoot } from "../../boundary/project.ts";
-import { writeProtection } from "../../boundary/write_protected.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { writeProtection } from "../../boundary/policy/write_protected.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
@@ -164,8 +164,8 @@ async function judgeTexts(
   }
   // Asked last: a name can lead to a marker that was not met before.
   if (!view.set.any) return null;
-  const { projectNet } = await import("../../boundary/scan/project_net.ts");
-  const net = projectNet(view.set, [view.root]);
+  const { projectScanner } = await import("../../boundary/scan/project_scanner.ts");
+  const net = projectScanner(view.set, [view.root]);
   const hit = await net.check(texts);
   if (hit === null) return null;
   const lines = hit.firstLine === hit.lastLine ? `line ${hit.firstLine}` : `lines ${hit.firstLine}-${hit.lastLine}`;

@@ -3,8 +3,8 @@
  * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
-import { foldedText } from "../../boundary/folded.ts";
-import type { ProtectionRule } from "../../boundary/protection_rule.ts";
+import { foldedText } from "../../boundary/case_folded.ts";
+import type { ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { basename } from "../../platform/path.ts";
 import { exists } from "../../boundary/real_path.ts";
 import { firstMatch } from "./shell_pattern.ts";

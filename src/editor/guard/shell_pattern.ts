@@ -1,5 +1,5 @@
 /** Which of the known paths a pattern of the shell means. */
-import { begin, covers, globOf, type PathGlob, type Progress, step } from "../../boundary/protected_pattern.ts";
+import { begin, covers, globOf, type PathGlob, type Progress, step } from "../../boundary/policy/protected_pattern.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../boundary/real_path.ts";
 import { ANY, type ShellName, STAR } from "./shell_words.ts";

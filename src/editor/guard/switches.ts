@@ -2,7 +2,7 @@
  * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
-import { decidesProtection } from "../../boundary/write_protected.ts";
+import { decidesProtection } from "../../boundary/policy/write_protected.ts";
 import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";

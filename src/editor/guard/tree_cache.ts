@@ -3,8 +3,8 @@
  * and listing twenty thousand files would take longer than all the rest. Only names and times of directories and names of
  * covered entries are kept; a directory that is not as it was is listed again.
  */
-import { memoryText, readMemory, type TreeMemory } from "../../boundary/protected_memory.ts";
-import type { ProtectedSet } from "../../boundary/protected.ts";
+import { readTreeCache, type TreeCache, treeCacheText } from "../../boundary/policy/tree_cache.ts";
+import type { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { listInPlace, lstatInPlace, mounts } from "../../platform/files_in_place.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
@@ -27,25 +27,25 @@ export async function walkTree(
   const now = io.clock.now();
   const home = await usableHome(roots, io);
   const name = `${PLACE}/${(await sha256(roots.join("\0"))).slice(0, 32)}.json`;
-  const known = home === null ? null : readMemory(await home.read(name).catch(() => null) ?? "");
+  const known = home === null ? null : readTreeCache(await home.read(name).catch(() => null) ?? "");
   if (known !== null) set.recall(known);
   const seen = set.memory(now, { least: WORTH_KEEPING });
   return async () => {
     if (home === null || seen === null || !hasNew(seen, known)) return;
-    await home.write(name, memoryText(onDisksOf(roots, seen))).catch(() => {});
+    await home.write(name, treeCacheText(onDisksOf(roots, seen))).catch(() => {});
     await removeOld(home, now).catch(() => {});
   };
 }
 
 /** Whether enough of it is not known already. Directories that change all the time are listed anew each time. */
-function hasNew(seen: TreeMemory, known: TreeMemory | null): boolean {
+function hasNew(seen: TreeCache, known: TreeCache | null): boolean {
   let listed = 0;
   for (const [path, one] of seen.directories) if (known?.directories.get(path) !== one) listed += 1;
   return listed >= WORTH_KEEPING;
 }
 
 /** Without directories of other disks that are mounted in the project: what was found out is true of its own. */
-function onDisksOf(roots: readonly string[], memory: TreeMemory): TreeMemory {
+function onDisksOf(roots: readonly string[], memory: TreeCache): TreeCache {
   const disks = roots.map(deviceOf);
   return {
     ...memory,

@@ -1,6 +1,6 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
-import { ProtectedSet } from "../../boundary/protected.ts";
-import { describeRule, type ProtectionRule } from "../../boundary/protection_rule.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
 import { isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";

@@ -1,6 +1,6 @@
 /** The hooks that follow an action. None of them can stop anything; none of them writes protected content anywhere. */
-import { findProjectRoot } from "../../boundary/project.ts";
-import { projectNet } from "../../boundary/scan/project_net.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { projectScanner } from "../../boundary/scan/project_scanner.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
@@ -53,7 +53,7 @@ export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
 
 /** Whether a text may be kept: it holds no fragment of a protected file. */
 async function isOpen(text: string, { root, view }: Scene): Promise<boolean> {
-  return view.set.damaged === null && await projectNet(view.set, [root]).check([text]) === null;
+  return view.set.damaged === null && await projectScanner(view.set, [root]).check([text]) === null;
 }
 
 const WITHHELD = "(protected)";

@@ -1,5 +1,5 @@
 /** What a command gets of the environment: everything but keys and what makes a runtime write its insides elsewhere. */
-import { isCopyingVariable, isSecretVariable } from "../../boundary/hygiene.ts";
+import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 
 /** What every command finds set: nobody is there to page or to answer. */
 const SET: Readonly<Record<string, string>> = {

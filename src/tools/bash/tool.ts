@@ -2,7 +2,7 @@
 import { run } from "../../platform/process.ts";
 import { failure } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { behindMask, needsMask, type StartedAs } from "./behind_mask.ts";
+import { inSandbox, needsSandbox, type StartedAs } from "./in_sandbox.ts";
 import { childEnvironment } from "./environment.ts";
 import { BoundedOutput } from "./output.ts";
 import { shellArgv } from "./shell.ts";
@@ -56,7 +56,7 @@ async function runCommand(
   const output = new BoundedOutput();
   const timeoutMs = timeoutOf(input);
   const env = childEnvironment(context.io.environment(), context.secretVariables);
-  const started = needsMask(context) ? await behindMask(argv, { env, context }) : unmasked(argv, { env, context });
+  const started = needsSandbox(context) ? await inSandbox(argv, { env, context }) : unmasked(argv, { env, context });
   if (typeof started === "string") return failure(started, context);
   const outcome = await run({
     argv: started.argv,

@@ -1,6 +1,6 @@
 /** Edit: replaces a part of a file and leaves every other byte as it was. */
-import type { Label } from "../../boundary/label.ts";
-import type { ResolvedPath } from "../../boundary/workspace.ts";
+import type { Label } from "../../boundary/policy/label.ts";
+import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { knowledgeOf, readWhole, saveFile, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";

@@ -1,5 +1,5 @@
 /** When the Git tool is offered. */
-import type { Workspace } from "../../boundary/workspace.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { lstat } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 

@@ -1,7 +1,7 @@
 /** The project's repository behind a mask of its own: what a repository can make git run sees nothing that is protected. */
-import { commonDirectory, gitDirectory } from "../../boundary/mask/git_stores.ts";
-import type { Repository, UnmaskedCall } from "../../boundary/mask/git_call.ts";
-import type { MaskRefusal, MaskRequest } from "../../boundary/mask/request.ts";
+import { commonDirectory, gitDirectory } from "../../boundary/sandbox/git_stores.ts";
+import type { PlainCall, Repository } from "../../boundary/sandbox/git_call.ts";
+import type { SandboxRefusal, SandboxRequest } from "../../boundary/sandbox/request.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
@@ -22,7 +22,7 @@ export async function openRepository(git: string, context: ToolContext): Promise
   const common = await realPath(commonDirectory(directory));
   if (mask === undefined || common === null) return refused({ reason: "there is no mask for commands", hint: null });
   const places = [...new Set([common, directory])];
-  const request = async (call: UnmaskedCall): Promise<MaskRequest> => ({
+  const request = async (call: PlainCall): Promise<SandboxRequest> => ({
     root: workspace.root,
     additional: workspace.additional,
     cwd: workspace.root,
@@ -39,21 +39,21 @@ export async function openRepository(git: string, context: ToolContext): Promise
     more: places.map((path) => ({ kind: call.access, path })),
   });
   // Asked before the first call, so that a refusal is an answer and not a failure half-way.
-  const first = await mask.maskCommand(await request({ argv: [git, "--version"], env: {}, access: "read" }));
+  const first = await mask.wrapCommand(await request({ argv: [git, "--version"], env: {}, access: "read" }));
   if (first.kind === "refused") return refused(first);
   return {
     git,
     top: workspace.root,
     directory,
-    async behindMask(call) {
-      const masked = await mask.maskCommand(await request(call));
+    async inSandbox(call) {
+      const masked = await mask.wrapCommand(await request(call));
       if (masked.kind === "masked") return masked;
       throw new AgentcliError("policy_refused", `git was not run: ${masked.reason}`, { hint: masked.hint });
     },
   };
 }
 
-function refused({ reason, hint }: Pick<MaskRefusal, "reason"> & { hint: string | null }): string {
+function refused({ reason, hint }: Pick<SandboxRefusal, "reason"> & { hint: string | null }): string {
   return `Git was not run: this project has protected paths, and ${reason}.${
     hint === null ? "" : ` Tell the user: ${hint}.`
   }`;

@@ -1,5 +1,5 @@
 /** Git: the few things a model needs of git where commands may not see `.git`. Runs behind a mask of its own. */
-import { askGit, callGit, PLAIN_DIFF, type Repository } from "../../boundary/mask/git_call.ts";
+import { askGit, callGit, PLAIN_DIFF, type Repository } from "../../boundary/sandbox/git_call.ts";
 import { join, relativeTo } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import { failure, isRefusal, success } from "../result.ts";

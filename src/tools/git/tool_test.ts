@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSessionMask } from "../../boundary/mask/session_mask.ts";
+import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
 import { hasBubblewrap } from "../../../tests/boundary/mask_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { run as startProcess } from "../../platform/process.ts";
@@ -26,7 +26,7 @@ async function withRepository(work: (project: ToolProject) => Promise<void>): Pr
       ], ["commit", "-qm", "first"]]
     ) await git(project, ...args);
     const { root, context } = project;
-    context.mask = createSessionMask({
+    context.mask = createSessionSandbox({
       os: "linux",
       settings: { mode: "auto", network: false, read: [], write: [] },
       home: `${root}/../never-made-home`,
@@ -163,7 +163,7 @@ Deno.test(
         "echo x >> .git/config; ls .git/HEAD";
       for (const access of ["read", "write"] as const) {
         const env = { PATH: "/usr/bin:/bin" };
-        const masked = await repository.behindMask?.({ argv: ["/bin/bash", "-c", script], env, access });
+        const masked = await repository.inSandbox?.({ argv: ["/bin/bash", "-c", script], env, access });
         assert.ok(masked);
         let text = "";
         const onOutput = (bytes: Uint8Array) => text += new TextDecoder().decode(bytes);

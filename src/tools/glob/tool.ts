@@ -1,5 +1,5 @@
 /** Glob: the files whose path matches a pattern, newest first. */
-import type { ResolvedPath } from "../../boundary/workspace.ts";
+import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
 import { compilePattern } from "../path_pattern.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";

@@ -1,5 +1,5 @@
 /** Searches a directory with the help of ripgrep, where it may open the files and would find the same. */
-import type { ResolvedPath, Workspace } from "../../boundary/workspace.ts";
+import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import { isRefusal } from "../result.ts";

@@ -1,6 +1,6 @@
 /** Searches files through the workspace: whichever way they were found, this is how they are opened. */
-import { highestLabel, type Label } from "../../boundary/label.ts";
-import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace.ts";
+import { highestLabel, type Label } from "../../boundary/policy/label.ts";
+import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import type { PathPattern } from "../path_pattern.ts";
 import { count, isRefusal, sourceOf } from "../result.ts";
 import type { FoundFile } from "../walk.ts";

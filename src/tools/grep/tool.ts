@@ -1,5 +1,5 @@
 /** Grep: the lines of files that match a regular expression. */
-import type { ResolvedPath } from "../../boundary/workspace.ts";
+import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { compilePattern, type PathPattern } from "../path_pattern.ts";
 import { failure, isRefusal, refused, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";

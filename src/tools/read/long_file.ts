@@ -1,6 +1,6 @@
 /** Pages of files that are too large to be read whole: memory stays flat however long the file or a line is. */
-import type { Label } from "../../boundary/label.ts";
-import type { Refusal, ResolvedPath } from "../../boundary/workspace.ts";
+import type { Label } from "../../boundary/policy/label.ts";
+import type { Refusal, ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isRefusal } from "../result.ts";
 import type { ToolContext } from "../tool.ts";
 import { LINE_LENGTH, Page, type PageRange } from "./page.ts";

@@ -1,5 +1,5 @@
 /** Read: a page of a text file with line numbers, the listing of a directory, an image, or what else a file is. */
-import type { ResolvedPath } from "../../boundary/workspace.ts";
+import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";

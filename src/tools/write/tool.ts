@@ -1,5 +1,5 @@
 /** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
-import type { ResolvedPath } from "../../boundary/workspace.ts";
+import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { knowledgeOf, readWhole, saveFile } from "../known_file.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { countLines } from "../text.ts";

@@ -1,0 +1,194 @@
+import assert from "node:assert/strict";
+import { doStep, inTemporary, type TreeStep, write } from "../../../tests/helpers/protected_tree.ts";
+import * as fc from "../../../tests/property.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { DirectoryCache, type DirectoryFacts } from "./directory_cache.ts";
+import { ProtectedSet } from "./protected.ts";
+
+/** Until a change gets another time than all before: the disk's clock goes in steps of milliseconds. */
+function waitForNewTimes(root: string): void {
+  const probe = `${root}.probe`;
+  const time = () => {
+    Deno.writeTextFileSync(probe, "x");
+    return Deno.statSync(probe).mtime?.getTime() ?? 0;
+  };
+  for (const start = time(); time() <= start + 1;);
+  Deno.removeSync(probe);
+}
+
+/** A clock that stands still until it is moved. */
+function movableClock() {
+  const clock = { now: () => Date.now(), at: 0, monotonic: () => clock.at };
+  return clock;
+}
+
+/** A set whose directories are all at rest: what it finds from now on it finds by their times. */
+function settledSet(root: string): { set: ProtectedSet; listedAgain(): string[] } {
+  const clock = movableClock();
+  const set = new ProtectedSet([root], { clock });
+  set.start();
+  void set.any;
+  clock.at += 3_000;
+  set.refresh();
+  void set.any;
+  const unsettled = () => {
+    const directories = [...set.memory(0)?.directories.keys() ?? []];
+    return everything(root).filter((path) => lstatInPlace(path)?.kind === "directory" && !directories.includes(path));
+  };
+  waitForNewTimes(root);
+  return { set, listedAgain: unsettled };
+}
+
+function everything(root: string): string[] {
+  const found: string[] = [];
+  const waiting = [root];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const { name, isDirectory } of Deno.readDirSync(at)) {
+      found.push(`${at}/${name}`);
+      if (isDirectory) waiting.push(`${at}/${name}`);
+    }
+  }
+  return found.sort();
+}
+
+Deno.test("a directory is listed until it has been at rest, and then when it changes", async () => {
+  await inTemporary((root) => {
+    write(`${root}/d/x`);
+    const clock = movableClock();
+    const cache = new DirectoryCache<DirectoryFacts>(clock);
+    let listings = 0;
+    const look = (current = true) => {
+      cache.begin();
+      cache.look(`${root}/d`, { current: () => current, list: (facts) => (listings++, facts) });
+      cache.end();
+      return listings;
+    };
+    assert.deepEqual([look(), look()], [1, 2], "it may have changed again in the same moment");
+    clock.at += 2_000;
+    assert.deepEqual([look(), look(), look()], [3, 3, 3]);
+    assert.equal(look(false), 4);
+    waitForNewTimes(root);
+    write(`${root}/d/y`);
+    assert.deepEqual([look(), look()], [5, 6]);
+    clock.at += 2_000;
+    assert.deepEqual([look(), look()], [7, 7]);
+    // Another directory, whatever its times say.
+    Deno.renameSync(`${root}/d`, `${root}/old`);
+    write(`${root}/d/z`);
+    const { mtime } = Deno.statSync(`${root}/old`);
+    if (mtime !== null) Deno.utimeSync(`${root}/d`, mtime, mtime);
+    assert.equal(look(), 8);
+    clock.at += 2_000;
+    assert.deepEqual([look(), look()], [9, 9]);
+    const { changes } = cache;
+    cache.begin();
+    cache.end();
+    assert.equal(cache.changes, changes + 1, "what is gone is a change");
+  });
+});
+
+Deno.test("a directory whose last change is long past is listed once", async () => {
+  await inTemporary((root) => {
+    const cache = new DirectoryCache<DirectoryFacts>({ now: () => Date.now() + 120_000, monotonic: () => 0 });
+    let listings = 0;
+    for (let time = 0; time < 3; time++) {
+      cache.begin();
+      cache.look(root, { current: () => true, list: (facts) => (listings++, facts) });
+      cache.end();
+    }
+    assert.equal(listings, 1);
+  });
+});
+
+/** A change of a tree at rest, and a path that it must make protected. */
+const CHANGES: readonly [string, (root: string) => void, string][] = [
+  ["a marker that appears far below", (at) => write(`${at}/a/b/.agentclisecret`, "no-cloud: x\n"), "a/b/x"],
+  ["a marker above what was listed", (at) => write(`${at}/a/.agentclisecret`, "no-cloud: b/c\n"), "a/b/c/deep"],
+  ["a marker that is a link", (at) => {
+    write(`${at}/lines`, "no-cloud: x\n");
+    Deno.symlinkSync("../../lines", `${at}/a/b/.agentclisecret`);
+  }, "a/b/x"],
+  ["a marker that is a directory", (at) => Deno.mkdirSync(`${at}/a/.agentclisecret`), "e/f"],
+  [
+    "more lines in a marker",
+    (at) => write(`${at}/keep/.agentclisecret`, "no-cloud: key\nno-cloud: open\n"),
+    "keep/open",
+  ],
+  ["a hard link of a protected file", (at) => Deno.linkSync(`${at}/keep/key`, `${at}/a/b/other`), "a/b/other"],
+  ["a hard link of what took the place of a protected file", (at) => {
+    Deno.removeSync(`${at}/keep/key`);
+    Deno.renameSync(`${at}/e/f`, `${at}/keep/key`);
+    Deno.linkSync(`${at}/keep/key`, `${at}/a/other`);
+  }, "a/other"],
+  ["a protected file that was moved away", (at) => Deno.renameSync(`${at}/keep/key`, `${at}/a/b/moved`), "a/b/moved"],
+  ["a directory in the place of another", (at) => {
+    write(`${at}/new/.agentclisecret`, "no-cloud: f\n");
+    write(`${at}/new/f`);
+    Deno.removeSync(`${at}/e`, { recursive: true });
+    Deno.renameSync(`${at}/new`, `${at}/e`);
+  }, "e/f"],
+];
+
+for (const [what, change, path] of CHANGES) {
+  Deno.test(`a tree at rest shows ${what} at the next request`, { ignore: Deno.build.os === "windows" }, async () => {
+    await inTemporary((root) => {
+      for (const name of ["a/b/x", "a/b/c/deep", "e/f", "keep/key", "keep/open"]) write(`${root}/${name}`);
+      write(`${root}/keep/.agentclisecret`, "no-cloud: key\n");
+      const { set, listedAgain } = settledSet(root);
+      assert.deepEqual(listedAgain(), [], "the control: nothing would be listed again");
+      const isCovered = () => {
+        const status = lstatInPlace(`${root}/${path}`);
+        return status !== null && set.ruleOfFile(status, `${root}/${path}`) !== null;
+      };
+      assert.equal(isCovered(), false);
+      change(root);
+      set.refresh();
+      assert.ok(set.any);
+      assert.ok(isCovered());
+    });
+  });
+}
+
+Deno.test("a tree at rest in which nothing is protected shows the first marker", async () => {
+  await inTemporary((root) => {
+    write(`${root}/a/b/x`);
+    const { set, listedAgain } = settledSet(root);
+    assert.equal(set.any, false);
+    assert.deepEqual(listedAgain(), []);
+    write(`${root}/a/b/.agentclisecret`, "no-cloud: x\n");
+    set.refresh();
+    assert.ok(set.any);
+    assert.ok(set.rule(`${root}/a/b/x`));
+  });
+});
+
+Deno.test("random changes: what a fresh look protects, a session that has seen the tree at rest protects too", async () => {
+  const name = fc.constantFrom("a", "b", "x.pem", ".env", ".agentclisecret", "link");
+  const path = fc.array(name, { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
+  const step = fc.record({ act: fc.constantFrom("write", "remove", "rename", "link", "hard"), path, other: path });
+  let protectedOnes = 0;
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.array(step, { maxLength: 4 }), async (first, then) => {
+      await inTemporary((root) => {
+        write(`${root}/.agentclisecret`, "no-cloud: .env\nno-cloud: **/*.pem\n");
+        const apply = (step: TreeStep) => doStep(root, step);
+        first.forEach(apply);
+        const { set } = settledSet(root);
+        then.forEach(apply);
+        set.refresh();
+        const fresh = new ProtectedSet([root]);
+        fresh.start();
+        assert.ok(set.any || !fresh.any);
+        for (const at of everything(root)) {
+          const status = lstatInPlace(at);
+          const of = (one: ProtectedSet) => status?.kind === "file" ? one.ruleOfFile(status, at) : one.rule(at);
+          if (of(fresh) === null) continue;
+          protectedOnes++;
+          assert.ok(of(set), at);
+        }
+      });
+    }),
+    { numRuns: 150 },
+  );
+  assert.ok(protectedOnes > 100, "the control is empty");
+});

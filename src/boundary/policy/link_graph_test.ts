@@ -1,0 +1,95 @@
+import assert from "node:assert/strict";
+import * as fc from "../../../tests/property.ts";
+import { findMarkers } from "./marker.ts";
+import type { ResolvedPath } from "../workspace/workspace.ts";
+import { openWorkspace } from "../workspace/disk.ts";
+
+const SECRET = "SECRET-CONTENT";
+const DIRECTORIES = [".", "a", "a/b", "keep", "keep/deep"];
+const TARGETS = ["keep/deep/k.txt", "keep", "keep/deep", ".env", "a", "a/b", ".", "..", "gone", "a/l0", "l1", "a/b/l2"];
+const LINKS = ["l0", "l1", "a/l0", "a/l1", "a/b/l2", "keep/l3"];
+
+/** A link at a place, to a target seen from the root; absolute or relative; hard links only to files. */
+const link = fc.record({
+  at: fc.constantFrom(...LINKS),
+  to: fc.constantFrom(...TARGETS),
+  form: fc.constantFrom("relative", "absolute", "hard"),
+});
+/** A way to write a path: names joined with detours that mean nothing. */
+const spelling = fc.record({
+  names: fc.array(fc.constantFrom("a", "b", "keep", "deep", "k.txt", ".env", "l0", "l1", "l2", "l3", "..", "."), {
+    minLength: 1,
+    maxLength: 6,
+  }),
+  separator: fc.constantFrom("/", "//", "/./"),
+  absolute: fc.boolean(),
+});
+
+function makeLink(root: string, { at, to, form }: { at: string; to: string; form: string }): void {
+  const up = "../".repeat(at.split("/").length - 1);
+  try {
+    if (form === "hard") Deno.linkSync(`${root}/${to}`, `${root}/${at}`);
+    else Deno.symlinkSync(form === "absolute" ? `${root}/${to}` : `${up}${to}`, `${root}/${at}`);
+  } catch {
+    // The place is taken, or the target is no file.
+  }
+}
+
+Deno.test("no graph of links and no spelling brings protected bytes to a remote model, or without a label", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  let brought = 0;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(link, { maxLength: 6 }),
+      fc.array(spelling, { minLength: 5, maxLength: 30 }),
+      async (links, spellings) => {
+        const root = await Deno.realPath(await Deno.makeTempDir());
+        try {
+          for (const directory of DIRECTORIES) Deno.mkdirSync(`${root}/${directory}`, { recursive: true });
+          Deno.writeTextFileSync(`${root}/keep/deep/k.txt`, SECRET);
+          Deno.writeTextFileSync(`${root}/.env`, SECRET);
+          Deno.writeTextFileSync(`${root}/a/open.txt`, "open");
+          for (const one of links) makeLink(root, one);
+          Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: keep\nno-cloud: .env\n");
+          const open = async (local: boolean) =>
+            await openWorkspace({
+              root,
+              additional: [],
+              cwd: root,
+              home: `${root}/../no-home`,
+              markers: await findMarkers(root),
+              provider: { local, name: "p" },
+              now: () => Date.now() + 3_600_000,
+            });
+          const [local, remote] = [await open(true), await open(false)];
+          const paths = spellings.map(({ names, separator, absolute }) =>
+            (absolute ? `${root}/` : "") + names.join(separator)
+          );
+          const found: ResolvedPath[] = [];
+          for (const path of [...paths, ...LINKS, ".env", "keep/deep/k.txt"]) {
+            const there = await remote.resolve(path);
+            if ("refused" in there) continue;
+            found.push(there);
+            const far = await remote.read(there);
+            assert.ok("refused" in far || new TextDecoder().decode(far.bytes) !== SECRET, path);
+            const near = await local.read(there);
+            if ("refused" in near || new TextDecoder().decode(near.bytes) !== SECRET) continue;
+            brought++;
+            assert.equal(near.label, "no-cloud", path);
+            assert.ok("refused" in far && far.refused === "protected", path);
+          }
+          const sorted = found.sort((one, other) => one.path < other.path ? -1 : 1);
+          for (const workspace of [local, remote]) {
+            const alone = await Promise.all(sorted.map((there) => workspace.read(there)));
+            assert.deepEqual([...workspace.readAll(sorted)], alone);
+          }
+        } finally {
+          await Deno.remove(root, { recursive: true });
+        }
+      },
+    ),
+    { numRuns: 150 },
+  );
+  assert.ok(brought > 300, "the control is empty");
+});

@@ -1,0 +1,388 @@
+/**
+ * The protected set: which paths the markers cover, and by which line. Markers count from the file's real path upward,
+ * add up, and count in linked worktrees of git too. Within a session the set only grows. Source: specification of the
+ * boundary, "The marker" and "Reading".
+ */
+import { type FileStatus, nameBehindTemporary } from "../../platform/files.ts";
+import { lstatInPlace, realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
+import type { DirectoryClock } from "./directory_cache.ts";
+import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
+import { Patterns, plainStart, Scope } from "./patterns.ts";
+import { compilePathGlob, globOfName } from "./protected_pattern.ts";
+import { type ExternalFile, ExternalPaths, type ExternalSource } from "./external_paths.ts";
+import { InodeIndex, type NamelessFile } from "./inode_index.ts";
+import { type TreeCache, unchanging } from "./tree_cache.ts";
+import {
+  type HiddenPaths,
+  type IgnoreFile,
+  type Listed,
+  MOST_WALKS,
+  namesIn,
+  ProtectedTree,
+  type Standing,
+} from "./protected_tree.ts";
+import { type ProtectionRule, stricter } from "./protection_rule.ts";
+import { systemReason } from "../system_error.ts";
+
+/** What holds in one directory. */
+interface Place {
+  /** Covers the directory and everything below it. */
+  covered: ProtectionRule | null;
+  /** Of those that may cover something below it. */
+  scopes: readonly Scope[];
+  /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
+  worktree: { at: string; main: string } | null;
+}
+
+/** What was learnt of one marker. */
+interface KnownMarker {
+  patterns: Patterns;
+  /** Lines already taken, as `tier path`. */
+  lines: Set<string>;
+  rules: ProtectionRule[];
+}
+
+function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
+  try {
+    return look();
+  } catch (error) {
+    // Whatever the system objects to, a marker may stand there; but not where no path can lead.
+    systemReason(error);
+    return error instanceof Error && "code" in error && error.code === "ENAMETOOLONG" ? null : "forbidden";
+  }
+}
+
+/** The set of one session. Nothing is read before something is asked. */
+export class ProtectedSet {
+  readonly #roots: readonly string[];
+  readonly #tree: ProtectedTree;
+  readonly #markers = new Map<string, KnownMarker>();
+  /** Patterns that hold below a directory because a link of a marker's line leads there. */
+  readonly #moved = new Map<string, { patterns: Patterns; lines: Set<string> }>();
+  readonly #warnings = new Set<string>();
+  #damaged: ProtectionRule | null = null;
+  /** Counts what was learnt: what was worked out before is worked out again. */
+  #version = 0;
+  #places = new Map<string, Place>();
+  #placesVersion = 0;
+  /** Markers read since the last refresh. */
+  readonly #read = new Set<string>();
+  readonly #elsewhere: ExternalPaths;
+  readonly #identities = new InodeIndex();
+  /** The version that the identities were taken at; null when they are to be taken again. */
+  #identified: number | null = null;
+
+  /** `roots` are real paths: the project root and the additional ones. */
+  constructor(roots: readonly string[], { clock }: { clock?: DirectoryClock } = {}) {
+    this.#roots = roots;
+    this.#tree = new ProtectedTree(roots, { rules: this, clock });
+    this.#elsewhere = new ExternalPaths({ roots, follow: (real, rule) => this.follow(real, rule) });
+  }
+
+  /** Changes when a marker taught something new. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Which marker cannot be used, as the rule that then covers everything; null while all can. */
+  get damaged(): ProtectionRule | null {
+    return this.#damaged;
+  }
+
+  /** One sentence each, with the path of the marker. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  /** Reads the markers that hold at the roots. */
+  start(): void {
+    for (const root of this.#roots) this.rule(join(root, MARKER_NAME));
+  }
+
+  /**
+   * Reads the known markers again, and looks for new ones from now on. What was protected stays so, also under another
+   * name: where a marker was met, the protected files are looked at now.
+   */
+  refresh(): void {
+    this.#places.clear();
+    this.#read.clear();
+    this.#identified = null;
+    this.#tree.expire();
+    for (const path of [...this.#markers.keys()]) this.#learn(path);
+    this.start();
+    if (this.met) this.identify();
+  }
+
+  /** Notes which files are protected now, so that they are known later under any name. Walks the roots. */
+  identify(): void {
+    for (let walk = 0; this.#damaged === null && this.#identified !== this.#version && walk < MOST_WALKS; walk++) {
+      // A link or a marker that is found on the way can bring new rules.
+      if (walk > 0) this.#tree.expire();
+      const version = this.#version;
+      this.#identities.takeInRoots(this.#tree.groups());
+      this.#identities.takeElsewhere(this.#filesElsewhere());
+      this.#identified = version;
+    }
+  }
+
+  /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
+  rule(real: string): ProtectionRule | null {
+    const found = this.#settled(() => this.#ruleNow(real));
+    return this.#damaged ?? found;
+  }
+
+  /** Whether a rule can cover what lies right in a directory; `standing` saves the looks that its listing has made. */
+  covers(directory: string, standing: Standing): boolean {
+    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, standing));
+    return covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
+  }
+
+  /** Works something out until no marker is met on the way: one can cover places that were worked out before it. */
+  #settled<T>(work: () => T): T {
+    for (;;) {
+      if (this.#placesVersion !== this.#version) this.#places.clear();
+      this.#placesVersion = this.#version;
+      const found = work();
+      if (this.#placesVersion === this.#version) return found;
+    }
+  }
+
+  #ruleNow(real: string): ProtectionRule | null {
+    // Most paths are cut here: `dirname` checks the whole path again.
+    const end = real.lastIndexOf("/");
+    const directory = end > 3 ? real.slice(0, end) : dirname(real);
+    if (directory === real) return this.#placeOf(real).covered;
+    const place = this.#placeOf(directory);
+    const found = ruleBelow(place, real.slice(end + 1));
+    if (place.worktree === null || found?.tier === "list-only") return found;
+    const { at, main } = place.worktree;
+    const twin = join(main, relativeTo(at, real));
+    return stricter(found, ruleBelow(this.#placeOf(dirname(twin)), basename(twin)));
+  }
+
+  /**
+   * The rule for an open file: of its path, or of any other name that it has or had in this session. Where no marker was
+   * met, markers below are looked for only when it has several names.
+   */
+  ruleOfFile(status: FileStatus, real: string): ProtectionRule | null {
+    const found = this.rule(real);
+    if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
+    this.identify();
+    if (this.#identities.doubts(status)) {
+      this.#identified = null;
+      this.#tree.expire();
+      this.identify();
+    }
+    return stricter(found, this.#identities.ruleOf(status));
+  }
+
+  /** What a mask must hide: one entry for a whole directory, real paths, inside of the roots; and files without a path. */
+  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  async hidden(): Promise<HiddenPaths & { nameless: readonly NamelessFile[] }> {
+    if (this.any) this.identify();
+    return { ...this.#tree.hidden(), nameless: this.#identities.nameless };
+  }
+
+  /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
+  get any(): boolean {
+    const { files, directories } = this.#tree.hidden();
+    if (files.length > 0 || directories.length > 0 || this.#damaged !== null) return true;
+    return [...this.#markers.values()].some(({ lines }) => lines.size > 0);
+  }
+
+  /**
+   * Whether a marker was met so far: at the roots, above them, or where something was read. Costs nothing, and may become
+   * true later; {@link any} looks everywhere first.
+   */
+  get met(): boolean {
+    return this.#markers.size > 0 || this.#damaged !== null;
+  }
+
+  /** The markers that were met, absolute paths. */
+  get markers(): readonly string[] {
+    return [...this.#markers.keys()];
+  }
+
+  /** Every line that protects something, of the markers that were met; a damaged marker is in {@link damaged}. */
+  get rules(): readonly ProtectionRule[] {
+    return [...this.#markers.values()].flatMap(({ rules }) => rules);
+  }
+
+  /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
+  *files(): Generator<string> {
+    for (const { files } of this.#tree.groups()) {
+      for (const { path } of files) yield path;
+    }
+    for (const { path } of this.#filesElsewhere()) yield path;
+  }
+
+  /**
+   * What in the roots is named as files are that tell searches what to leave out, whatever its kind; covered directories
+   * left out. Null when that is not known. Walks the roots.
+   */
+  get ignoreFiles(): readonly IgnoreFile[] | null {
+    return this.#tree.ignoreFiles;
+  }
+
+  /** Notes that a link at a covered place leads to `real`: that is covered too. */
+  follow(real: string, rule: ProtectionRule): void {
+    this.#move({ directory: dirname(real), glob: globOfName(basename(real)) }, { rule, key: `link ${basename(real)}` });
+  }
+
+  /**
+   * What another process need not list again: directories that had not changed for a while at the time `now`
+   * (milliseconds since 1970, before this set was made). Walks the roots. Null where a marker cannot be used, and where
+   * fewer than `least` directories had to be listed: what was recalled is good enough then.
+   */
+  memory(now: number, { least }: { least: number } = { least: 0 }): TreeCache | null {
+    this.#tree.hidden();
+    if (this.#damaged !== null || this.#tree.listings < least) return null;
+    const directories = new Map<string, Listed>();
+    const links: string[] = [];
+    const worktrees: string[] = [];
+    for (const [path, listed] of this.#tree.listed) {
+      if (listed.version !== this.#version || !unchanging(listed, now)) continue;
+      directories.set(path, listed);
+      for (const name of namesIn(listed.links)) links.push(join(path, name));
+      if (listed.worktree) worktrees.push(path);
+    }
+    return { rules: this.#rulesAsText(worktrees), markers: this.markers, links, worktrees, directories };
+  }
+
+  /**
+   * Spares listing the directories that are as they were, as long as the same rules hold: every marker is read again, and
+   * every covered link looked at. Before anything else is asked.
+   */
+  recall({ rules, markers, links, worktrees, directories }: TreeCache): void {
+    this.start();
+    for (const marker of markers) this.rule(marker);
+    for (const link of links) this.#tree.followLink(link);
+    if (this.#damaged === null && this.#rulesAsText(worktrees) === rules) this.#tree.recall(directories);
+  }
+
+  /** All rules that hold somewhere in the roots, to be compared; `worktrees` may bring those of another tree. */
+  #rulesAsText(worktrees: readonly string[]): string {
+    const linesOf = (known: ReadonlyMap<string, { lines: Set<string> }>) =>
+      [...known].map(([place, { lines }]) => [place, [...lines].sort()] as const)
+        .filter(([, lines]) => lines.length > 0).sort(([one], [other]) => one < other ? -1 : 1);
+    const mains = [...this.#roots, ...worktrees].map((at) => [at, this.#placeOf(at).worktree?.main ?? null]);
+    return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
+  }
+
+  #filesElsewhere(): readonly ExternalFile[] {
+    return this.#elsewhere.files(this.#version, () => this.#sourcesElsewhere());
+  }
+
+  /** Markers and ends of links that lie outside of the roots; with what lies inside the tree is walked. */
+  #sourcesElsewhere(): ExternalSource[] {
+    const known = [
+      ...[...this.#markers].map(([path, { patterns }]) => ({ directory: dirname(path), patterns })),
+      ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
+    ];
+    return known.filter(({ directory }) => !this.#roots.some((root) => isWithin(root, directory)));
+  }
+
+  #placeOf(directory: string, standing?: Standing): Place {
+    const known = this.#places.get(directory);
+    if (known !== undefined) return known;
+    const up = dirname(directory);
+    const above = up === directory ? null : this.#placeOf(up);
+    const scopes = above === null || above.scopes.length === 0
+      ? []
+      : above.scopes.map((scope) => scope.below(basename(directory)));
+    const marker = join(directory, MARKER_NAME);
+    if (standing?.marker !== false && presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
+    const own = [this.#markers.get(marker), this.#moved.get(directory)];
+    for (const learnt of own) {
+      if (learnt !== undefined) scopes.push(Scope.of(learnt.patterns));
+    }
+    const place = {
+      covered: scopes.reduce((rule, scope) => stricter(rule, scope.rule), above?.covered ?? null),
+      scopes: scopes.filter((scope) => scope.leadsOn),
+      worktree: standing?.git === false ? above?.worktree ?? null : this.#worktreeOf(directory, above),
+    };
+    this.#places.set(directory, place);
+    return place;
+  }
+
+  #worktreeOf(directory: string, above: Place | null): Place["worktree"] {
+    const git = presentOrForbidden(() => statInPlace(join(directory, ".git")));
+    if (git === null || git === "forbidden") return above?.worktree ?? null;
+    const main = git.kind === "file" ? mainTree(directory) : null;
+    return main === null || isWithin(directory, main) ? null : { at: directory, main };
+  }
+
+  #learn(path: string): void {
+    if (this.#read.has(path)) return;
+    this.#read.add(path);
+    let known = this.#markers.get(path);
+    if (known === undefined) {
+      this.#markers.set(path, known = { patterns: new Patterns(), lines: new Set(), rules: [] });
+      this.#version++;
+    }
+    // One that was there and is gone still protects what it did.
+    if (presentOrForbidden(() => lstatInPlace(path)) === null) return;
+    const marker = readMarker(path);
+    for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
+    if (marker.damaged !== undefined && this.#damaged === null) {
+      this.#damaged = { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged: marker.damaged };
+      this.#version++;
+    }
+    for (const entry of marker.entries) {
+      const rule: ProtectionRule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
+      const line = `${entry.tier} ${entry.path}`;
+      if (!known.lines.has(line)) {
+        known.lines.add(line);
+        known.rules.push(rule);
+        this.#version++;
+        for (const glob of compilePathGlob(entry.path)) known.patterns.add(rule, glob);
+      }
+      this.#followStart(dirname(path), rule);
+    }
+  }
+
+  /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
+  #followStart(directory: string, rule: ProtectionRule): void {
+    const start = plainStart(rule.pattern);
+    if (start.names.length === 0) return;
+    const named = join(directory, ...start.names);
+    const real = realOrNamed(named);
+    if (real === named) return;
+    const moved = start.at({ directory: dirname(real), name: basename(real) });
+    this.#move(moved, { rule, key: `${rule.tier} ${rule.pattern} ${basename(real)}` });
+  }
+
+  #move(
+    moved: { directory: string; glob: Parameters<Patterns["add"]>[1] },
+    line: { rule: ProtectionRule; key: string },
+  ) {
+    let known = this.#moved.get(moved.directory);
+    if (known === undefined) this.#moved.set(moved.directory, known = { patterns: new Patterns(), lines: new Set() });
+    if (known.lines.has(line.key)) return;
+    known.lines.add(line.key);
+    known.patterns.add(line.rule, moved.glob);
+    this.#version++;
+  }
+}
+
+/** A file that is being written, or was when the program was killed, is covered as under the name that it shall get. */
+function ruleBelow(place: Place, name: string): ProtectionRule | null {
+  if (place.covered?.tier === "list-only" || place.scopes.length === 0) return place.covered;
+  const shall = nameBehindTemporary(name);
+  const found = ruleOfName(place, name);
+  return shall === null ? found : stricter(found, ruleOfName(place, shall));
+}
+
+function ruleOfName({ covered, scopes }: Place, name: string): ProtectionRule | null {
+  return scopes.reduce((found, scope) => stricter(found, scope.below(name).rule), covered);
+}
+
+/** The real path of what may not exist yet: its existing part is resolved. */
+function realOrNamed(path: string): string {
+  // Links in a circle, and names that are too long, lead nowhere.
+  const real = presentOrForbidden(() => realPathInPlace(path));
+  if (real !== null && real !== "forbidden") return normalize(real);
+  const up = dirname(path);
+  return up === path ? path : join(realOrNamed(up), basename(path));
+}

@@ -1,0 +1,30 @@
+/** The rule that protects a path, and how it is named to people and models. */
+import { isWithin, relativeTo } from "../../platform/path.ts";
+
+/** One line of a marker that covers a path; also what stands for a marker that cannot be used. */
+export interface ProtectionRule {
+  /** `list-only`: the content is for no model at all. */
+  tier: "no-cloud" | "list-only";
+  /** As written in the marker. */
+  pattern: string;
+  /** Absolute path of the marker. */
+  marker: string;
+  /** From 1; 0 for a marker that cannot be used, and for what no line names. */
+  line: number;
+  /** Why the marker cannot be used: then it covers everything. */
+  damaged?: string;
+}
+
+/** The rule as `.agentclisecret:3 no-cloud: .env`; the marker is named relative to `root` when it lies below it. */
+export function describeRule(rule: ProtectionRule, root: string): string {
+  const marker = isWithin(root, rule.marker) ? relativeTo(root, rule.marker) : rule.marker;
+  if (rule.damaged !== undefined) return `the marker ${marker} cannot be used: ${rule.damaged}`;
+  if (rule.line === 0) return `${rule.pattern} can hold copies of what the marker ${marker} protects`;
+  return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
+}
+
+/** The one that allows less; null when neither is a rule. */
+export function stricter(one: ProtectionRule | null, other: ProtectionRule | null): ProtectionRule | null {
+  if (one === null || other === null) return one ?? other;
+  return one.tier === "list-only" ? one : other.tier === "list-only" ? other : one;
+}

@@ -1,0 +1,68 @@
+/**
+ * The files that no tool may write, because another program believes or runs them: markers, git internals, hook and
+ * MCP configuration, shell start-up files, and this program. `.envrc` is not among them: direnv runs it only after the user allowed that
+ * very content.
+ */
+import { basename, isWithin, relativeTo } from "../../platform/path.ts";
+import { isProgramFile } from "../../platform/runtime.ts";
+import { foldedName } from "../case_folded.ts";
+import { MARKER_NAME } from "./marker.ts";
+
+/** Files of editors and agents that start processes, in any directory. */
+const CONFIGURATION = [
+  /(?:^|\/)(?:mcp_config|\.mcp)\.json$/,
+  /(?:^|\/)\.[^/]+\/(?:hooks(?:\.v\d+)?|mcp)\.json$/,
+  /(?:^|\/)\.claude\/settings[^/]*\.json$/,
+];
+
+/** Hooks of editors, of a project, of the user and of all users (the table of `editor/dialect.ts`). */
+const HOOKS = [
+  /(?:^|\/)\.(?:ide|windsurf|devin)\/hooks(?:\.v\d+)?\.json$/,
+  /(?:^|\/)\.(?:ide|windsurf|devin|claude|cursor)\/hooks(?:\/|$)/,
+  /(?:^|\/)(?:\.vendor|\.vendor\/ide|\.codeium\/windsurf|\.config\/devin)\/hooks(?:(?:\.v\d+)?\.json$|\/|$)/,
+  /^(?:\/etc|\/library\/application support|[a-z]:\/programdata)\/(?:windsurf|devin)\/hooks(?:\.json$|\/|$)/,
+];
+
+/** Where the installer puts the program and its launcher. */
+const PROGRAM = [/\/\.local\/share\/agentcli(?:\/|$)/, /\/\.local\/bin\/agentcli$/];
+
+/** What runs, or decides what runs, at a login or in a new shell: files of the user's home, and directories of it. */
+const START_UP_FILES = new Set(
+  (".profile .login .logout .inputrc .pam_environment .xprofile .xinitrc .xsession .xsessionrc .gitconfig " +
+    ".bashrc .bash_profile .bash_login .bash_logout .bash_aliases .kshrc .mkshrc .cshrc .tcshrc " +
+    ".zshrc .zshenv .zprofile .zlogin .zlogout").split(" "),
+);
+const START_UP_DIRECTORIES = /^(?:\.ssh|\.config\/(?:fish|git|autostart|systemd|powershell)|\.bashrc\.d)(?:\/|$)/;
+
+function isStartUpFile(path: string, userHome: string | null): boolean {
+  if (userHome === null) return START_UP_FILES.has(foldedName(basename(path)));
+  if (!isWithin(userHome, path)) return false;
+  const below = relativeTo(userHome, path).split("/").map(foldedName).join("/");
+  return START_UP_FILES.has(below) || START_UP_DIRECTORIES.test(below);
+}
+
+/**
+ * Why changing the absolute path would change what is protected, a few words; null when it would not: markers, hooks of
+ * editors (the guard is one), and this program.
+ */
+export function decidesProtection(path: string): string | null {
+  const names = path.split("/").map(foldedName);
+  const whole = names.join("/");
+  if (names.includes(MARKER_NAME)) return "it decides what is protected";
+  if (HOOKS.some((rule) => rule.test(whole))) return "it makes other programs run commands";
+  return PROGRAM.some((rule) => rule.test(whole)) || isProgramFile(path) ? "it belongs to agentcli itself" : null;
+}
+
+/**
+ * Why the absolute path may not be written, a few words; null when it may. Looks at names alone, not at the disk.
+ * `userHome` is a real path; null when unknown: then files named like start-up files are protected everywhere.
+ */
+export function writeProtection(path: string, userHome: string | null): string | null {
+  const names = path.split("/").map(foldedName);
+  const decides = decidesProtection(path);
+  if (decides !== null) return decides;
+  if (names.some((name) => name === ".git" || /^git~\d+$/.test(name))) return "it belongs to git";
+  const whole = names.join("/");
+  if (CONFIGURATION.some((rule) => rule.test(whole))) return "it makes other programs run commands";
+  return isStartUpFile(path, userHome) ? "it runs when a shell or a program starts" : null;
+}

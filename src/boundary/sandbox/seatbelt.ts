@@ -1,0 +1,67 @@
+/**
+ * A plan as a profile of macOS's `sandbox-exec`. Written from the profiles that the system ships; not run yet: no test of
+ * this project has seen a Mac. The canary decides there as everywhere, so a profile that does not hold means refusal.
+ */
+import { dirname } from "../../platform/path.ts";
+import type { SandboxPlan } from "./plan.ts";
+
+/** The one place of the program; it cannot be replaced under System Integrity Protection. */
+export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+
+/** A path as a string of the profile language. */
+function quoted(path: string): string {
+  return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
+}
+
+/** The profile: everything may be read but what is hidden, written only in the roots and scratch places, no network. */
+function seatbeltProfile(plan: SandboxPlan, options: { home: string; temporary: string }): string {
+  const lines = [
+    "(version 1)",
+    "(allow default)",
+    "(deny network*)",
+    // Services that act for others: launchd, the keychain, Apple events, the pasteboard.
+    "(deny mach-lookup)",
+    '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") (global-name "com.apple.system.logger"))',
+    "(deny appleevent-send)",
+    "(deny process-info* (target others))",
+    "(deny signal (target others))",
+    "(allow signal (target same-sandbox))",
+    "(deny file-write*)",
+    '(allow file-write* (literal "/dev/null") (literal "/dev/tty") (literal "/dev/zero"))',
+    `(allow file-write* (subpath ${quoted(options.temporary)}))`,
+  ];
+  for (const step of plan.steps) {
+    const path = quoted(step.path);
+    if (step.kind === "write") lines.push(`(allow file-write* (subpath ${path}))`);
+  }
+  for (const step of plan.steps) {
+    const path = quoted(step.path);
+    // A name that stays in place: without it, what is hidden below comes to light under another name.
+    if (step.kind === "pin") lines.push(`(deny file-write-unlink (literal ${path}))`);
+    if (step.kind === "freeze") lines.push(`(deny file-write* (subpath ${path}))`);
+    if (step.kind === "hide_file") lines.push(`(deny file-read* file-write* (literal ${path}))`);
+    if (step.kind === "hide_directory") lines.push(`(deny file-read* file-write* (subpath ${path}))`);
+  }
+  lines.push(`(deny file-read* file-write* (subpath ${quoted(options.home)}))`);
+  return lines.join("\n");
+}
+
+/** The argument list. The variables are given by `env -i`, so that nothing of ours is inherited. */
+export function seatbeltArgv(plan: SandboxPlan, options: { home: string; temporary: string }): [string, ...string[]] {
+  const env = Object.entries({ ...plan.env, HOME: options.temporary, TMPDIR: options.temporary });
+  return [
+    SANDBOX_EXEC,
+    "-p",
+    seatbeltProfile(plan, options),
+    "/usr/bin/env",
+    "-i",
+    ...env.map(([name, value]) => `${name}=${value}`),
+    ...plan.argv,
+  ];
+}
+
+/** Whether a path can be said in a profile: the language has no escape for control characters. */
+export function sayable(plan: SandboxPlan): boolean {
+  // deno-lint-ignore no-control-regex -- control characters are what is looked for
+  return plan.steps.every((step) => !/[\x00-\x1f]/.test(step.path) && dirname(step.path) !== "");
+}

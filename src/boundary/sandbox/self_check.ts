@@ -1,0 +1,81 @@
+/** The proof of a mask: a small project with canaries is run behind it, and none of them may sing. */
+import { withTemporaryDirectory } from "../../platform/temporary.ts";
+import { join } from "../../platform/path.ts";
+import { run } from "../../platform/process.ts";
+import { buildPlan } from "./build_plan.ts";
+import { createGitStoreSearch } from "./git_stores.ts";
+import { createHardLinkSearch } from "./hard_links.ts";
+import type { PlanStep, SandboxPlan } from "./plan.ts";
+
+/** Longest wait for the proof, in milliseconds. */
+const PROOF_DEADLINE_MS = 10_000;
+/** Characters of an error that are shown. */
+const SHOWN_ERROR = 200;
+const MARKER = "project/.agentclisecret";
+
+/** Everything that the rules forbid, tried once; what fails says nothing. */
+const PROBE = `cat open.txt
+{ cat .env list/key other-name deep/down/key "$1/key"; ls list "$1"; tr '\\0' '\\n' < /proc/1/environ
+tr '\\0' '\\n' < "/proc/$PPID/environ"; mv list moved; cat moved/key; mv deep moved; cat moved/down/key; mv .env moved
+umount "$PWD/.env"; umount "$PWD/list"; cat .env list/key; cat /proc/*/root"$PWD/.env"
+echo changed > .agentclisecret; rm -f .agentclisecret; echo x > .git/hooks/new; } 2>/dev/null
+env`;
+
+/**
+ * Runs the proof with `argv`, which turns a plan into the argument list of a mask. Null when nothing came through; else why
+ * the mask cannot be used, one sentence without a final stop.
+ */
+export async function selfCheck(
+  argv: (plan: SandboxPlan) => [string, ...string[]],
+  options: { system: readonly PlanStep[]; sh: string },
+): Promise<string | null> {
+  return await withTemporaryDirectory(async (directory) => {
+    const root = join(directory.path, "project");
+    const home = join(directory.path, "home");
+    const canary = `canary-${crypto.randomUUID()}`;
+    for (const name of ["project/.env", "project/list/key", "project/deep/down/key", "home/key"]) {
+      directory.write(name, canary);
+    }
+    directory.write("project/open.txt", "visible");
+    directory.write(MARKER, "rules");
+    directory.write("project/.git/hooks/old", "hook");
+    directory.link("project/.env", "project/other-name");
+    const built = await buildPlan({
+      root,
+      additional: [],
+      cwd: root,
+      argv: [options.sh, "-c", PROBE, "sh", home],
+      env: { PATH: "/usr/bin:/bin" },
+      hide: { files: [join(root, ".env"), join(root, "deep/down/key")], directories: [join(root, "list")] },
+      readOnly: [join(root, ".agentclisecret")],
+      git: "open",
+      network: false,
+    }, {
+      system: options.system,
+      bound: [],
+      home,
+      userHome: null,
+      links: createHardLinkSearch(),
+      stores: createGitStoreSearch(),
+    });
+    if ("kind" in built) return built.reason;
+    let output = "";
+    const decoder = new TextDecoder();
+    const outcome = await run({
+      argv: argv(built.plan),
+      cwd: "/",
+      env: {},
+      timeoutMs: PROOF_DEADLINE_MS,
+      onOutput: (bytes) => output += decoder.decode(bytes, { stream: true }),
+    });
+    if (output.includes(canary)) return "a protected file could be read through it";
+    if (directory.read(MARKER) !== "rules") return "a marker could be changed through it";
+    if (outcome.ended !== "exit") return "it did not end in time";
+    return output.startsWith("visible") ? null : lastLine(output) || `it ended with exit code ${outcome.code}`;
+  });
+}
+
+/** What the program that makes the mask said; the canary is not in it. */
+function lastLine(output: string): string {
+  return output.trim().split("\n").at(-1)?.slice(0, SHOWN_ERROR) ?? "";
+}

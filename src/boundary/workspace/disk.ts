@@ -1,0 +1,334 @@
+/** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
+import { AgentcliError } from "../../errors.ts";
+import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
+import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
+import { foldedPath } from "../case_folded.ts";
+import type { Label } from "../policy/label.ts";
+import { isLocal } from "../policy/locality.ts";
+import { findMarkers, MARKER_NAME, type MarkerState } from "../policy/marker.ts";
+import { ProtectedSet } from "../policy/protected.ts";
+import { describeRule, type ProtectionRule } from "../policy/protection_rule.ts";
+import { type CheckedFile, readChecked, readRegularFile } from "../reader.ts";
+import { openTogether, together } from "./batch_reader.ts";
+import { resolvePath, rootOf, type Roots } from "./resolve.ts";
+import { isOfSystem } from "../policy/system_directories.ts";
+import { systemReason } from "../system_error.ts";
+import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
+import { checkWritable, replaceFile } from "./writer.ts";
+
+/** What a workspace is made from. */
+export interface WorkspaceOptions {
+  /** The project root, a real path. */
+  root: string;
+  /** Directories of `--add-dir`, absolute. */
+  additional: readonly string[];
+  /** Where relative paths start, inside of a root. */
+  cwd: string;
+  /** The tool's own home: never read, never written by tools. */
+  home: string;
+  /** The user's home, where start-up files lie; unless it is absolute, files named like them are write-protected everywhere. */
+  userHome?: string | undefined;
+  /** Of the root, from `findMarkers`. */
+  markers: MarkerState;
+  /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
+  provider: { local: boolean; name: string; baseUrl?: string };
+  /** Milliseconds since 1970, to tell which directories are at rest; tests set it. */
+  now?: () => number;
+}
+
+async function realDirectory(path: string): Promise<string> {
+  const real = await realPath(path);
+  if (real === null || (await stat(real))?.kind !== "directory") {
+    throw new AgentcliError("usage", `${path} is not a directory`, { hint: "name an existing directory" });
+  }
+  return normalize(real);
+}
+
+/** A real path for what may not exist yet: its existing part is resolved. */
+async function realOrNamed(path: string): Promise<string> {
+  const real = await realPath(path);
+  if (real !== null) return normalize(real);
+  const up = dirname(path);
+  return up === path ? path : join(await realOrNamed(up), path.slice(path.lastIndexOf("/") + 1));
+}
+
+/** The way on for someone whose provider is not local. */
+function wayOn(root: string): string {
+  return `use a local model, or, when that server is yours, add a line "local-endpoints: <its host>" to ${
+    join(root, MARKER_NAME)
+  }`;
+}
+
+/** What makes a marker usable again; where the file itself is the trouble, no line that is added to it would. */
+function repairHint({ damaged, marker }: ProtectionRule, root: string): string {
+  return damaged?.startsWith("line ")
+    ? `repair that line; or ${wayOn(root)}`
+    : `make ${marker} a readable text file again, or use a local model`;
+}
+
+function damagedMarker(rule: ProtectionRule, given: { root: string; provider: string }): AgentcliError {
+  return new AgentcliError(
+    "policy_refused",
+    `${
+      describeRule(rule, given.root)
+    }; so everything counts as protected, and the provider "${given.provider}" is not local`,
+    { hint: repairHint(rule, given.root) },
+  );
+}
+
+/**
+ * Opens the part of the disk that tools may use. What the markers cover is `no-cloud` for a local provider and refused to
+ * others; everything else is open. A marker that cannot be used (at the root, above, below, in an additional directory)
+ * protects everything, and is `policy_refused` for a provider that is not local. Throws `usage` for directories that are
+ * none.
+ */
+export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
+  const additional = await Promise.all(options.additional.map(realDirectory));
+  const roots: Roots = { root: await realDirectory(options.root), additional, cwd: await realDirectory(options.cwd) };
+  const workspace = new DiskWorkspace(roots, {
+    home: await realOrNamed(normalize(options.home)),
+    userHome: isAbsolute(options.userHome ?? "") ? await realOrNamed(normalize(options.userHome ?? "")) : null,
+    provider: options.provider,
+    localEndpoints: options.markers.localEndpoints,
+    now: options.now ?? Date.now,
+  });
+  workspace.start();
+  return workspace;
+}
+
+/** Other letters can fold to those of a name. */
+const NOT_PLAIN = /[^\x20-\x7e]/;
+
+interface Rules {
+  home: string;
+  userHome: string | null;
+  provider: WorkspaceOptions["provider"];
+  /** Opted in at the start. */
+  localEndpoints: readonly string[];
+  now: () => number;
+}
+
+class DiskWorkspace implements Workspace {
+  readonly #roots: Roots;
+  readonly #rules: Rules;
+  readonly protection: ProtectedSet;
+  /** Only ever falls. */
+  #local: boolean;
+  #localEndpoints: readonly string[];
+  /** Whether files of a directory may be used, for directories that were asked about. */
+  readonly #reach = new Map<string, boolean>();
+
+  constructor(roots: Roots, rules: Rules) {
+    this.#roots = roots;
+    this.#rules = rules;
+    this.#local = rules.provider.local;
+    this.#localEndpoints = rules.localEndpoints;
+    this.protection = new ProtectedSet([roots.root, ...roots.additional]);
+  }
+
+  get root(): string {
+    return this.#roots.root;
+  }
+
+  get additional(): readonly string[] {
+    return this.#roots.additional;
+  }
+
+  get cwd(): string {
+    return this.#roots.cwd;
+  }
+
+  get local(): boolean {
+    return this.#local;
+  }
+
+  get ambientLabel(): Label {
+    return this.protection.damaged === null ? "open" : "no-cloud";
+  }
+
+  /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
+  start(): void {
+    this.protection.start();
+    if (!this.#local && this.protection.any) this.protection.identify();
+    this.#refuseDamaged();
+  }
+
+  async refresh(): Promise<void> {
+    this.protection.refresh();
+    const { baseUrl } = this.#rules.provider;
+    if (this.#local && baseUrl !== undefined && !isLocal(baseUrl, [])) {
+      // Opted in by the marker: what is no longer in it has no effect, and what is new in it has none in this session.
+      const { localEndpoints } = await findMarkers(this.#roots.root);
+      this.#localEndpoints = this.#localEndpoints.filter((value) => localEndpoints.includes(value));
+      this.#local = isLocal(baseUrl, this.#localEndpoints);
+    }
+    this.#refuseDamaged();
+  }
+
+  #refuseDamaged(): void {
+    const { damaged } = this.protection;
+    if (damaged !== null && !this.#local) {
+      throw damagedMarker(damaged, { root: this.root, provider: this.#rules.provider.name });
+    }
+  }
+
+  ruleAt(path: ResolvedPath): ProtectionRule | null {
+    const rule = this.#ruleOf(path.real);
+    return rule === null && path.path !== path.real ? this.#ruleOf(path.path) : rule;
+  }
+
+  #ruleOf(path: string): ProtectionRule | null {
+    return this.protection.rule(path) ?? this.#ruleOfGit(path);
+  }
+
+  /**
+   * What git keeps can hold copies of protected files, also in plain text (messages, patches of a rebase): where anything
+   * is protected, all of it is. A local session looks no further than the markers it has met.
+   */
+  #ruleOfGit(path: string): ProtectionRule | null {
+    // Asked for every file that is searched: nearly all are told here.
+    if (!/\.git/i.test(path) && !NOT_PLAIN.test(path)) return null;
+    const below = path.slice(rootOf(path, this.#roots)?.length ?? 0);
+    if (!foldedPath(below).split("/").includes(".git")) return null;
+    const { protection } = this;
+    if (!(this.#local ? protection.met : protection.any)) return null;
+    return {
+      tier: "no-cloud",
+      pattern: ".git",
+      marker: protection.markers[0] ?? join(this.root, MARKER_NAME),
+      line: 0,
+    };
+  }
+
+  resolve(path: string): Promise<ResolvedPath | Refusal> {
+    return resolvePath(path, this.#roots);
+  }
+
+  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
+    return this.#objection(path.real, path.display) ?? this.#readAllowed(path, { range, file: null });
+  }
+
+  *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
+    for (const run of together(paths)) {
+      const objections = run.map(({ real, display }) => this.#objection(real, display));
+      const root = rootOf(run[0]?.real ?? "", this.#roots);
+      const may = root !== null && run.every(({ path, real }, index) => path === real && objections[index] === null);
+      const files = openTogether(may ? run.map(({ path }) => path) : [], { root: root ?? "", now: this.#rules.now() });
+      try {
+        for (const [index, path] of run.entries()) {
+          yield objections[index] ?? this.#readAllowed(path, { range, file: files.take(index) });
+        }
+      } finally {
+        files.close();
+      }
+    }
+  }
+
+  /** Reads from a file that was opened already, or opens it. */
+  #readAllowed(
+    path: ResolvedPath,
+    { range, file }: { range: ByteRange; file: CheckedFile | null },
+  ): LabelledBytes | Refusal {
+    const { display } = path;
+    let rule: ProtectionRule | null = null;
+    const object = (real: string, status: FileStatus): Refusal | null => {
+      rule = this.protection.ruleOfFile(status, real);
+      // A link can be covered by its own name too.
+      if (rule === null && path.path !== real) rule = this.protection.rule(path.path);
+      rule ??= this.#ruleOfGit(real);
+      return (real === path.real ? null : this.#objection(real, display)) ?? this.#withheld(rule, display);
+    };
+    const options = { ...range, display, object };
+    const read = file === null ? readRegularFile(path.path, options) : readChecked(file, options);
+    if ("refused" in read) return read;
+    const { bytes, more, status } = read;
+    // The reader has asked `object`, which the compiler cannot see.
+    const found = rule as ProtectionRule | null;
+    return {
+      bytes,
+      more,
+      status,
+      label: found === null ? "open" : "no-cloud",
+      ...(found === null ? {} : { rule: found }),
+    };
+  }
+
+  async status(path: ResolvedPath): Promise<FileStatus | null> {
+    try {
+      return await stat(path.real);
+    } catch (error) {
+      systemReason(error);
+      return null;
+    }
+  }
+
+  async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
+    try {
+      const real = await realPath(path.path);
+      if (real === null) return { refused: "absent", message: `${path.display} does not exist` };
+      const objection = this.#outOfReach(normalize(real), path.display);
+      if (objection !== null) return objection;
+      if ((await stat(real))?.kind !== "directory") {
+        return { refused: "not_a_directory", message: `${path.display} is not a directory` };
+      }
+      const entries = await listDirectory(real) ?? [];
+      return entries.sort((one, other) => one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
+    } catch (error) {
+      return { refused: "unreadable", message: `${path.display} cannot be listed: ${systemReason(error)}` };
+    }
+  }
+
+  async writable(path: ResolvedPath): Promise<Refusal | null> {
+    return this.#outOfReach(path.real, path.display) ?? this.#withheld(this.ruleAt(path), path.display) ??
+      await checkWritable(path, { userHome: this.#rules.userHome });
+  }
+
+  async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
+    return await this.writable(path) ?? await replaceFile(path, bytes);
+  }
+
+  /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */
+  #outOfReach(real: string, display: string): Refusal | null {
+    if (rootOf(real, this.#roots) === null) {
+      return { refused: "outside", message: `${display} leads out of the project` };
+    }
+    if (isWithin(foldedPath(this.#rules.home), foldedPath(real))) {
+      return { refused: "protected", message: `${display} belongs to agentcli itself; tools do not use it` };
+    }
+    if (isOfSystem(real)) {
+      return { refused: "protected", message: `${display} belongs to the system; tools do not use it` };
+    }
+    return null;
+  }
+
+  /** As {@link #outOfReach} for what is a file: its directory decides, and is asked about once. */
+  #objection(real: string, display: string): Refusal | null {
+    const directory = real.slice(0, real.lastIndexOf("/"));
+    if (this.#reach.get(directory) === true) return null;
+    const objection = this.#outOfReach(real, display);
+    if (objection === null && this.#outOfReach(directory, display) === null) this.#reach.set(directory, true);
+    return objection;
+  }
+
+  /** Why this provider's models do not get the content; null when they may. */
+  #withheld(rule: ProtectionRule | null, display: string): Refusal | null {
+    if (rule === null || (this.#local && rule.tier === "no-cloud")) return null;
+    const named = `${display} is protected (${describeRule(rule, this.root)})`;
+    if (rule.tier === "list-only") {
+      const message = `${named}: its content is for no model`;
+      return {
+        refused: "protected",
+        message: `${message}; go on without it`,
+        forUser: { message, hint: "leave the file out" },
+      };
+    }
+    const message = `${named}, and the provider "${this.#rules.provider.name}" is not local`;
+    const hint = wayOn(this.root);
+    return {
+      refused: "protected",
+      message: `${message}. Go on without it, or tell the user to ${hint}`,
+      forUser: { message, hint },
+    };
+  }
+}

@@ -1,0 +1,85 @@
+/** From the path as a model wrote it to a place inside the roots, or the reason why not. */
+import { lstat, realPath, stat } from "../../platform/files.ts";
+import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
+import { systemReason } from "../system_error.ts";
+import type { Refusal, ResolvedPath } from "./workspace.ts";
+
+/** Where paths may lead. All are real paths. */
+export interface Roots {
+  root: string;
+  additional: readonly string[];
+  cwd: string;
+}
+
+/** The root that a real path lies in: the project's first; null when it lies in none. */
+export function rootOf(real: string, roots: Roots): string | null {
+  return [roots.root, ...roots.additional].find((root) => isWithin(root, real)) ?? null;
+}
+
+/** Why the text is no path here, before the disk is asked; null when it may be one. */
+function textProblem(path: string, roots: Roots): Refusal | null {
+  if (path.trim() === "") return { refused: "absent", message: "the path is empty; give a path in the project" };
+  if (path.includes("\0")) return { refused: "absent", message: "the path holds a NUL byte; give a plain path" };
+  if (/^file:/i.test(path)) {
+    return { refused: "outside", message: "file: URLs are not paths; give the plain path, relative to the project" };
+  }
+  if (path === "~" || /^~[/\\]/.test(path)) {
+    return { refused: "outside", message: `~ is not the home here; give a path relative to ${roots.cwd}` };
+  }
+  return null;
+}
+
+/** The absolute path with links resolved, also of what does not exist yet below an existing directory. */
+async function realOf(path: string, given: string): Promise<string | Refusal> {
+  const missing: string[] = [];
+  for (let at = path;;) {
+    if (await lstat(at) !== null) {
+      const real = await realPath(at);
+      if (real !== null) return join(normalize(real), ...missing);
+      return { refused: "absent", message: `${given} is a link that leads nowhere` };
+    }
+    const up = dirname(at);
+    if (up === at) return path;
+    missing.unshift(basename(at));
+    at = up;
+  }
+}
+
+/** Relative paths start at the cwd; one that names nothing there but something at the root is taken from the root. */
+async function absolute(path: string, roots: Roots): Promise<string> {
+  const fromCwd = resolve(roots.cwd, path);
+  if (isAbsolute(path) || roots.cwd === roots.root || await lstat(fromCwd) !== null) return fromCwd;
+  const fromRoot = resolve(roots.root, path);
+  return await lstat(fromRoot) === null ? fromCwd : fromRoot;
+}
+
+/**
+ * The place a path means, inside one of the roots after links are resolved. Refused with the way on: NUL bytes, `file:`
+ * URLs, `~`, what lies outside, links that leave or lead nowhere, and a trailing slash after what is no directory.
+ */
+export async function resolvePath(given: string, roots: Roots): Promise<ResolvedPath | Refusal> {
+  const problem = textProblem(given, roots);
+  if (problem !== null) return problem;
+  try {
+    const path = await absolute(given, roots);
+    const real = await realOf(path, given);
+    if (typeof real !== "string") return real;
+    const root = rootOf(real, roots);
+    if (root === null) {
+      const places = [roots.root, ...roots.additional].join(", ");
+      const way = isWithin(roots.root, path) ? "is a link that leads out of" : "is outside of";
+      return { refused: "outside", message: `${given} ${way} the project; only ${places} may be used` };
+    }
+    if (/[/\\]$/.test(given) && (await stat(real))?.kind !== "directory") {
+      return {
+        refused: "not_a_directory",
+        message: `${given} ends in a slash but is no directory; leave the slash out`,
+      };
+    }
+    // A path that was addressed through a link above the root is shown by where it really lies.
+    const shown = isWithin(root, path) ? path : real;
+    return { path, real, display: root === roots.root ? relativeTo(root, shown) : shown };
+  } catch (error) {
+    return { refused: "unreadable", message: `${given} cannot be used: ${systemReason(error)}` };
+  }
+}

@@ -1,0 +1,75 @@
+/** The part of the disk a session works on, as tools see it: paths resolved, files read and written under the rules. */
+import type { DirectoryEntry, FileStatus } from "../../platform/files.ts";
+import type { Label } from "../policy/label.ts";
+import type { ProtectedSet } from "../policy/protected.ts";
+import type { ProtectionRule } from "../policy/protection_rule.ts";
+
+/** A path that passed the rules of where tools may go. */
+export interface ResolvedPath {
+  /** Absolute, normalized, as addressed (links not resolved). */
+  path: string;
+  /** With links resolved; equals `path` for what does not exist yet below a real directory. */
+  real: string;
+  /** For messages: relative to the project root (`.` for itself); absolute in an additional root. */
+  display: string;
+}
+
+/** Content with its label. */
+export interface LabelledBytes {
+  bytes: Uint8Array<ArrayBuffer>;
+  /** True when the file is longer than what was asked for. */
+  more: boolean;
+  label: Label;
+  /** The line of a marker that covers the file; with it the label is `no-cloud`. */
+  rule?: ProtectionRule | undefined;
+  status: FileStatus;
+}
+
+/** At most `limit` bytes from `offset`. */
+export interface ByteRange {
+  offset?: number;
+  limit?: number;
+}
+
+/** Why something was not done; `message` is for the model and says what to do next. */
+export interface Refusal {
+  refused: "outside" | "absent" | "not_a_file" | "not_a_directory" | "protected" | "write_protected" | "unreadable";
+  /** For the model. */
+  message: string;
+  /** For the user, where the model's words would not do: what it is, and what to do. */
+  forUser?: { message: string; hint: string };
+}
+
+/** Where tools read and write. Everything returned is labelled; everything refused says why. */
+export interface Workspace {
+  /** Absolute real path of the project root. */
+  readonly root: string;
+  /** Roots of `--add-dir`, absolute real paths. */
+  readonly additional: readonly string[];
+  /** Where relative paths start. */
+  readonly cwd: string;
+  /** Label of things that are not one file: names, listings, command output. Protected when a marker cannot be used. */
+  readonly ambientLabel: Label;
+  /** Whether the provider counts as local now; within a session it can only stop to. */
+  readonly local: boolean;
+  /** Which paths are protected, for masks and scans; undefined where there is no disk. */
+  readonly protection?: ProtectedSet | undefined;
+  /**
+   * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
+   * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
+   */
+  refresh(): Promise<void>;
+  /** The rule that covers a path, for marks in listings; null when none does. */
+  ruleAt(path: ResolvedPath): ProtectionRule | null;
+  resolve(path: string): Promise<ResolvedPath | Refusal>;
+  read(path: ResolvedPath, range?: ByteRange): Promise<LabelledBytes | Refusal>;
+  /** The same for many, each read when it is asked for; those of one directory that follow each other cost less. */
+  readAll(paths: readonly ResolvedPath[], range?: ByteRange): Iterable<LabelledBytes | Refusal>;
+  status(path: ResolvedPath): Promise<FileStatus | null>;
+  /** Sorted by name. */
+  list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal>;
+  /** Whether this path may be written by a tool; asked before permission, so that nobody is asked in vain. */
+  writable(path: ResolvedPath): Promise<Refusal | null>;
+  /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */
+  write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal>;
+}
