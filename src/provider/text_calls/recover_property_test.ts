@@ -101,6 +101,22 @@ Deno.test("recovery never throws and never gives an undeclared tool", () => {
   );
 });
 
+Deno.test("a value that stands between tags as it is comes back as it is, with its last newline", () => {
+  const value = fc.oneof(fc.string({ unit: "binary" }), hostile, fc.string().map((text) => `${text}\n`))
+    .filter((text) => !/parameter|arg_|<\/function|<\/invoke|^\r?\n/.test(text));
+  fc.assert(
+    fc.property(value, (text) => {
+      const forms = [
+        `<function=write_file><parameter=content>${text}</parameter></function>`,
+        `<tool_call>write_file<arg_key>content</arg_key><arg_value>${text}</arg_value></tool_call>`,
+        `<invoke name="write_file"><parameter name="content">${text}</parameter></invoke>`,
+      ];
+      for (const form of forms) assert.equal(recoverCalls(form, SAMPLE_TOOLS)?.calls[0]?.input.content, text);
+    }),
+    { numRuns: 300 },
+  );
+});
+
 for (const [family, form] of Object.entries(FORMS)) {
   Deno.test(`${family}: what is written is recovered exactly, whatever the values are`, () => {
     fc.assert(

@@ -163,16 +163,38 @@ Deno.test("the weak form does not take data for a call", () => {
   for (const text of texts) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
 });
 
-Deno.test("a value between tags keeps all but one newline on each side", () => {
-  const of = (value: string) =>
-    callsOf(`<function=write_file><parameter=path>a</parameter><parameter=content>${value}</parameter></function>`)
-      .map((call) => call.input.content);
-  assert.deepEqual(of("\nline\n\n"), ["line\n"]);
-  assert.deepEqual(of("\n\n  line  \n"), ["\n  line  "]);
-  assert.deepEqual(of("\r\nline\r\n"), ["line"]);
-  assert.deepEqual(of("\n"), [""]);
-  assert.deepEqual(of(""), [""]);
-});
+/** How each form writes a call with one value as it stands between the tags. */
+const BETWEEN_TAGS: Readonly<Record<string, (value: string) => string>> = {
+  qwen_coder: (value) =>
+    `<tool_call><function=write_file><parameter=content>${value}</parameter></function></tool_call>`,
+  seed: (value) =>
+    `<seed:tool_call><function=write_file><parameter=content>${value}</parameter></function></seed:tool_call>`,
+  glm: (value) => `<tool_call>write_file<arg_key>content</arg_key><arg_value>${value}</arg_value></tool_call>`,
+  minimax: (value) =>
+    `<minimax:tool_call><invoke name="write_file"><parameter name="content">${value}</parameter></invoke></minimax:tool_call>`,
+};
+
+for (const [form, write] of Object.entries(BETWEEN_TAGS)) {
+  Deno.test(`${form}: a newline is cut at the end of a value only where one was cut at its beginning`, () => {
+    const cases: [written: string, value: string][] = [
+      ["line\n", "line\n"],
+      ["line\r\n", "line\r\n"],
+      ["line\n\n", "line\n\n"],
+      ["\nline\n", "line"],
+      ["\nline\n\n", "line\n"],
+      ["\n\n  line  \n", "\n  line  "],
+      ["\r\nline\r\n", "line"],
+      ["\nline", "line"],
+      ["\n", ""],
+      ["", ""],
+    ];
+    for (const [written, value] of cases) {
+      const found = recoverCalls(write(written), SAMPLE_TOOLS);
+      assert.equal(found?.calls[0]?.input.content, value, JSON.stringify(written));
+      assert.equal(found?.rest, "", "nothing of the marks is left");
+    }
+  });
+}
 
 Deno.test("a value between tags may hold the tags, balanced or followed by other text", () => {
   const inner = "<function=list>\n<parameter=path>\n1\n</parameter>\n</function>";

@@ -51,8 +51,7 @@ function readKey(cursor: Cursor, form: TaggedForm): string | null {
 /**
  * Reads a value; the cursor is behind its opening tag, and afterwards behind its closing tag. Null when it is not
  * closed. Tags that open and close inside the value belong to it, and so does a closing tag that nothing of the call
- * follows. One newline is cut from each side, no more: templates put exactly one there, and the last newline of a
- * file's content counts.
+ * follows.
  */
 function readValue(cursor: Cursor, form: TaggedForm): string | null {
   const { text } = cursor;
@@ -68,15 +67,19 @@ function readValue(cursor: Cursor, form: TaggedForm): string | null {
       const next = endOfSpace(text, end);
       if (text.startsWith(form.keyOpen, next) || text.startsWith(form.callClose, next)) {
         cursor.at = end;
-        return trimNewlines(text.slice(start, tag.index));
+        return withoutFrame(text.slice(start, tag.index));
       }
     }
   }
   return null;
 }
 
-function trimNewlines(value: string): string {
-  const start = value.startsWith("\n") ? 1 : value.startsWith("\r\n") ? 2 : 0;
-  const rest = value.slice(start);
-  return rest.slice(0, rest.length - (rest.endsWith("\r\n") ? 2 : rest.endsWith("\n") ? 1 : 0));
+/**
+ * Cuts the newlines that templates put around a value: one behind the opening tag, and one before the closing tag only
+ * where there was one behind the opening tag. Without that one the value stands between the tags as it is (GLM, MiniMax,
+ * Seed-OSS), and the newline at its end is the last of a file.
+ */
+function withoutFrame(value: string): string {
+  const opening = /^\r?\n/.exec(value)?.[0];
+  return opening === undefined ? value : value.slice(opening.length).replace(/\r?\n$/, "");
 }

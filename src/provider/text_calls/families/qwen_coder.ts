@@ -1,6 +1,7 @@
 /**
- * Qwen3-Coder: `<tool_call><function=n><parameter=k>v</parameter></function></tool_call>`, the outer tags often missing.
- * Source: chat template and parser of Qwen3-Coder; fixtures `qwen3-coder-*`.
+ * Qwen3-Coder: `<tool_call><function=n><parameter=k>v</parameter></function></tool_call>`, the outer tags often missing. Seed-OSS writes the
+ * same in `<seed:tool_call>`.
+ * Source: chat templates of Qwen3-Coder and Seed-OSS; fixtures `qwen3-coder-*`.
  */
 import type { Family } from "../family.ts";
 import { readTaggedCall, type TaggedForm } from "../tagged.ts";
@@ -16,8 +17,8 @@ const FORM: TaggedForm = {
 export const QWEN_CODER: Family = {
   name: "qwen_coder",
   openers: ["<function="],
-  before: ["<tool_call>"],
-  after: ["</tool_call>"],
+  before: ["<tool_call>", "<seed:tool_call>"],
+  after: ["</tool_call>", "</seed:tool_call>"],
   closing: ["</parameter>", "</function>"],
   read(cursor, tools) {
     cursor.take("<function=");
