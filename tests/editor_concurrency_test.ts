@@ -1,5 +1,4 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../src/platform/program_output.ts";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
 import { runProgram, startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
@@ -133,72 +132,3 @@ for (const way of ["init", "remove"]) {
     assert.ok(kills > 2, `${kills} of ${KILLS.length} runs were killed before their end`);
   });
 }
-
-async function git(cwd: string, ...args: string[]): Promise<void> {
-  const identity = ["-c", "user.name=t", "-c", "user.email=t@t.invalid", "-c", "init.defaultBranch=main"];
-  const env = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_SYSTEM: "/dev/null" };
-  const output = await outputOf(new Deno.Command("git", { args: [...identity, ...args], cwd, env }));
-  if (!output?.success) throw new Error(`git ${args.join(" ")}: ${new TextDecoder().decode(output?.stderr)}`);
-}
-
-const HAS_GIT = (await outputOf(new Deno.Command("git", { args: ["--version"], stdout: "null", stderr: "null" })))
-  ?.success === true;
-
-Deno.test({
-  name: "five sessions, each in a worktree of its own, find their own root, what is installed, and what is missing",
-  ignore: !HAS_GIT,
-  async fn() {
-    await using home = await temporaryHome();
-    await home.write(".gitignore", ".ide/\n");
-    await home.write("src/a.txt", "a\n");
-    await git(home.project, "init", "-q");
-    await git(home.project, "add", ".");
-    await git(home.project, "commit", "-qm", "first");
-    await done(home, "init", "--yes");
-    const trees = [1, 2, 3, 4, 5].map((number) => `${home.root}/tree ${number}`);
-    for (const [at, tree] of trees.entries()) await git(home.project, "worktree", "add", "-q", "-b", `b${at}`, tree);
-    const before = fileTree(home.root);
-    const run = (cwd: string, ...words: string[]) => runProgram(["editor", ...words], { home, cwd });
-    await Promise.all(trees.map(async (tree) => {
-      const listed = JSON.parse((await run(`${tree}/src`, "list", "--json")).stdout);
-      assert.equal(listed.root, tree);
-      // The guard of the main tree is not in this one: nobody is told no there.
-      const checked = await run(tree, "check");
-      assert.equal(checked.code, 1);
-      assert.match(checked.stdout, /in this worktree .*hook:no-cloud-guard.* of .*project is missing/);
-      const added = await run(tree, "init", "--yes");
-      assert.equal(added.code, 0, added.stderr);
-      assert.equal((await run(tree, "check")).code, 0);
-    }));
-    assert.equal((await run(home.project, "check")).code, 0);
-    const { notes } = JSON.parse((await done(home, "list", "--json")).stdout);
-    assert.deepEqual(notes, ["no hook prepares new worktrees: agentcli editor add hook setup-worktree"]);
-    await git(home.project, "worktree", "add", "-q", "-b", "b6", `${home.root}/tree 6`);
-    await git(home.project, "worktree", "add", "-q", "-b", "b7", `${home.root}/tree 7`);
-    assert.match((await done(home, "check")).stderr, /7 linked worktrees; the editor runs at most 5/);
-    for (const number of [6, 7]) await git(home.project, "worktree", "remove", "-f", `${home.root}/tree ${number}`);
-    await Promise.all(trees.map((tree) => run(tree, "remove", "--all", "--yes")));
-    const inTrees = (files: Map<string, string>) => [...files].filter(([path]) => path.includes("/tree "));
-    assert.deepEqual(inTrees(fileTree(home.root)), inTrees(before));
-  },
-});
-
-Deno.test({
-  name: "what is committed is known in a worktree as what was installed",
-  ignore: !HAS_GIT,
-  async fn() {
-    await using home = await temporaryHome();
-    await git(home.project, "init", "-q");
-    await done(home, "init", "--yes");
-    await git(home.project, "add", ".");
-    await git(home.project, "commit", "-qm", "first");
-    const tree = `${home.root}/tree`;
-    await git(home.project, "worktree", "add", "-q", tree);
-    const run = (...words: string[]) => runProgram(["editor", ...words], { home, cwd: tree });
-    assert.equal((await run("check")).code, 0);
-    const { artifacts } = JSON.parse((await run("list", "--json")).stdout);
-    assert.ok(artifacts.length > 3 && artifacts.every(({ ours }: { ours: boolean }) => ours));
-    // Behind the notes on the worktree, which every look at it gives.
-    assert.match((await run("import")).stderr, /(^|\n)nothing of others is here\n$/);
-  },
-});

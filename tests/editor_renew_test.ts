@@ -1,6 +1,7 @@
 /** Hooks that an earlier version of the program wrote. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
+import { canonical } from "../src/editor/json_tree.ts";
 import { done, editor } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
@@ -51,4 +52,30 @@ Deno.test("what a person changed of a guard of an earlier version stays, and is 
   assert.equal(code, 1);
   assert.match(stderr, /no-cloud-guard\.sh: it was changed by hand/);
   assert.equal(await home.read(SCRIPT), changed);
+});
+
+Deno.test("apply renews the line of a hook that an earlier version started by a path of the new worktree", async () => {
+  await using home = await temporaryHome();
+  await done(home, "add", "hook", "setup-worktree", "--set", "copy=local", "--yes");
+  const now = await home.read(HOOKS);
+  // As it was written: the line of the editor's hooks, and the same in the ledger.
+  const hooks = JSON.parse(now);
+  const [entry] = hooks.hooks.post_setup_worktree;
+  entry.command = "bash '.ide/hooks/setup-worktree.sh' post_setup_worktree";
+  entry.powershell = entry.powershell.replace(/\(\[IO\.Path\]::Combine\([^,]*, ('[^']*')\)\)/, "$1");
+  assert.doesNotMatch(JSON.stringify(entry), /ROOT_WORKSPACE_PATH/);
+  const earlier = JSON.stringify(hooks, null, 2) + "\n";
+  await home.write(HOOKS, earlier);
+  const path = `${home.agentcliHome}/editor/ledger.json`;
+  const ledger = JSON.parse(await Deno.readTextFile(path));
+  const item = ledger.artifacts[0].pieces.find(({ piece }: { piece: { kind: string } }) => piece.kind === "item");
+  item.piece.value = entry;
+  item.written = createHash("sha256").update(canonical(entry)).digest("hex");
+  ledger.files[`${home.project}/${HOOKS}`].written = createHash("sha256").update(earlier).digest("hex");
+  await Deno.writeTextFile(path, JSON.stringify(ledger));
+  assert.match((await done(home, "check")).stderr, /an earlier version wrote hook:setup-worktree/);
+  await done(home, "apply", "--yes");
+  assert.deepEqual(JSON.parse(await home.read(HOOKS)), JSON.parse(now));
+  await done(home, "remove", "--all", "--yes");
+  await assert.rejects(Deno.stat(`${home.project}/.ide`), Deno.errors.NotFound);
 });

@@ -1,5 +1,7 @@
 /** The editors that are served, as one table: where each looks for what. All other code reads this table. */
 
+import { dirname } from "../platform/path.ts";
+
 /** The ids of the table, the default first. */
 export const DIALECT_IDS = ["ide", "windsurf", "devin"] as const;
 
@@ -106,3 +108,8 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
     precedence: "merge",
   },
 };
+
+/** Directories of a project in which the editor looks for what is its own; the first is that of the dialect. */
+export function editorDirectories({ projectDirectory, projectHooks }: Dialect): string[] {
+  return [...new Set([projectDirectory, ...projectHooks.map(dirname)])];
+}

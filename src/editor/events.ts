@@ -20,6 +20,12 @@ export const EVENTS = [
 /** One of them. */
 export type HookEvent = (typeof EVENTS)[number];
 
+/**
+ * The event whose hooks the editor runs inside of the new worktree, which has only what git brings; `ROOT_WORKSPACE_PATH`
+ * in their environment names the project that it was made from.
+ */
+export const WORKTREE_EVENT = "post_setup_worktree" satisfies HookEvent;
+
 /** Whether a word names an event. */
 export function isEvent(word: string): word is HookEvent {
   return (EVENTS as readonly string[]).includes(word);

@@ -46,13 +46,16 @@ function hookName(entry: unknown, event: string): string {
   return slug((lines[0] ?? "").split(/\|\||&&|[;|]/)[0] ?? "") || slug(event) || "hook";
 }
 
+/** Before a path of the project, in lines of hooks that run in a new worktree of it. */
+const IN_PROJECT = /^\$\{?(?:env:)?ROOT_WORKSPACE_PATH[^\\/]*[\\/]/;
+
 /** The files that an entry names and that lie beside the hooks file or below it: its scripts. Absolute paths. */
 export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
   const directory = isRecord(entry) ? entry.working_directory : undefined;
   const from = typeof directory === "string" ? resolve(base, directory) : base;
   const beside = dirname(hooksFile);
   const named = commandLines(entry).flatMap(wordsOf).filter((word) => /[\\/]/.test(word) || SCRIPT.test(word))
-    .map((word) => resolve(from, word.replaceAll("\\", "/")))
+    .map((word) => resolve(IN_PROJECT.test(word) ? base : from, word.replace(IN_PROJECT, "").replaceAll("\\", "/")))
     .filter((path) => path !== hooksFile && isWithin(beside, path) && statInPlace(path)?.kind === "file");
   return [...new Set(named)];
 }

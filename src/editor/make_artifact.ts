@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../platform/path.ts";
 import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Piece } from "./artifact.ts";
 import type { Dialect } from "./dialect.ts";
-import type { HookEvent } from "./events.ts";
+import { type HookEvent, WORKTREE_EVENT } from "./events.ts";
 import { fieldText, readFrontmatter, writeFrontmatter } from "./frontmatter.ts";
 import { lengthProblem, LIMITS } from "./limits.ts";
 import { globsProblem, ruleProblems, skillProblems, type Trigger, workflowProblems } from "./markdown_rules.ts";
@@ -151,8 +151,6 @@ export function makeScaffold(
 ): Artifact {
   const { places } = to;
   const [bash, powershell] = [join(places.scripts, `${name}.sh`), join(places.scripts, `${name}.ps1`)];
-  // A project's hooks run at its root, and the project may be somewhere else for the next person.
-  const shown = (path: string) => places.scope === "project" ? relativeTo(places.base, path) : path;
   const pieces: Piece[] = [
     textFile(bash, scripts.bash, { executable: true }),
     textFile(powershell, scripts.powershell),
@@ -161,8 +159,8 @@ export function makeScaffold(
       path: places.hooks,
       at: ["hooks", event],
       value: {
-        command: `bash ${bashQuoted(shown(bash))} ${event}${guard ? " || exit 2" : ""}`,
-        powershell: powershellLine(shown(powershell), event, { guard }),
+        command: `bash ${scriptPath(bash, event, places).bash} ${event}${guard ? " || exit 2" : ""}`,
+        powershell: powershellLine(scriptPath(powershell, event, places).powershell, event, { guard }),
         show_output: showOutput,
       },
     })),
@@ -170,14 +168,27 @@ export function makeScaffold(
   return artifact("hook", name, { to, pieces });
 }
 
+/** A script as the lines of an event name it. */
+function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places, "scope" | "base">): Scripts {
+  // A project's hooks run at its root, and the project may be somewhere else for the next person.
+  const named = scope === "project" ? relativeTo(base, path) : path;
+  const [bash, powershell] = [bashQuoted(named), powershellQuoted(named)];
+  if (named === path || event !== WORKTREE_EVENT) return { bash, powershell };
+  return {
+    bash: `"\${ROOT_WORKSPACE_PATH:-.}"/${bash}`,
+    // Without double quotes, which a program that starts the shell may lose; an unset variable leaves the name as it is.
+    powershell: `([IO.Path]::Combine([string]$env:ROOT_WORKSPACE_PATH, ${powershell}))`,
+  };
+}
+
 /**
  * Runs a script's text in the shell that is there, since an execution policy forbids files and a second shell would cost
  * a third of a second. A script that is not there leaves no exit code, which is not 0 either.
  */
-function powershellLine(path: string, event: string, { guard }: { guard: boolean }): string {
+function powershellLine(script: string, event: string, { guard }: { guard: boolean }): string {
   const code = guard ? 2 : 1;
-  const script = `[scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath ${powershellQuoted(path)}))`;
-  return `$ErrorActionPreference = 'Stop'; try { $input | & (${script}) ${event} } catch { exit ${code} }; ` +
+  const block = `[scriptblock]::Create((Get-Content -Raw -Encoding UTF8 -LiteralPath ${script}))`;
+  return `$ErrorActionPreference = 'Stop'; try { $input | & (${block}) ${event} } catch { exit ${code} }; ` +
     `if ($LASTEXITCODE -ne 0) { exit ${code} }`;
 }
 

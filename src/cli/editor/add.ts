@@ -1,7 +1,7 @@
 /** Adds or renews one artifact. */
 import type { Artifact } from "../../editor/artifact.ts";
 import { didYouMean } from "../../config/suggest.ts";
-import { DIALECT_IDS, DIALECTS } from "../../editor/dialect.ts";
+import { DIALECT_IDS, DIALECTS, editorDirectories } from "../../editor/dialect.ts";
 import { EVENTS, type HookEvent, isEvent } from "../../editor/events.ts";
 import {
   type Destination,
@@ -139,8 +139,12 @@ export async function scaffoldHook(
   const named = options.event.length === 0 ? events : eventsOf(options.event);
   const wrong = named.find((event) => guard ? !events.includes(event) : !event.startsWith("post_"));
   if (wrong !== undefined) throw new AgentcliError("usage", `${name} is not for the event ${wrong}`);
-  const scripts = scriptsOf(name, readParameters(name, options.set));
-  return makeScaffold(name, scripts, { events: named, guard, showOutput, to });
+  const parameters = readParameters(name, options.set);
+  // Where the directory of the editor is not committed, a new worktree has no guard.
+  if (name === "setup-worktree" && !parameters.has("copy")) {
+    parameters.set("copy", editorDirectories(to.dialect).join(","));
+  }
+  return makeScaffold(name, scriptsOf(name, parameters), { events: named, guard, showOutput, to });
 }
 
 function eventsOf(words: readonly string[]): HookEvent[] {

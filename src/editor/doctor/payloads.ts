@@ -1,14 +1,17 @@
-/** What hooks are given when they are tried: one input for each event, on a small project of their own. */
+/** What hooks are given when they are tried: one input for each event. */
 import type { HookEvent } from "../events.ts";
 
-/** A directory made for the trial. `secret` is protected in it, `open` is not. */
-export interface TrialPlace {
+/** What an input speaks of. */
+export interface Touched {
+  path: string;
+  /** The project of the trial. */
   directory: string;
-  open: string;
-  secret: string;
+  /** The worktree that was made, and what it was made from. */
+  worktree: string;
+  workspace: string;
 }
 
-function toolInfo(event: HookEvent, path: string, { directory }: TrialPlace): Record<string, unknown> {
+function toolInfo(event: HookEvent, { path, directory, worktree, workspace }: Touched): Record<string, unknown> {
   switch (event) {
     case "pre_read_code":
     case "post_read_code":
@@ -31,17 +34,17 @@ function toolInfo(event: HookEvent, path: string, { directory }: TrialPlace): Re
     case "post_cascade_response_with_transcript":
       return { transcript_path: `${directory}/transcript.jsonl` };
     case "post_setup_worktree":
-      return { worktree_path: `${directory}/worktree`, root_workspace_path: directory };
+      return { worktree_path: worktree, root_workspace_path: workspace };
   }
 }
 
-/** The input of an event that touches `path`, as the editor writes it. */
-export function payloadOf(event: HookEvent, path: string, place: TrialPlace): string {
+/** The input of an event, as the editor writes it. */
+export function payloadOf(event: HookEvent, touched: Touched): string {
   return JSON.stringify({
     agent_action_name: event,
     trajectory_id: "00000000-0000-4000-8000-000000000001",
     execution_id: "00000000-0000-4000-8000-000000000002",
     timestamp: "2026-01-01T00:00:00.000Z",
-    tool_info: toolInfo(event, path, place),
+    tool_info: toolInfo(event, touched),
   });
 }

@@ -1,18 +1,17 @@
 /** Runs one installed hook as the editor does, and judges what comes of it. */
-import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { AgentcliError } from "../../errors.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
-import { type TemporaryDirectory, withTemporaryDirectory } from "../../platform/temporary.ts";
-import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
-import { lookAt } from "../disk.ts";
-import { type HookEvent, isEvent } from "../events.ts";
+import { withTemporaryDirectory } from "../../platform/temporary.ts";
+import { type HookEvent, isEvent, WORKTREE_EVENT } from "../events.ts";
 import type { FoundArtifact } from "../found.ts";
-import { isScaffold, type ScaffoldId } from "../scaffold_ids.ts";
+import { isScaffold } from "../scaffold_ids.ts";
 import type { Finding } from "./finding.ts";
 import { GUARD_FIX, isGuard } from "./guard_state.ts";
-import { payloadOf, type TrialPlace } from "./payloads.ts";
+import { payloadOf } from "./payloads.ts";
+import { isTriedApart, makeTrialPlace, type TrialPlace } from "./trial_place.ts";
 
 /** A hook may take this long, in milliseconds. */
 const TIME_LIMIT_MS = 30_000;
@@ -20,8 +19,6 @@ const TIME_LIMIT_MS = 30_000;
 const SLOW_MS = 2_000;
 const OUTPUT_LIMIT = 64 * 1024;
 const BLOCKED = 2;
-/** Hooks of ours that write into the project what they are told. */
-const KEEPERS: readonly string[] = ["audit-log", "session-note"] satisfies ScaffoldId[];
 
 interface Trial {
   code: number;
@@ -54,7 +51,8 @@ export async function tryHooks(hooks: readonly FoundArtifact[], scene: TrialScen
     return isEvent(event) ? [{ hook, event }] : [];
   });
   return await withTemporaryDirectory(async (directory) => {
-    const place = preparePlace(directory, scene.root);
+    const needsWorktree = known.some(({ event }) => event === WORKTREE_EVENT);
+    const place = await makeTrialPlace(directory, { ...scene, needsWorktree });
     const findings: Finding[] = [];
     for (const [index, { hook, event }] of known.entries()) {
       await scene.progress(`hook ${index + 1} of ${known.length}: ${subjectOf(hook)}`);
@@ -70,27 +68,6 @@ function untried(error: unknown): Finding[] {
   return [{ level: "failure", subject: "hooks", message: `they were not tried: ${error.message}`, fix: error.hint }];
 }
 
-function preparePlace(directory: TemporaryDirectory, root: string): TrialPlace {
-  // What is kept in the project is kept here of a trial: the script is found as there.
-  for (const { projectDirectory } of DIALECT_IDS.map((id) => DIALECTS[id])) {
-    for (const name of KEEPERS.flatMap((id) => [`${id}.sh`, `${id}.ps1`])) {
-      const script = join(projectDirectory, "hooks", name);
-      const text = lookAt(join(root, script));
-      if (text !== null) directory.write(script, text);
-    }
-  }
-  directory.write(MARKER_NAME, "no-cloud: protected.txt\n");
-  directory.write("protected.txt", "nothing of yours\n");
-  directory.write("open.txt", "one\n");
-  directory.write("transcript.jsonl", "{}\n");
-  directory.write("worktree/.keep", "");
-  return {
-    directory: directory.path,
-    open: join(directory.path, "open.txt"),
-    secret: join(directory.path, "protected.txt"),
-  };
-}
-
 async function tryHook(
   hook: FoundArtifact,
   event: HookEvent,
@@ -103,20 +80,29 @@ async function tryHook(
   if (typeof line !== "string") {
     return [{ level: "warning", subject, message: "it has no command line for this system, so it does nothing here" }];
   }
-  const named = typeof entry.working_directory === "string" ? resolve(root, entry.working_directory) : null;
-  const cwd = named ?? (hook.ours && KEEPERS.includes(hook.name) ? place.directory : root);
-  // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
+  const workspace = isTriedApart(hook) ? place.directory : root;
+  const from = event === WORKTREE_EVENT ? place.worktree : workspace;
+  if (from === null) {
+    return [{ level: "skipped", subject, message: "it was not run: it needs a git worktree", fix: "install git" }];
+  }
+  const base = event === WORKTREE_EVENT ? from : root;
+  const cwd = typeof entry.working_directory === "string" ? resolve(base, entry.working_directory) : from;
   const environment = io.environment();
+  if (event === WORKTREE_EVENT) environment.ROOT_WORKSPACE_PATH = workspace;
+  // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
   if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
   const work = (input: string) => runLine(line, input, { cwd, io, environment });
-  const harmless = await work(payloadOf(event, place.open, place));
+  const touching = (path: string) =>
+    payloadOf(event, { path, directory: place.directory, worktree: place.worktree ?? place.directory, workspace });
+  const harmless = await work(touching(place.open));
   if (harmless === null) {
     const fix = io.os === "windows" ? "install PowerShell" : "install bash";
     return [{ level: "failure", subject, message: "the shell that the editor uses is not there", fix }];
   }
   const findings = judgeHarmless(hook, event, harmless);
+  if (hook.ours && hook.name === "setup-worktree" && harmless.code === 0) findings.push(...judgeCopied(subject, place));
   if (!isGuard(line) || harmless.timedOut) return findings;
-  const blocked = await work(payloadOf(event, place.secret, place));
+  const blocked = await work(touching(place.secret));
   if (blocked !== null) findings.push(judgeBlocked(subject, { trial: blocked, harmless }));
   const unreadable = await work("{");
   if (unreadable !== null && unreadable.code !== BLOCKED) {
@@ -124,6 +110,14 @@ async function tryHook(
     findings.push({ level: "failure", subject, message, fix: GUARD_FIX });
   }
   return findings;
+}
+
+/** Finds out whether the new worktree has what is to be copied into it. */
+function judgeCopied(subject: string, { worktree, copied }: TrialPlace): Finding[] {
+  const missing = copied.filter((name) => lstatInPlace(join(worktree ?? "", name)) === null);
+  if (missing.length === 0) return [];
+  const message = `the new worktree has no ${missing.join(", ")}, which is to be copied into it`;
+  return [{ level: "failure", subject, message, fix: "run its command line in a worktree and see what it says" }];
 }
 
 function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Finding[] {
@@ -139,6 +133,10 @@ function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
     return [{ level: "warning", subject, message: `${message}: every such action of the assistant waits for it` }];
   }
   const fix = fixOf(hook, { code, said });
+  if (event === WORKTREE_EVENT && !(hook.ours && isScaffold(hook.name))) {
+    const message = `it fails with exit ${code} in a new worktree without the files of the project${why}`;
+    return [{ level: "warning", subject, message, fix: "try it in a worktree of the project" }];
+  }
   if (!event.startsWith("pre_")) return failure(`it fails with exit ${code}${why}`, fix);
   return code === BLOCKED
     ? failure(`it blocks a harmless action${why}`, fix)

@@ -8,7 +8,7 @@ import type { Io } from "../../platform/io.ts";
 import { openJournal } from "../../platform/journal.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { sha256 } from "../disk.ts";
-import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
+import { type HookInput, optionalField, stringsIn, textField, WORKTREE_EVENT } from "../events.ts";
 import { exists, realOrNamed } from "../../boundary/real_path.ts";
 import { ProtectedView } from "../guard/view.ts";
 import { appendText } from "./append.ts";
@@ -33,7 +33,7 @@ interface Scene {
 
 /** Does it, and gives what is for standard output. */
 export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
-  const root = await findProjectRoot(hook.cwd, hook.userHome);
+  const root = await findProjectRoot(workspaceOf(hook), hook.userHome);
   const { view, keep } = await ProtectedView.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
   await keep();
   const scene = { root, view, io };
@@ -49,6 +49,12 @@ export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
       await note(hook, scene);
       return "";
   }
+}
+
+/** Where the hook belongs: a new worktree is told of in the project that it was made from. */
+function workspaceOf({ input, cwd }: PostHook): string {
+  const from = input.event === WORKTREE_EVENT ? optionalField(input, "root_workspace_path") : null;
+  return from === null || !exists(from) ? cwd : realOrNamed(from);
 }
 
 /** Whether a text may be kept: it holds no fragment of a protected file. */

@@ -1,0 +1,100 @@
+/** Where hooks are tried: a small project with something protected, and where one is needed a git worktree of it. */
+import { callGit } from "../../boundary/sandbox/git_call.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
+import type { Io } from "../../platform/io.ts";
+import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { isWithin, join, resolve } from "../../platform/path.ts";
+import { findExecutable } from "../../platform/process.ts";
+import type { TemporaryDirectory } from "../../platform/temporary.ts";
+import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
+import { lookAt } from "../disk.ts";
+import { parametersOf } from "../scaffold.ts";
+import type { ScaffoldId } from "../scaffold_ids.ts";
+
+/** Scaffolds that write into the project what they are given: they are tried in a project of their own. */
+const WRITERS: readonly string[] = ["audit-log", "session-note", "setup-worktree"] satisfies ScaffoldId[];
+
+/** One call of git may take this long, in milliseconds. */
+const GIT_LIMIT_MS = 10_000;
+
+/** A project made for the trial. `secret` is protected in it, `open` is not. */
+export interface TrialPlace {
+  directory: string;
+  open: string;
+  secret: string;
+  /** A linked worktree of it with none of its files; null where there is no git, or no hook runs in one. */
+  worktree: string | null;
+  /** What `setup-worktree` is to copy of what the user's project has. */
+  copied: readonly string[];
+}
+
+/** Whether a hook of ours is run in the trial's own project, and not in the user's. */
+export function isTriedApart({ ours, name }: { ours: boolean; name: string }): boolean {
+  return ours && WRITERS.includes(name);
+}
+
+/** Makes the place. `root` is the user's project: the scripts of {@link isTriedApart} are found as there. */
+export async function makeTrialPlace(
+  temporary: TemporaryDirectory,
+  { root, io, needsWorktree }: { root: string; io: Io; needsWorktree: boolean },
+): Promise<TrialPlace> {
+  const directory = join(temporary.path, "project");
+  const write = (name: string, text: string) => temporary.write(join("project", name), text);
+  for (const { projectDirectory } of DIALECT_IDS.map((id) => DIALECTS[id])) {
+    for (const name of WRITERS.flatMap((id) => [`${id}.sh`, `${id}.ps1`])) {
+      const script = join(projectDirectory, "hooks", name);
+      const text = lookAt(join(root, script));
+      if (text !== null) write(script, text);
+    }
+  }
+  write(MARKER_NAME, "no-cloud: protected.txt\n");
+  write("protected.txt", "nothing of yours\n");
+  write("open.txt", "one\n");
+  write("transcript.jsonl", "{}\n");
+  const worktree = needsWorktree ? await makeWorktree(directory, join(temporary.path, "worktree"), io) : null;
+  const copied = copiedNames(root);
+  for (const name of copied) {
+    if (lstatInPlace(join(directory, name)) !== null) continue;
+    write(statInPlace(join(root, name))?.kind === "directory" ? join(name, "one.txt") : name, "one\n");
+  }
+  return {
+    directory,
+    open: join(directory, "open.txt"),
+    secret: join(directory, "protected.txt"),
+    worktree,
+    copied,
+  };
+}
+
+/** What the installed script of `setup-worktree` copies and the project has. */
+function copiedNames(root: string): string[] {
+  const scripts = DIALECT_IDS.flatMap((id) =>
+    lookAt(join(root, DIALECTS[id].projectDirectory, "hooks", "setup-worktree.sh")) ?? []
+  );
+  const names = scripts.flatMap((text) => parametersOf("setup-worktree", text).get("copy")?.split(",") ?? []);
+  return names.map((name) => name.trim()).filter((name) => {
+    const path = resolve(root, name);
+    return path !== root && isWithin(root, path) && statInPlace(path) !== null;
+  });
+}
+
+/** Makes a repository of a directory, and an empty linked worktree of it. Null where there is no git that does so. */
+async function makeWorktree(top: string, worktree: string, io: Io): Promise<string | null> {
+  const git = await findExecutable("git", io.env("PATH") ?? "", { notBelow: [top] });
+  if (git === null) return null;
+  const steps = [
+    ["init", "--quiet"],
+    ["commit", "--quiet", "--allow-empty", "--message=trial"],
+    ["worktree", "add", "--quiet", "--detach", worktree],
+  ];
+  for (const args of steps) {
+    const { code } = await callGit({ git, top }, {
+      args,
+      timeoutMs: GIT_LIMIT_MS,
+      settings: { "user.name": "agentcli", "user.email": "agentcli@localhost" },
+      onOutput() {},
+    });
+    if (code !== 0) return null;
+  }
+  return worktree;
+}
