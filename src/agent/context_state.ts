@@ -4,9 +4,7 @@ import type { ToolSchema } from "../provider/types.ts";
 import { imagesOf, type SessionItem } from "../session/item.ts";
 import { type HistoryOptions, messageOf } from "./request.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
-
-/** How the tools of a session are offered: as such, described in the system message, or not at all. */
-export type ToolProtocol = "native" | "text" | "none";
+import type { ToolProtocol } from "./tool_protocol.ts";
 
 /** The part of a session that changes with every reply. The engine alone changes it. */
 export interface ContextState {
@@ -28,7 +26,7 @@ export interface ContextState {
     repliesSince: number;
   };
   /** Notices that are given once. */
-  said: Set<"truncated" | "text_calls" | "tight">;
+  said: Set<"truncated" | "tight">;
   /** How items become messages; holds the messages that were made. */
   readonly history: HistoryOptions;
   /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */

@@ -1,10 +1,9 @@
-/** What replies and failures teach about the server: tokens, the window, and whether it takes tools. */
+/** What replies and failures teach about the server: tokens and the window. */
 import type { TurnListener } from "../protocol/turn_event.ts";
 import { wordsOf } from "../provider/content.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
 import type { Usage } from "../provider/types.ts";
 import { estimateOf, requestBytes } from "./chat_request.ts";
-import { tellBreak } from "./prefix_break.ts";
 import { buildMessages } from "./request.ts";
 import { type Session, setWindow } from "./session.ts";
 import { estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
@@ -119,19 +118,4 @@ export async function learnFromOverflow(
   }
   const smaller = Math.floor(Math.min(model.contextWindow, estimateOf(session)) * 0.8);
   setWindow(session, Math.max(smaller, SMALLEST_WINDOW), "learnt");
-}
-
-/** From here on tools are described as text; remembered, so that the next session starts there. Said once. */
-export async function switchToTextCalls(session: Session, { emit }: { emit: TurnListener }): Promise<void> {
-  const { context, model } = session;
-  const bytesBefore = requestBytes(session);
-  context.toolProtocol = "text";
-  context.said.add("text_calls");
-  await emit({
-    kind: "notice",
-    text: `${model.provider} takes no tools with ${model.entry.id}: tools are described in the prompt instead ` +
-      "(tool_calls: text in providers.yaml says so from the start)",
-  });
-  await tellBreak(session, { emit }, { reason: "tool_calls_as_text", bytesKept: 0, bytesBefore, callIds: [] });
-  await session.server.remember({ toolCalls: "text" });
 }

@@ -1,5 +1,5 @@
 /** Every break of the prefix is counted and told: the server has to read the prompt anew from there. */
-import type { PrefixBreakReason, TurnListener } from "../protocol/turn_event.ts";
+import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
 import { requestBytes } from "./chat_request.ts";
 import type { Session } from "./session.ts";
 
@@ -7,12 +7,21 @@ import type { Session } from "./session.ts";
 export async function tellBreak(
   session: Session,
   { emit }: { emit: TurnListener },
-  happened: { reason: PrefixBreakReason; bytesKept: number; bytesBefore: number; callIds: string[] },
+  happened: Omit<PrefixBreak, "kind" | "bytesAfter" | "count">,
 ): Promise<void> {
   const { context } = session;
   if (context.sentBytes <= happened.bytesKept) return;
-  context.breaks++;
-  const bytesAfter = requestBytes(session);
   context.sentBytes = happened.bytesKept;
-  await emit({ kind: "prefix_break", ...happened, bytesAfter, count: context.breaks });
+  await announceBreak(session, { emit }, happened);
+}
+
+/** Counts a break and tells of it, also where the request that it is about was sent since. */
+export async function announceBreak(
+  session: Session,
+  { emit }: { emit: TurnListener },
+  happened: Omit<PrefixBreak, "kind" | "bytesAfter" | "count">,
+): Promise<void> {
+  const { context } = session;
+  context.breaks++;
+  await emit({ kind: "prefix_break", ...happened, bytesAfter: requestBytes(session), count: context.breaks });
 }

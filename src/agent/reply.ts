@@ -7,14 +7,16 @@ import { type AssistantItem, callId, showsImages, type ToolCall } from "../sessi
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
 import { lateHold } from "./late_hold.ts";
-import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, switchToTextCalls } from "./learn.ts";
+import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest } from "./learn.ts";
 import { limitsOf } from "./limits.ts";
 import { nextPosition, type Session, sessionLabel } from "./session.ts";
+import type { ShapeTrial } from "./shape_trial.ts";
 import { recoverTextCalls } from "./text_calls.ts";
+import { asksForShape } from "./tool_protocol.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
-const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "request"]);
+const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "template", "request"]);
 
 /** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
@@ -22,21 +24,36 @@ export async function nextReply(session: Session, turn: RunningTurn): Promise<As
   await lookAgain(session);
   if (session.items.some(showsImages)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
   await fitContext(session, turn);
+  const shapes: Shapes = { trial: null };
+  try {
+    return await askUntilTaken(session, turn, shapes);
+  } finally {
+    shapes.trial?.end();
+  }
+}
+
+/** The shapes that a request is tried in, once the server could not take the first. */
+interface Shapes {
+  trial: ShapeTrial | null;
+}
+
+/** Asks again while what the server taught helps. */
+async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes): Promise<AssistantItem> {
   let roomMade = false;
   for (;;) {
     const asked: Asked = { messageId: `msg_${crypto.randomUUID().replaceAll("-", "")}`, text: "" };
     const sent = noteRequest(session);
     try {
-      const item = await ask(session, { asked, sent }, turn);
+      const item = await ask(session, { asked, sent, shapes }, turn);
       // What took one image takes more.
       if (session.context.sight === null && session.items.some(showsImages)) session.context.sight = true;
       return item;
     } catch (error) {
       turn.signal.throwIfAborted();
       const failure = error instanceof ProviderFailure ? error : null;
-      if (failure?.kind === "no_tools" && session.context.toolProtocol === "native") {
-        await switchToTextCalls(session, turn);
-        continue;
+      if (failure !== null && asksForShape(failure.kind)) {
+        shapes.trial ??= new (await import("./shape_trial.ts")).ShapeTrial(session);
+        if (await shapes.trial.next(failure, turn)) continue;
       }
       if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
         const { learnFromBlindness } = await import("./sight.ts");
@@ -84,7 +101,7 @@ function overflow(session: Session, failure: ProviderFailure): AgentcliError {
 
 async function ask(
   session: Session,
-  { asked, sent }: { asked: Asked; sent: SentRequest },
+  { asked, sent, shapes }: { asked: Asked; sent: SentRequest; shapes: Shapes },
   turn: RunningTurn,
 ): Promise<AssistantItem> {
   const { clock } = turn.io;
@@ -127,6 +144,7 @@ async function ask(
   const recovered = await recoverTextCalls(reply, session.schemas);
   if (recovered === null) await emitText(hold.end());
   await learnFromReply(session, { usage: reply.usage, sent }, turn);
+  await shapes.trial?.keep(turn);
   return await takeReply(session, { reply, messageId, recovered }, turn);
 
   function emitText(text: string): void | Promise<void> {

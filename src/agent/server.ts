@@ -1,4 +1,5 @@
 /** What a session may ask of its server besides replies, and where it leaves what it learnt. Passed in; may be nothing. */
+import type { LearntToolCalls } from "../provider/known_models.ts";
 import type { AskModel } from "./turn_options.ts";
 
 /** A model for side work, with what limits it. */
@@ -18,7 +19,7 @@ export interface SideModel {
 export interface LearntFacts {
   /** Tokens; null forgets what was known. */
   window?: number | null;
-  toolCalls?: "text";
+  toolCalls?: LearntToolCalls;
 }
 
 /** The server of a session. No function throws; what cannot be found out is null. */

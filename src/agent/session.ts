@@ -9,11 +9,12 @@ import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { ContentScanner } from "./content_scanner.ts";
-import { type ContextState, createContextState, type ToolProtocol } from "./context_state.ts";
+import { type ContextState, createContextState } from "./context_state.ts";
 import { type CallGuard, createCallGuard, createFailureGuard, type FailureGuard } from "./guards.ts";
 import { replyLimit } from "./limits.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
+import type { ToolProtocol } from "./tool_protocol.ts";
 
 /** Where a window is known from. `assumed` windows grow with what the server proves to take. */
 export type WindowSource = "configured" | "found" | "learnt" | "assumed";

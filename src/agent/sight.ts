@@ -52,7 +52,7 @@ export async function learnFromBlindness(
   if (isBlind) context.sight = false;
   const lastReply = items.findLastIndex((item) => item.kind === "assistant");
   const unanswered = items.slice(lastReply + 1).filter(showsImages);
-  if (failure.kind === "request" && unanswered.length === 0) return false;
+  if ((failure.kind === "request" || failure.kind === "template") && unanswered.length === 0) return false;
   // An image that cannot be read is one that this request was the first to hold; of the others a reply has told.
   const from = isBlind || unanswered.length === 0 ? 0 : lastReply + 1;
   const why = isBlind ? BLIND : "the server did not take it";

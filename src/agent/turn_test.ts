@@ -25,9 +25,10 @@ const tools = [
   testTool("Huge", ({ path }) => `${path} `.repeat(20_000)),
 ];
 
+type FailedStep = "context" | "no_tools" | "template" | "lost";
 type Step =
   | { kind: "reply"; reply: ScriptedReply }
-  | { kind: "failure"; failure: "context" | "no_tools" | "lost" }
+  | { kind: "failure"; failure: FailedStep }
   | { kind: "abort" };
 
 const call = fc.record({
@@ -50,7 +51,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 1,
-    arbitrary: fc.constantFrom("context" as const, "no_tools" as const, "lost" as const).map((failure): Step => ({
+    arbitrary: fc.constantFrom<FailedStep>("context", "no_tools", "template", "lost").map((failure): Step => ({
       kind: "failure",
       failure,
     })),
@@ -58,7 +59,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Step>({ kind: "abort" }) },
 );
 
-function failureOf(kind: "context" | "no_tools" | "lost"): ProviderFailure {
+function failureOf(kind: FailedStep): ProviderFailure {
   const code = kind === "context" ? "context_overflow" : "provider_error";
   return new ProviderFailure(code, `it is ${kind}`, { kind, ...(kind === "context" ? { contextWindow: 4096 } : {}) });
 }

@@ -96,7 +96,7 @@ const prefixBreakSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_prefix_break"),
   ...base,
-  reason: z.enum(["shortened", "compacted", "images_left_out", "tool_calls_as_text"]),
+  reason: z.enum(["shortened", "compacted", "images_left_out", "one_call_a_message", "tool_calls_as_text"]),
   bytes_kept: z.number(),
   bytes_before: z.number(),
   bytes_after: z.number(),

@@ -54,7 +54,12 @@ export interface TurnResult {
 }
 
 /** Why a request does not begin with the bytes of the one before. */
-export type PrefixBreakReason = "shortened" | "compacted" | "images_left_out" | "tool_calls_as_text";
+export type PrefixBreakReason =
+  | "shortened"
+  | "compacted"
+  | "images_left_out"
+  | "one_call_a_message"
+  | "tool_calls_as_text";
 
 /** The next request does not begin with the bytes of the one before: the server has to read it anew from there. */
 export interface PrefixBreak {

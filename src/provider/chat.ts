@@ -126,7 +126,10 @@ class Attempts {
 
   #fieldToDrop(failure: ProviderFailure): string | null {
     const { status } = failure.facts;
-    if (failure.kind !== "request" || (status !== 400 && status !== 422) || this.#serverError === null) return null;
+    if (
+      (failure.kind !== "request" && failure.kind !== "template") || (status !== 400 && status !== 422) ||
+      this.#serverError === null
+    ) return null;
     return refusedField(this.#serverError, this.#optional);
   }
 }

@@ -67,6 +67,23 @@ const NO_IMAGES = new RegExp(
 const BAD_IMAGE =
   /(?:load|decode|process|read|open|parse|identify|invalid|unsupported|corrupt\w*|bad)\W+(?:\w+\W+){0,2}images?\b|\bimages?\W+(?:\w+\W+){0,3}(?:invalid|corrupt|decode|unsupported)/i;
 
+/**
+ * A chat template that cannot show what the request holds. llama.cpp and LM Studio speak of Jinja, older llama.cpp of a
+ * place in the template, Ollama of its own kind of templates; vLLM and mlx-lm (HTTP 404) pass on what the template says.
+ */
+const TEMPLATE = new RegExp(
+  [
+    "jinja",
+    "template",
+    "at row \\d+, column \\d+",
+    "single tool.calls",
+    "roles must alternate",
+    "roles? (?:is |are )?not supported",
+    "only .{0,60}\\broles are supported",
+  ].join("|"),
+  "i",
+);
+
 /** The first rule that holds gives the kind. */
 const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }[] = [
   { kind: "context", when: ({ text }) => OVERFLOW.test(text) },
@@ -103,6 +120,7 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
     kind: "request",
     when: ({ text }) => /mmproj|failed to parse (?:messages|tool call arguments)|json\.exception/i.test(text),
   },
+  { kind: "template", when: ({ text }) => TEMPLATE.test(text) },
   { kind: "transient", when: ({ status }) => status >= 500 },
   { kind: "request", when: ({ status }) => status >= 400 },
   { kind: "stream", when: () => true },
@@ -209,6 +227,11 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
     code: "provider_error",
     says: ({ where, message }) => `takes no tools with this model (${where})${message}`,
     hint: () => "set `tool_calls: text` for the model in providers.yaml",
+  },
+  template: {
+    code: "provider_error",
+    says: ({ where, message }) => `has a chat template that cannot show this conversation (${where})${message}`,
+    hint: () => "give the server another chat template (llama-server: --chat-template-file), or choose another model",
   },
   no_images: {
     code: "provider_error",

@@ -15,6 +15,7 @@ export type FailureKind =
   | "quota"
   | "cloud_disabled"
   | "no_tools"
+  | "template"
   | "no_images"
   | "bad_image"
   | "tool_parse"

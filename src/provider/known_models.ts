@@ -22,13 +22,16 @@ export interface ModelAddress {
   model: string;
 }
 
+/** How calls have to be sent to a server that does not take several in one message (`single`), or none (`text`). */
+export type LearntToolCalls = "single" | "text";
+
 /** What is known; a part that is not known, or too old, is absent. */
 export interface ModelKnowledge {
   /** Tokens; null: the server was asked and does not tell. */
   window?: number | null;
   /** Of the table of fingerprints; null: asked, and not recognised. */
   server?: string | null;
-  toolCalls?: "text";
+  toolCalls?: LearntToolCalls;
 }
 
 /** An entry of the file. Times are milliseconds since 1970. */
@@ -36,7 +39,7 @@ interface Entry {
   window?: number | null;
   server?: string | null;
   windowAt?: number;
-  toolCalls?: "text";
+  toolCalls?: LearntToolCalls;
   toolCallsAt?: number;
 }
 
@@ -108,14 +111,14 @@ async function readEntries(home: Home): Promise<Map<string, Entry>> {
 
 function entryOf(value: unknown): Entry {
   const fields = fieldsOf(value);
-  const { server } = fields;
+  const { server, toolCalls } = fields;
   const window = fields["window"] === null ? null : tokens(fields["window"]) ?? undefined;
   const [windowAt, toolCallsAt] = [timeOf(fields["windowAt"]), timeOf(fields["toolCallsAt"])];
   return {
     ...(window === undefined ? {} : { window }),
     ...(typeof server === "string" || server === null ? { server } : {}),
     ...(windowAt === undefined ? {} : { windowAt }),
-    ...(fields["toolCalls"] === "text" ? { toolCalls: "text" } : {}),
+    ...(toolCalls === "single" || toolCalls === "text" ? { toolCalls } : {}),
     ...(toolCallsAt === undefined ? {} : { toolCallsAt }),
   };
 }

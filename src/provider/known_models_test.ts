@@ -27,6 +27,18 @@ Deno.test("what was learnt of a model is known for a while, each part by its own
   });
 });
 
+Deno.test("how calls have to be sent is known in both forms, and a form of a later version is none", async () => {
+  await inHome(async (home) => {
+    for (const toolCalls of ["single", "text"] as const) {
+      await rememberModel(home, address, { facts: { toolCalls }, now: 1 });
+      assert.deepEqual(await recallModel(home, address, { now: 2 }), { toolCalls });
+    }
+    const text = await home.read("cache/servers.json") ?? "";
+    await home.write("cache/servers.json", text.replace('"text"', '"other"'));
+    assert.deepEqual(await recallModel(home, address, { now: 2 }), {});
+  });
+});
+
 Deno.test("a window can be forgotten, and that there is none can be known", async () => {
   await inHome(async (home) => {
     await rememberModel(home, address, { facts: { window: null, server: null }, now: 1 });

@@ -9,6 +9,7 @@ const BREAKS = {
   shortened: "old tool results were shortened; the server reads the session anew",
   compacted: "the session starts from a summary",
   images_left_out: "without those images; the server reads the session anew",
+  one_call_a_message: "one call a message from here on",
   tool_calls_as_text: "tools are described as text from here on",
 } as const;
 

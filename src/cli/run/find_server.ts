@@ -33,7 +33,8 @@ export interface ServerSearch {
  */
 export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> {
   const { io, home, endpoint, entry } = search;
-  if (entry.contextWindow !== undefined && entry.toolCalls !== undefined) return {};
+  // Calls as such leave open how many of them a message may hold.
+  if (entry.contextWindow !== undefined && (entry.toolCalls ?? "native") !== "native") return {};
   const address = { baseUrl: endpoint.baseUrl, model: entry.id };
   const known = await recallModel(home, address, { now: io.clock.now() });
   if (entry.contextWindow !== undefined || known.window !== undefined) return known;

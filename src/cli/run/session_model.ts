@@ -1,7 +1,7 @@
 /** What a session knows of its model before the first request. */
-import type { ToolProtocol } from "../../agent/context_state.ts";
 import { ASSUMED_WINDOW, replyLimit } from "../../agent/limits.ts";
 import type { SessionModel } from "../../agent/session.ts";
+import { protocolNamed, safest, type ToolProtocol } from "../../agent/tool_protocol.ts";
 import type { ModelKnowledge } from "../../provider/known_models.ts";
 import type { SessionContext } from "../../session/line.ts";
 import type { ChosenModel } from "./choose_model.ts";
@@ -27,15 +27,15 @@ export function sessionModel(
   };
 }
 
-/** How tools are offered: what is configured, else as the stored session did, else what is known, else native. */
+/**
+ * How tools are offered and calls sent back: what is configured, else as the stored session did and as the server is known
+ * to need it. Configured calls as such leave open how many of them a message may hold.
+ */
 export function toolProtocolOf(
   { entry }: Pick<ChosenModel, "entry">,
   { known, before }: { known: ModelKnowledge; before: SessionContext | null },
 ): ToolProtocol {
-  return entry.toolCalls ?? storedProtocol(before) ?? known.toolCalls ?? "native";
-}
-
-function storedProtocol(before: SessionContext | null): ToolProtocol | undefined {
-  const protocol = before?.toolProtocol;
-  return protocol === "native" || protocol === "text" || protocol === "none" ? protocol : undefined;
+  const found = safest([protocolNamed(before?.toolProtocol), known.toolCalls, "native"]) ?? "native";
+  if (entry.toolCalls === "native" && found === "single") return found;
+  return entry.toolCalls ?? found;
 }

@@ -13,6 +13,7 @@ const BREAKS = {
   shortened: "shortened old tool results",
   compacted: "the session starts from a summary",
   images_left_out: "without those images",
+  one_call_a_message: "one call a message from here on",
   tool_calls_as_text: "tools are described as text from here on",
 } as const;
 

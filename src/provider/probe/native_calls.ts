@@ -53,7 +53,8 @@ async function call(subject: Subject, wanted: Wanted, signal: AbortSignal): Prom
 /** Every other part of the request was taken without tools before, so a refusal of the request is one of the tools. */
 function refusesTools(error: unknown): boolean {
   if (!(error instanceof ProviderFailure)) return false;
-  return error.kind === "no_tools" || (error.kind === "request" && (error.facts.status ?? 0) >= 400);
+  return error.kind === "no_tools" || error.kind === "template" ||
+    (error.kind === "request" && (error.facts.status ?? 0) >= 400);
 }
 
 /** One call of one tool. */

@@ -37,7 +37,7 @@ export async function useToolResult(
     const used = await ask(historyOf(turn.how, ""));
     return { how: turn.how, used, reasoningNeeded: reasoning === "" ? null : false };
   } catch (error) {
-    const refused = error instanceof ProviderFailure && error.kind === "request";
+    const refused = error instanceof ProviderFailure && (error.kind === "request" || error.kind === "template");
     if (!refused || reasoning === "" || turn.how === "text") throw error;
     return { how: turn.how, used: await ask(historyOf(turn.how, reasoning)), reasoningNeeded: true };
   }

@@ -1,0 +1,99 @@
+/** A request that the server could not take, sent again in other shapes; what worked is kept and remembered. */
+import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
+import type { ProviderFailure } from "../provider/failure.ts";
+import { bytesUpTo, requestBytes } from "./chat_request.ts";
+import { announceBreak } from "./prefix_break.ts";
+import type { Session } from "./session.ts";
+import { shapesAfter, type ToolProtocol } from "./tool_protocol.ts";
+
+/** What changes where the session goes on in this shape, in the words of the retry; null where nothing would. */
+const CHANGES: Partial<
+  Record<ToolProtocol, {
+    how: string;
+    reason: PrefixBreak["reason"];
+    /** The first item of the session that is sent otherwise; -1 for what stands before the items, null for none. */
+    from(session: Session): number | null;
+  }>
+> = {
+  single: {
+    how: "with one call a message",
+    reason: "one_call_a_message",
+    from({ items }) {
+      const at = items.findIndex((item) => item.kind === "assistant" && item.calls.length > 1);
+      return at < 0 ? null : at;
+    },
+  },
+  text: {
+    how: "with the tools described in the prompt",
+    reason: "tool_calls_as_text",
+    from: ({ schemas, items }) => schemas.length > 0 || items.some((item) => item.kind === "tool_result") ? -1 : null,
+  },
+};
+
+/** The shapes that one reply is asked for in. */
+export class ShapeTrial {
+  readonly #session: Session;
+  /** What the session had before; a failure of all leaves it with that. */
+  readonly #before: ToolProtocol;
+  #tried: Pick<PrefixBreak, "reason" | "bytesKept" | "bytesBefore"> | null = null;
+  #attempt = 0;
+
+  constructor(session: Session) {
+    this.#session = session;
+    this.#before = session.context.toolProtocol;
+  }
+
+  /** Changes to the next shape that may help; false, and back to the first, where none is left. */
+  async next(failure: ProviderFailure, { emit }: { emit: TurnListener }): Promise<boolean> {
+    const session = this.#session;
+    const { context } = session;
+    const left = shapesAfter(context.toolProtocol, failure.kind).flatMap((name) => {
+      const at = CHANGES[name]?.from(session) ?? null;
+      return at === null ? [] : [{ name, at }];
+    });
+    const [next] = left;
+    const change = next === undefined ? undefined : CHANGES[next.name];
+    if (next === undefined || change === undefined || failure.partial !== null) {
+      this.end();
+      return false;
+    }
+    const { at } = next;
+    const bytesKept = Math.min(at < 0 ? 0 : bytesUpTo(session, at), this.#tried?.bytesKept ?? Infinity);
+    const bytesBefore = this.#tried?.bytesBefore ?? requestBytes(session);
+    this.#tried = { reason: change.reason, bytesKept, bytesBefore };
+    context.toolProtocol = next.name;
+    context.sentBytes = Math.min(context.sentBytes, bytesKept);
+    const attempt = ++this.#attempt;
+    const reason = `${failure.message}; sent again ${change.how}`;
+    const { kind, facts: { status = null } } = failure;
+    await emit({
+      kind: "retry",
+      notice: { kind, attempt, maxRetries: attempt + left.length - 1, delayMs: 0, status, reason },
+    });
+    return true;
+  }
+
+  /** After a reply: the session goes on in the shape that worked, and so does the next one with this model. */
+  async keep({ emit }: { emit: TurnListener }): Promise<void> {
+    const { context, model, server } = this.#session;
+    if (this.#tried === null) return;
+    const tried = this.#tried;
+    this.#tried = null;
+    if (context.toolProtocol === "text") {
+      await emit({
+        kind: "notice",
+        text: `${model.provider} takes no tools with ${model.entry.id}: tools are described in the prompt instead ` +
+          "(tool_calls: text in providers.yaml says so from the start)",
+      });
+    }
+    await announceBreak(this.#session, { emit }, { ...tried, callIds: [] });
+    const { toolProtocol } = context;
+    if (toolProtocol === "single" || toolProtocol === "text") await server.remember({ toolCalls: toolProtocol });
+  }
+
+  /** Without a reply nothing was learnt: another failure says nothing of the shape. */
+  end(): void {
+    if (this.#tried !== null) this.#session.context.toolProtocol = this.#before;
+    this.#tried = null;
+  }
+}

@@ -1,0 +1,133 @@
+/** Servers whose chat template cannot show all that a request may hold: found out, once, and kept to. */
+import assert from "node:assert/strict";
+import { ask, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
+import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+// deno-lint-ignore no-explicit-any -- bodies of requests, as they came
+type Body = any;
+
+/** What llama-server puts before the words of a template. */
+const JINJA =
+  "\n------------\nWhile executing CallExpression at line 71, column 32 in source:\n...\nError: Jinja Exception: ";
+const SINGLE_CALLS = refuse(500, `${JINJA}This model only supports single tool-calls at once!`);
+const NO_PARSER = refuse(400, "Unable to generate parser for this template. Automatic parser generation failed: ");
+
+function callCounts(body: Body): number[] {
+  return body.messages.map((message: Body) => message.tool_calls?.length ?? 0);
+}
+
+function hasParallelCalls(body: Body): boolean {
+  return callCounts(body).some((count) => count > 1);
+}
+
+/** Reads both files at once, whichever way tools are offered, then says what the second was. */
+function readsBoth(body: Body): Step {
+  const said = JSON.stringify(body.messages);
+  if (said.includes("alpha") && said.includes("beta")) return say("alpha and beta");
+  if (body.tools !== undefined) return ask(want("read", { path: "a.txt" }), want("read", { path: "b.txt" }));
+  const call = (path: string) =>
+    `<tool_call>\n${JSON.stringify({ name: "Read", arguments: { file_path: path } })}\n</tool_call>`;
+  return say(`${call("a.txt")}\n${call("b.txt")}`);
+}
+
+/** A home with both files and the server as `loc`, its window known. */
+async function homeWith(baseUrl: string, model: Record<string, unknown> = {}): Promise<TemporaryHome> {
+  const home = await temporaryHome();
+  await home.write("a.txt", "alpha\n");
+  await home.write("b.txt", "beta\n");
+  await configure(home, { loc: { baseUrl, models: [{ id: "fake", context_window: 32768, ...model }] } });
+  return home;
+}
+
+/** Each request begins with the messages of the one before. */
+function assertStablePrefix(bodies: readonly Body[]): void {
+  bodies.forEach((body, at) => {
+    const before = bodies[at - 1];
+    if (before === undefined) return;
+    assert.deepEqual(body.messages.slice(0, before.messages.length), before.messages, `request ${at}`);
+    assert.deepEqual(body.tools, before.tools);
+  });
+}
+
+Deno.test("a template that refuses parallel calls in the history gets one call a message, in the next runs at once", async () => {
+  await using server = startFakeServer({
+    script: ({ json }) => hasParallelCalls(json) ? SINGLE_CALLS : readsBoth(json),
+  });
+  await using home = await homeWith(server.baseUrl);
+  const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(done.stdout, "alpha and beta\n");
+  assert.match(done.stderr, /single tool-calls[^]*sent again with one call a message/);
+  assert.deepEqual(server.chats().map(({ json }) => callCounts(json)), [[0, 0], [0, 0, 2, 0, 0], [0, 0, 1, 0, 1, 0]]);
+  const before = server.chats().length;
+  for (const more of [[], ["--continue"]]) {
+    const next = await runProgram(["run", "once more", ...more], { home });
+    assert.equal(next.code, 0, next.stderr);
+    assert.doesNotMatch(next.stderr, /sent again/);
+  }
+  const bodies = server.chats().slice(before).map(({ json }) => json);
+  assert.ok(bodies.every((body) => !hasParallelCalls(body)));
+  assertStablePrefix(bodies.slice(1));
+});
+
+Deno.test("a stored session with parallel calls goes on with a server whose template refuses them", async () => {
+  let refuses = false;
+  await using server = startFakeServer({
+    script: ({ json }) => refuses && hasParallelCalls(json) ? SINGLE_CALLS : readsBoth(json),
+  });
+  // Calls as such are configured: how many of them a message holds is found out all the same.
+  await using home = await homeWith(server.baseUrl, { tool_calls: "native" });
+  assert.equal((await runProgram(["run", "read a.txt and b.txt"], { home })).code, 0);
+  refuses = true;
+  const before = server.chats().length;
+  for (const prompt of ["and now?", "and then?"]) {
+    const done = await runProgram(["run", "--continue", prompt], { home });
+    assert.equal(done.code, 0, done.stderr);
+  }
+  assert.deepEqual(server.chats().slice(before).map(({ json }) => hasParallelCalls(json)), [true, false, false]);
+});
+
+Deno.test("a template that fails on the tools gets them as text; what fails in every shape is told and not kept", async () => {
+  let isBroken = true;
+  await using server = startFakeServer({
+    script: ({ json }) => json.tools !== undefined || isBroken ? NO_PARSER : readsBoth(json),
+  });
+  await using home = await homeWith(server.baseUrl);
+  const broken = await runProgram(["run", "read a.txt and b.txt", "--json"], { home });
+  assert.notEqual(broken.code, 0);
+  const { error_code: code, errors, hint } = JSON.parse(broken.stdout);
+  assert.equal(code, "provider_error");
+  assert.match(errors.join(), /loc has a chat template that cannot show this conversation \(HTTP 400\)/);
+  assert.match(hint, /--chat-template-file/);
+  isBroken = false;
+  const before = server.chats().length;
+  for (const _ of [1, 2]) {
+    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    assert.equal(done.stdout, "alpha and beta\n", done.stderr);
+  }
+  const chats = server.chats().slice(before).map(({ json }) => json);
+  assert.deepEqual(chats.map((body) => body.tools !== undefined), [true, false, false, false, false]);
+  for (const body of chats.slice(1)) {
+    assert.ok(
+      body.messages.every(({ role }: Body, at: number) => role === ["system", "user", "assistant"][at && 2 - at % 2]),
+    );
+  }
+});
+
+Deno.test("words of a template inside another failure change nothing for the next run", async () => {
+  let failed = false;
+  await using server = startFakeServer({
+    script: ({ json, index }) => {
+      if (index === 1) return SINGLE_CALLS;
+      if (index === 2) failed = true;
+      return index === 2 ? refuse(401, "Invalid API Key") : readsBoth(json);
+    },
+  });
+  await using home = await homeWith(server.baseUrl);
+  const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+  assert.equal(done.code, 5, done.stderr);
+  assert.ok(failed);
+  const next = await runProgram(["run", "read a.txt and b.txt"], { home });
+  assert.equal(next.stdout, "alpha and beta\n", next.stderr);
+  assert.ok(hasParallelCalls(server.chats().at(-1)?.json));
+});
