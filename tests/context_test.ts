@@ -134,7 +134,7 @@ Deno.test("a prompt cut by the server is told, with the command that fixes it", 
 Deno.test("an overflow is answered with a summary by the model of role compact and one retry, and teaches", async () => {
   await using home = await temporaryHome();
   const rounds = 6;
-  for (let i = 0; i < rounds; i++) await home.write(`f${i}.txt`, `file ${i} `.repeat(300));
+  for (let i = 0; i < rounds; i++) await home.write(`f${i}.txt`, `file ${i}\n`.repeat(300));
   let refused = 0;
   await using server = startFakeServer({
     script: ({ json, index, text }) => {

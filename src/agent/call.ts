@@ -13,6 +13,7 @@ import { LoopDetected } from "./guards.ts";
 import type { BeforeVerdict, TurnHooks } from "./hooks.ts";
 import type { AskPermission, PermissionAnswer, PermissionQuestion } from "./permission_question.ts";
 import { type Session, sessionLabel } from "./session.ts";
+import { cutResult } from "./shorten.ts";
 
 /** What calls need besides the session. */
 export interface CallOptions {
@@ -22,6 +23,12 @@ export interface CallOptions {
   emit: TurnListener;
   /** Absent: nobody looks on. */
   hooks?: TurnHooks | undefined;
+}
+
+/** What a call needs besides: the room that is left for its result. */
+export interface OneCallOptions extends CallOptions {
+  /** Most bytes of the result, see {@link ToolContext}. */
+  resultBytes: number;
 }
 
 /** A result with what clients of the protocol are told of it. */
@@ -34,8 +41,15 @@ export interface CallOutcome {
 
 /**
  * Runs one call. Every failure the model can act on is a result; throws the abort reason, {@link LoopDetected}, and bugs.
+ * A result that is longer than its room, from whatever tool or hook, is cut in the middle.
  */
-export async function runCall(call: ToolCall, session: Session, options: CallOptions): Promise<CallOutcome> {
+export async function runCall(call: ToolCall, session: Session, options: OneCallOptions): Promise<CallOutcome> {
+  const done = await callOutcome(call, session, options);
+  const content = cutResult(done.item.content, options.resultBytes);
+  return content === done.item.content ? done : { ...done, item: { ...done.item, content } };
+}
+
+async function callOutcome(call: ToolCall, session: Session, options: OneCallOptions): Promise<CallOutcome> {
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
     labelledByContent(outcome(call, refusal(content), { session, interrupt }), session);
@@ -108,8 +122,9 @@ function unknownTool(name: string, tools: readonly Tool[]): string {
   return `There is no tool "${name.slice(0, 64)}".${meant} ${there}`;
 }
 
-function contextOf(session: Session, options: CallOptions): ToolContext {
+function contextOf(session: Session, options: OneCallOptions): ToolContext {
   return {
+    resultBytes: options.resultBytes,
     workspace: session.workspace,
     memory: session.memory,
     readDenied: readDenials(session.workspace, session.policy.deny),
@@ -130,7 +145,7 @@ type Permitted = { input: Record<string, unknown>; result?: ToolResult } | { ref
 async function permit(
   tool: Tool,
   asked: { call: ToolCall; input: Record<string, unknown>; hooked: BeforeVerdict | undefined },
-  options: CallOptions & { session: Session },
+  options: OneCallOptions & { session: Session },
 ): Promise<Permitted> {
   const { session, ask, emit, signal } = options;
   const { call, hooked } = asked;

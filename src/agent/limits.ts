@@ -39,6 +39,17 @@ export function limitsOf(model: { contextWindow: number; maxTokens: number }): L
   return { window, reserve, budget, threshold: share(0.75), relief: share(0.6), target: share(0.35) };
 }
 
+/** Share of the window that one result of a tool may take, and all results of one reply together. */
+const RESULT_SHARE = { one: 1 / 8, all: 1 / 2 } as const;
+/** Bytes that a result may have in any window: less would tell nothing. */
+const SMALLEST_RESULT = 400;
+
+/** Most bytes of one of so many results of a reply. */
+export function resultLimit(given: { window: number; bytesPerToken: number; count: number }): number {
+  const share = Math.min(RESULT_SHARE.one, RESULT_SHARE.all / Math.max(given.count, 1));
+  return Math.max(Math.floor(given.window * share * given.bytesPerToken), SMALLEST_RESULT);
+}
+
 /** The reply limit of one request, so that prompt and reply fit into the window together (vLLM refuses others). */
 export function fittingReply(model: { contextWindow: number; maxTokens: number }, promptTokens: number): number {
   const room = model.contextWindow - promptTokens - MARGIN;

@@ -2,6 +2,7 @@
 import type { ToolCall } from "../session/item.ts";
 import { type CallOutcome, runCall } from "./call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
+import { resultLimit } from "./limits.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -15,10 +16,12 @@ export async function runCalls(
   options: RunningTurn,
 ): Promise<boolean> {
   let interrupt = false;
+  const { model: { contextWindow }, context: { bytesPerToken } } = session;
+  const resultBytes = resultLimit({ window: contextWindow, bytesPerToken, count: calls.length });
   session.failures.round();
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
-    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, options)));
+    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, resultBytes })));
     options.signal.throwIfAborted();
     for (const outcome of outcomes) {
       const last = outcome.item.callId === calls.at(-1)?.id;

@@ -124,6 +124,16 @@ function fairShare(sizes: readonly number[], total: number): number {
   return count === 0 ? Infinity : Math.floor(left / count) - NOTE_BYTES;
 }
 
+/** What tools add behind the part that they bound themselves. Bytes. */
+const NOTES_ROOM = 600;
+
+/** A new result within about `bytes`; as it is where it is little longer. */
+export function cutResult(content: string, bytes: number): string {
+  if (content.length * 3 <= bytes + NOTES_ROOM) return content;
+  const given = byteLength(content);
+  return given <= bytes + NOTES_ROOM ? content : middleCut(content, { share: bytes, bytes: given });
+}
+
 function middleCut(content: string, { share, bytes }: { share: number; bytes: number }): string {
   const tail = Math.floor(share / 4);
   const note = `[${bytes - share} of ${bytes} bytes left out: the context has no room for more. ` +

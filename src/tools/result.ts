@@ -53,6 +53,18 @@ function highest(label: Label | undefined, context: Pick<ToolContext, "workspace
   return label === undefined ? ambient : highestLabel([label, ambient]);
 }
 
+/** The rows from the beginning that have at most `bytes` together, one at least, and how many are left. */
+export function rowsWithin(rows: readonly string[], bytes: number): { kept: string[]; left: number } {
+  const encoder = new TextEncoder();
+  let room = bytes;
+  let end = 0;
+  for (; end < rows.length; end++) {
+    room -= encoder.encode(rows[end]).length + 1;
+    if (room < 0 && end > 0) break;
+  }
+  return { kept: rows.slice(0, end), left: rows.length - end };
+}
+
 /** `1 line`, `1,200 bytes`. */
 export function count(amount: number, noun: string): string {
   return `${amount.toLocaleString("en-US")} ${noun}${amount === 1 ? "" : "s"}`;

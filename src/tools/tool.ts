@@ -50,6 +50,8 @@ export interface ToolContext {
   /** What this session read and wrote: Write and Edit ask it. */
   memory: SessionMemory;
   signal: AbortSignal;
+  /** Most bytes of a result, about: a share of the model's window. A result that was cut says how to get the rest. */
+  resultBytes: number;
   /** What commands run behind where paths are protected; without it none run there. */
   mask?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */

@@ -16,6 +16,7 @@ async function contextOf(project: MaskProject, options: { local: boolean }): Pro
   return {
     workspace: await openWorkspace({ root, additional: [], cwd: root, home, markers, provider }),
     memory: { files: new Map(), todos: [] },
+    resultBytes: 100_000,
     signal: new AbortController().signal,
     mask: project.mask,
     sessionLabel: "open",

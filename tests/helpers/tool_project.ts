@@ -58,6 +58,7 @@ async function contextOf(root: string, local: boolean): Promise<ToolContext> {
     workspace,
     memory: { files: new Map(), todos: [] },
     signal: new AbortController().signal,
+    resultBytes: 100_000,
     io: {
       env: () => undefined,
       environment: () => ({}),

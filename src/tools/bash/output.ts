@@ -1,26 +1,34 @@
 /** The output of a command, in constant memory: its beginning and its end. */
 
-/** Bytes kept of the beginning, and as many of the end. */
+/** Most bytes kept of the beginning, and as many of the end. */
 export const KEPT_BYTES = 10 * 1024;
 
 /** Collects bytes; an endless stream costs no more than a short one. */
 export class BoundedOutput {
-  readonly #head = new Uint8Array(KEPT_BYTES);
-  /** Twice the size, so that bytes move only once per {@link KEPT_BYTES}. */
-  readonly #tail = new Uint8Array(2 * KEPT_BYTES);
+  readonly #kept: number;
+  readonly #head: Uint8Array;
+  /** Twice the size, so that bytes move only once per full end. */
+  readonly #tail: Uint8Array;
   #headLength = 0;
   #tailLength = 0;
   #total = 0;
 
+  /** Keeps at most `limit` bytes, half of the beginning and half of the end. */
+  constructor(limit: number) {
+    this.#kept = Math.min(KEPT_BYTES, Math.floor(limit / 2));
+    this.#head = new Uint8Array(this.#kept);
+    this.#tail = new Uint8Array(2 * this.#kept);
+  }
+
   /** Takes the next bytes. */
   add(bytes: Uint8Array): void {
     this.#total += bytes.length;
-    const forHead = bytes.subarray(0, KEPT_BYTES - this.#headLength);
+    const forHead = bytes.subarray(0, this.#kept - this.#headLength);
     this.#head.set(forHead, this.#headLength);
     this.#headLength += forHead.length;
-    const rest = bytes.subarray(forHead.length).subarray(-KEPT_BYTES);
+    const rest = bytes.subarray(forHead.length).subarray(-this.#kept);
     if (this.#tailLength + rest.length > this.#tail.length) {
-      const keep = KEPT_BYTES - Math.min(rest.length, KEPT_BYTES);
+      const keep = this.#kept - Math.min(rest.length, this.#kept);
       this.#tail.copyWithin(0, this.#tailLength - keep, this.#tailLength);
       this.#tailLength = keep;
     }
@@ -31,7 +39,7 @@ export class BoundedOutput {
   /** The text; between beginning and end stands how many bytes were left out. */
   text(): string {
     const head = this.#head.subarray(0, this.#headLength);
-    const tail = this.#tail.subarray(Math.max(0, this.#tailLength - KEPT_BYTES), this.#tailLength);
+    const tail = this.#tail.subarray(Math.max(0, this.#tailLength - this.#kept), this.#tailLength);
     const left = this.#total - head.length - tail.length;
     const decoder = new TextDecoder();
     if (left === 0) {

@@ -53,7 +53,7 @@ async function runCommand(
   call: { input: BashInput; context: ToolContext },
 ): Promise<ToolResult> {
   const { input, context } = call;
-  const output = new BoundedOutput();
+  const output = new BoundedOutput(context.resultBytes);
   const timeoutMs = timeoutOf(input);
   const env = childEnvironment(context.io.environment(), context.secretVariables);
   const started = needsSandbox(context) ? await inSandbox(argv, { env, context }) : unmasked(argv, { env, context });

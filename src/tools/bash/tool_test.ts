@@ -141,14 +141,14 @@ Deno.test("a command that cannot be given to a shell is refused with the way on"
   }));
 
 Deno.test("a short output is kept whole, a long one loses its middle between characters", () => {
-  const short = new BoundedOutput();
+  const short = new BoundedOutput(2 * KEPT_BYTES);
   const text = "é".repeat(KEPT_BYTES);
   for (const byte of new TextEncoder().encode(text)) short.add(Uint8Array.of(byte));
   assert.equal(short.text(), text);
-  const long = new BoundedOutput();
+  const long = new BoundedOutput(2 * KEPT_BYTES);
   long.add(new TextEncoder().encode("x" + "é".repeat(KEPT_BYTES * 3)));
   assert.match(long.text(), /^xé+\n\[40,96\d bytes left out; [^\]]*\]\né+$/);
-  const many = new BoundedOutput();
+  const many = new BoundedOutput(2 * KEPT_BYTES);
   for (let line = 0; line < 20_000; line++) many.add(new TextEncoder().encode(`line ${line}\n`));
   assert.ok(many.text().startsWith("line 0\n"));
   assert.ok(many.text().endsWith("line 19998\nline 19999\n"));

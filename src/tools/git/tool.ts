@@ -15,7 +15,7 @@ export type { GitInput };
 
 const PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 const DEADLINE_MS = 30_000;
-/** Characters of one answer. */
+/** Most characters of one answer. */
 const LIMIT = 20_000;
 /** Characters that are taken from git at most; a longer answer is an error. */
 const TAKEN = 4 * 1024 * 1024;
@@ -101,7 +101,8 @@ class GitCalls {
   }
 
   #show(text: string): ToolResult {
-    const cut = text.length <= LIMIT ? text : `${text.slice(0, LIMIT)}\n[the rest is left out; name fewer paths]`;
+    const limit = Math.min(LIMIT, this.#context.resultBytes);
+    const cut = text.length <= limit ? text : `${text.slice(0, limit)}\n[the rest is left out; name fewer paths]`;
     return success(cut.trimEnd(), this.#context);
   }
 

@@ -2,7 +2,7 @@
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
 import { compilePattern } from "../path_pattern.ts";
-import { count, failure, isRefusal, refused, success } from "../result.ts";
+import { count, failure, isRefusal, refused, rowsWithin, success } from "../result.ts";
 import { markOf, shownName } from "../shown_name.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
@@ -75,7 +75,7 @@ async function newestFirst(files: readonly FoundFile[], context: ToolContext): P
     );
   }
   rows.sort((one, other) => other.modified - one.modified || (one.name < other.name ? -1 : 1));
-  const lines = rows.slice(0, RESULT_LIMIT).map((row) => row.name);
+  const { kept: lines } = rowsWithin(rows.slice(0, RESULT_LIMIT).map((row) => row.name), context.resultBytes);
   const left = rows.length - lines.length;
   if (left > 0) lines.push(`[${count(left, "more file")}; use a narrower pattern or a path]`);
   return lines.join("\n");

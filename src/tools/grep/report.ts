@@ -6,27 +6,30 @@ import type { FileMatches, SearchLimits } from "./search_text.ts";
 
 /** Lines of a result. */
 const LINES_LIMIT = 200;
-/** Characters of a result. */
+/** Most characters of a result. */
 const TEXT_LIMIT = 20 * 1024;
 
 /** Collects what is found, in the order of the paths, up to the limits. */
 export class SearchReport {
   readonly #mode: OutputMode;
   readonly #context: number;
+  readonly #limit: number;
   readonly #rows: string[] = [];
   #length = 0;
   #matches = 0;
   #files = 0;
   #full = false;
 
-  constructor(mode: OutputMode, context: number) {
+  /** `context`: lines around a match. `limit`: most characters of the result. */
+  constructor(mode: OutputMode, { context, limit }: { context: number; limit: number }) {
     this.#mode = mode;
     this.#context = context;
+    this.#limit = Math.min(limit, TEXT_LIMIT);
   }
 
   /** An empty one of the same form. */
   fresh(): SearchReport {
-    return new SearchReport(this.#mode, this.#context);
+    return new SearchReport(this.#mode, { context: this.#context, limit: this.#limit });
   }
 
   /** What a file needs to be searched for. */
@@ -64,7 +67,7 @@ export class SearchReport {
   }
 
   #addRow(row: string): boolean {
-    if (this.#full || this.#rows.length >= LINES_LIMIT || this.#length + row.length > TEXT_LIMIT) {
+    if (this.#full || this.#rows.length >= LINES_LIMIT || this.#length + row.length > this.#limit) {
       this.#full = true;
       return false;
     }

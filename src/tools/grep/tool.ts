@@ -46,7 +46,7 @@ async function grep(
   const status = await context.workspace.status(start);
   if (status === null) return failure(`${start.display} does not exist. Find files with Glob.`, context);
   const lines = Math.min(Math.max(0, input.context ?? 0), MOST_CONTEXT);
-  const report = new SearchReport(input.output_mode ?? "content", lines);
+  const report = new SearchReport(input.output_mode ?? "content", { context: lines, limit: context.resultBytes });
   const search = { ...call, input, matcher, report };
   const end = status.kind === "directory"
     ? await searchDirectory(start, search)

@@ -2,7 +2,7 @@
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { suggestPaths } from "../near_names.ts";
-import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
+import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { describeType, isPdf } from "./file_type.ts";
@@ -26,7 +26,7 @@ export const readTool: Tool<ReadInput> = {
       return failure(`${path.display} does not exist. ${await suggestPaths(path, context)}`, context);
     }
     if (status.kind === "directory") return await listing(path, context);
-    return await file(path, { range: pageRange(input), context });
+    return await file(path, { range: pageRange(input, context.resultBytes), context });
   },
 };
 
@@ -39,9 +39,10 @@ async function listing(path: ResolvedPath, context: ToolContext): Promise<ToolRe
     shownName(entry.name) + (entry.kind === "directory" ? "/" : "") +
     markOf({ ...path, path: `${path.path}/${entry.name}`, real: `${path.real}/${entry.name}` }, context)
   );
-  const hidden = entries.length - rows.length;
-  if (hidden > 0) rows.push(`[${count(hidden, "more name")}; list a subdirectory or search by pattern]`);
-  return success(`${name} (directory)\n${rows.join("\n")}`, context);
+  const { kept, left } = rowsWithin(rows, context.resultBytes);
+  const hidden = entries.length - rows.length + left;
+  if (hidden > 0) kept.push(`[${count(hidden, "more name")}; list a subdirectory or search by pattern]`);
+  return success(`${name} (directory)\n${kept.join("\n")}`, context);
 }
 
 async function file(path: ResolvedPath, call: { range: PageRange; context: ToolContext }): Promise<ToolResult> {
