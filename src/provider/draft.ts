@@ -53,7 +53,7 @@ export class ReplyDraft implements ChunkSink {
       this.started = true;
     },
     reasoning: (text) => this.#addReasoning(text),
-    reclassify: () => this.#reclassify(),
+    reclassify: (rest) => this.#reclassify(rest),
   });
   #usage: Usage | null = null;
   #model: string | null = null;
@@ -61,8 +61,6 @@ export class ReplyDraft implements ChunkSink {
   #newText = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();
-  /** White space of reclassified text: part of the reasoning only when more of it follows. */
-  #spaceBefore = "";
   #newProgress: { processed: number; total: number } | null = null;
 
   content(text: string): void {
@@ -163,17 +161,14 @@ export class ReplyDraft implements ChunkSink {
     if (this.#length > REPLY_LIMIT) throw tooLong();
   }
 
-  #reclassify(): void {
-    const text = this.#text.take() + this.#newText;
+  #reclassify(rest: string): void {
+    const text = (this.#text.take() + this.#newText + rest).trimEnd();
     this.#newText = "";
-    const end = text.trimEnd().length;
-    if (end > 0) this.#addReasoning(text.slice(0, end));
-    this.#spaceBefore = text.slice(end);
+    if (text !== "") this.#addReasoning(text);
   }
 
   #addReasoning(text: string): void {
-    this.#newReasoning += this.#spaceBefore + text;
-    this.#spaceBefore = "";
+    this.#newReasoning += text;
     this.started = true;
   }
 

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { REASONING_MARKS } from "../../tests/helpers/text_calls.ts";
 import * as fc from "../../tests/property.ts";
 import { ProviderFailure } from "./failure.ts";
 import { ReplyDecoder, type Verdict } from "./reply.ts";
@@ -89,6 +90,21 @@ async function textOf(body: string, contentType?: string): Promise<string> {
   assert(verdict.kind === "complete", verdict.kind);
   return verdict.reply.text;
 }
+
+Deno.test("reasoning between marks in the text is no text, wherever the body of the stream is cut", async () => {
+  for (const [open, close] of REASONING_MARKS) {
+    const pieces = [open, "\nwhy", " not\n", close, "\n\nbecause", "."];
+    const chunks = pieces.map((content) => ({ choices: [{ index: 0, delta: { content } }] }));
+    const last = { choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
+    const body = bytes([...chunks, last].map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
+    for (let place = 0; place < body.length; place++) {
+      const { partial } = await read(cutAt(body, [place]));
+      assert.deepEqual(partial, { text: "because.", reasoning: "why not" }, `${open} cut at ${place}`);
+    }
+    const { partial } = await read([...body].map((byte) => Uint8Array.of(byte)));
+    assert.deepEqual(partial, { text: "because.", reasoning: "why not" }, open);
+  }
+});
 
 Deno.test("events that end in a single line end are told apart", async () => {
   assert.equal(await textOf(`data: ${chunk({ content: "a" })}\ndata: ${chunk({ content: "b" }, "stop")}\n`), "ab");

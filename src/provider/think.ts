@@ -1,44 +1,57 @@
-/** Reasoning that stands in the text between `<think>` and `</think>`, told apart while it streams. */
+/** Reasoning that stands in the text between marks, told apart while it streams. */
+import { answerMarkAt, heldTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
 
 /** Where the two kinds go. */
 export interface ThinkSink {
   text(text: string): void;
   reasoning(text: string): void;
   /**
-   * All text so far was reasoning: the template had opened the block and only its end was sent. White space at its end
-   * counts only when more reasoning follows.
+   * All text so far and `rest` was reasoning, but for the white space at its end: the template had opened the block and
+   * only its end was sent.
    */
-  reclassify(): void;
+  reclassify(rest: string): void;
 }
 
-const OPENER = "<think>";
-const CLOSER = "</think>";
 /** Longest white space that is held back: a model that runs away in blank lines must not cost more with each. */
 const SPACE_LIMIT = 256;
 
-/**
- * `start`: nothing but white space came. `text`: an answer, in which a closer may still show that it was none.
- * `opened`, `after`: right behind the opener or the closer, where white space is dropped. `inside`: reasoning.
- * `plain`: text for good.
- */
-type State = "start" | "text" | "opened" | "inside" | "after" | "plain";
+/** What may follow an opening mark and belongs to it (gpt-oss). */
+const MESSAGE = "<|message|>";
+
+/** What a text is looked through for: fences of code, opening tags with attributes, and marks. */
+const TEXT_MARKS = new RegExp(`\`{3,}|<([\\w.:|-]{1,48})(?=\\s)|${MARK_CANDIDATE}`, "g");
 
 /**
- * Splits text. A block counts only at the very start of a reply; tags further on are what the model talks about.
- * A tag may be split over pieces: what could become one is held back until it is clear.
+ * `start`: nothing but white space came. `text`: an answer, in which a closing mark may still show that it was none.
+ * `opened`, `after`: right behind the mark that opens or closes reasoning, where white space is dropped. `inside`:
+ * reasoning. `answer`: an answer between marks of its own. `plain`: text for good.
+ */
+type State = "start" | "text" | "opened" | "inside" | "after" | "answer" | "plain";
+
+/**
+ * Splits text. Blocks count only at the very start of a reply; marks further on are what the model talks about.
+ * A mark may be split over pieces: what could become one is held back until it is clear.
  */
 export class ThinkSplitter {
   readonly #sink: ThinkSink;
   #state: State = "start";
-  /** Held back: the start of a tag, or white space whose meaning is open. */
+  /** Held back: the start of a mark, or white space whose meaning is open. */
   #held = "";
   #lastCharacter = "\n";
+  /** What closes the block or the answer that is open. */
+  #closers: readonly string[] = [];
+  /** Closing marks of what was opened in the text: they show nothing. */
+  readonly #mentioned = new Set<string>();
+  /** The text is between fences of code. */
+  #inCode = false;
+  /** Stands between the reasoning of two blocks. */
+  #separator = "";
 
   constructor(sink: ThinkSink) {
     this.#sink = sink;
   }
 
-  /** The server tells reasoning apart itself: tags in the text are text. */
+  /** The server tells reasoning apart itself: marks in the text are text. */
   reasoningIsSeparate(): void {
     if (this.#state !== "start" && this.#state !== "text") return;
     this.#state = "plain";
@@ -46,7 +59,7 @@ export class ThinkSplitter {
   }
 
   push(piece: string): void {
-    if (this.#state === "plain" || (this.#state === "text" && this.#held === "" && !piece.includes("<"))) {
+    if (this.#state === "plain" || (this.#state === "text" && this.#held === "" && !/[<[◁`]/.test(piece))) {
       this.#text(piece);
       return;
     }
@@ -68,72 +81,104 @@ export class ThinkSplitter {
   /** Handles the front of `rest`; gives what is left of it, or null when all is used or held. */
   #step(rest: string): string | null {
     switch (this.#state) {
-      case "start": {
-        const body = rest.trimStart();
-        const open = body.length < OPENER.length && OPENER.startsWith(body);
-        if (open && rest.length <= SPACE_LIMIT) return this.#hold(rest);
-        if (body.startsWith(OPENER)) {
-          this.#state = "opened";
-          return body.slice(OPENER.length);
-        }
-        this.#state = "text";
-        return rest;
-      }
+      case "start":
+      case "after":
+        return this.#stepStart(rest);
       case "text":
         return this.#stepText(rest);
       case "opened": {
         const body = rest.trimStart();
-        if (body === "") return null;
+        if (body.length < MESSAGE.length && MESSAGE.startsWith(body)) return this.#hold(body);
         this.#state = "inside";
-        return body;
+        if (!body.startsWith(MESSAGE)) return body;
+        this.#state = "opened";
+        return body.slice(MESSAGE.length);
       }
       case "inside":
         return this.#stepInside(rest);
-      case "after": {
-        const body = rest.trimStart();
-        if (body === "") return null;
-        this.#state = "plain";
-        return body;
-      }
+      case "answer":
+        return this.#stepAnswer(rest);
       case "plain":
         if (rest !== "") this.#text(rest);
         return null;
     }
   }
 
+  #stepStart(rest: string): string | null {
+    const body = rest.trimStart();
+    const { length } = rest;
+    if (mayBeginMark(body) && length <= SPACE_LIMIT) return this.#hold(this.#state === "after" ? body : rest);
+    const mark = reasoningMarkAt(body, 0, { first: true });
+    if (mark?.kind === "open") {
+      this.#closers = mark.closers;
+      this.#state = "opened";
+      return body.slice(mark.end);
+    }
+    const answer = answerMarkAt(body, 0);
+    if (answer !== null) {
+      this.#closers = answer.closers;
+      this.#state = "after";
+      return body.slice(answer.end);
+    }
+    if (this.#state === "after") {
+      if (body === "") return null;
+      this.#state = this.#closers.length > 0 ? "answer" : "plain";
+      return body;
+    }
+    this.#state = "text";
+    return rest;
+  }
+
   #stepText(rest: string): string | null {
-    const end = rest.indexOf(CLOSER);
-    if (end < 0) {
-      const keep = tagStart(rest);
-      if (keep > 0) this.#text(rest.slice(0, keep));
-      return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
+    const keep = heldTail(rest);
+    const known = rest.slice(0, keep);
+    for (const found of known.matchAll(TEXT_MARKS)) {
+      const at = found.index;
+      if (found[0].startsWith("`")) this.#inCode = !this.#inCode;
+      else if (found[1] !== undefined) this.#mentioned.add(`</${found[1]}>`);
+      const mark = reasoningMarkAt(rest, at);
+      if (mark?.kind === "open") { for (const closer of mark.closers) this.#mentioned.add(closer); }
+      if (mark?.kind !== "close") continue;
+      const before = at > 0 ? rest.charAt(at - 1) : this.#lastCharacter;
+      // Quoted, or with its opening mark before it, it is something the model talks about.
+      if (this.#inCode || /["'`]/.test(before) || this.#mentioned.has(rest.slice(at, mark.end))) continue;
+      this.#sink.reclassify(rest.slice(0, at));
+      return this.#close(rest, { at, behind: mark.end });
     }
-    const before = end > 0 ? rest.charAt(end - 1) : this.#lastCharacter;
-    // Quoted, it is something the model talks about.
-    if (/["'`]/.test(before)) {
-      this.#text(rest.slice(0, end + CLOSER.length));
-      this.#state = "plain";
-      return rest.slice(end + CLOSER.length);
-    }
-    this.#sink.reclassify();
-    const reasoning = rest.slice(0, end).trimEnd();
-    if (reasoning !== "") this.#sink.reasoning(reasoning);
-    this.#state = "after";
-    return rest.slice(end + CLOSER.length);
+    this.#text(known);
+    return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
   }
 
   #stepInside(rest: string): string | null {
-    const end = rest.indexOf(CLOSER);
-    if (end >= 0) {
-      const reasoning = rest.slice(0, end).trimEnd();
-      if (reasoning !== "") this.#sink.reasoning(reasoning);
-      this.#state = "after";
-      return rest.slice(end + CLOSER.length);
+    const end = firstOf(this.#closers, rest);
+    if (end !== null) {
+      this.#reason(rest.slice(0, end.at).trimEnd());
+      return this.#close(rest, end);
     }
-    const before = rest.slice(0, tagStart(rest));
+    const before = rest.slice(0, heldTail(rest, this.#closers));
     const trimmed = before.trimEnd().length;
     const keep = before.length - trimmed <= SPACE_LIMIT ? trimmed : before.length;
-    if (keep > 0) this.#sink.reasoning(rest.slice(0, keep));
+    this.#reason(rest.slice(0, keep));
+    return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
+  }
+
+  /** Ends the reasoning before a mark; one that opens the answer as well is left for what comes next. */
+  #close(rest: string, mark: { at: number; behind: number }): string {
+    this.#separator = "\n\n";
+    this.#closers = [];
+    this.#state = "after";
+    return rest.slice(answerMarkAt(rest, mark.at) === null ? mark.behind : mark.at);
+  }
+
+  /** The marks around an answer are no part of it. */
+  #stepAnswer(rest: string): string | null {
+    const end = firstOf(this.#closers, rest);
+    if (end !== null) {
+      this.#text(rest.slice(0, end.at));
+      return rest.slice(end.behind);
+    }
+    const keep = heldTail(rest, this.#closers);
+    this.#text(rest.slice(0, keep));
     return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
   }
 
@@ -141,6 +186,12 @@ export class ThinkSplitter {
     if (text === "") return;
     this.#lastCharacter = text.charAt(text.length - 1);
     this.#sink.text(text);
+  }
+
+  #reason(text: string): void {
+    if (text === "") return;
+    this.#sink.reasoning(this.#separator + text);
+    this.#separator = "";
   }
 
   #hold(text: string): null {
@@ -151,14 +202,17 @@ export class ThinkSplitter {
   #release(): void {
     const held = this.#held;
     this.#held = "";
-    if (held === "") return;
-    if (this.#state === "inside") this.#sink.reasoning(held);
+    if (this.#state === "inside" || this.#state === "opened") this.#reason(held);
     else this.#text(held);
   }
 }
 
-/** Where in `text` a closer may begin that is not complete; its length when none does. */
-function tagStart(text: string): number {
-  const open = text.lastIndexOf("<");
-  return open >= 0 && CLOSER.startsWith(text.slice(open)) ? open : text.length;
+/** The first of `literals` that stands in `text`. */
+function firstOf(literals: readonly string[], text: string): { at: number; behind: number } | null {
+  let first: { at: number; behind: number } | null = null;
+  for (const literal of literals) {
+    const at = text.indexOf(literal);
+    if (at >= 0 && (first === null || at < first.at)) first = { at, behind: at + literal.length };
+  }
+  return first;
 }

@@ -77,6 +77,35 @@ export const FORMS: Record<string, (calls: readonly SampleCall[]) => string> = {
   lm_studio: each((call) => `[TOOL_REQUEST]${objectOf(call, "arguments")}[END_TOOL_REQUEST]`),
 };
 
+/** How models mark what they only think. The last two are phrases, which count at the beginning of a message alone. */
+export const REASONING_MARKS: readonly (readonly [open: string, close: string])[] = [
+  ["<think>", "</think>"],
+  ["<thinking>", "</thinking>"],
+  ["<seed:think>", "</seed:think>"],
+  ["<mm:think>", "</mm:think>"],
+  ["<ifm|think>", "</ifm|think>"],
+  ["<thought>", "</thought>"],
+  ["<Thoughts>", "</Thoughts>"],
+  ["<reasoning>", "</reasoning>"],
+  ["<reflection>", "</reflection>"],
+  ["<analysis>", "</analysis>"],
+  ["[THINK]", "[/THINK]"],
+  ["◁think▷", "◁/think▷"],
+  ["<|think|>", "<|/think|>"],
+  ["<|START_THINKING|>", "<|END_THINKING|>"],
+  ["<|begin_of_thought|>", "<|end_of_thought|>"],
+  ["<|thought_start|>", "<|thought_end|>"],
+  ["<|plamo:begin_think:plamo|>", "<|plamo:end_think:plamo|>"],
+  ["<|inner_prefix|>", "<|inner_suffix|>"],
+  ["<unused94>thought", "<unused95>"],
+  ["[unused16]", "[unused17]"],
+  ["<|channel>thought", "<channel|>"],
+  ["<|channel|>analysis<|message|>", "<|end|>"],
+  ["<|start|>assistant<|channel|>analysis<|message|>", "<|end|>"],
+  ["Here is my thought process:", "Here is my response:"],
+  ["Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"],
+];
+
 /** Families that write values between tags, without escapes. */
 export const TAGGED_FORMS: readonly string[] = ["qwen_coder", "glm", "minimax"];
 

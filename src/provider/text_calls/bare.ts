@@ -7,7 +7,7 @@ import { Cursor } from "./cursor.ts";
 import { callOfObject } from "./json_call.ts";
 import { declaredName, type DeclaredTools, isRecord, type TextCall } from "./family.ts";
 import { readJson } from "./json.ts";
-import { skipThinking } from "./thinking.ts";
+import { skipThought } from "./thought.ts";
 
 const CALL_KEYS: ReadonlySet<string> = new Set(["name", "id", "type", "function", "arguments", "parameters"]);
 
@@ -21,7 +21,7 @@ export type BareReading =
 
 /** Reads the message after its reasoning. */
 export function readBare(text: string, tools: DeclaredTools): BareReading {
-  const start = skipThinking(text);
+  const start = skipThought(text);
   const message = unfenced(text.slice(start).trim());
   if (!/^[{[]/.test(message)) return { kind: "prose" };
   const cursor = new Cursor(message);

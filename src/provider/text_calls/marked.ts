@@ -1,9 +1,10 @@
 /** The strong forms: calls between the markers of their family, anywhere in a text that is not quoted or thought. */
+import { MARK_CANDIDATE, reasoningMarkAt } from "../reasoning_marks.ts";
 import { createCodeSpans } from "./code_spans.ts";
 import { Cursor, endOfSpace, isSpace } from "./cursor.ts";
 import type { DeclaredTools, Family, TextCall } from "./family.ts";
 import { FAMILIES } from "./families.ts";
-import { THINKING } from "./thinking.ts";
+import { endOfThought, skipOpenThought } from "./thought.ts";
 
 /** A call, or something like it, from `start` to `end` with the tokens around it. `calls` is empty when refused. */
 export interface MarkedSpan {
@@ -27,6 +28,7 @@ export function findMarked(text: string, tools: DeclaredTools): MarkedSpan[] {
   let spans: MarkedSpan[] = [];
   let floor = 0;
   let quotedUntil = -1;
+  landmarks.lastIndex = skipOpenThought(text);
   for (let found = landmarks.exec(text); found !== null; found = landmarks.exec(text)) {
     const at = found.index;
     const mark = found[0];
@@ -34,13 +36,11 @@ export function findMarked(text: string, tools: DeclaredTools): MarkedSpan[] {
       landmarks.lastIndex = code.endOf(at);
       continue;
     }
-    const thinking = THINKING.find((tags) => tags.includes(mark));
-    if (thinking !== undefined) {
-      const end = mark === thinking[0] ? text.indexOf(thinking[1], at) : at;
-      if (end < 0) break;
-      landmarks.lastIndex = end + thinking[1].length;
-      // A closing tag alone: the opening one was swallowed, and all up to here was thought.
-      if (mark === thinking[1]) spans = [];
+    const thought = openers.includes(mark) ? null : reasoningMarkAt(text, at);
+    if (thought !== null) {
+      landmarks.lastIndex = thought.kind === "open" ? endOfThought(text, thought) : thought.end;
+      // A closing mark alone: the opening one was swallowed, and all up to here was thought.
+      if (thought.kind === "close") spans = [];
       continue;
     }
     const reading = readAt(new Cursor(text, at), { opener: mark, tools });
@@ -58,8 +58,8 @@ export function findMarked(text: string, tools: DeclaredTools): MarkedSpan[] {
 
 /** Everything that changes how the text after it is read. */
 function landmarkPattern(openers: readonly string[]): RegExp {
-  const literals = [...new Set([...openers, ...THINKING.flat()])];
-  return new RegExp(["`", "~~~", ...literals.map((literal) => RegExp.escape(literal))].join("|"), "g");
+  const literals = [...new Set(openers)].map((literal) => RegExp.escape(literal));
+  return new RegExp(["`", "~~~", ...literals, MARK_CANDIDATE].join("|"), "g");
 }
 
 /** The reading of the first family that knows what stands at the opener; null when none does. */

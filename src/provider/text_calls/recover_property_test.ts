@@ -1,15 +1,20 @@
 import assert from "node:assert/strict";
-import { FORMS, SAMPLE_TOOLS, type SampleCall, TAGGED_FORMS } from "../../../tests/helpers/text_calls.ts";
+import {
+  FORMS,
+  REASONING_MARKS,
+  SAMPLE_TOOLS,
+  type SampleCall,
+  TAGGED_FORMS,
+} from "../../../tests/helpers/text_calls.ts";
 import * as fc from "../../../tests/property.ts";
 import { FAMILIES } from "./families.ts";
 import { createHold } from "./hold.ts";
 import { recoverCalls } from "./recover.ts";
-import { THINKING } from "./thinking.ts";
 
 /** Everything the recovery looks at, and what stands around it. */
 const FRAGMENTS = [
   ...FAMILIES.flatMap((family) => [...family.openers, ...family.before, ...family.after, ...(family.closing ?? [])]),
-  ...THINKING.flat(),
+  ...REASONING_MARKS.flat(),
   ...[
     "`",
     "```",

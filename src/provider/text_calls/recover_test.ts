@@ -1,5 +1,12 @@
 import assert from "node:assert/strict";
-import { FORMS, LIST_FORMS, SAMPLE_CASES, SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
+import {
+  FORMS,
+  LIST_FORMS,
+  REASONING_MARKS,
+  SAMPLE_CASES,
+  SAMPLE_TOOLS,
+  type SampleCall,
+} from "../../../tests/helpers/text_calls.ts";
 import { recoverCalls } from "./recover.ts";
 
 const READ: SampleCall = { name: "read_file", input: { path: "src/a.ts", limit: 20 } };
@@ -85,6 +92,21 @@ for (const [family, form] of Object.entries(FORMS)) {
     const line = call.replaceAll("\n", " ").replaceAll("`", "");
     assert.equal(recoverCalls(`Models write \`${line}\` there.`, SAMPLE_TOOLS), null);
     assert.equal(recoverCalls(`Models write \`\`a \` b ${line}\`\` there.`, SAMPLE_TOOLS), null);
+  });
+
+  Deno.test(`${family}: a call that was only thought does not run, and one behind the thought does`, () => {
+    const call = form([LIST]);
+    for (const [open, close] of REASONING_MARKS) {
+      const thought = `${open}\nPerhaps ${call}, or:\n\n${call}\n${close}\n`;
+      assert.equal(recoverCalls(`${thought}No need.`, SAMPLE_TOOLS), null, open);
+      assert.equal(recoverCalls(`${open}\nPerhaps\n${call}`, SAMPLE_TOOLS), null, open);
+      assert.deepEqual(callsOf(`${thought}${form([READ])}`), [READ], open);
+      if (/^Here/.test(open)) continue;
+      assert.equal(recoverCalls(`I look.\n${thought}No need.`, SAMPLE_TOOLS), null, open);
+      assert.deepEqual(callsOf(`I look.\n${thought}${form([READ])}`), [READ], open);
+      // The template may have opened the block: only its end is sent.
+      if (close !== "<|end|>") assert.equal(recoverCalls(`Perhaps\n${call}\n${close}\nNo.`, SAMPLE_TOOLS), null, close);
+    }
   });
 
   Deno.test(`${family}: a call behind closed reasoning and closed code runs`, () => {
