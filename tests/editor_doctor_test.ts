@@ -314,7 +314,7 @@ Deno.test("tools that are switched off do not count, and dead servers are found 
 Deno.test("what does not load is found: shadowed files, long files, names of skills", async () => {
   await using home = await temporaryHome();
   await home.write(".windsurf/hooks.json", '{"hooks":{"pre_read_code":[{"command":"true"}]}}');
-  await home.write(".devin/hooks.json", '{"hooks":{}}');
+  await home.write(".devin/hooks.json", '{"hooks":{"pre_write_code":[{"command":"true"}]}}');
   await home.write(".windsurf/rules/long.md", `---\ntrigger: always_on\n---\n${"x".repeat(12_001)}`);
   await home.write(".windsurf/skills/one/SKILL.md", "---\nname: two\ndescription: d\n---\n");
   await home.write(".windsurf/hooks/x.sh", "");

@@ -112,6 +112,26 @@ Deno.test("the live hooks file is written, and no newer one that would switch it
   assert.match(await home.read(".windsurf/hooks.json"), /no-cloud-guard/);
 });
 
+Deno.test("hooks go beside those that the editor runs, and a newer file without hooks is named as a danger to them", async () => {
+  await using home = await temporaryHome();
+  await home.write(".windsurf/hooks.json", '{"hooks": {"pre_read_code": [{"command": "true"}]}}');
+  await home.write(".devin/hooks.json", "{}");
+  const danger = /\.devin\/hooks\.json: it holds no hook, .* of \.windsurf\/hooks\.json: delete it/;
+  for (const dialect of ["windsurf", "devin"]) {
+    const added = await done(home, "add", "hook", "no-cloud-guard", "--dialect", dialect, "--yes");
+    assert.match(added.stderr, danger);
+    assert.equal(await home.read(".devin/hooks.json"), "{}");
+    assert.match(await home.read(".windsurf/hooks.json"), /no-cloud-guard/);
+    const checked = await editor(home, "check", "--dialect", dialect);
+    assert.equal(checked.code, 1);
+    assert.match(checked.stdout, danger);
+    await Deno.remove(`${home.project}/.devin/hooks.json`);
+    assert.equal((await done(home, "check", "--dialect", dialect)).stdout, "");
+    await done(home, "remove", "--all", "--yes");
+    await home.write(".devin/hooks.json", "{}");
+  }
+});
+
 Deno.test("a persona becomes a skill that passes the specification", async () => {
   await using home = await temporaryHome();
   await home.write(

@@ -119,7 +119,7 @@ Deno.test("list shows hooks by event, which file is read, and which of one name 
     "system: wins over the others of that name",
   ]);
   const windsurf = await list("windsurf");
-  assert.match(windsurf.stdout, /\.windsurf\/hooks\.json is read: \.devin\/hooks\.json is absent or empty/);
+  assert.match(windsurf.stdout, /\.windsurf\/hooks\.json is read: \.devin\/hooks\.json is absent or holds no hook/);
   assert.match(windsurf.stdout, /rule: all levels count, and none overrides another/);
   assert.deepEqual(counts(windsurf.json, "rule"), ["project: undefined", "system: undefined"]);
   assert.deepEqual(counts(windsurf.json, "workflow"), [
@@ -128,7 +128,10 @@ Deno.test("list shows hooks by event, which file is read, and which of one name 
   ]);
   await home.write(".devin/hooks.json", '{"hooks": {"pre_read_code": [{"command": "c"}]}}');
   const devin = await list("devin");
-  assert.match(devin.stdout, /\.devin\/hooks\.json is read: while it has content, \.windsurf\/hooks\.json is not read/);
+  assert.match(
+    devin.stdout,
+    /\.devin\/hooks\.json is read: while it holds a hook, \.windsurf\/hooks\.json is not read/,
+  );
   assert.match(
     devin.json.problems.join(),
     /\.windsurf\/hooks\.json: it is not read: another hooks file .* goes before it/,

@@ -10,7 +10,7 @@ import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 import type { Ledger } from "./ledger.ts";
 import { lengthProblem, LIMITS } from "./limits.ts";
 import { ruleProblems, skillProblems, workflowProblems } from "./markdown_rules.ts";
-import { type Places, placesOf, shadowedHooks, type Surroundings } from "./places.ts";
+import { hooksFileProblems, type Places, placesOf, type Surroundings } from "./places.ts";
 import { tellPrecedence } from "./precedence.ts";
 import { hasOwnText, sectionsIn } from "./section.ts";
 import { artifactsInWorktree, missingHere, type Worktrees, worktreesAround } from "./worktrees.ts";
@@ -203,9 +203,7 @@ function inspectOtherPlaces(scene: Scene): void {
   if (dialect.otherInstructions !== null) {
     addInstructions(join(around.userHome, dialect.otherInstructions), scene, { scope: "user", limit: null });
   }
-  for (const path of shadowedHooks(dialect, around.root)) {
-    inspection.problems.push({ path, message: "it is not read: another hooks file of the project goes before it" });
-  }
+  inspection.problems.push(...hooksFileProblems(dialect, around.root));
   const [named, read] = [dialect.otherMcp, dialect.userMcp].map((name) => name && join(around.userHome, name));
   if (named && lstatInPlace(named) !== null) {
     inspection.notes.push(`${named} exists too; the editor's servers are in ${read}`);

@@ -1,9 +1,11 @@
 /** Where the artifacts of one scope lie, for one dialect and one machine. */
 import { AgentcliError } from "../errors.ts";
 import { statInPlace } from "../platform/files_in_place.ts";
-import { join } from "../platform/path.ts";
+import { join, relativeTo } from "../platform/path.ts";
 import { type Dialect, DIALECT_IDS, type DialectId, DIALECTS, type Scope } from "./dialect.ts";
 import { lookAt } from "./disk.ts";
+import type { PlaceProblem } from "./found.ts";
+import { JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 
 /** What places are worked out from. All absolute. */
 export interface Surroundings {
@@ -34,24 +36,57 @@ export interface Places {
   instructions: string | null;
 }
 
+function contentOf(path: string): string {
+  return (lookAt(path) ?? "").replace(/^\ufeff/, "").trim();
+}
+
 function hasContent(path: string): boolean {
-  const text = lookAt(path);
-  return text !== null && text.replace(/^\ufeff/, "").trim() !== "";
+  return contentOf(path) !== "";
+}
+
+/** Whether the text of a hooks file holds a hook; one that cannot be read may. */
+function holdsHook(path: string): boolean {
+  const text = contentOf(path);
+  if (text === "") return false;
+  try {
+    const hooks = nodeAt(parseJsonTree(text), ["hooks"]);
+    return hooks?.kind === "object" &&
+      hooks.children.some(({ value }) => value.kind === "array" && value.children.length > 0);
+  } catch (error) {
+    if (error instanceof JsonProblem) return true;
+    throw error;
+  }
 }
 
 /**
- * The hooks file of a project that the editor reads now; where there is none yet, the one of the
- * dialect's own directory. Making another one would switch off the hooks of the live one.
+ * The hooks file of a project that the editor reads now: the first that holds hooks, else the first that has content;
+ * where there is none yet, the one of the dialect's own directory. A hook in another one would switch those off.
  */
 export function liveHooksFile(dialect: Dialect, root: string): string {
   const candidates = dialect.projectHooks.map((name) => join(root, name));
   const own = join(root, dialect.projectDirectory, "hooks.json");
-  return candidates.find(hasContent) ?? own;
+  return candidates.find(holdsHook) ?? candidates.find(hasContent) ?? own;
 }
 
-/** Hook files that have content but that the editor does not read, since another one goes before them. */
-export function shadowedHooks(dialect: Dialect, root: string): string[] {
-  return dialect.projectHooks.map((name) => join(root, name)).filter(hasContent).slice(1);
+/**
+ * What is wrong with the hooks files of a project beside the live one. The editor reads a later one where an earlier one is
+ * absent or empty; whether one without hooks is empty it does not say, so such a one has to go.
+ */
+export function hooksFileProblems(dialect: Dialect, root: string): PlaceProblem[] {
+  const candidates = dialect.projectHooks.map((name) => join(root, name));
+  const live = liveHooksFile(dialect, root);
+  const at = candidates.indexOf(live);
+  const before = candidates.slice(0, at).filter(hasContent).map((path) => ({
+    path,
+    message: `it holds no hook, but while it is there the editor may pass over the hooks of ${
+      relativeTo(root, live)
+    }: delete it`,
+  }));
+  const after = candidates.slice(at + 1).filter((path) => path !== live && holdsHook(path)).map((path) => ({
+    path,
+    message: "it is not read: another hooks file of the project goes before it",
+  }));
+  return [...before, ...after];
 }
 
 /** The directory of the system scope. Throws `usage` where it is not known. */

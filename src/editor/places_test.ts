@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { dirname } from "../platform/path.ts";
 import { DIALECT_IDS, DIALECTS, type Scope, SCOPES } from "./dialect.ts";
-import { chooseDialect, liveHooksFile, placesOf, shadowedHooks, type Surroundings } from "./places.ts";
+import { chooseDialect, hooksFileProblems, liveHooksFile, placesOf, type Surroundings } from "./places.ts";
 
 const AROUND: Readonly<Record<Surroundings["os"], Surroundings>> = {
   linux: { root: "/p", userHome: "/home/u", os: "linux" },
@@ -107,15 +107,48 @@ async function project(files: Record<string, string>) {
   return { root, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
+const HOOKS = '{"hooks": {"pre_read_code": [{"command": "true"}]}}';
+
 for (
-  const [what, files, live, shadowed, detected] of [
+  const [what, files, live, problems, detected] of [
     ["nothing", {}, ".devin/hooks.json", [], "ide"],
     ["an older hooks file", { ".windsurf/hooks.json": "{}" }, ".windsurf/hooks.json", [], "windsurf"],
     [
       "both hooks files",
-      { ".windsurf/hooks.json": "{}", ".devin/hooks.json": "{}" },
+      { ".windsurf/hooks.json": HOOKS, ".devin/hooks.json": HOOKS },
       ".devin/hooks.json",
-      [".windsurf/hooks.json"],
+      [[".windsurf/hooks.json", "it is not read: another hooks file of the project goes before it"]],
+      "windsurf",
+    ],
+    [
+      "two hooks files without hooks",
+      { ".windsurf/hooks.json": "{}", ".devin/hooks.json": '{"hooks": {"pre_read_code": []}}' },
+      ".devin/hooks.json",
+      [],
+      "windsurf",
+    ],
+    [
+      "hooks in the newer file alone",
+      { ".windsurf/hooks.json": "{}", ".devin/hooks.json": HOOKS },
+      ".devin/hooks.json",
+      [],
+      "windsurf",
+    ],
+    [
+      "a newer hooks file without hooks beside an older one with some",
+      { ".windsurf/hooks.json": HOOKS, ".devin/hooks.json": '{"hooks": {"pre_read_code": []}} // none yet' },
+      ".windsurf/hooks.json",
+      [[
+        ".devin/hooks.json",
+        "it holds no hook, but while it is there the editor may pass over the hooks of .windsurf/hooks.json: delete it",
+      ]],
+      "windsurf",
+    ],
+    [
+      "a newer hooks file that cannot be parsed",
+      { ".windsurf/hooks.json": HOOKS, ".devin/hooks.json": "{" },
+      ".devin/hooks.json",
+      [[".windsurf/hooks.json", "it is not read: another hooks file of the project goes before it"]],
       "windsurf",
     ],
     [
@@ -133,9 +166,11 @@ for (
 ) {
   Deno.test(`in a project with ${what} the hooks file that is read is written, and the editor is known`, async () => {
     await using at = await project(files);
-    const relative = (paths: string[]) => paths.map((path) => path.slice(at.root.length + 1));
-    assert.deepEqual(relative([liveHooksFile(DIALECTS.devin, at.root)]), [live]);
-    assert.deepEqual(relative(shadowedHooks(DIALECTS.devin, at.root)), shadowed);
+    assert.equal(liveHooksFile(DIALECTS.devin, at.root), `${at.root}/${live}`);
+    assert.deepEqual(
+      hooksFileProblems(DIALECTS.devin, at.root).map(({ path, message }) => [path.slice(at.root.length + 1), message]),
+      problems,
+    );
     assert.equal(chooseDialect(undefined, { ...AROUND.linux, root: at.root }).id, detected);
     assert.equal(chooseDialect("devin", { ...AROUND.linux, root: at.root }).id, "devin");
   });

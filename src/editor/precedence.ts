@@ -28,8 +28,8 @@ function liveRule(dialect: Dialect, root: string): string {
   const others = dialect.projectHooks.filter((name) => join(root, name) !== live);
   const isFirst = join(root, dialect.projectHooks[0] ?? "") === live;
   const why = isFirst
-    ? `while it has content, ${others.join(", ")} is not read`
-    : `${others.join(", ")} is absent or empty`;
+    ? `while it holds a hook, ${others.join(", ")} is not read`
+    : `${others.join(", ")} is absent or holds no hook`;
   return `; of the project ${relativeTo(root, live)} is read: ${why}`;
 }
 

@@ -1,6 +1,7 @@
 /** The one way from a wish to the disk: plan, show, ask, do. */
 import { applyChanges, planChanges } from "../../editor/apply.ts";
 import { textOf } from "../../editor/disk.ts";
+import { hooksFileProblems } from "../../editor/places.ts";
 import type { Plan } from "../../editor/plan.ts";
 import { hideKeys } from "../../editor/server_keys.ts";
 import type { Wanted } from "../../editor/steps.ts";
@@ -10,7 +11,7 @@ import { unifiedDiff } from "../../terminal/diff.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { isWithin } from "../../platform/path.ts";
-import { notice } from "../say.ts";
+import { notice, warn } from "../say.ts";
 import type { Scene } from "./scene.ts";
 
 /** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */
@@ -69,6 +70,7 @@ export async function planJson(plan: Plan, scene: Scene): Promise<Record<string,
 export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: boolean }): Promise<number> {
   const { io, globals } = scene.context;
   if (wanted.add.length > 0) await tellDialect(scene);
+  if (wanted.add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await tellHooksFiles(scene);
   const show = async (plan: Plan) => {
     if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, scene));
   };
@@ -93,6 +95,13 @@ export async function tellDialect({ context, dialect, otherDialects }: Scene): P
   if (otherDialects.length === 0) return;
   const others = otherDialects.map((id) => `--dialect ${id}`).join(" or ");
   await notice(context, `this is for ${dialect.id}; files of others are here too: ${others} is for them`);
+}
+
+/** Says what may keep the editor from reading the hooks file that is written. */
+async function tellHooksFiles({ context, dialect, around, shown }: Scene): Promise<void> {
+  for (const { path, message } of hooksFileProblems(dialect, around.root)) {
+    await warn(context, `${shown(path)}: ${message}`);
+  }
 }
 
 async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boolean }): Promise<number> {
