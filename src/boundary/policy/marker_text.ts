@@ -1,9 +1,12 @@
 /** The text of a marker file `.agentclisecret`. Source: specification of the boundary, "The marker". */
 import { parseLocalEndpoint } from "./locality.ts";
 
-/** One path that a marker covers. `list-only`: the name may be listed, the content is for no model. */
+/** `no-cloud`: for local models alone. `list-only`: the name may be listed, the content is for no model. */
+export type Tier = "no-cloud" | "list-only";
+
+/** One path that a marker covers. */
 export interface MarkerEntry {
-  tier: "no-cloud" | "list-only";
+  tier: Tier;
   /** As written: a path or a glob, relative to the marker. */
   path: string;
   /** From 1. */

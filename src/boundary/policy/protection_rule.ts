@@ -1,10 +1,11 @@
 /** The rule that protects a path, and how it is named to people and models. */
 import { isWithin, relativeTo } from "../../platform/path.ts";
+import type { Tier } from "./marker_text.ts";
 
 /** One line of a marker that covers a path; also what stands for a marker that cannot be used. */
 export interface ProtectionRule {
   /** `list-only`: the content is for no model at all. */
-  tier: "no-cloud" | "list-only";
+  tier: Tier;
   /** As written in the marker. */
   pattern: string;
   /** Absolute path of the marker. */

@@ -1,0 +1,270 @@
+import assert from "node:assert/strict";
+import { type ToolHome, toolHome } from "../../../tests/helpers/tool_home.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { openProjectRecord } from "./project_record.ts";
+import { anyProtectedProject, knownProjects, type SeenMarker } from "./project_record_files.ts";
+
+interface Place {
+  /** A directory with an empty directory `project`. */
+  base: string;
+  home: ToolHome["home"];
+}
+
+async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  await using place = await toolHome(null);
+  const base = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await Deno.mkdir(`${base}/project`);
+    await work({ base, home: place.home });
+  } finally {
+    await Deno.remove(base, { recursive: true });
+  }
+}
+
+function marker(root: string, ...patterns: string[]): SeenMarker {
+  const path = `${root}/.agentclisecret`;
+  Deno.mkdirSync(root, { recursive: true });
+  Deno.writeTextFileSync(path, patterns.map((pattern) => `no-cloud: ${pattern}\n`).join(""));
+  return { path, lines: patterns.map((pattern) => ({ tier: "no-cloud", pattern })) };
+}
+
+function patternsOf(markers: readonly SeenMarker[]): string[] {
+  return markers.flatMap(({ lines }) => lines.map(({ pattern }) => pattern)).sort();
+}
+
+const NOTHING = { seen: [], endpoints: [] };
+const unix = { ignore: Deno.build.os === "windows" };
+
+Deno.test("a project without a marker leaves nothing in the home", () =>
+  inPlace(async ({ base, home }) => {
+    const record = await openProjectRecord(home, `${base}/project`, { seen: [], endpoints: ["never.lan"] });
+    assert.deepEqual([record.known, record.trustedEndpoints, record.problem], [false, [], null]);
+    assert.equal(await anyProtectedProject(home), false);
+    assert.equal(lstatInPlace(home.path), null);
+  }));
+
+Deno.test(
+  "the first sight of a marker is recorded, privately, with the endpoints that stand in it",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      const seen = [marker(root, ".env")];
+      await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"], create: false });
+      assert.equal(await anyProtectedProject(home), false, "a look leaves nothing");
+      await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      assert.equal(await anyProtectedProject(home), true);
+      const again = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan", "later.lan"] });
+      assert.deepEqual([patternsOf(again.markers), again.trustedEndpoints], [[".env"], ["gpu.lan"]]);
+      assert.equal(again.markers[0]?.inode, lstatInPlace(`${root}/.agentclisecret`)?.inode);
+      for (const { name } of Deno.readDirSync(home.file("projects"))) {
+        assert.equal(lstatInPlace(home.file(`projects/${name}`))?.mode, 0o600, name);
+      }
+      assert.equal(lstatInPlace(home.file("projects"))?.mode, 0o700);
+    }),
+);
+
+Deno.test("what a marker said is remembered when its line, or the marker, is gone, until the user says so", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    await openProjectRecord(home, root, { seen: [marker(root, ".env", "keys")], endpoints: [] });
+    const fewer = await openProjectRecord(home, root, { seen: [marker(root, ".env", "new")], endpoints: [] });
+    assert.deepEqual(patternsOf(fewer.markers), [".env", "keys", "new"]);
+    Deno.removeSync(`${root}/.agentclisecret`);
+    const none = await openProjectRecord(home, root, NOTHING);
+    assert.deepEqual(patternsOf(none.markers), [".env", "keys", "new"]);
+    await none.trust({ seen: [marker(root, "new")], endpoints: ["gpu.lan"] });
+    const told = await openProjectRecord(home, root, NOTHING);
+    assert.deepEqual([patternsOf(told.markers), told.trustedEndpoints], [["new"], ["gpu.lan"]]);
+    await told.trust(NOTHING);
+    assert.equal(await anyProtectedProject(home), false);
+    assert.equal((await openProjectRecord(home, root, NOTHING)).known, false);
+  }));
+
+Deno.test("markers that are met later are added, and a project that gets its first one then trusts no endpoint", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    const record = await openProjectRecord(home, root, NOTHING);
+    await record.remember([marker(`${root}/sub`, "x")]);
+    await record.remember(Array.from({ length: 100 }, (_, at) => marker(`${root}/d${at}`, `f${at}`)));
+    const again = await openProjectRecord(home, root, { seen: [], endpoints: ["gpu.lan"] });
+    assert.equal(again.markers.length, 101);
+    assert.deepEqual(again.trustedEndpoints, []);
+    assert.ok(again.markers.some(({ path }) => path === `${root}/sub/.agentclisecret`));
+  }));
+
+Deno.test("a project below a known one trusts no endpoint by itself, one that was known before it does", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    const [before, after] = [`${root}/before`, `${root}/after`];
+    const seen = [marker(root, ".env")];
+    await openProjectRecord(home, before, { seen: [marker(before, "a")], endpoints: ["gpu.lan"] });
+    await openProjectRecord(home, root, { seen, endpoints: [] });
+    const inner = await openProjectRecord(home, after, { seen: [marker(after, "b")], endpoints: ["cloud.example"] });
+    assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
+    assert.deepEqual(patternsOf(inner.markers), [".env", "b"], "the rules around it hold");
+    await inner.trustEndpoints(["cloud.example"]);
+    const known = await openProjectRecord(home, after, NOTHING);
+    assert.deepEqual(known.trustedEndpoints, ["cloud.example"]);
+    assert.deepEqual((await openProjectRecord(home, before, NOTHING)).trustedEndpoints, ["gpu.lan"]);
+    const outer = await openProjectRecord(home, root, NOTHING);
+    assert.deepEqual(patternsOf(outer.markers), [".env", "a", "b"], "the rules inside of it hold too");
+    assert.deepEqual(outer.trustedEndpoints, []);
+  }));
+
+Deno.test(
+  "a project that was moved keeps its record, a copy is seen for the first time",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      const first = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+      await first.allow(["harmless words"]);
+      Deno.renameSync(root, `${base}/moved`);
+      Deno.mkdirSync(`${base}/copy`);
+      const copy = await openProjectRecord(home, `${base}/copy`, NOTHING);
+      assert.equal(copy.known, false);
+      const moved = await openProjectRecord(home, `${base}/moved`, NOTHING);
+      assert.deepEqual([moved.movedFrom, moved.trustedEndpoints], [root, ["gpu.lan"]]);
+      assert.equal(moved.markers[0]?.path, `${base}/moved/.agentclisecret`);
+      assert.equal(await moved.allows("harmless words"), true);
+      const again = await openProjectRecord(home, `${base}/moved`, NOTHING);
+      assert.deepEqual([again.movedFrom, again.trustedEndpoints], [null, ["gpu.lan"]], "it is told once");
+      assert.deepEqual((await knownProjects(home)).map((known) => known.root), [`${base}/moved`]);
+      Deno.mkdirSync(root);
+      assert.equal((await openProjectRecord(home, root, NOTHING)).known, false);
+    }),
+);
+
+Deno.test(
+  "another directory at the path of a known project keeps its rules and none of its trust",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      const first = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+      assert.equal(first.replaced, false);
+      Deno.renameSync(root, `${base}/away`);
+      const seen = [marker(root, "other")];
+      const second = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      assert.deepEqual([second.replaced, second.trustedEndpoints], [true, []]);
+      assert.deepEqual(patternsOf(second.markers), [".env", "other"]);
+      await second.trust({ seen, endpoints: ["gpu.lan"] });
+      const third = await openProjectRecord(home, root, NOTHING);
+      assert.deepEqual([third.replaced, third.trustedEndpoints, patternsOf(third.markers)], [false, ["gpu.lan"], [
+        "other",
+      ]]);
+    }),
+);
+
+Deno.test("fragments are allowed by salted digests, and nothing of their text is in the home", () =>
+  inPlace(async ({ base, home }) => {
+    const record = await openProjectRecord(home, `${base}/project`, NOTHING);
+    await record.allow(["FRAGMENT-one", "FRAGMENT-two"]);
+    const again = await openProjectRecord(home, `${base}/project`, NOTHING);
+    const allowed = ["FRAGMENT-one", "FRAGMENT-two", "FRAGMENT-three"].map((text) => again.allows(text));
+    assert.deepEqual(await Promise.all(allowed), [true, true, false]);
+    for (const { name } of Deno.readDirSync(home.file("projects"))) {
+      assert.ok(!Deno.readTextFileSync(home.file(`projects/${name}`)).includes("FRAGMENT"), name);
+    }
+  }));
+
+Deno.test("derived files are recorded until they are released", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    const record = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: [] });
+    const of = (name: string) => ({
+      path: `${root}/${name}`,
+      device: 1,
+      inode: 2,
+      born: 3,
+      source: `${root}/.env`,
+    });
+    await record.addDerived([of("a"), of("b"), of("a")].slice(0, 2));
+    await record.addDerived([of("a")]);
+    const again = await openProjectRecord(home, root, NOTHING);
+    assert.deepEqual(again.derived.map(({ path }) => path).sort(), [`${root}/a`, `${root}/b`]);
+    assert.equal(again.derived[0]?.source, `${root}/.env`);
+    await again.releaseDerived([`${root}/a`]);
+    await again.trust({ seen: [], endpoints: [], keep: [`${root}/b`] });
+    const kept = await openProjectRecord(home, root, NOTHING);
+    assert.deepEqual(kept.derived.map(({ path }) => path), [`${root}/b`]);
+  }));
+
+Deno.test("the commit at the first sight is read from a branch, a packed one, and a commit alone", () =>
+  inPlace(async ({ base, home }) => {
+    const [one, two] = ["1".repeat(40), "2".repeat(40)];
+    const files: [string, Record<string, string>, string | null][] = [
+      ["loose", { HEAD: "ref: refs/heads/a/b\n", "refs/heads/a/b": `${one}\n` }, one],
+      [
+        "packed",
+        { HEAD: "ref: refs/heads/b\n", "packed-refs": `# x\n${one} refs/heads/a/b\n${two} refs/heads/b\n` },
+        two,
+      ],
+      ["alone", { HEAD: `${two}\n` }, two],
+      ["unborn", { HEAD: "ref: refs/heads/main\n" }, null],
+      ["odd", { HEAD: "ref: ../config\n", config: "[core]\n" }, null],
+    ];
+    for (const [name, git, head] of files) {
+      const root = `${base}/${name}`;
+      for (const [path, text] of Object.entries(git)) {
+        const file = `${root}/.git/${path}`;
+        Deno.mkdirSync(file.slice(0, file.lastIndexOf("/")), { recursive: true });
+        Deno.writeTextFileSync(file, text);
+      }
+      const record = await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: [] });
+      assert.equal(record.firstHead, head, name);
+      Deno.writeTextFileSync(`${root}/.git/HEAD`, `${"3".repeat(40)}\n`);
+      assert.equal((await openProjectRecord(home, root, NOTHING)).firstHead, head, "and stays");
+    }
+  }));
+
+Deno.test("a linked worktree is read where the shared branches are", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    Deno.mkdirSync(`${base}/main/.git/worktrees/w`, { recursive: true });
+    Deno.mkdirSync(`${base}/main/.git/refs/heads`, { recursive: true });
+    Deno.writeTextFileSync(`${base}/main/.git/refs/heads/side`, `${"a".repeat(64)}\n`);
+    Deno.writeTextFileSync(`${base}/main/.git/worktrees/w/commondir`, "../..\n");
+    Deno.writeTextFileSync(`${base}/main/.git/worktrees/w/HEAD`, "ref: refs/heads/side\n");
+    Deno.writeTextFileSync(`${root}/.git`, `gitdir: ${base}/main/.git/worktrees/w\n`);
+    const record = await openProjectRecord(home, root, { seen: [marker(root, "x")], endpoints: [] });
+    assert.equal(record.firstHead, "a".repeat(64));
+  }));
+
+Deno.test(
+  "a home that cannot be written or read is told, and a damaged index is made again",
+  unix,
+  () =>
+    inPlace(async ({ base, home }) => {
+      const root = `${base}/project`;
+      const seen = [marker(root, ".env")];
+      Deno.mkdirSync(home.path, { mode: 0o700 });
+      Deno.writeTextFileSync(home.file("projects"), "in the way");
+      const blocked = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      assert.match(blocked.problem ?? "", /^cannot use the home/);
+      assert.deepEqual(blocked.trustedEndpoints, []);
+      Deno.removeSync(home.file("projects"));
+      assert.equal((await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] })).problem, null);
+      Deno.writeTextFileSync(home.file("projects/index.json"), "{");
+      assert.deepEqual((await openProjectRecord(home, root, NOTHING)).trustedEndpoints, ["gpu.lan"]);
+      const name = [...Deno.readDirSync(home.file("projects"))].find((entry) => /^[0-9a-f]{32}/.test(entry.name))?.name;
+      Deno.writeTextFileSync(home.file(`projects/${name}`), "{}");
+      Deno.removeSync(home.file("projects/index.json"));
+      await openProjectRecord(home, `${base}/other`, { seen: [marker(`${base}/other`, "x")], endpoints: [] });
+      const damaged = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+      assert.match(damaged.problem ?? "", /record of a project, cannot be read/);
+      assert.deepEqual(damaged.trustedEndpoints, []);
+    }),
+);
+
+Deno.test("sessions that see a project at the same time leave one whole record", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    Deno.mkdirSync(home.path, { mode: 0o700 });
+    await Promise.all(Array.from({ length: 8 }, async (_, at) => {
+      const record = await openProjectRecord(home, root, { seen: [marker(`${root}/d${at}`, `f${at}`)], endpoints: [] });
+      await record.remember([marker(`${root}/e${at}`, `g${at}`)]);
+    }));
+    assert.equal((await openProjectRecord(home, root, NOTHING)).markers.length, 16);
+  }));
