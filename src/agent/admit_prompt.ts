@@ -4,6 +4,12 @@ import { imageUrl } from "../provider/image.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session, sessionLabel } from "./session.ts";
 
+const SYSTEM_PROMPT = {
+  name: "the system prompt",
+  hint: "use a local model, or take that text out of --system-prompt, --append-system-prompt, AGENTS.md and the " +
+    "descriptions of a client's tools",
+};
+
 /**
  * Labels a prompt, and the system message, by what stands in them: for a local model content of a protected file makes
  * them protected, and so does anything protected that the session holds. Throws `policy_refused` for a provider that is
@@ -17,7 +23,7 @@ export async function admitPrompt(
   prompt: UserItem,
   { allowed }: { allowed: boolean },
 ): Promise<"open" | "protected"> {
-  const { workspace, model, net, system } = session;
+  const { workspace, model, scanner, system } = session;
   const images = imagesOf(prompt).map(imageUrl);
   if (prompt.images !== undefined) {
     const { requireSight } = await import("./sight.ts");
@@ -29,12 +35,11 @@ export async function admitPrompt(
     model.local &&= workspace.local;
   }
   const { provider, local } = model;
-  const destination = { provider, local };
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
   for (const text of [system.text, JSON.stringify(session.schemas)]) {
-    if (await net?.checkSystem(text, destination) === "protected") system.label = "no-cloud";
+    if (await scanner?.checkPart([text], SYSTEM_PROMPT, model) === "protected") system.label = "no-cloud";
   }
-  const found = await net?.checkPrompt({ text: prompt.text, images }, { ...destination, allowed }) ?? "open";
+  const found = await scanner?.checkPrompt({ text: prompt.text, images }, { provider, local, allowed }) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") prompt.label = "no-cloud";
   admit({ kind: "provider", name: provider, local }, [system, ...session.items, prompt]);
   return found;

@@ -12,6 +12,7 @@ import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
 import type { BeforeVerdict, TurnHooks } from "./hooks.ts";
 import type { AskPermission, PermissionAnswer, PermissionQuestion } from "./permission_question.ts";
+import { resultOf } from "./content_scanner.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import { cutResult } from "./shorten.ts";
 
@@ -106,11 +107,11 @@ function outcome(
 }
 
 /** A copy of protected content in an open file is protected like the file it came from: no label has seen it come. */
-async function labelledByContent(done: CallOutcome, { net, model }: Session): Promise<CallOutcome> {
+async function labelledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
   const { item } = done;
   if (item.label !== "open") return done;
   const parts = [item.content, ...imagesOf(item).map(imageUrl)];
-  const found = await net?.checkResult(parts, { tool: item.name, provider: model.provider, local: model.local });
+  const found = await scanner?.checkPart(parts, resultOf(item.name), model);
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
 }
 
@@ -131,7 +132,8 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
     signal: options.signal,
     mask: session.mask,
     sessionLabel: sessionLabel(session),
-    checkWrite: session.net && ((text, target) => session.net?.checkWrite(text, target) ?? Promise.resolve(null)),
+    checkWrite: session.scanner &&
+      ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
     io: options.io,
     seesImages: async () => await (await import("./sight.ts")).seesImages(session),
     keepPrevious: session.keepPrevious,

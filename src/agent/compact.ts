@@ -122,7 +122,7 @@ async function askForSummary(
       params: model.params,
     });
     if (request === null) return null;
-    if (!model.local) await session.net?.checkRequest(request, { provider: model.provider });
+    if (!model.local) await session.scanner?.checkRequest(request, { provider: model.provider });
     const reply = await askOnce(model, request, options);
     if (reply !== "context") return reply;
   }

@@ -1,9 +1,10 @@
 /**
- * The net below the labels: content of protected files that comes by a way no label sees (typed, pasted, copied to another
- * file) is found by looking for it. Source: specification of the boundary, "Letting out".
+ * The leak scanner as a session asks it: content of protected files that comes by a way no label sees (typed, pasted,
+ * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
-import type { LeakScanner } from "../boundary/scan/leak_scanner.ts";
+import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
+import { AgentcliError } from "../errors.ts";
 
 /** What a user says at once; images as the addresses that requests hold. */
 export interface Prompt {
@@ -11,114 +12,140 @@ export interface Prompt {
   images: readonly string[];
 }
 
-/** The net of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
+/** What became of something that was looked through. `protected`: for local models alone. */
+export type Judgment = "open" | "protected";
+
+/** Where the session's requests go. */
+export interface ScanDestination {
+  provider: string;
+  local: boolean;
+}
+
+/** Something that is part of requests, for messages. */
+export interface ScanSubject {
+  /** `the result of Read`. */
+  name: string;
+  /** What the user can do where it is refused. */
+  hint: string;
+}
+
+/** Returns what a tool gave, or a hook said, as a subject. */
+export function resultOf(tool: string): ScanSubject {
+  return { name: `the result of ${tool}`, hint: "continue with a local model, or protect that file too" };
+}
+
+/** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
 export interface ContentScanner {
-  /** Throws `policy_refused` when a body for a provider that is not local holds protected content. */
+  /** Throws `policy_refused` when a body for a model that is not proven local holds protected content. */
   checkRequest(body: unknown, options: { provider: string }): Promise<void>;
   /**
-   * Whether a prompt, or one of the images with it, holds protected content. Throws `policy_refused` for a provider that
-   * is not local, unless the user allowed it: then messages of the user that are this prompt pass in requests too, and
-   * nothing else does.
+   * Judges a prompt with its images. Throws `policy_refused` for a provider that is not local, unless the user allowed it:
+   * then messages of the user that are this prompt pass in requests too, and nothing else does.
    */
-  checkPrompt(
-    prompt: Prompt,
-    options: { provider: string; local: boolean; allowed: boolean },
-  ): Promise<"open" | "protected">;
-  /** The same for the system message, which nobody can let through. */
-  checkSystem(text: string, options: { provider: string; local: boolean }): Promise<"open" | "protected">;
-  /**
-   * Whether what a tool gave holds protected content though it came from an open place. Throws `policy_refused` for a
-   * provider that is not local.
-   */
-  checkResult(
-    parts: readonly string[],
-    options: { tool: string; provider: string; local: boolean },
-  ): Promise<"open" | "protected">;
-  /** A refusal when a text for a file that is not protected holds protected content. */
+  checkPrompt(prompt: Prompt, options: ScanDestination & { allowed: boolean }): Promise<Judgment>;
+  /** Judges something else that requests hold. Throws `policy_refused` for a provider that is not local. */
+  checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment>;
+  /** Returns a refusal when a text for a place that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
+  /** Protected files whose content is not found; absolute paths. Reads them. */
+  notScanned(): Promise<readonly string[]>;
 }
 
-/** Opens the net over what is protected in a workspace. */
-export function openContentScanner(workspace: Workspace): ContentScanner {
-  return new ProjectContentScanner(workspace);
+/** Opens the scanner over what is protected in a workspace. */
+export function openContentScanner(
+  workspace: Workspace,
+  options: { allowed?: AllowedFragments } = {},
+): ContentScanner {
+  return new WorkspaceScanner(workspace, options.allowed);
 }
 
-class ProjectContentScanner implements ContentScanner {
+class WorkspaceScanner implements ContentScanner {
   readonly #workspace: Workspace;
-  #net: LeakScanner | null = null;
+  readonly #allowed: AllowedFragments | undefined;
+  #scanner: LeakScanner | null = null;
   /** Prompts that the user let through. */
-  readonly #allowed = new Set<string>();
+  readonly #released = new Set<string>();
 
-  constructor(workspace: Workspace) {
+  constructor(workspace: Workspace, allowed: AllowedFragments | undefined) {
     this.#workspace = workspace;
+    this.#allowed = allowed;
   }
 
   /** Null where nothing is protected. */
   async #open(): Promise<LeakScanner | null> {
-    const { protection, root, additional, local } = this.#workspace;
-    // A local model may read everything: what is looked for here only decides what is stored. Looking for markers in the
-    // whole tree would cost every start in every project (31 ms for 21,000 files).
-    if (protection === undefined || !(local ? protection.met && protection.any : protection.any)) return null;
-    if (this.#net === null) {
-      const { projectScanner } = await import("../boundary/scan/project_scanner.ts");
-      this.#net = projectScanner(protection, [root, ...additional]);
+    const { protection, root } = this.#workspace;
+    if (protection === undefined || !protection.any) return null;
+    const { createLeakScanner } = await import("../boundary/scan/leak_scanner.ts");
+    return this.#scanner ??= createLeakScanner(protection, { root, allowed: this.#allowed });
+  }
+
+  /** Throws for a provider that is not local; else says whether the texts hold protected content. */
+  async #judge(texts: Iterable<string>, subject: ScanSubject, { provider, local }: ScanDestination): Promise<Judgment> {
+    const scanner = await this.#open();
+    const hit = await scanner?.check(texts) ?? null;
+    if (scanner === null || hit === null) return "open";
+    if (local) return "protected";
+    throw new AgentcliError(
+      "policy_refused",
+      `${subject.name} holds ${scanner.describe(hit)}; the provider "${provider}" is not local`,
+      { hint: subject.hint },
+    );
+  }
+
+  async checkRequest(body: unknown, { provider }: { provider: string }): Promise<void> {
+    const checked = this.#released.size === 0 ? body : withoutPrompts(body, this.#released);
+    await this.#judge(stringsOf(checked), {
+      name: `the request to "${provider}"`,
+      hint: "continue with a local model, or start a session without that text",
+    }, { provider, local: false });
+  }
+
+  async checkPrompt(said: Prompt, { allowed, ...to }: ScanDestination & { allowed: boolean }): Promise<Judgment> {
+    const parts = [said.text, ...said.images];
+    const released = allowed || parts.every((part) => this.#released.has(part));
+    const judgment = await this.#judge(parts, {
+      name: "the prompt",
+      hint: "use a local model, or send it all the same, this once, with --allow-protected-prompt",
+    }, released ? { ...to, local: true } : to);
+    if (judgment === "protected" && !to.local) { for (const part of parts) this.#released.add(part); }
+    return judgment;
+  }
+
+  async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment> {
+    return await this.#judge(parts, subject, destination);
+  }
+
+  async checkWrite(text: string, { display }: { display: string }): Promise<Refusal | null> {
+    const scanner = await this.#open();
+    const hit = await scanner?.check([text], { once: true }) ?? null;
+    if (scanner === null || hit === null) return null;
+    return {
+      refused: "protected",
+      message: `${display} is not protected, and the text holds ${scanner.describe(hit)}. ` +
+        "Leave that content out, refer to it by name, or tell the user to protect the file first",
+    };
+  }
+
+  async notScanned(): Promise<readonly string[]> {
+    const scanner = await this.#open();
+    await scanner?.check([]);
+    return scanner?.notScanned ?? [];
+  }
+}
+
+/** Returns every string of a JSON value, keys too. */
+function* stringsOf(value: unknown): Generator<string> {
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === "string") yield next;
+    else if (Array.isArray(next)) waiting.push(...next);
+    else if (typeof next === "object" && next !== null) {
+      for (const [key, member] of Object.entries(next)) {
+        yield key;
+        waiting.push(member);
+      }
     }
-    return this.#net;
-  }
-
-  async checkRequest(body: unknown, options: { provider: string }): Promise<void> {
-    const net = await this.#open();
-    if (net === null) return;
-    const { checkBody } = await import("../boundary/scan/leak_scanner.ts");
-    await checkBody(net, this.#allowed.size === 0 ? body : withoutPrompts(body, this.#allowed), options);
-  }
-
-  async checkPrompt(
-    { text, images }: Prompt,
-    { provider, local, allowed }: { provider: string; local: boolean; allowed: boolean },
-  ): Promise<"open" | "protected"> {
-    const net = await this.#open();
-    if (net === null) return "open";
-    const parts = [text, ...images];
-    if (!local && !allowed && !parts.every((part) => this.#allowed.has(part))) {
-      const { checkPrompt } = await import("../boundary/scan/leak_scanner.ts");
-      await checkPrompt(net, parts, { provider });
-      return "open";
-    }
-    if (await net.check(parts) === null) return "open";
-    if (!local) { for (const part of parts) this.#allowed.add(part); }
-    return "protected";
-  }
-
-  async checkSystem(
-    text: string,
-    { provider, local }: { provider: string; local: boolean },
-  ): Promise<"open" | "protected"> {
-    const net = await this.#open();
-    if (net === null) return "open";
-    if (local) return await net.check([text]) === null ? "open" : "protected";
-    const { checkSystem } = await import("../boundary/scan/leak_scanner.ts");
-    await checkSystem(net, text, { provider });
-    return "open";
-  }
-
-  async checkResult(
-    parts: readonly string[],
-    { tool, provider, local }: { tool: string; provider: string; local: boolean },
-  ): Promise<"open" | "protected"> {
-    const net = await this.#open();
-    if (net === null) return "open";
-    if (local) return await net.check(parts) === null ? "open" : "protected";
-    const { checkResult } = await import("../boundary/scan/leak_scanner.ts");
-    await checkResult(net, parts, { tool, provider });
-    return "open";
-  }
-
-  async checkWrite(text: string, options: { display: string }): Promise<Refusal | null> {
-    const net = await this.#open();
-    if (net === null) return null;
-    const { checkWrite } = await import("../boundary/scan/leak_scanner.ts");
-    return await checkWrite(net, text, options);
   }
 }
 

@@ -1,5 +1,4 @@
 /** One reply of the model: room made, asked, taken over; asked once more where the server taught something. */
-import { admit } from "../boundary/policy/gate.ts";
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatReply } from "../provider/types.ts";
@@ -21,7 +20,6 @@ const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_imag
 /** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
-  await lookAgain(session);
   if (session.items.some(showsImages)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
   await fitContext(session, turn);
   const shapes: Shapes = { trial: null };
@@ -71,12 +69,6 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
   }
 }
 
-/** Markers and locality are decided anew for each request; what was protected or remote stays so. */
-async function lookAgain({ workspace, model }: Session): Promise<void> {
-  await workspace.refresh();
-  model.local &&= workspace.local;
-}
-
 /** What is known of a reply while it arrives. */
 interface Asked {
   messageId: string;
@@ -106,11 +98,7 @@ async function ask(
 ): Promise<AssistantItem> {
   const { clock } = turn.io;
   const { messageId } = asked;
-  const destination = { kind: "provider", name: session.model.provider, local: session.model.local } as const;
-  admit(destination, [session.system]);
-  admit(destination, session.items);
   const request = requestOf(session);
-  if (!destination.local) await session.net?.checkRequest(request, { provider: destination.name });
   await turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
   const started = clock.monotonic();
   const arrived: string[] = [];

@@ -1,16 +1,18 @@
 import assert from "node:assert/strict";
 import { testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
-import { ask, startFakeServer } from "../../tests/helpers/fake_server.ts";
+import { ask as asking, startFakeServer } from "../../tests/helpers/fake_server.ts";
 import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../errors.ts";
 import { chat } from "../provider/chat.ts";
 import { openDoor } from "../provider/http.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { ContentScanner } from "./content_scanner.ts";
-import { runTurn } from "./turn.ts";
+import { admitted } from "./admit_request.ts";
+import { createLocalityCache } from "../provider/model_locality.ts";
+import { type AskModel, runTurn } from "./turn.ts";
 
-/** A net that notes the messages of each request it is asked about, and refuses the request of this number. */
-function notingNet(refused: number): ContentScanner & { messages: string[] } {
+/** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
+function notingScanner(refused: number): ContentScanner & { messages: string[] } {
   const messages: string[] = [];
   return {
     messages,
@@ -22,8 +24,8 @@ function notingNet(refused: number): ContentScanner & { messages: string[] } {
         : Promise.resolve();
     },
     checkPrompt: () => Promise.resolve("open"),
-    checkSystem: () => Promise.resolve("open"),
-    checkResult: () => Promise.resolve("open"),
+    checkPart: () => Promise.resolve("open"),
+    notScanned: () => Promise.resolve([]),
     checkWrite: () => Promise.resolve(null),
   };
 }
@@ -32,7 +34,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   const rounds = 8;
   await using server = startFakeServer({
     host: "127.0.0.2",
-    script: Array.from({ length: rounds + 1 }, (_, at) => ask({ name: "Look", input: { path: `file ${at}` } })),
+    script: Array.from({ length: rounds + 1 }, (_, at) => asking({ name: "Look", input: { path: `file ${at}` } })),
   });
   const clock = manualClock();
   const door = openDoor({ env: () => undefined, clock });
@@ -45,19 +47,27 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
     timeout: { connect: 10, firstByte: 600, idle: 300 },
     local: false,
   };
-  const net = notingNet(rounds);
+  const scanner = notingScanner(rounds);
   const session = testSession(1_000_000, {
-    net,
+    scanner,
     model: { provider: "rem", local: false },
     tools: [testTool("Look", ({ path }) => `${path}: "\u20ac" \u{1f600} \\ \n`.repeat(1500))],
   });
-  const options = turnOptions((request, asked) => chat(door, { endpoint, request }, { ...asked, clock }));
+  const target = {
+    located: { endpoint, model: "m", trusted: false },
+    localities: createLocalityCache(door, clock),
+    own: true,
+  };
+  const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock });
+  const options = turnOptions(admitted(ask, target, () => session));
   const result = await runTurn(session, words("look"), options);
   door.close();
   assert.equal(result.errorCode, "policy_refused");
   const sent = server.chats().map((request) => request.text);
   assert.equal(sent.length, rounds - 1);
-  assert.equal(net.messages.length, rounds);
+  assert.equal(scanner.messages.length, rounds);
   assert((sent.at(-1)?.length ?? 0) > 100_000);
-  sent.forEach((text, at) => assert(text.includes(`"messages":${net.messages[at]},"stream":true`), `request ${at}`));
+  sent.forEach((text, at) =>
+    assert(text.includes(`"messages":${scanner.messages[at]},"stream":true`), `request ${at}`)
+  );
 });

@@ -56,7 +56,7 @@ export interface Session {
   /** What commands run behind where paths are protected; without it none run there. */
   readonly mask?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
-  readonly net?: ContentScanner | undefined;
+  readonly scanner?: ContentScanner | undefined;
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
   readonly memory: SessionMemory;
@@ -74,7 +74,16 @@ export interface Session {
 export interface SessionParts extends
   Pick<
     Session,
-    "id" | "system" | "workspace" | "tools" | "model" | "policy" | "mask" | "net" | "keepPrevious" | "secretVariables"
+    | "id"
+    | "system"
+    | "workspace"
+    | "tools"
+    | "model"
+    | "policy"
+    | "mask"
+    | "scanner"
+    | "keepPrevious"
+    | "secretVariables"
   > {
   /** Default: a server that cannot be asked. */
   server?: SessionServer;

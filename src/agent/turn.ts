@@ -7,6 +7,7 @@ import type { AssistantItem, UserItem } from "../session/item.ts";
 import { admitPrompt } from "./admit_prompt.ts";
 import { nextReply } from "./reply.ts";
 import { failure, startCount, turnResult } from "./result.ts";
+import { resultOf } from "./content_scanner.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
@@ -101,10 +102,10 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
 
 /** A hook knows no labels: its words are looked through like what a tool gave. */
 async function labelOfHook(text: string, session: Session): Promise<Label> {
-  const { net, model } = session;
+  const { scanner, model } = session;
   const before = sessionLabel(session);
   if (before !== "open") return before;
-  const found = await net?.checkResult([text], { tool: "a hook", provider: model.provider, local: model.local });
+  const found = await scanner?.checkPart([text], resultOf("a hook"), model);
   return found === "protected" ? "no-cloud" : "open";
 }
 

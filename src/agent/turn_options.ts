@@ -9,6 +9,8 @@ export type AskModel = (
   request: ChatRequest,
   options: {
     signal: AbortSignal;
+    /** Called before each attempt; what it throws ends the request before anything is sent. */
+    beforeSend?(): Promise<void>;
     /** The request is on its way; called again for each attempt. */
     onSent?(): void;
     onDelta(delta: ChatDelta): void | Promise<void>;

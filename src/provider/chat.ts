@@ -12,6 +12,8 @@ import { WrittenHistory } from "./written.ts";
 export interface ChatOptions {
   signal: AbortSignal;
   clock: Clock;
+  /** Called before each attempt; what it throws ends the request before anything is sent. */
+  beforeSend?(): Promise<void>;
   /** Called when a request is on its way. */
   onSent?(): void;
   /** Called at most once a kind for each network read; a promise is awaited before more is read. */
@@ -77,6 +79,7 @@ class Attempts {
 
   async once(): Promise<ChatReply> {
     this.#serverError = null;
+    await this.#options.beforeSend?.();
     const { pieces, optional } = requestBody(this.#request, { refused: this.#refused, written: this.#written });
     this.#optional = optional;
     const response = await this.#door.send(this.#endpoint, {

@@ -59,6 +59,8 @@ const NO_DISK: Workspace = {
   local: true,
   protection: undefined,
   refresh: () => Promise.resolve(),
+  countsAsLocal: () => true,
+  becomeRemote: () => {},
   ruleAt: () => null,
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),

@@ -1,165 +1,112 @@
 import assert from "node:assert/strict";
-import { AgentcliError } from "../../errors.ts";
-import { checkBody, checkPrompt, checkWrite, type LeakScanner, openLeakScanner } from "./leak_scanner.ts";
-import { parseGitIndex, unchangedTracked } from "./tracked.ts";
+import { ProtectedSet } from "../policy/protected.ts";
+import { type AllowedFragments, createLeakScanner, type LeakScanner } from "./leak_scanner.ts";
 
 const SECRET = "tok_5f1b0c9ae47d2386";
 
 interface Project extends AsyncDisposable {
   root: string;
-  write(path: string, text: string): Promise<string>;
-  git(...args: string[]): Promise<void>;
-  net(): Promise<LeakScanner>;
-  /** How often the open files were asked for. */
-  asked(): number;
+  protection: ProtectedSet;
+  write(path: string, text: string): Promise<void>;
+  scanner(allowed?: AllowedFragments): LeakScanner;
 }
 
-async function project(): Promise<Project> {
+async function project(marker = "no-cloud: .env\n"): Promise<Project> {
   const root = await Deno.realPath(await Deno.makeTempDir());
-  let asked = 0;
   const write = async (path: string, text: string) => {
     const place = `${root}/${path}`;
     await Deno.mkdir(place.slice(0, place.lastIndexOf("/")), { recursive: true });
     await Deno.writeTextFile(place, text);
-    return place;
   };
-  await write(".env", `# settings\nTOKEN=${SECRET}\nLICENCE=the quick brown licence text\n`);
+  await write(".agentclisecret", marker);
+  const protection = new ProtectedSet([root]);
+  protection.start();
   return {
     root,
+    protection,
     write,
-    async git(...args) {
-      const { success, stderr } = await new Deno.Command("git", {
-        args: ["-c", "user.name=T", "-c", "user.email=t@example.test", ...args],
-        cwd: root,
-        env: { HOME: root, GIT_CONFIG_NOSYSTEM: "1" },
-      }).output();
-      assert.ok(success, new TextDecoder().decode(stderr));
-    },
-    net: () =>
-      openLeakScanner({
-        protectedFiles: [`${root}/.env`],
-        openFiles: async function* () {
-          asked += 1;
-          for await (const path of unchangedTracked(root)) if (!path.endsWith("/.env")) yield path;
-        },
-        describe: (path) => `${path.slice(root.length + 1)} (.agentclisecret:1 no-cloud: .env)`,
-      }),
-    asked: () => asked,
+    scanner: (allowed) => createLeakScanner(protection, { root, allowed }),
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
 }
 
-async function refusalOf(work: Promise<void>): Promise<AgentcliError> {
-  try {
-    await work;
-  } catch (error) {
-    assert.ok(error instanceof AgentcliError);
-    return error;
+Deno.test("a hit is told with file, line, rule and form, and without the fragment", async () => {
+  await using given = await project();
+  await given.write(".env", `# settings\nTOKEN=${SECRET}\n`);
+  const scanner = given.scanner();
+  const plain = await scanner.check([`x ${SECRET} y`]);
+  assert.equal(plain && scanner.describe(plain), "line 2 of .env (.agentclisecret:1 no-cloud: .env)");
+  const coded = await scanner.check([`why is ${btoa(SECRET)} wrong?`]);
+  assert.equal(coded && scanner.describe(coded), "line 2 of .env (.agentclisecret:1 no-cloud: .env), base64");
+  assert.equal(await scanner.check(["hello"]), null);
+});
+
+Deno.test("the scanner covers what the marker covers, also what appears or changes later", async () => {
+  await using given = await project("no-cloud: .env\nno-cloud: secrets\n");
+  const scanner = given.scanner();
+  assert.equal(await scanner.check(["first-value-of-it"]), null);
+  await given.write(".env", "A=first-value-of-it\n");
+  given.protection.refresh();
+  assert.ok(await scanner.check(["first-value-of-it"]) !== null, "a text that passed before is looked at again");
+  await given.write(".env", "A=second-value-now\n");
+  assert.ok(await scanner.check(["second-value-now"]) !== null);
+  assert.ok(await scanner.check(["first-value-of-it"]) !== null, "what it held before is forgotten");
+  await given.write("secrets/deep/k", "value-in-the-deep\n");
+  given.protection.refresh();
+  assert.ok(await scanner.check(["value-in-the-deep"]) !== null);
+});
+
+Deno.test("a fragment that is allowed does not count, and is asked about once", async () => {
+  await using given = await project();
+  await given.write(".env", `TOKEN=${SECRET}\nLICENSE=the quick brown license text\n`);
+  let asked = 0;
+  const scanner = given.scanner((fragments) => {
+    asked++;
+    return Promise.resolve(new Set(fragments.map(({ normalized }) => normalized).filter((text) => /quick/.test(text))));
+  });
+  const text = "according to the quick brown license text";
+  assert.equal(await scanner.check(["what does this project do?"]), null);
+  assert.equal(asked, 0, "nothing is asked while nothing is found");
+  assert.equal(await scanner.check([text]), null);
+  assert.equal(await scanner.check([`${text} again`]), null);
+  assert.equal(asked, 1);
+  assert.ok(await scanner.check([`${text} and ${SECRET}`]) !== null);
+});
+
+Deno.test("nothing in the project allows a fragment: no tracked copy, whoever made it", async () => {
+  await using given = await project();
+  await given.write(".env", `TOKEN=${SECRET}\n`);
+  await given.write("copy.txt", `${SECRET}\n`);
+  for (const args of [["init", "--quiet"], ["add", "--force", "copy.txt"]]) {
+    const { success } = await new Deno.Command("git", { args, cwd: given.root, env: { HOME: given.root } }).output();
+    assert.ok(success);
   }
-  throw new Error("it was let through");
-}
-
-Deno.test("a body with a fragment is refused with file, line and rule, and without the fragment", async () => {
-  await using given = await project();
-  const net = await given.net();
-  const body = {
-    model: "m",
-    messages: [{ role: "user", content: "hello" }, { role: "tool", content: `x ${SECRET} y` }],
-  };
-  const error = await refusalOf(checkBody(net, body, { provider: "rem" }));
-  assert.equal(error.exitCode, 6);
-  assert.match(error.message, /"rem" holds line 2 of \.env \(\.agentclisecret:1 no-cloud: \.env\)/);
-  assert.match(error.hint ?? "", /local model/);
-  assert.ok(!`${error.message}${error.hint}`.includes("5f1b"));
-  await checkBody(net, { messages: [{ role: "user", content: "hello" }] }, { provider: "rem" });
-});
-
-Deno.test("arguments of tool calls and keys of objects are looked at too", async () => {
-  await using given = await project();
-  const net = await given.net();
-  const call = { function: { name: "Write", arguments: JSON.stringify({ content: `a\n\t${SECRET}\n` }) } };
-  await refusalOf(checkBody(net, { messages: [{ tool_calls: [call] }] }, { provider: "rem" }));
-  await refusalOf(checkBody(net, { [SECRET]: 1 }, { provider: "rem" }));
-});
-
-Deno.test("a prompt is refused with the option that lets it through", async () => {
-  await using given = await project();
-  const error = await refusalOf(checkPrompt(await given.net(), [`why is ${btoa(SECRET)} wrong?`], { provider: "rem" }));
-  assert.match(error.message, /line 2 of \.env .*, base64;/);
-  assert.match(error.hint ?? "", /--allow-protected-prompt/);
-});
-
-Deno.test("a write of a fragment is refused for the model, with the way on", async () => {
-  await using given = await project();
-  const net = await given.net();
-  const refusal = await checkWrite(net, `const token = "${SECRET}";`, { display: "src/a.ts" });
-  assert.match(refusal?.message ?? "", /^src\/a\.ts is not protected, and the text holds line 2 of \.env/);
-  assert.ok(!refusal?.message.includes("5f1b"));
-  assert.equal(await checkWrite(net, "const token = env.TOKEN;", { display: "src/a.ts" }), null);
-});
-
-Deno.test("a fragment that also stands in an unchanged tracked file does not count", async () => {
-  await using given = await project();
-  await given.write("LICENCE", "This is The Quick Brown\n  Licence Text, as known.\n");
-  const text = "according to the quick brown licence text";
-  await refusalOf(checkPrompt(await given.net(), [text], { provider: "rem" }));
-  await given.git("init", "--quiet");
-  await given.git("add", "LICENCE");
-  await given.git("commit", "--quiet", "-m", "first");
-  const net = await given.net();
-  const before = given.asked();
-  await checkPrompt(net, [text], { provider: "rem" });
-  await checkPrompt(net, [`${text} again`], { provider: "rem" });
-  assert.equal(given.asked() - before, 1, "what was looked up once is known");
-  await refusalOf(checkPrompt(net, [`${text} and ${SECRET}`], { provider: "rem" }));
-});
-
-Deno.test("a tracked file that was changed excuses nothing: the content may have been written there", async () => {
-  await using given = await project();
-  await given.write("notes.txt", "nothing\n");
-  await given.git("init", "--quiet");
-  await given.git("add", "notes.txt");
-  await given.write("notes.txt", `nothing but ${SECRET}\n`);
-  await refusalOf(checkPrompt(await given.net(), [SECRET], { provider: "rem" }));
-});
-
-Deno.test("open files are not read while nothing is found", async () => {
-  await using given = await project();
-  await checkPrompt(await given.net(), ["what does this project do?"], { provider: "rem" });
-  assert.equal(given.asked(), 0);
+  assert.ok(await given.scanner().check([`see ${SECRET}`]) !== null);
 });
 
 Deno.test("a protected file that cannot be read is told", async () => {
-  await using given = await project();
-  const net = await openLeakScanner({ protectedFiles: [`${given.root}/gone`], openFiles: () => [], describe: String });
-  assert.deepEqual(net.leftOut, [`${given.root}/gone`]);
+  await using given = await project("no-cloud: keys\n");
+  await given.write("keys/big", "");
+  await Deno.truncate(`${given.root}/keys/big`, 65 * 1024 * 1024);
+  const scanner = given.scanner();
+  await scanner.check([]);
+  assert.deepEqual(scanner.notScanned, [`${given.root}/keys/big`]);
 });
 
-for (const version of [2, 3, 4]) {
-  Deno.test(`the index of git is read in version ${version}`, async () => {
-    await using given = await project();
-    const names = ["a.txt", "directory/a.txt", "directory/b-with-a-longer-name.txt", "directory/sub/c", "ünï.txt"];
-    for (const name of names) await given.write(name, `of ${name}`);
-    await given.git("init", "--quiet");
-    await given.git("add", ...names);
-    // A version 3 index exists only when an entry needs it.
-    if (version === 3) {
-      await given.write("later.txt", "later");
-      await given.git("add", "--intent-to-add", "later.txt");
+Deno.test("of ten thousand protected files unchanged ones are not read again", async () => {
+  await using given = await project("no-cloud: secrets\n");
+  for (let directory = 0; directory < 100; directory++) {
+    await Deno.mkdir(`${given.root}/secrets/${directory}`, { recursive: true });
+    for (let file = 0; file < 100; file++) {
+      const text = `token-${directory}-${file}-${directory * 7919 + file}\n`;
+      Deno.writeTextFileSync(`${given.root}/secrets/${directory}/${file}`, text);
     }
-    await given.git("update-index", "--index-version", version === 4 ? "4" : "2");
-    const bytes = await Deno.readFile(`${given.root}/.git/index`);
-    assert.equal(bytes[7], version);
-    const paths = parseGitIndex(bytes)?.map((entry) => entry.path) ?? [];
-    assert.deepEqual(paths.sort(), [...names, ...version === 3 ? ["later.txt"] : []].sort());
-    const unchanged: string[] = [];
-    for await (const path of unchangedTracked(given.root)) unchanged.push(path.slice(given.root.length + 1));
-    assert.deepEqual(unchanged.sort(), names.toSorted());
-  });
-}
-
-Deno.test("a broken index of git gives nothing", () => {
-  assert.equal(parseGitIndex(new Uint8Array()), null);
-  assert.equal(parseGitIndex(new TextEncoder().encode("DIRC\0\0\0\x02\0\0\0\x09short")), null);
-  assert.equal(parseGitIndex(new TextEncoder().encode("nothing of that kind")), null);
+  }
+  const scanner = given.scanner();
+  const start = performance.now();
+  assert.ok(await scanner.check(["token-42-42-332640"]) !== null);
+  const first = performance.now() - start;
+  assert.equal(await scanner.check(["a harmless request"]), null);
+  const second = performance.now() - start - first;
+  assert.ok(second < first, `the second check took ${second} ms, the first ${first} ms`);
 });

@@ -155,13 +155,22 @@ class DiskWorkspace implements Workspace {
 
   async refresh(): Promise<void> {
     this.protection.refresh();
-    const { baseUrl } = this.#rules.provider;
-    if (this.#local && baseUrl !== undefined && !isLocal(baseUrl, [])) {
-      // Opted in by the marker: what is no longer in it has no effect, and what is new in it has none in this session.
+    if (this.#localEndpoints.length > 0) {
+      // What is no longer in the marker has no effect, and what is new in it has none in this session.
       const { localEndpoints } = await findMarkers(this.#roots.root);
       this.#localEndpoints = this.#localEndpoints.filter((value) => localEndpoints.includes(value));
-      this.#local = isLocal(baseUrl, this.#localEndpoints);
+      const { baseUrl } = this.#rules.provider;
+      this.#local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
+    this.#refuseDamaged();
+  }
+
+  countsAsLocal(baseUrl: string): boolean {
+    return isLocal(baseUrl, this.#localEndpoints);
+  }
+
+  becomeRemote(): void {
+    this.#local = false;
     this.#refuseDamaged();
   }
 
@@ -191,7 +200,7 @@ class DiskWorkspace implements Workspace {
     const below = path.slice(rootOf(path, this.#roots)?.length ?? 0);
     if (!foldedPath(below).split("/").includes(".git")) return null;
     const { protection } = this;
-    if (!(this.#local ? protection.met : protection.any)) return null;
+    if (!protection.any) return null;
     return {
       tier: "no-cloud",
       pattern: ".git",

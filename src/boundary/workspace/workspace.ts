@@ -59,6 +59,10 @@ export interface Workspace {
    * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
    */
   refresh(): Promise<void>;
+  /** Whether an address counts as local now: within a session it can only stop to. */
+  countsAsLocal(baseUrl: string): boolean;
+  /** The provider was found not to run its model here: for the rest of the session it does not count as local. */
+  becomeRemote(): void;
   /** The rule that covers a path, for marks in listings; null when none does. */
   ruleAt(path: ResolvedPath): ProtectionRule | null;
   resolve(path: string): Promise<ResolvedPath | Refusal>;

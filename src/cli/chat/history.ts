@@ -44,7 +44,7 @@ export async function rememberTyped(text: string, session: Session, io: Io): Pro
   try {
     if (sessionLabel(session) !== "open") return;
     const { provider, local } = session.model;
-    const found = await session.net?.checkPrompt({ text, images: [] }, { provider, local, allowed: false });
+    const found = await session.scanner?.checkPrompt({ text, images: [] }, { provider, local, allowed: false });
     if (found === "protected") return;
     await addToHistory(await openHome(io), text);
   } catch {

@@ -3,7 +3,7 @@ import { endpointForCheck } from "../../config/endpoint.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpDoor } from "../../provider/http.ts";
-import { openPlacements } from "../../provider/placement.ts";
+import { createLocalityCache } from "../../provider/model_locality.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../providers/locality.ts";
 import type { Context } from "../verb.ts";
@@ -99,16 +99,16 @@ async function elsewhere(
 ): Promise<string[]> {
   try {
     const endpoint = await endpointForCheck(provider, { env: io.env, local: check.local, stores: io });
-    const placements = openPlacements(door, io.clock);
+    const localities = createLocalityCache(door, io.clock);
     const found = await Promise.all(
       provider.models.slice(0, MODEL_LIMIT).map(({ id }) =>
-        placements.of({ endpoint, model: id, trusted: provider.local })
+        localities.of({ endpoint, model: id, trusted: provider.local })
       ),
     );
     return [
-      ...new Set(found.flatMap((placement) => {
-        if (placement.kind === "elsewhere") return [`${placement.reason}; it counts as remote`];
-        return placement.doubt === undefined ? [] : [placement.doubt];
+      ...new Set(found.flatMap((locality) => {
+        if (locality.kind === "remote") return [`${locality.reason}; it counts as remote`];
+        return locality.doubt === undefined ? [] : [locality.doubt];
       })),
     ];
   } catch (error) {

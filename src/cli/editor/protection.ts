@@ -2,7 +2,7 @@
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
-import { projectScanner } from "../../boundary/scan/project_scanner.ts";
+import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { stringsIn } from "../../editor/events.ts";
 import { readFrontmatter } from "../../editor/frontmatter.ts";
 import { ProtectedView } from "../../editor/guard/view.ts";
@@ -41,7 +41,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
   const { root, userHome } = place;
   const { view, keep } = await ProtectedView.open({ roots: [root], cwd: place.cwd, userHome }, io);
   await keep();
-  const net = projectScanner(view.set, [root]);
+  const scanner = createLeakScanner(view.set, { root });
   const refuse = (path: string, rule: ProtectionRule) => {
     throw new AgentcliError(
       "policy_refused",
@@ -53,7 +53,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
     covers: (path) => view.ruleAt(path) !== null,
     async mayKeep(path, bytes) {
       if (view.ruleAt(path) !== null) return false;
-      return !view.set.any || await net.check([new TextDecoder().decode(bytes)], { once: true }) === null;
+      return !view.set.any || await scanner.check([new TextDecoder().decode(bytes)], { once: true }) === null;
     },
     async refuseFile(path) {
       const rule = view.ruleAt(path);
@@ -69,7 +69,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       if (!view.set.any) return;
       // The names of fields are the same in every file of this kind, so they say nothing of where a text comes from.
       const { fields, body } = readFrontmatter(text);
-      const hit = await net.check([body, ...stringsIn([...fields?.values() ?? []])]);
+      const hit = await scanner.check([body, ...stringsIn([...fields?.values() ?? []])]);
       if (hit === null) return;
       throw new AgentcliError(
         "policy_refused",

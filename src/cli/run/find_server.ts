@@ -9,7 +9,7 @@ import type { Io } from "../../platform/io.ts";
 import { chat } from "../../provider/chat.ts";
 import type { HttpDoor } from "../../provider/http.ts";
 import { type ModelKnowledge, recallModel, rememberModel } from "../../provider/known_models.ts";
-import type { PlacedModel } from "../../provider/placement.ts";
+import type { LocatedModel } from "../../provider/model_locality.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import type { ProviderReach } from "./provider_reach.ts";
@@ -64,18 +64,15 @@ async function ask({ io, quiet, door, endpoint, entry }: ServerSearch) {
 export interface CompactSearch {
   io: Io;
   door: HttpDoor;
-  surroundings: Pick<Surroundings, "configuration" | "isProtected">;
+  surroundings: Pick<Surroundings, "configuration">;
   /** The provider of the session's own model. */
   session: ProviderEntry;
   reach: ProviderReach;
-  /** Lets nothing protected go to a model that runs elsewhere. */
-  onlyHere(ask: AskModel, placed: PlacedModel): AskModel;
+  /** Asks before each request whether it may go there. */
+  admit(ask: AskModel, located: LocatedModel, own: boolean): AskModel;
 }
 
-/**
- * The model of role `compact`, ready to be asked; null when the session's own model does the work, as it does in a
- * project with protected paths where the other runs elsewhere.
- */
+/** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
 export async function findCompactModel(search: CompactSearch): Promise<SideModel | null> {
   const { io, door, surroundings, session, reach } = search;
   const { servedModels } = reach;
@@ -83,11 +80,11 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
   if (chosen === null) return null;
   const { provider, model } = chosen;
   const endpoint = await reach.endpointOf(provider);
-  if (surroundings.isProtected && !endpoint.local) return null;
   return {
-    ask: search.onlyHere(
+    ask: search.admit(
       (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock }),
       { endpoint, model: model.id, trusted: provider.local },
+      false,
     ),
     provider: provider.name,
     local: endpoint.local,

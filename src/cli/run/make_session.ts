@@ -4,7 +4,8 @@ import { connectServer } from "../../agent/connected_server.ts";
 import { profileFor } from "../../agent/profile.ts";
 import { restoredSystem } from "../../agent/restore.ts";
 import { UNKNOWN_SERVER } from "../../agent/server.ts";
-import { createSession, type Session, sessionLabel } from "../../agent/session.ts";
+import { admitted } from "../../agent/admit_request.ts";
+import { createSession, type Session } from "../../agent/session.ts";
 import { buildSystemPrompt } from "../../agent/system_prompt.ts";
 import type { AskModel } from "../../agent/turn.ts";
 import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
@@ -13,13 +14,13 @@ import type { Configuration } from "../../config/types.ts";
 import { chat } from "../../provider/chat.ts";
 import type { HttpDoor } from "../../provider/http.ts";
 import type { ModelKnowledge } from "../../provider/known_models.ts";
-import { openPlacements, type PlacedModel } from "../../provider/placement.ts";
+import { createLocalityCache, type LocatedModel } from "../../provider/model_locality.ts";
 import type { SessionContext } from "../../session/line.ts";
 import type { UndoStore } from "../../session/undo.ts";
 import { offersGit } from "../../tools/git/offer.ts";
+import { clean } from "../../terminal/clean.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Context } from "../verb.ts";
-import { askHere } from "./ask_here.ts";
 import type { ChosenModel } from "./choose_model.ts";
 import { findCompactModel } from "./find_server.ts";
 import type { ProviderReach } from "./provider_reach.ts";
@@ -68,9 +69,12 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const placements = openPlacements(door, io.clock);
-  const onlyHere = (asking: AskModel, placed: PlacedModel) =>
-    askHere(asking, { placements, placed, label: () => sessionLabel(session) });
+  const localities = createLocalityCache(door, io.clock);
+  const admit = (asking: AskModel, located: LocatedModel, own: boolean) =>
+    admitted(asking, { located, localities, own, onRemote }, () => session);
+  const onRemote = (reason: string) => {
+    void io.stderr.write(`agentcli: "${clean(provider.name)}" does not count as local: ${clean(reason)}\n`);
+  };
   const session: Session = createSession({
     id: store.id,
     keepPrevious: async (change) => (await undo()).record({ ...change, turn: turnOf(session, store) }),
@@ -86,10 +90,10 @@ export async function makeSession(
       home,
       clock: io.clock,
       known,
-      findCompactModel: () => findCompactModel({ io, door, surroundings, session: provider, reach, onlyHere }),
+      findCompactModel: () => findCompactModel({ io, door, surroundings, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),
-    net: openContentScanner(workspace),
+    scanner: openContentScanner(workspace),
     mask: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,
@@ -102,7 +106,7 @@ export async function makeSession(
   });
   const direct: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
   // The demo is this process itself.
-  const ask = demo !== null ? direct : onlyHere(direct, { endpoint, model: entry.id, trusted: provider.local });
+  const ask = demo !== null ? direct : admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true);
   return { session, model: ask };
 }
 

@@ -164,10 +164,8 @@ async function judgeTexts(
   }
   // Asked last: a name can lead to a marker that was not met before.
   if (!view.set.any) return null;
-  const { projectScanner } = await import("../../boundary/scan/project_scanner.ts");
-  const net = projectScanner(view.set, [view.root]);
-  const hit = await net.check(texts);
-  if (hit === null) return null;
-  const lines = hit.firstLine === hit.lastLine ? `line ${hit.firstLine}` : `lines ${hit.firstLine}-${hit.lastLine}`;
-  return `it holds ${lines} of ${net.describe(hit.path)}`;
+  const { createLeakScanner } = await import("../../boundary/scan/leak_scanner.ts");
+  const scanner = createLeakScanner(view.set, { root: view.root });
+  const hit = await scanner.check(texts);
+  return hit === null ? null : `it holds ${scanner.describe(hit)}`;
 }

@@ -1,6 +1,6 @@
 /** The hooks that follow an action. None of them can stop anything; none of them writes protected content anywhere. */
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { projectScanner } from "../../boundary/scan/project_scanner.ts";
+import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
@@ -59,7 +59,7 @@ function workspaceOf({ input, cwd }: PostHook): string {
 
 /** Whether a text may be kept: it holds no fragment of a protected file. */
 async function isOpen(text: string, { root, view }: Scene): Promise<boolean> {
-  return view.set.damaged === null && await projectScanner(view.set, [root]).check([text]) === null;
+  return view.set.damaged === null && await createLeakScanner(view.set, { root }).check([text]) === null;
 }
 
 const WITHHELD = "(protected)";

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { endpointAt, type StandInAnswer, standInDoor } from "../../tests/helpers/stand_in_door.ts";
-import { AgentcliError } from "../errors.ts";
-import { namesCloudModel, openPlacements, type Placement, requireHere } from "./placement.ts";
+import { createLocalityCache, namesCloudModel } from "./model_locality.ts";
 
 const BASE = "http://127.0.0.1:9/v1";
 const SHOW = "http://127.0.0.1:9/api/show";
@@ -9,11 +8,18 @@ const TAGS = "http://127.0.0.1:9/api/tags";
 const REMOTE_TAG = { name: "M:latest", model: "m:latest", remote_host: "https://ollama.com:443", remote_model: "m" };
 const LIST = { object: "list", data: [{ id: "m", object: "model", owned_by: "library" }] };
 
-async function placementOf(answers: Record<string, StandInAnswer>, more: { model?: string; trusted?: boolean } = {}) {
-  const { door, sent } = standInDoor(answers);
-  const placements = openPlacements(door, { monotonic: () => 0 });
-  const placed = { endpoint: endpointAt(BASE), model: more.model ?? "m", trusted: more.trusted ?? false };
-  return { verdict: await placements.of(placed), placements, placed, sent };
+async function localityOf(answers: Record<string, StandInAnswer>, more: { model?: string; trusted?: boolean } = {}) {
+  // As of a server that is none of Ollama's, but for what the case says.
+  const unknown = { status: 404, body: {} };
+  const { door, sent } = standInDoor({
+    [SHOW]: unknown,
+    [TAGS]: unknown,
+    [`${BASE}/models`]: { body: LIST },
+    ...answers,
+  });
+  const cache = createLocalityCache(door, { monotonic: () => 0 });
+  const located = { endpoint: endpointAt(BASE), model: more.model ?? "m", trusted: more.trusted ?? false };
+  return { locality: await cache.of(located), cache, located, sent };
 }
 
 for (
@@ -29,9 +35,9 @@ for (
   ]
 ) {
   Deno.test(`${model} is a cloud model, and nobody is asked`, async () => {
-    const { verdict, sent } = await placementOf({}, { model });
-    assert.equal(verdict.kind, "elsewhere");
-    assert.match(verdict.kind === "elsewhere" ? verdict.reason : "", new RegExp(model));
+    const { locality, sent } = await localityOf({}, { model });
+    assert.equal(locality.kind, "remote");
+    assert.match(locality.kind === "remote" ? locality.reason : "", new RegExp(model));
     assert.deepEqual(sent, []);
   });
 }
@@ -69,16 +75,16 @@ const ELSEWHERE: Record<string, [Record<string, StandInAnswer>, RegExp]> = {
       name,
     ) => [`the header ${name}`, [
       { [`${BASE}/models`]: { body: LIST, headers: { [name]: "1" } } },
-      /service on the net/,
+      /hosted service/,
     ]]),
   ),
-  "headers of a service": [{ [`${BASE}/models`]: { body: LIST, headers: { "cf-ray": "8f1" } } }, /service on the net/],
+  "headers of a service": [{ [`${BASE}/models`]: { body: LIST, headers: { "cf-ray": "8f1" } } }, /hosted service/],
 };
 
 for (const [name, [answers, reason]] of Object.entries(ELSEWHERE)) {
   Deno.test(`behind a loopback address, ${name} counts as remote, with the reason`, async () => {
-    const { verdict } = await placementOf(answers);
-    assert.match(verdict.kind === "elsewhere" ? verdict.reason : "here", reason);
+    const { locality } = await localityOf(answers);
+    assert.match(locality.kind === "remote" ? locality.reason : "here", reason);
   });
 }
 
@@ -97,57 +103,84 @@ const HERE: Record<string, Record<string, StandInAnswer>> = {
       body: { models: [{ ...REMOTE_TAG, name: "other:latest", model: "other:latest" }, { name: "m:latest" }] },
     },
   },
-  "a server that refuses everything": {},
+  "a server that knows no path but its list": {
+    [SHOW]: { status: 404, body: {} },
+    [TAGS]: { status: 404, body: {} },
+    [`${BASE}/models`]: { body: LIST },
+  },
+  "a server that wants a key for everything": {
+    [SHOW]: { status: 401, body: {} },
+    [TAGS]: { status: 401, body: {} },
+    [`${BASE}/models`]: { status: 401, body: {} },
+  },
   "a server that answers with a page": { [SHOW]: { body: "<html>" }, [`${BASE}/models`]: { body: "<html>" } },
 };
 
 for (const [name, answers] of Object.entries(HERE)) {
   Deno.test(`for ${name} the address decides`, async () => {
-    assert.deepEqual((await placementOf(answers)).verdict, { kind: "here" });
+    assert.deepEqual((await localityOf(answers)).locality, { kind: "here" });
   });
 }
 
-Deno.test("a proxy before the server is a doubt, no verdict", async () => {
-  const { verdict } = await placementOf({ [`${BASE}/models`]: { body: LIST, headers: { via: "1.1 Caddy" } } });
-  assert.match(verdict.kind === "here" ? verdict.doubt ?? "" : "", /proxy/);
+const NO_WORD: Record<string, Record<string, StandInAnswer>> = {
+  "nothing answers": { [SHOW]: "refused", [TAGS]: "refused", [`${BASE}/models`]: "refused" },
+  "only the list answers": { [SHOW]: "refused", [TAGS]: "refused" },
+  "the server fails at every question": {
+    [SHOW]: { status: 503, body: {} },
+    [TAGS]: { status: 503, body: {} },
+    [`${BASE}/models`]: { status: 503, body: {} },
+  },
+  "the list does not answer, so that a gateway could stand there": { [`${BASE}/models`]: "refused" },
+};
+
+for (const [name, answers] of Object.entries(NO_WORD)) {
+  Deno.test(`where ${name}, the model counts as remote, this time`, async () => {
+    const { locality, cache, located, sent } = await localityOf(answers);
+    assert.match(locality.kind === "remote" ? locality.reason : "here", /did not say.*local: true/);
+    const count = sent.length;
+    await cache.of(located);
+    assert.ok(sent.length > count, "doubt is not kept");
+    assert.equal((await localityOf(answers, { trusted: true })).locality.kind, "here");
+  });
+}
+
+Deno.test("a description and a list that contradict each other count as remote", async () => {
+  const answers = { [SHOW]: { body: { details: {} } }, [TAGS]: { body: { models: [REMOTE_TAG] } } };
+  assert.equal((await localityOf(answers)).locality.kind, "remote");
+  assert.equal((await localityOf(answers, { trusted: true })).locality.kind, "remote");
+});
+
+Deno.test("a proxy before the server is a doubt, no locality", async () => {
+  const { locality } = await localityOf({ [`${BASE}/models`]: { body: LIST, headers: { via: "1.1 Caddy" } } });
+  assert.match(locality.kind === "here" ? locality.doubt ?? "" : "", /proxy/);
 });
 
 Deno.test("local: true speaks for a gateway, never for a cloud model", async () => {
   const litellm = { [`${BASE}/models`]: { body: LIST, headers: { "x-litellm-version": "1" } } };
-  assert.equal((await placementOf(litellm, { trusted: true })).verdict.kind, "here");
-  assert.equal((await placementOf(litellm, { trusted: true, model: "x:cloud" })).verdict.kind, "elsewhere");
+  assert.equal((await localityOf(litellm, { trusted: true })).locality.kind, "here");
+  assert.equal((await localityOf(litellm, { trusted: true, model: "x:cloud" })).locality.kind, "remote");
   const alias = { [SHOW]: { body: { remote_host: "https://ollama.com" } } };
-  assert.equal((await placementOf(alias, { trusted: true })).verdict.kind, "elsewhere");
+  assert.equal((await localityOf(alias, { trusted: true })).locality.kind, "remote");
 });
 
-Deno.test("a verdict is asked for once, and again when the connection failed", async () => {
-  const { placements, placed, sent } = await placementOf(HERE["an ordinary model of Ollama"] ?? {});
+Deno.test("a locality is asked for once, and again when the connection failed", async () => {
+  const { cache, located, sent } = await localityOf(HERE["an ordinary model of Ollama"] ?? {});
   const count = sent.length;
-  await placements.of(placed);
+  await cache.of(located);
   assert.equal(sent.length, count);
-  placements.forget(BASE);
-  await placements.of(placed);
+  cache.forget(BASE);
+  await cache.of(located);
   assert.equal(sent.length, count * 2);
 });
 
 Deno.test("an address that is not local is elsewhere, whatever the server says", async () => {
   const { door } = standInDoor({});
   const endpoint = endpointAt("http://10.0.0.1/v1", { local: false });
-  const verdict = await openPlacements(door, { monotonic: () => 0 }).of({ endpoint, model: "m", trusted: true });
-  assert.equal(verdict.kind, "elsewhere");
+  const locality = await createLocalityCache(door, { monotonic: () => 0 }).of({ endpoint, model: "m", trusted: true });
+  assert.equal(locality.kind, "remote");
 });
 
 Deno.test("the question about a model holds its name and nothing else", async () => {
-  const { sent } = await placementOf({});
+  const { sent } = await localityOf({});
   assert.equal(sent.find((request) => request.url === SHOW)?.body, '{"model":"m"}');
-});
-
-Deno.test("a refusal names the reason, what stays, and the way on", () => {
-  const placement: Placement = { kind: "elsewhere", reason: "x:cloud is a cloud model by its name" };
-  assert.throws(
-    () => requireHere(placement, { provider: "runtime_a", what: ".env (.agentclisecret:1 no-cloud: .env)" }),
-    (error: AgentcliError) =>
-      error.exitCode === 6 && /x:cloud.*\.env.*:1/.test(error.message) && error.hint !== undefined,
-  );
-  requireHere({ kind: "here" }, { provider: "runtime_a", what: ".env" });
 });
