@@ -164,7 +164,7 @@ export async function writeAtomically(
   { mode, lastLook }: { mode: number; lastLook?: () => void },
 ): Promise<void> {
   const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  const temporary = join(dirname(path), `.${basename(path)}.${crypto.randomUUID()}.tmp`);
+  const temporary = join(dirname(path), temporaryName(basename(path)));
   const handle = await Deno.open(temporary, { write: true, createNew: true, mode: 0o600 });
   try {
     try {
@@ -191,7 +191,12 @@ export async function writeAtomically(
 const IDENTIFIER = "[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}";
 const TEMPORARY_NAME = new RegExp(`^\\.(.+)\\.${IDENTIFIER}\\.tmp$`, "is");
 
-/** The name of the file that {@link writeAtomically} writes under this temporary name; null for any other name. */
+/** Returns a new name under which a file is written before it gets its own. */
+export function temporaryName(name: string): string {
+  return `.${name}.${crypto.randomUUID()}.tmp`;
+}
+
+/** The name of the file that is written under this {@link temporaryName}; null for any other name. */
 export function nameBehindTemporary(name: string): string | null {
   // Asked for every file of a project: nearly all are told by their first letter.
   return name.startsWith(".") ? TEMPORARY_NAME.exec(name)?.[1] ?? null : null;

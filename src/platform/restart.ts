@@ -1,7 +1,6 @@
 /** Starting this program a second time in its own place, with another environment. */
 import type { Io } from "./io.ts";
-
-const PERMISSIONS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
+import { hasAllPermissions } from "./runtime.ts";
 
 /**
  * The command that starts this program as it was started; null when that cannot be told: of the flags of the runtime
@@ -9,11 +8,7 @@ const PERMISSIONS = ["read", "write", "net", "env", "run", "sys", "ffi", "import
  */
 export function ownCommand(): [string, ...string[]] | null {
   if (Deno.build.standalone) return [Deno.execPath()];
-  const unlimited = PERMISSIONS.every((name) => {
-    const status = Deno.permissions.querySync({ name });
-    return status.state === "granted" && status.partial !== true;
-  });
-  return unlimited ? [Deno.execPath(), "run", "--quiet", "--no-config", "-A", Deno.mainModule] : null;
+  return hasAllPermissions() ? [Deno.execPath(), "run", "--quiet", "--no-config", "-A", Deno.mainModule] : null;
 }
 
 /**

@@ -42,3 +42,13 @@ export function neededRuntime({ version, form }: RuntimeFacts): string | null {
 export function isMissingPermission(error: unknown): boolean {
   return error instanceof Deno.errors.NotCapable;
 }
+
+const PERMISSIONS = ["read", "write", "net", "env", "run", "sys", "ffi", "import"] as const;
+
+/** Returns whether everything is permitted (`-A`): only then the runtime hands paths to the system as they are. */
+export function hasAllPermissions(): boolean {
+  return PERMISSIONS.every((name) => {
+    const status = Deno.permissions.querySync({ name });
+    return status.state === "granted" && status.partial !== true;
+  });
+}

@@ -3,7 +3,6 @@
  * the project; those of protected files stay in memory and last as long as the process (specification of the boundary, §5).
  */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
-import { removeRegularFile } from "../boundary/workspace/remover.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
@@ -206,7 +205,7 @@ class HomeUndo implements UndoStore {
     if (state.kind === "absent") return refuse(`${resolved.display} has been removed since`);
     if (state.digest !== last.state?.after) return refuse(`${resolved.display} has changed since`);
     const failed = before.kind === "absent"
-      ? await removeRegularFile(resolved, workspace)
+      ? await workspace.remove(resolved)
       : await workspace.write(resolved, before.bytes);
     if (failed !== null && "refused" in failed) return refuse(failed.message);
     return { path, outcome: before.kind === "absent" ? "removed" : "restored" };

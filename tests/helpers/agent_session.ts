@@ -69,6 +69,7 @@ const NO_DISK: Workspace = {
   list: () => Promise.resolve(refused),
   writable: () => Promise.resolve(null),
   write: () => Promise.resolve(refused),
+  remove: () => Promise.resolve(refused),
 };
 
 /** A session of a model with this window. */

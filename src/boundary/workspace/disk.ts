@@ -14,7 +14,7 @@ import { resolvePath, rootOf, type Roots } from "./resolve.ts";
 import { isOfSystem } from "../policy/system_directories.ts";
 import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
-import { checkWritable, replaceFile } from "./writer.ts";
+import { checkWritable, removeFile, replaceFile } from "./writer.ts";
 
 /** What a workspace is made from. */
 export interface WorkspaceOptions {
@@ -34,6 +34,8 @@ export interface WorkspaceOptions {
   provider: { local: boolean; name: string; baseUrl?: string };
   /** Milliseconds since 1970, to tell which directories are at rest; tests set it. */
   now?: () => number;
+  /** As for `HoldOptions`; false when absent. */
+  ownProcess?: boolean;
 }
 
 async function realDirectory(path: string): Promise<string> {
@@ -91,6 +93,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     provider: options.provider,
     localEndpoints: options.markers.localEndpoints,
     now: options.now ?? Date.now,
+    ownProcess: options.ownProcess ?? false,
   });
   workspace.start();
   return workspace;
@@ -106,6 +109,7 @@ interface Rules {
   /** Opted in at the start. */
   localEndpoints: readonly string[];
   now: () => number;
+  ownProcess: boolean;
 }
 
 class DiskWorkspace implements Workspace {
@@ -294,7 +298,11 @@ class DiskWorkspace implements Workspace {
   }
 
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
-    return await this.writable(path) ?? await replaceFile(path, bytes);
+    return await this.writable(path) ?? replaceFile(path, bytes, this.#rules);
+  }
+
+  async remove(path: ResolvedPath): Promise<Refusal | null> {
+    return await this.writable(path) ?? removeFile(path, this.#rules);
   }
 
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */

@@ -76,4 +76,6 @@ export interface Workspace {
   writable(path: ResolvedPath): Promise<Refusal | null>;
   /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */
   write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal>;
+  /** Removes a regular file that may be written; null when it is gone, or was not there. */
+  remove(path: ResolvedPath): Promise<Refusal | null>;
 }

@@ -1,6 +1,11 @@
-/** Writing files of the user: never through a link, never to what is write-protected, all or nothing. */
-import { type FileStatus, lstat, makeDirectory, realPath, writeAtomically } from "../../platform/files.ts";
-import { dirname, normalize } from "../../platform/path.ts";
+/** Writing and removing files of the user: never through a link, never to what is write-protected, all or nothing. */
+import { type FileStatus, lstat } from "../../platform/files.ts";
+import {
+  type HoldOptions,
+  removeRegularFile,
+  ReplacedError,
+  replaceRegularFile,
+} from "../../platform/held_directory.ts";
 import { systemReason } from "../system_error.ts";
 import type { Refusal, ResolvedPath } from "./workspace.ts";
 import { writeProtection } from "../policy/write_protected.ts";
@@ -37,21 +42,35 @@ export async function checkWritable(
 }
 
 /**
- * Replaces or creates the file with its parents. The mode of an existing file is kept. Call {@link checkWritable} right
- * before. The name is taken below the real directory, and that is looked at again after parents were made.
+ * Replaces or creates the file with its parents, in exactly the directory it was resolved in. The mode of an existing
+ * file is kept. Call {@link checkWritable} right before.
  */
-export async function replaceFile(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
+export function replaceFile(
+  path: ResolvedPath,
+  bytes: Uint8Array<ArrayBuffer>,
+  options: HoldOptions,
+): FileStatus | Refusal {
   try {
-    const directory = dirname(path.real);
-    await makeDirectory(directory);
-    const real = await realPath(directory);
-    const found = await lstat(path.real);
-    if (real === null || normalize(real) !== directory || (found !== null && found.kind !== "file")) {
-      return refuse(path.display, "it was replaced meanwhile; look at it again");
-    }
-    await writeAtomically(path.real, bytes, { mode: found?.mode ?? NEW_FILE_MODE });
-    return await lstat(path.real) ?? refuse(path.display, "it was removed meanwhile");
+    return replaceRegularFile(path.real, bytes, { ...options, newMode: NEW_FILE_MODE });
   } catch (error) {
-    return refuse(path.display, systemReason(error));
+    return refuse(path.display, replacedReason(error) ?? systemReason(error));
   }
+}
+
+/** Removes a regular file; null when it is gone, or was not there. Call {@link checkWritable} right before. */
+export function removeFile(path: ResolvedPath, options: HoldOptions): Refusal | null {
+  try {
+    removeRegularFile(path.real, options);
+    return null;
+  } catch (error) {
+    const reason = replacedReason(error) ?? systemReason(error);
+    return { refused: "unreadable", message: `${path.display} cannot be removed: ${reason}` };
+  }
+}
+
+function replacedReason(error: unknown): string | null {
+  if (!(error instanceof ReplacedError)) return null;
+  return error.strayed
+    ? "its directory was replaced meanwhile, and something may have been left where that leads to; tell the user"
+    : "it was replaced meanwhile; look at it again";
 }

@@ -2,6 +2,7 @@
 import { baseBytes } from "../../agent/chat_request.ts";
 import type { Session } from "../../agent/session.ts";
 import { byteLength } from "../../agent/tokens.ts";
+import { hasAllPermissions } from "../../platform/runtime.ts";
 import type { StoredSession } from "../../session/load.ts";
 
 /** What the user must know of a session that was read back. */
@@ -16,6 +17,15 @@ export function storedNotices(stored: StoredSession): string[] {
 export function serverNotices(names: readonly string[]): string[] {
   if (names.length === 0) return [];
   return [`not used: ${names.join(", ")}; of MCP servers only those of a client's own process are, so far`];
+}
+
+/** That a file can be led elsewhere while it is written, where Deno does not hand paths to the system as they are. */
+export function permissionNotices({ tools }: Pick<Session, "tools">): string[] {
+  if (hasAllPermissions() || !tools.some(({ kind }) => kind === "write")) return [];
+  return [
+    "Deno's permissions are narrow: a file can land outside the project when its directory is replaced by a link " +
+    "during the write; only -A rules that out",
+  ];
 }
 
 /** What the first request holds before the user's words, by part, in bytes and roughly in tokens. */

@@ -17,7 +17,7 @@ import { chooseModel, type ChosenModel } from "./choose_model.ts";
 import { clientModel } from "./client_model.ts";
 import { knowServer } from "./find_server.ts";
 import { makeSession } from "./make_session.ts";
-import { breakdown, serverNotices, storedNotices } from "./notices.ts";
+import { breakdown, permissionNotices, serverNotices, storedNotices } from "./notices.ts";
 import { reachProviders } from "./provider_reach.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
@@ -130,6 +130,7 @@ export async function prepare(
         ...chosen.notices,
         ...stored === null ? [] : storedNotices(stored),
         ...serverNotices(unused),
+        ...previous === undefined ? permissionNotices(session) : [],
         ...globals.verbose ? [breakdown(session)] : [],
       ],
       close,
@@ -188,6 +189,7 @@ async function openProject(
     userHome,
     markers,
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
+    ownProcess: true,
   });
 }
 

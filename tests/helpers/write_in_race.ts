@@ -1,0 +1,40 @@
+/**
+ * Writes or removes files through a workspace while others swap their directory: a program of its own, since it changes
+ * its working directory. Arguments: `write` or `remove`, the project, its home, how many files, and `raced` where somebody
+ * swaps. Prints a line of JSON: what became of each file, and the working directory afterwards.
+ */
+import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
+
+const [what = "", root = "", home = "", count = ""] = Deno.args;
+const provider = { local: true, name: "p" };
+const workspace = await openWorkspace({
+  root,
+  additional: [],
+  cwd: root,
+  home,
+  markers: await findMarkers(root),
+  provider,
+  ownProcess: true,
+});
+const files = await Promise.all(Array.from({ length: Number(count) }, async (_, index) => {
+  const path = await workspace.resolve(`sub/${index}`);
+  if ("refused" in path) throw new Error(path.message);
+  return path;
+}));
+console.log("ready");
+await Deno.stdin.read(new Uint8Array(1));
+const results: (string | null)[] = [];
+// Again and again until it was in somebody's way and was not: the others may have to wait for their turn to run.
+const end = performance.now() + 10_000;
+const settled = () => results.some((result) => result === null) && results.some((result) => result !== null);
+do {
+  for (const [index, file] of files.entries()) {
+    const done = what === "write"
+      ? await workspace.write(file, new TextEncoder().encode("new"))
+      : await workspace.remove(file);
+    const message = done !== null && "refused" in done ? done.message : null;
+    if (!results[index]?.includes("may have been left")) results[index] = message;
+  }
+} while (Deno.args[4] === "raced" && !settled() && performance.now() < end);
+console.log(JSON.stringify({ results, cwd: Deno.cwd() }));
