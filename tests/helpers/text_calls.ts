@@ -106,6 +106,47 @@ export const REASONING_MARKS: readonly (readonly [open: string, close: string])[
   ["Here are my reasoning steps:", "[BEGIN FINAL RESPONSE]"],
 ];
 
+/** Ways to show a call without meaning it, each with words before and behind it. */
+export const QUOTATIONS: Readonly<Record<string, (call: string) => string>> = {
+  "a fence": (call) => `The form is:\n\`\`\`\`xml\n${call}\n\`\`\`\`\nSee?`,
+  "a fence of tildes": (call) => `The form is:\n~~~\n${call}\n~~~\nSee?`,
+  "a fence that is not closed": (call) => `The form is:\n\`\`\`\`\n${call}`,
+  "inline code": (call) => `Models write \`\`\`\`\`${oneLine(call)}\`\`\`\`\` there.`,
+  "indented code": (call) => `The form is:\n\n${eachLine(call, "    ")}\n\nSee?`,
+  "code indented with a tab": (call) => `The form is:\n\n${eachLine(call, "\t")}\n\nSee?`,
+  "an indented line right behind the words": (call) => `The form is:\n${eachLine(call, "    ")}`,
+  "quoted lines": (call) => `They said:\n\n${eachLine(call, "> ")}\n\nSee?`,
+  "a fence in quoted lines": (call) => `They said:\n\n  > ~~~\n  > ${call}\n`,
+  "quotation marks": (call) => `Models write "${call}", which is odd.`,
+  "curly quotation marks": (call) => `Models write “${call}”.`,
+  "<pre>": (call) => `The form is:\n<pre>\n${call}\n</pre>\nSee?`,
+  "<pre> with attributes": (call) => `The form is:\n<pre class="xml">\n${call}\n</pre>`,
+  "<code>": (call) => `The form is <code>${call}</code>.`,
+  "<blockquote>": (call) => `<blockquote>\n${call}\n</blockquote>`,
+  "<example>": (call) => `<example>\n${call}\n</example>\nLike this.`,
+  "a comment of HTML": (call) => `Look: <!-- ${call} -->\nSee?`,
+  "a comment that is not closed": (call) => `<!--\n${call}`,
+  "<tool_response>": (call) => `<tool_response>\n${call}\n</tool_response>\nThat is the log.`,
+  "<tool_response> alone": (call) => `<tool_response>${call}</tool_response>`,
+  "<function_results>": (call) => `<function_results>\n${call}\n</function_results>`,
+  "a here-document": (call) => `cat > a.txt <<'EOF'\n${call}\nEOF\nThat writes it.`,
+  "an indented here-document": (call) => `cat <<-END\n${call}\n\tEND`,
+  "a table": (call) => `| form | meaning |\n|---|---|\n| ${oneLine(call)} | a call |\n`,
+  "an item of a list": (call) => `Forms:\n\n- ${call}\n- others`,
+  "an item of a numbered list": (call) => `Forms:\n  1. ${call}`,
+  "a sentence": (call) => `To list files you send ${call} and wait.`,
+  "a sentence that begins with it": (call) => `${call} is what I would send.`,
+  "a sentence in several lines": (call) => `Send\nthe form ${call}\nand nothing else.`,
+};
+
+function oneLine(text: string): string {
+  return text.replaceAll("\n", " ");
+}
+
+function eachLine(text: string, prefix: string): string {
+  return text.split("\n").map((line) => prefix + line).join("\n");
+}
+
 /** Families that write values between tags, without escapes. */
 export const TAGGED_FORMS: readonly string[] = ["qwen_coder", "glm", "minimax"];
 

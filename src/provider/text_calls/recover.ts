@@ -20,8 +20,9 @@ export interface Recovered {
 /**
  * The calls in the text of a complete reply, or null when there are none that may run.
  *
- * A call counts when its tool is declared, every value of it is closed and it stands outside reasoning, code and
- * quotation marks; bare JSON only when it is the whole message. After a call without an end nothing counts, since it may
+ * A call counts when its tool is declared, every value of it is closed and it stands outside reasoning and quotations
+ * and not in the middle of a sentence; bare JSON only when it is the whole message. What the model made up as the result
+ * of a call is left out, with all that follows. After a call without an end nothing counts, since it may
  * be the inside of one of its values. Never throws; time grows with the length of the text.
  *
  * The caller makes sure that the request had tools, that the reply had no structured calls, and that it was not cut
@@ -33,10 +34,15 @@ export function recoverCalls(text: string, tools: readonly ToolSchema[]): Recove
   const bare = readBare(text, declared);
   if (bare.kind === "calls") return { calls: bare.calls, rest: bare.rest, family: "bare" };
   if (bare.kind === "data") return null;
-  const found = findMarked(text, declared).filter((span) => span.calls.length > 0);
+  const { spans, until } = findMarked(text, declared);
+  const found = spans.filter((span) => span.calls.length > 0);
   const [first] = found;
   if (first === undefined) return null;
-  return { calls: found.flatMap((span) => span.calls), rest: textWithout(text, found), family: first.family.name };
+  return {
+    calls: found.flatMap((span) => span.calls),
+    rest: textWithout(text.slice(0, until), found),
+    family: first.family.name,
+  };
 }
 
 function textWithout(text: string, spans: readonly MarkedSpan[]): string {

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import {
   FORMS,
+  QUOTATIONS,
   REASONING_MARKS,
   SAMPLE_TOOLS,
   type SampleCall,
@@ -66,7 +67,13 @@ function contentFor(family: string): fc.Arbitrary<string> {
 }
 
 function callsFor(family: string): fc.Arbitrary<SampleCall[]> {
-  const content = contentFor(family);
+  return callsWith(contentFor(family));
+}
+
+/** Values without marks, which would end a quotation or a thought before its end. */
+const HARMLESS = fc.string({ unit: fc.constantFrom(...`aé "'{}[](),:;=0.-_\\/#*`), maxLength: 30 });
+
+function callsWith(content: fc.Arbitrary<string>): fc.Arbitrary<SampleCall[]> {
   return fc.array(
     fc.oneof(
       fc.record({ name: fc.constant("list"), input: fc.constant({}) }),
@@ -142,6 +149,22 @@ for (const [family, form] of Object.entries(FORMS)) {
         assert.ok(recoverCalls(text, SAMPLE_TOOLS)?.rest.startsWith(shown.trimEnd()));
       }),
       { numRuns: 50 },
+    );
+  });
+
+  Deno.test(`${family}: nothing that is only shown or thought runs, whatever the values are`, () => {
+    const harmless = callsWith(HARMLESS);
+    fc.assert(
+      fc.property(harmless, fc.constantFrom(...Object.entries(QUOTATIONS)), (calls, [, quote]) => {
+        assert.equal(recoverCalls(quote(form(calls)), SAMPLE_TOOLS), null);
+      }),
+      { numRuns: 150 },
+    );
+    fc.assert(
+      fc.property(harmless, fc.constantFrom(...REASONING_MARKS), (calls, [open, close]) => {
+        assert.equal(recoverCalls(`${open}\n${form(calls)}\n${close}\nNo.`, SAMPLE_TOOLS), null);
+      }),
+      { numRuns: 100 },
     );
   });
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import {
   FORMS,
   LIST_FORMS,
+  QUOTATIONS,
   REASONING_MARKS,
   SAMPLE_CASES,
   SAMPLE_TOOLS,
@@ -79,19 +80,35 @@ for (const [family, form] of Object.entries(FORMS)) {
     }
   });
 
-  Deno.test(`${family}: calls in reasoning, in code and in quotation marks do not run`, () => {
-    const call = form([LIST]);
-    assert.equal(recoverCalls(`<think>Perhaps ${call}</think>\nNo need.`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`<think>Perhaps ${call}`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`Perhaps ${call}\n</think>\nNo need.`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`[THINK]Perhaps ${call}[/THINK]No need.`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`The form is:\n\`\`\`\`xml\n${call}\n\`\`\`\`\nSee?`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`The form is:\n~~~\n${call}\n~~~\nSee?`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`The form is:\n\n  > ~~~\n  > ${call}\n`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`Models write "${call}", which is odd.`, SAMPLE_TOOLS), null);
-    const line = call.replaceAll("\n", " ").replaceAll("`", "");
-    assert.equal(recoverCalls(`Models write \`${line}\` there.`, SAMPLE_TOOLS), null);
-    assert.equal(recoverCalls(`Models write \`\`a \` b ${line}\`\` there.`, SAMPLE_TOOLS), null);
+  Deno.test(`${family}: a call that is only shown does not run, and one behind it does`, () => {
+    for (const [how, quote] of Object.entries(QUOTATIONS)) {
+      for (const calls of [[LIST], [LIST, READ]]) {
+        const quoted = quote(form(calls));
+        assert.equal(recoverCalls(quoted, SAMPLE_TOOLS), null, `${how}:\n${quoted}`);
+        const closed = !/not closed|in quoted lines|sentence/.test(how);
+        const text = `${quoted}\n\n${form([WRITE])}`;
+        if (closed) assert.deepEqual(callsOf(text), [WRITE], `${how}:\n${text}`);
+      }
+    }
+  });
+
+  Deno.test(`${family}: a call in a line of words runs where it ends the message or another one follows`, () => {
+    const call = form([READ]);
+    assert.deepEqual(callsOf(`I look: ${call}`), [READ]);
+    assert.deepEqual(callsOf(`I look: ${call}.\n`), [READ]);
+    assert.deepEqual(callsOf(`I look: ${call}, and then ${form([LIST])}`), [READ, LIST]);
+    assert.deepEqual(callsOf(`I look: ${call}\n\nThen:\n${form([LIST])}\nThat is all.`), [READ, LIST]);
+    assert.deepEqual(callsOf(`I send ${call} or ${form([LIST])} to look.`), []);
+  });
+
+  Deno.test(`${family}: results that the model makes up end the message`, () => {
+    const call = form([READ]);
+    const invented = `<tool_response>\n{"lines": 3}\n</tool_response>\n${form([WRITE])}\nDone.`;
+    assert.deepEqual(recoverCalls(`I look.\n${call}\n${invented}`, SAMPLE_TOOLS), {
+      calls: [READ],
+      rest: "I look.",
+      family,
+    });
   });
 
   Deno.test(`${family}: a call that was only thought does not run, and one behind the thought does`, () => {
@@ -326,6 +343,18 @@ Deno.test("large and deep texts are read to their end", () => {
   assert.equal(recoverCalls(JSON.stringify(many), SAMPLE_TOOLS)?.calls.length, many.length);
   assert.equal(recoverCalls(`[TOOL_CALLS]${JSON.stringify(many)}`, SAMPLE_TOOLS)?.calls.length, many.length);
   assert.equal(recoverCalls(FORMS.qwen_coder?.(Array(20_000).fill(LIST)) ?? "", SAMPLE_TOOLS)?.calls.length, 20_000);
+  const marks = [
+    "<|think|><|/think|>",
+    "<<word ",
+    "<pre></pre>",
+    "<analysis",
+    "```",
+    "\n\n    a",
+    "<!--",
+    "- <tool_call>",
+    "> ",
+  ];
+  for (const mark of marks) assert.equal(recoverCalls(mark.repeat(30_000) + "<tool_call>", SAMPLE_TOOLS), null, mark);
   const runs = Array.from({ length: 1_000 }, (_, length) => "`".repeat(length + 1)).join(" ");
   assert.deepEqual(recoverCalls(`${runs}\n\n${FORMS.glm?.([LIST])}`, SAMPLE_TOOLS)?.rest, runs);
 });

@@ -4,10 +4,9 @@ import { endOfSpace } from "./cursor.ts";
 
 /** Offset behind the reasoning that `mark` opens: behind the first thing that closes it, the end of the text without. */
 export function endOfThought(text: string, mark: ReasoningMark & { kind: "open" }): number {
-  const ends = mark.closers.map((closer) => ({ at: text.indexOf(closer, mark.end), closer }))
-    .filter(({ at }) => at >= 0).sort((one, other) => one.at - other.at);
-  const [first] = ends;
-  return first === undefined ? text.length : first.at + first.closer.length;
+  const closing = new RegExp(mark.closers.map((closer) => RegExp.escape(closer)).join("|"), "g");
+  closing.lastIndex = mark.end;
+  return closing.test(text) ? closing.lastIndex : text.length;
 }
 
 /** Offset behind the reasoning that a text begins with; the end of the text when it is not closed. */
