@@ -40,7 +40,7 @@ Deno.test("a fresh home is no failure, every check is there, and nothing is writ
   const { checks, ok, of } = await doctor(home);
   assert.ok(ok);
   assert.deepEqual(checks.map(({ id }) => id), [
-    ...["version", "home", "configuration", "key_store", "providers", "boundary", "mask", "git", "ripgrep", "shell"],
+    ...["version", "home", "configuration", "key_store", "providers", "boundary", "sandbox", "git", "ripgrep", "shell"],
     ...["terminal", "proxy", "telemetry", "demo"],
   ]);
   for (const check of checks) {
@@ -219,14 +219,14 @@ Deno.test("what Deno does not permit is told in its place with the flag to give,
   const { checks } = JSON.parse(stdout) as { checks: Shown[] };
   const ids = checks.map(({ id }) => id);
   for (
-    const id of ["version", "home", "configuration", "provider", "boundary", "mask", "terminal", "telemetry", "demo"]
+    const id of ["version", "home", "configuration", "provider", "boundary", "sandbox", "terminal", "telemetry", "demo"]
   ) {
     assert.ok(ids.includes(id), `${id} is missing: ${ids.join(" ")}`);
   }
   for (const { id, message, hint } of checks.filter(({ message }) => /Deno does not permit/.test(message))) {
     assert.match(hint ?? "", /--allow-/, `${id}: ${message}`);
   }
-  for (const id of ["mask", "demo"]) {
+  for (const id of ["sandbox", "demo"]) {
     assert.match(checks.find((check) => check.id === id)?.message ?? "", /^Deno does not permit this: /, id);
   }
 });
@@ -269,8 +269,8 @@ Deno.test({
     await using home = await temporaryHome();
     for (const [at, said] of [["", /cannot be made/], [home.agentcliHome, /cannot be written/]] as const) {
       if (at !== "") await Deno.mkdir(at, { mode: 0o700 });
-      const mask = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", home.home, home.home];
-      await using program = startCommand([...mask, ...programCommand(), "doctor"], { home });
+      const sandbox = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", home.home, home.home];
+      await using program = startCommand([...sandbox, ...programCommand(), "doctor"], { home });
       const { stdout, code } = await program.finished;
       assert.equal(code, 1);
       assert.match(stdout, /^\[FAIL\] home: .*: the file system is read-only\n {2}try: .*AGENTCLI_HOME$/m);

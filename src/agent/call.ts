@@ -130,7 +130,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
     memory: session.memory,
     readDenied: readDenials(session.workspace, session.policy.deny),
     signal: options.signal,
-    mask: session.mask,
+    sandbox: session.sandbox,
     sessionLabel: sessionLabel(session),
     checkWrite: session.scanner &&
       ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),

@@ -54,7 +54,7 @@ export interface Session {
   readonly server: SessionServer;
   readonly policy: SessionPolicy;
   /** What commands run behind where paths are protected; without it none run there. */
-  readonly mask?: SessionSandbox | undefined;
+  readonly sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
   readonly scanner?: ContentScanner | undefined;
   /** Keeps what changes to files replace. */
@@ -80,7 +80,7 @@ export interface SessionParts extends
     | "tools"
     | "model"
     | "policy"
-    | "mask"
+    | "sandbox"
     | "scanner"
     | "keepPrevious"
     | "secretVariables"

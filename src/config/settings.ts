@@ -45,20 +45,20 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "sandbox.network",
-    brief: "network inside the mask: true or false",
+    brief: "network in the sandbox: true or false",
     kind: "switch",
     words: ["true", "false"],
     current: (c) => c.sandbox.network,
   },
   {
     key: "sandbox.read",
-    brief: "directories that masked commands may read",
+    brief: "directories that commands in the sandbox may read",
     kind: "list",
     current: (c) => listOrNone(c.sandbox.read),
   },
   {
     key: "sandbox.write",
-    brief: "directories that masked commands may write",
+    brief: "directories that commands in the sandbox may write",
     kind: "list",
     current: (c) => listOrNone(c.sandbox.write),
   },

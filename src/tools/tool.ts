@@ -53,7 +53,7 @@ export interface ToolContext {
   /** Most bytes of a result, about: a share of the model's window. A result that was cut says how to get the rest. */
   resultBytes: number;
   /** What commands run behind where paths are protected; without it none run there. */
-  mask?: SessionSandbox | undefined;
+  sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */

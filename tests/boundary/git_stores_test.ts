@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { assertSealed, openStage, type Stage } from "./harness.ts";
-import { hasBubblewrap } from "./mask_project.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const allowed = ["--permission-mode", "bypassPermissions"];

@@ -6,7 +6,7 @@ import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { ask, say, type Script, want } from "../helpers/fake_server.ts";
 import { reads, tryWays } from "./cases.ts";
 import { assertArrived, assertRefusedResult, assertSealed, openStage, type Played, type Stage } from "./harness.ts";
-import { hasBubblewrap } from "./mask_project.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
 const canMount = Deno.build.os === "linux" && Deno.uid() === 0 &&

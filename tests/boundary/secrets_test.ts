@@ -112,8 +112,8 @@ Deno.test({
   fn: async () => {
     await using stage = await openStage({ marker: null });
     const { home, project } = stage;
-    const mask = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", project, project];
-    await using program = startCommand([...mask, ...programCommand(), "secrets", "add", "--json", "x"], { home });
+    const sandbox = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", project, project];
+    await using program = startCommand([...sandbox, ...programCommand(), "secrets", "add", "--json", "x"], { home });
     const { stdout, code } = await program.finished;
     assert.equal(code, 2);
     assert.deepEqual(JSON.parse(stdout).error, {

@@ -1,4 +1,4 @@
-/** The ways to make a mask on this system, best first. */
+/** The ways to make a sandbox on this system, best first. */
 import { stat } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
 import { bubblewrapArgv } from "./bubblewrap.ts";

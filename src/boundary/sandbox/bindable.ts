@@ -1,4 +1,4 @@
-/** Directories outside of the project that a masked command may see: those on PATH and those the user named. */
+/** Directories outside of the project that a sandboxed command may see: those on PATH and those the user named. */
 import { realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { findNestedMarkers, markersAbove } from "../policy/marker.ts";

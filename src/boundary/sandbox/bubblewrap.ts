@@ -5,11 +5,11 @@ import { CLOSE_FILES, type PlanStep, type SandboxPlan } from "./plan.ts";
 export interface BubblewrapForm {
   /** Absolute, from `trustedProgram`. */
   program: string;
-  /** Absolute; becomes process 1 in the mask. */
+  /** Absolute; becomes process 1 in the sandbox. */
   shell: string;
   /** False where a container forbids a fresh `/proc`: there is none then. */
   proc: boolean;
-  /** No user namespaces inside of the mask; versions before 0.8 do not know it. */
+  /** No user namespaces inside of the sandbox; versions before 0.8 do not know it. */
   sealed: boolean;
   /** Shares the network of the caller: only when that is one made for the command. */
   network: boolean;

@@ -38,32 +38,32 @@ const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/s
 const NO_ROOT = ["/", "/usr", "/etc", "/proc", "/sys", "/dev", "/tmp", "/home", "/var", "/run"];
 
 /** The plan of a request, or why there can be none. Reads the disk; changes nothing. */
-export async function buildPlan(request: SandboxRequest, ground: SandboxBase): Promise<BuiltPlan | SandboxRefusal> {
+export async function buildPlan(request: SandboxRequest, base: SandboxBase): Promise<BuiltPlan | SandboxRefusal> {
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
-  if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands in behind a mask`);
-  const home = homeOf(request, ground);
+  if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands in in a sandbox`);
+  const home = homeOf(request, base);
   const access = request.access ?? "write";
   const visible = byDepth([
-    ...ground.bound,
+    ...base.bound,
     ...roots.map((path): PlanStep => ({ kind: access, path })),
     ...request.more ?? [],
   ]);
-  const found = ground.stores.find(roots);
+  const found = base.stores.find(roots);
   const git = hiddenGit(request, found);
-  const directories = await hiddenDirectories(request, { ground, visible, git });
+  const directories = await hiddenDirectories(request, { base, visible, git });
   const covered = directories.find((directory) => roots.some((root) => isWithin(directory, root)));
   if (covered !== undefined || directories.some((directory) => isWithin(directory, request.cwd))) {
     return refuse("the whole project is protected, so commands have nothing to see");
   }
-  const files = await hiddenFiles(request, { directories, visible, git, links: ground.links });
-  const policy = await findPolicyFiles(roots, { userHome: ground.userHome, found });
+  const files = await hiddenFiles(request, { directories, visible, git, links: base.links });
+  const policy = await findPolicyFiles(roots, { userHome: base.userHome, found });
   const inHidden = (path: string) => directories.some((directory) => isWithin(directory, path));
   const frozen = (await realPaths([...request.readOnly, ...policy.present]))
     .filter((path) => isVisible(path, visible) && !inHidden(path) && !files.includes(path));
   const tight = [...directories, ...files, ...frozen];
   const steps: PlanStep[] = [
-    ...ground.system,
+    ...base.system,
     { kind: "scratch", path: "/tmp" },
     { kind: "scratch", path: "/var/tmp" },
     ...home.step,
@@ -86,8 +86,8 @@ function keptVariables(env: Readonly<Record<string, string>>): Record<string, st
 }
 
 /** An empty directory at the user's own place, so that programs find what is bound below it; else one of its own. */
-function homeOf(request: SandboxRequest, ground: SandboxBase): { path: string; step: PlanStep[] } {
-  const named = request.env["HOME"] ?? ground.userHome;
+function homeOf(request: SandboxRequest, base: SandboxBase): { path: string; step: PlanStep[] } {
+  const named = request.env["HOME"] ?? base.userHome;
   const own = { path: "/tmp/home", step: [{ kind: "scratch", path: "/tmp/home" }] satisfies PlanStep[] };
   if (named === null || named === undefined || !isAbsolute(named)) return own;
   const path = normalize(named);
@@ -99,16 +99,16 @@ function homeOf(request: SandboxRequest, ground: SandboxBase): { path: string; s
 
 /** Objects without a repository cannot be judged: they are hidden wherever there are rules. */
 function hiddenGit(request: SandboxRequest, found: GitStores): string[] {
-  if (request.git === "masked") return [...found.places, ...found.loose];
+  if (request.git === "hidden") return [...found.places, ...found.loose];
   const { readOnly, hide } = request;
   return readOnly.length + hide.files.length + hide.directories.length > 0 ? found.loose : [];
 }
 
 async function hiddenDirectories(
   request: SandboxRequest,
-  { ground, visible, git }: { ground: SandboxBase; visible: readonly PlanStep[]; git: readonly string[] },
+  { base, visible, git }: { base: SandboxBase; visible: readonly PlanStep[]; git: readonly string[] },
 ): Promise<string[]> {
-  const wanted = [...request.hide.directories, ground.home, ...git];
+  const wanted = [...request.hide.directories, base.home, ...git];
   const real = (await realPaths(wanted)).filter((path) => isVisible(path, visible));
   const kinds = await Promise.all(real.map((path) => lstat(path)));
   const directories = real.filter((_, index) => kinds[index]?.kind === "directory");
@@ -136,7 +136,7 @@ async function hiddenFiles(
     .filter((path) => isVisible(path, visible) && !directories.some((directory) => isWithin(directory, path)));
 }
 
-/** Without doubles and what leads nowhere. What may not be looked at stays: the mask fails over it, and does not let it through. */
+/** Without doubles and what leads nowhere. What may not be looked at stays: the sandbox fails over it, and does not let it through. */
 async function realPaths(paths: readonly string[]): Promise<string[]> {
   const found = await Promise.all([...new Set(paths)].map(async (path) => {
     try {

@@ -15,7 +15,7 @@ export interface Repository {
   /** Where the repository lies, absolute; `.git` in the working tree when absent. */
   directory?: string | undefined;
   /**
-   * Puts a call behind a mask; throws where there is none. Without it only questions about objects may be asked: what
+   * Puts a call in a sandbox; throws where there is none. Without it only questions about objects may be asked: what
    * looks at a working tree can be made to run programs.
    */
   inSandbox?(call: PlainCall): Promise<Omit<SandboxedCommand, "kind" | "notices">>;
@@ -31,7 +31,7 @@ export interface PlainCall {
 /** One call. */
 export interface GitCall {
   args: readonly string[];
-  /** Whether the repository may be changed, where a mask decides; `read` when absent. */
+  /** Whether the repository may be changed, where a sandbox decides; `read` when absent. */
   access?: "read" | "write";
   /** Given to git as input. */
   input?: string;
@@ -132,7 +132,7 @@ async function silencedFilters(repository: Repository, call: GitCall): Promise<R
   let text = "";
   const onOutput = (bytes: Uint8Array) => text += decoder.decode(bytes, { stream: true });
   const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-  // Reading settings starts nothing, and needs no mask.
+  // Reading settings starts nothing, and needs no sandbox.
   const plain = { git: repository.git, top: repository.top, directory: repository.directory };
   await start(plain, { ...call, args, input: "", onOutput }, Object.entries(SETTINGS));
   const off: Record<string, string> = {};

@@ -15,7 +15,7 @@ export interface HardLinkSearch {
   /**
    * The paths below `roots` that are other names of hidden files. An answer to the same question is given again for
    * twenty times as long as the search took, as long as every path of it is still the file that it was: no command behind
-   * a mask can make such a name, and with ten thousand protected files every search costs a tenth of a second.
+   * a sandbox can make such a name, and with ten thousand protected files every search costs a tenth of a second.
    */
   find(hide: HiddenPaths, roots: readonly string[]): Promise<string[]>;
 }

@@ -1,4 +1,4 @@
-/** What of the system a masked command sees, and which programs may make a mask. */
+/** What of the system a sandboxed command sees, and which programs may make a sandbox. */
 import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname } from "../../platform/path.ts";
 import type { PlanStep } from "./plan.ts";
@@ -15,7 +15,7 @@ const SETTINGS =
 /** Only with a network. */
 const NETWORK_SETTINGS = ["/etc/resolv.conf"];
 
-/** Where programs that make masks are looked for: a `bwrap` on PATH could be anybody's. */
+/** Where programs that make sandboxes are looked for: a `bwrap` on PATH could be anybody's. */
 const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin", "/run/current-system/sw/bin"];
 
 /** The steps that show the system, without what is not there. */
@@ -35,7 +35,7 @@ export async function systemSteps(options: { network: boolean }): Promise<PlanSt
 }
 
 /**
- * The absolute path of a program that may be trusted to make a mask: at a fixed place, and it and its directory belong to
+ * The absolute path of a program that may be trusted to make a sandbox: at a fixed place, and it and its directory belong to
  * root and can be written by nobody else, as named and as linked. Null when there is none. `places` for tests.
  */
 export async function trustedProgram(

@@ -1,4 +1,4 @@
-/** Making a session's mask: the first way that passes the canary, found once, used for every command. */
+/** Making a session's sandbox: the first way that passes the canary, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
 import { lstat, realPath } from "../../platform/files.ts";
 import { findExecutable } from "../../platform/process.ts";
@@ -17,12 +17,12 @@ import type { SessionSandbox, SessionSandboxOptions } from "./session_sandbox.ts
 
 interface Ready {
   kind: "ready";
-  maker: SandboxBackend;
-  ground: SandboxBase;
+  backend: SandboxBackend;
+  base: SandboxBase;
   notices: string[];
 }
 
-/** The mask; nothing is looked for until the first command. */
+/** The sandbox; nothing is looked for until the first command. */
 export function openSandbox(options: SessionSandboxOptions): SessionSandbox {
   let ready: Promise<Ready | SandboxRefusal> | null = null;
   let toldNotices = false;
@@ -38,7 +38,7 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox {
       );
       if (found.length === 0) return "open";
       const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
-      if (git === null) return "masked";
+      if (git === null) return "hidden";
       for (const { directory, tops } of found) {
         const state = historyState(directory, [...hide.files, ...hide.directories, ...protection.markers]);
         const known = verdicts.get(directory);
@@ -48,7 +48,7 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox {
         const repository = { git, top, directory, tops: [...new Set([...tops, ...roots])] };
         const holds = known?.state === state ? known.holds : await historyHolds(repository, { protection, hide });
         verdicts.set(directory, { state, holds });
-        if (holds) return "masked";
+        if (holds) return "hidden";
       }
       return "open";
     },
@@ -56,15 +56,15 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox {
       ready ??= prepare(options, stores).catch(asRefusal);
       const found = await ready;
       if (found.kind === "refused") return found;
-      const built = await buildPlan(request, found.ground);
+      const built = await buildPlan(request, found.base);
       if ("kind" in built) return built;
-      const argv = found.maker.argv(built.plan);
-      if (argv === null) return cannotSay(found.maker);
+      const argv = found.backend.argv(built.plan);
+      if (argv === null) return cannotSay(found.backend);
       const before = await identities(built.hidden);
       const notices = toldNotices ? [] : request.network ? [...found.notices, NETWORK_CLOSED] : found.notices;
       toldNotices = true;
-      const policy = { userHome: found.ground.userHome, stores };
-      return { kind: "masked", argv, env: {}, cwd: "/", notices, finish: () => finish(built, { before, policy }) };
+      const policy = { userHome: found.base.userHome, stores };
+      return { kind: "ready", argv, env: {}, cwd: "/", notices, finish: () => finish(built, { before, policy }) };
     },
   };
 }
@@ -75,15 +75,15 @@ const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 const NETWORK_CLOSED =
   "sandbox.network is set, but a network without the services of this machine cannot be made here; the command has none";
 
-function cannotSay(maker: SandboxBackend): SandboxRefusal {
+function cannotSay(backend: SandboxBackend): SandboxRefusal {
   return {
     kind: "refused",
-    reason: `${maker.name} cannot express a path of this project`,
+    reason: `${backend.name} cannot express a path of this project`,
     hint: "rename files whose names hold control characters",
   };
 }
 
-/** Where no mask can be proven for want of a place to try it in, commands do not run, and everything else does. */
+/** Where no sandbox can be proven for want of a place to try it in, commands do not run, and everything else does. */
 function asRefusal(error: unknown): SandboxRefusal {
   if (!(error instanceof AgentcliError)) throw error;
   return { kind: "refused", reason: error.message, hint: error.hint ?? "see agentcli doctor" };
@@ -97,26 +97,26 @@ async function prepare(options: SessionSandboxOptions, stores: GitStoreSearch): 
       hint: "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
     };
   }
-  const makers = await findBackends(options);
+  const backends = await findBackends(options);
   const system = await systemSteps({ network: false });
   const sh = await trustedProgram("sh") ?? "/bin/sh";
   const problems = new Set<string>();
-  for (const maker of makers) {
-    const argv = (plan: Parameters<SandboxBackend["argv"]>[0]) => maker.argv(plan) ?? ["/bin/false"] as [string];
+  for (const backend of backends) {
+    const argv = (plan: Parameters<SandboxBackend["argv"]>[0]) => backend.argv(plan) ?? ["/bin/false"] as [string];
     const problem = await selfCheck(argv, { system, sh });
-    if (problem === null) return { kind: "ready", maker, ...await groundOf(options, { system, stores }) };
-    problems.add(`${maker.name}: ${problem}`);
+    if (problem === null) return { kind: "ready", backend, ...await baseOf(options, { system, stores }) };
+    problems.add(`${backend.name}: ${problem}`);
   }
   return noMask(options, [...problems]);
 }
 
-async function groundOf(options: SessionSandboxOptions, { system, stores }: Pick<SandboxBase, "system" | "stores">) {
+async function baseOf(options: SessionSandboxOptions, { system, stores }: Pick<SandboxBase, "system" | "stores">) {
   const home = await realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? await realOrNamed(options.userHome ?? "") : null;
   const { read, write } = options.settings;
   const bound = await bindable({ path: options.path, read, write }, { roots: options.roots, home, userHome });
   return {
-    ground: { system, bound: bound.steps, home, userHome, links: createHardLinkSearch(), stores },
+    base: { system, bound: bound.steps, home, userHome, links: createHardLinkSearch(), stores },
     notices: bound.notices,
   };
 }
@@ -129,7 +129,7 @@ function noMask({ os }: SessionSandboxOptions, problems: string[]): SandboxRefus
   if (os === "darwin") {
     return {
       kind: "refused",
-      reason: `sandbox-exec makes no mask here${problems.length === 0 ? "" : ` (${problems.join("; ")})`}`,
+      reason: `sandbox-exec makes no sandbox here${problems.length === 0 ? "" : ` (${problems.join("; ")})`}`,
       hint: "work with Read, Edit, Glob and Grep",
     };
   }
@@ -137,7 +137,7 @@ function noMask({ os }: SessionSandboxOptions, problems: string[]): SandboxRefus
     kind: "refused",
     reason: problems.length === 0
       ? "neither bubblewrap nor unshare and setpriv are installed by the system"
-      : `no mask can be made here (${problems.join("; ")})`,
+      : `no sandbox can be made here (${problems.join("; ")})`,
     hint: problems.length === 0
       ? "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)"
       : "install bubblewrap and allow user namespaces (in a container: run it with permission for them)",

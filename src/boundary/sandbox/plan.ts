@@ -1,4 +1,4 @@
-/** What a masked command sees, step by step, before anything is said in the words of one tool. */
+/** What a sandboxed command sees, step by step, before anything is said in the words of one tool. */
 
 /**
  * One step; later ones lie over earlier ones. `pin` mounts a directory on itself, so that it cannot be renamed: what is

@@ -1,5 +1,5 @@
 /**
- * What a mask is asked and what it answers. A mask runs a command so that protected paths are not there for it.
+ * What a sandbox is asked and what it answers. A sandbox runs a command so that protected paths are not there for it.
  * Source: specification of the boundary, "Commands".
  */
 import type { NamelessFile } from "../policy/inode_index.ts";
@@ -14,7 +14,7 @@ export interface HiddenPaths {
   nameless?: readonly NamelessFile[];
 }
 
-/** What the mask needs of the rules that protect a project. */
+/** What the sandbox needs of the rules that protect a project. */
 export interface ProtectedPlaces {
   /** Whether anything at all is protected. */
   readonly any: boolean;
@@ -27,7 +27,7 @@ export interface ProtectedPlaces {
   rule(path: string): unknown;
 }
 
-/** One command to be run behind a mask. All paths are absolute. */
+/** One command to be run in a sandbox. All paths are absolute. */
 export interface SandboxRequest {
   /** The project, a real path. */
   root: string;
@@ -41,8 +41,8 @@ export interface SandboxRequest {
   hide: HiddenPaths;
   /** What must not be changed besides what {@link ./tamper_check.ts} finds by itself: the markers. */
   readOnly: readonly string[];
-  /** Whether the history of git may be seen; `masked` hides every place below the roots where git keeps content. */
-  git: "open" | "masked";
+  /** Whether the history of git may be seen; `sandboxed` hides every place below the roots where git keeps content. */
+  git: "open" | "hidden";
   network: boolean;
   /** Whether the roots can be written; `write` when absent. */
   access?: "read" | "write";
@@ -52,11 +52,11 @@ export interface SandboxRequest {
 
 /** The request as something that can be started. */
 export interface SandboxedCommand {
-  kind: "masked";
+  kind: "ready";
   argv: [string, ...string[]];
-  /** Of the program that makes the mask, not of the command: that must not find ours. */
+  /** Of the program that makes the sandbox, not of the command: that must not find ours. */
   env: Record<string, string>;
-  /** Where the program that makes the mask starts. */
+  /** Where the program that makes the sandbox starts. */
   cwd: string;
   /** What the command will miss, one sentence each. */
   notices: string[];
@@ -75,7 +75,7 @@ export interface TamperReport {
   replaced: string[];
 }
 
-/** Why there is no mask; the command must not run then. */
+/** Why there is no sandbox; the command must not run then. */
 export interface SandboxRefusal {
   kind: "refused";
   /** One sentence, without the final stop. */
@@ -84,7 +84,7 @@ export interface SandboxRefusal {
   hint: string;
 }
 
-/** The user's settings for masks. */
+/** The user's settings for sandboxes. */
 export interface SandboxSettings {
   /** `always`: also where nothing is protected. */
   mode: "auto" | "always";

@@ -1,6 +1,6 @@
 /**
  * A plan as a profile of macOS's `sandbox-exec`. Written from the profiles that the system ships; not run yet: no test of
- * this project has seen a Mac. The canary decides there as everywhere, so a profile that does not hold means refusal.
+ * this project has seen a Mac. The self-check decides there as everywhere, so a profile that does not hold means refusal.
  */
 import { dirname } from "../../platform/path.ts";
 import type { SandboxPlan } from "./plan.ts";

@@ -1,4 +1,4 @@
-/** The proof of a mask: a small project with canaries is run behind it, and none of them may sing. */
+/** The proof of a sandbox: a small project with canaries is run behind it, and none of them may sing. */
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
@@ -22,8 +22,8 @@ echo changed > .agentclisecret; rm -f .agentclisecret; echo x > .git/hooks/new; 
 env`;
 
 /**
- * Runs the proof with `argv`, which turns a plan into the argument list of a mask. Null when nothing came through; else why
- * the mask cannot be used, one sentence without a final stop.
+ * Runs the proof with `argv`, which turns a plan into the argument list of a sandbox. Null when nothing came through; else why
+ * the sandbox cannot be used, one sentence without a final stop.
  */
 export async function selfCheck(
   argv: (plan: SandboxPlan) => [string, ...string[]],
@@ -75,7 +75,7 @@ export async function selfCheck(
   });
 }
 
-/** What the program that makes the mask said; the canary is not in it. */
+/** What the program that makes the sandbox said; the canary is not in it. */
 function lastLine(output: string): string {
   return output.trim().split("\n").at(-1)?.slice(0, SHOWN_ERROR) ?? "";
 }

@@ -19,14 +19,14 @@ export const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/o
 
 /**
  * Reads `kind path target` three words at a time from its arguments up to `--`, builds the new root and becomes the
- * command's parent: process 1, which takes all others with it. Every step must succeed: half a mask is none. The new root
+ * command's parent: process 1, which takes all others with it. Every step must succeed: half a sandbox is none. The new root
  * is built on a directory that is hidden by that, in this mount namespace alone.
  */
 const SCRIPT = `${CLOSE_FILES}
 set -eu
 MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 PROC=$5 CWD=$6 N=$7; shift 7
 PATH=/usr/bin:/bin:/usr/sbin:/sbin; umask 022
-"$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev mask "$N"
+"$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev sandbox "$N"
 cd "$N"
 mkdir -p dev proc tmp .old
 place() { if [ -d "$1" ]; then mkdir -p "$N$1"; else mkdir -p "$N\${1%/*}"; [ -e "$N$1" ] || : > "$N$1"; fi; }
@@ -43,9 +43,9 @@ ETC=; while [ "$1" != -- ]; do
     pin) "$MOUNT" --rbind "$N$2" "$N$2";;
     freeze) "$MOUNT" --rbind "$N$2" "$N$2"; fix "$2" ro,nosuid,nodev;;
     link) mkdir -p "$N\${2%/*}"; ln -s "$3" "$N$2";;
-    scratch) mkdir -p "$N$2"; "$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev mask "$N$2";;
+    scratch) mkdir -p "$N$2"; "$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev sandbox "$N$2";;
     hide_file) "$MOUNT" --bind /dev/null "$N$2"; fix "$2" ro,nosuid,nodev;;
-    hide_directory) "$MOUNT" -t tmpfs -o mode=0000,ro,nosuid,nodev mask "$N$2";;
+    hide_directory) "$MOUNT" -t tmpfs -o mode=0000,ro,nosuid,nodev sandbox "$N$2";;
     *) exit 125;;
   esac
   shift 3
@@ -79,7 +79,7 @@ export function unshareArgv(plan: SandboxPlan, form: UnshareForm & { place: stri
     form.shell,
     "-c",
     SCRIPT,
-    "mask",
+    "sandbox",
     form.mount,
     form.pivotRoot,
     form.umount,

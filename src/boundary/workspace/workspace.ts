@@ -52,7 +52,7 @@ export interface Workspace {
   readonly ambientLabel: Label;
   /** Whether the provider counts as local now; within a session it can only stop to. */
   readonly local: boolean;
-  /** Which paths are protected, for masks and scans; undefined where there is no disk. */
+  /** Which paths are protected, for sandboxes and scans; undefined where there is no disk. */
   readonly protection?: ProtectedSet | undefined;
   /**
    * Called before each request: reads the markers again and classifies the provider's address anew. What was protected

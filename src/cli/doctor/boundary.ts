@@ -10,7 +10,7 @@ import type { Context } from "../verb.ts";
 import type { Check } from "./check.ts";
 import { failed } from "./home.ts";
 
-/** The markers of the project, and the mask. */
+/** The markers of the project, and the sandbox. */
 export async function checkBoundary(context: Context): Promise<Check[]> {
   let markers = 0;
   let boundary: Check;
@@ -35,31 +35,36 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   } catch (error) {
     boundary = failed("boundary", error);
   }
-  const mask = checkMask(context.io, { needed: markers > 0 });
-  // Without a mask commands do not run where paths are protected; everything else does.
-  return [boundary, await mask.catch((error) => ({ ...failed("mask", error), state: "warn" as const }))];
+  const sandbox = checkSandbox(context.io, { needed: markers > 0 });
+  // Without a sandbox commands do not run where paths are protected; everything else does.
+  return [boundary, await sandbox.catch((error) => ({ ...failed("sandbox", error), state: "warn" as const }))];
 }
 
-/** Whether a mask can be made here, by making one around a canary. */
-async function checkMask(io: Io, { needed }: { needed: boolean }): Promise<Check> {
+/** Whether a sandbox can be made here, by making one around a canary. */
+async function checkSandbox(io: Io, { needed }: { needed: boolean }): Promise<Check> {
   const problems = new Set<string>();
-  for (const maker of await makersOf(io)) {
-    const argv = (plan: Parameters<typeof maker.argv>[0]) => maker.argv(plan) ?? ["/bin/false"] as [string];
+  for (const backend of await backendsOf(io)) {
+    const argv = (plan: Parameters<typeof backend.argv>[0]) => backend.argv(plan) ?? ["/bin/false"] as [string];
     const steps = { system: await systemSteps({ network: false }), sh: await trustedProgram("sh") ?? "/bin/sh" };
     const problem = await selfCheck(argv, steps);
     if (problem === null) {
-      return { id: "mask", state: "ok", message: `${maker.name} hides protected paths`, facts: { maker: maker.name } };
+      return {
+        id: "sandbox",
+        state: "ok",
+        message: `${backend.name} hides protected paths`,
+        facts: { backend: backend.name },
+      };
     }
-    problems.add(`${maker.name}: ${problem}`);
+    problems.add(`${backend.name}: ${problem}`);
   }
   const reason = problems.size === 0 ? "no program for it is installed" : [...problems].join("; ");
-  const facts = { maker: null };
+  const facts = { backend: null };
   if (!needed) {
     const message = `none can be made (${reason}); needed only where paths are protected`;
-    return { id: "mask", state: "ok", message, facts };
+    return { id: "sandbox", state: "ok", message, facts };
   }
   return {
-    id: "mask",
+    id: "sandbox",
     state: "warn",
     message: `none can be made (${reason}): commands do not run in this project`,
     hint: io.os === "linux" ? "install bubblewrap, and allow user namespaces" : "work with Read, Edit, Glob and Grep",
@@ -67,7 +72,7 @@ async function checkMask(io: Io, { needed }: { needed: boolean }): Promise<Check
   };
 }
 
-async function makersOf(io: Io) {
+async function backendsOf(io: Io) {
   try {
     return await findBackends({ os: io.os, home: homePath(io) });
   } catch (error) {

@@ -13,7 +13,7 @@ export interface Check {
     | "providers"
     | "provider"
     | "boundary"
-    | "mask"
+    | "sandbox"
     | "git"
     | "ripgrep"
     | "shell"

@@ -125,7 +125,7 @@ const noCloud: Topic = {
       "A loopback address does not say where the model runs: cloud models of Ollama and recognised gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the process that listens there where the system tells.",
     ),
     text(
-      "Commands of a model run behind a mask that hides these files; where no mask can be made, they do not run in such projects.",
+      "Commands of a model run in a sandbox that hides these files; where there is none, they do not run in such projects.",
     ),
     lines(
       "Examples:",

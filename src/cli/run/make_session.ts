@@ -1,4 +1,4 @@
-/** Puts a session together from what was opened for it: system prompt, tools, rules, server and mask. */
+/** Puts a session together from what was opened for it: system prompt, tools, rules, server and sandbox. */
 import { openContentScanner } from "../../agent/content_scanner.ts";
 import { connectServer } from "../../agent/connected_server.ts";
 import { profileFor } from "../../agent/profile.ts";
@@ -94,7 +94,7 @@ export async function makeSession(
     }),
     policy: policyOf(options, configuration),
     scanner: openContentScanner(workspace),
-    mask: createSessionSandbox({
+    sandbox: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,
       home: home.path,

@@ -19,7 +19,7 @@ const WITHHELD =
   "The command ran, but a protected path was made or replaced meanwhile, and the output could hold it: " +
   "it is withheld. Run the command again to see its output.";
 
-/** Runs commands; where paths are protected behind the mask, or not at all: a command could read them past every rule. */
+/** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
   ...bashDeclaration,
   async run(input, context) {
@@ -56,7 +56,7 @@ async function runCommand(
   const output = new BoundedOutput(context.resultBytes);
   const timeoutMs = timeoutOf(input);
   const env = childEnvironment(context.io.environment(), context.secretVariables);
-  const started = needsSandbox(context) ? await inSandbox(argv, { env, context }) : unmasked(argv, { env, context });
+  const started = needsSandbox(context) ? await inSandbox(argv, { env, context }) : unsandboxed(argv, { env, context });
   if (typeof started === "string") return failure(started, context);
   const outcome = await run({
     argv: started.argv,
@@ -84,7 +84,7 @@ async function runCommand(
 }
 
 /** As it is: where nothing is protected. */
-function unmasked(
+function unsandboxed(
   argv: [string, ...string[]],
   { env, context }: { env: Record<string, string>; context: ToolContext },
 ): StartedAs {

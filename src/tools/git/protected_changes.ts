@@ -1,4 +1,4 @@
-/** What has changed among protected files, told from size and time alone: behind its mask git does not see them. */
+/** What has changed among protected files, told from size and time alone: in its sandbox git does not see them. */
 import { unchangedTracked } from "../../boundary/scan/tracked.ts";
 import { lstat } from "../../platform/files.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";

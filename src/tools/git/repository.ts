@@ -1,4 +1,4 @@
-/** The project's repository behind a mask of its own: what a repository can make git run sees nothing that is protected. */
+/** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
 import { commonDirectory, gitDirectory } from "../../boundary/sandbox/git_stores.ts";
 import type { PlainCall, Repository } from "../../boundary/sandbox/git_call.ts";
 import type { SandboxRefusal, SandboxRequest } from "../../boundary/sandbox/request.ts";
@@ -15,12 +15,14 @@ const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "comm
  * protected paths and the network, and the repository read-only too but for calls that ask for more.
  */
 export async function openRepository(git: string, context: ToolContext): Promise<Repository | string> {
-  const { workspace, mask } = context;
+  const { workspace, sandbox } = context;
   const named = gitDirectory(workspace.root);
   const directory = named === null ? null : await realPath(named);
   if (directory === null) return "The project root is no git repository.";
   const common = await realPath(commonDirectory(directory));
-  if (mask === undefined || common === null) return refused({ reason: "there is no mask for commands", hint: null });
+  if (sandbox === undefined || common === null) {
+    return refused({ reason: "there is no sandbox for commands", hint: null });
+  }
   const places = [...new Set([common, directory])];
   const request = async (call: PlainCall): Promise<SandboxRequest> => ({
     root: workspace.root,
@@ -39,16 +41,16 @@ export async function openRepository(git: string, context: ToolContext): Promise
     more: places.map((path) => ({ kind: call.access, path })),
   });
   // Asked before the first call, so that a refusal is an answer and not a failure half-way.
-  const first = await mask.wrapCommand(await request({ argv: [git, "--version"], env: {}, access: "read" }));
+  const first = await sandbox.wrapCommand(await request({ argv: [git, "--version"], env: {}, access: "read" }));
   if (first.kind === "refused") return refused(first);
   return {
     git,
     top: workspace.root,
     directory,
     async inSandbox(call) {
-      const masked = await mask.wrapCommand(await request(call));
-      if (masked.kind === "masked") return masked;
-      throw new AgentcliError("policy_refused", `git was not run: ${masked.reason}`, { hint: masked.hint });
+      const sandboxed = await sandbox.wrapCommand(await request(call));
+      if (sandboxed.kind === "ready") return sandboxed;
+      throw new AgentcliError("policy_refused", `git was not run: ${sandboxed.reason}`, { hint: sandboxed.hint });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What `git status` says behind the mask, made true again for protected files. */
+/** What `git status` says in the sandbox, made true again for protected files. */
 
 /** Of protected files, told without git. Names are relative to the top. */
 export interface KnownChanges {
@@ -8,7 +8,7 @@ export interface KnownChanges {
 }
 
 /**
- * The entries of `git status --porcelain -z`. Behind the mask every protected file differs from the index: the letter of the
+ * The entries of `git status --porcelain -z`. Behind the sandbox every protected file differs from the index: the letter of the
  * working tree is replaced by what is so, and entries without a letter are left out. Untracked ones come last.
  */
 export function statusEntries(text: string, known: KnownChanges): string[] {

@@ -1,4 +1,4 @@
-/** Git: the few things a model needs of git where commands may not see `.git`. Runs behind a mask of its own. */
+/** Git: the few things a model needs of git where commands may not see `.git`. Runs in a sandbox of its own. */
 import { askGit, callGit, PLAIN_DIFF, type Repository } from "../../boundary/sandbox/git_call.ts";
 import { join, relativeTo } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
@@ -196,7 +196,7 @@ class GitCalls {
   /** Of the repository, else of the user: the one thing that is asked of the user's own configuration. */
   async #identity(): Promise<Record<string, string> | null> {
     const identity: Record<string, string> = {};
-    // The mask has no home of the user's; reading one file of settings starts nothing.
+    // The sandbox has no home of the user's; reading one file of settings starts nothing.
     const { git, top } = this.#repository;
     const plain = { git, top };
     const home = this.#context.io.env("HOME") ?? "";

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
-import { hasBubblewrap } from "../../../tests/boundary/mask_project.ts";
+import { hasBubblewrap } from "../../../tests/boundary/sandbox_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { run as startProcess } from "../../platform/process.ts";
 import { offersGit } from "./offer.ts";
 import { openRepository } from "./repository.ts";
 import { type GitInput, gitTool } from "./tool.ts";
 
-const masked = { ignore: !hasBubblewrap() };
+const sandboxed = { ignore: !hasBubblewrap() };
 const marker = "no-cloud: .env\nno-cloud: secrets\n";
 
 async function withRepository(work: (project: ToolProject) => Promise<void>): Promise<void> {
@@ -26,7 +26,7 @@ async function withRepository(work: (project: ToolProject) => Promise<void>): Pr
       ], ["commit", "-qm", "first"]]
     ) await git(project, ...args);
     const { root, context } = project;
-    context.mask = createSessionSandbox({
+    context.sandbox = createSessionSandbox({
       os: "linux",
       settings: { mode: "auto", network: false, read: [], write: [] },
       home: `${root}/../never-made-home`,
@@ -52,7 +52,7 @@ function run(project: ToolProject, input: GitInput) {
   return project.run(gitTool, input);
 }
 
-Deno.test("status names what changed and marks what is protected", masked, () =>
+Deno.test("status names what changed and marks what is protected", sandboxed, () =>
   withRepository(async (project) => {
     assert.equal((await run(project, { action: "status" })).content, "on main, nothing changed");
     await project.write("pub.txt", "two\n");
@@ -65,7 +65,7 @@ Deno.test("status names what changed and marks what is protected", masked, () =>
 
 Deno.test(
   "a diff shows open files alone, also where another name leads to a protected one",
-  masked,
+  sandboxed,
   () =>
     withRepository(async (project) => {
       await project.write("pub.txt", "two\n");
@@ -96,7 +96,7 @@ Deno.test(
 
 Deno.test(
   "a renamed protected file does not come out under its new name",
-  masked,
+  sandboxed,
   () =>
     withRepository(async (project) => {
       await git(project, "config", "diff.renames", "copies");
@@ -108,7 +108,7 @@ Deno.test(
 
 Deno.test(
   "add takes open files of a directory, and commit stores them",
-  masked,
+  sandboxed,
   () =>
     withRepository(async (project) => {
       await project.write("dir/a.txt", "a\n");
@@ -124,7 +124,7 @@ Deno.test(
     }),
 );
 
-Deno.test("hooks and filters of the repository do not run", masked, () =>
+Deno.test("hooks and filters of the repository do not run", sandboxed, () =>
   withRepository(async (project) => {
     await project.write(".git/hooks/pre-commit", "#!/bin/sh\ntouch ran\n");
     await Deno.chmod(`${project.root}/.git/hooks/pre-commit`, 0o755);
@@ -141,7 +141,7 @@ Deno.test("hooks and filters of the repository do not run", masked, () =>
 
 Deno.test(
   "paths outside of the project and options in their place are refused or taken as names",
-  masked,
+  sandboxed,
   () =>
     withRepository(async (project) => {
       assert.equal((await run(project, { action: "diff", paths: ["../x"] })).isError, true);
@@ -153,7 +153,7 @@ Deno.test(
 
 Deno.test(
   "what git is made to run sees nothing that is protected, and changes nothing",
-  masked,
+  sandboxed,
   () =>
     withRepository(async (project) => {
       const repository = await openRepository("/usr/bin/git", project.context);
@@ -163,12 +163,12 @@ Deno.test(
         "echo x >> .git/config; ls .git/HEAD";
       for (const access of ["read", "write"] as const) {
         const env = { PATH: "/usr/bin:/bin" };
-        const masked = await repository.inSandbox?.({ argv: ["/bin/bash", "-c", script], env, access });
-        assert.ok(masked);
+        const sandboxed = await repository.inSandbox?.({ argv: ["/bin/bash", "-c", script], env, access });
+        assert.ok(sandboxed);
         let text = "";
         const onOutput = (bytes: Uint8Array) => text += new TextDecoder().decode(bytes);
-        await startProcess({ ...masked, onOutput });
-        await masked.finish();
+        await startProcess({ ...sandboxed, onOutput });
+        await sandboxed.finish();
         assert.match(text, /^one\n[^]*\.git\/HEAD\n/);
         assert.doesNotMatch(text, /CANARY/);
         const made = await Deno.stat(`${project.root}/.git/made`).then(() => true, () => false);
@@ -179,16 +179,16 @@ Deno.test(
     }),
 );
 
-Deno.test("without a mask git is not run", () =>
+Deno.test("without a sandbox git is not run", () =>
   withRepository(async (project) => {
-    delete project.context.mask;
+    delete project.context.sandbox;
     await git(project, "config", "core.fsmonitor", "touch ran; false");
     const { content, isError } = await run(project, { action: "status" });
     assert.ok(isError);
-    assert.match(content, /not run: .*no mask/);
+    assert.match(content, /not run: .*no sandbox/);
   }));
 
-Deno.test("a repository that lies elsewhere can be worked with", masked, () =>
+Deno.test("a repository that lies elsewhere can be worked with", sandboxed, () =>
   withRepository(async (project) => {
     const main = `${project.root}/../${crypto.randomUUID()}`;
     try {

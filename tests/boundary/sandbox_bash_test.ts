@@ -4,11 +4,11 @@ import { findMarkers } from "../../src/boundary/policy/marker.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { bashTool } from "../../src/tools/bash/tool.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";
-import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject } from "./mask_project.ts";
+import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 
-async function contextOf(project: MaskProject, options: { local: boolean }): Promise<ToolContext> {
+async function contextOf(project: SandboxProject, options: { local: boolean }): Promise<ToolContext> {
   const { root, home, userHome } = project;
   const environment = { PATH: "/usr/bin:/bin", HOME: userHome, SOME_API_KEY: project.canary };
   const provider = { ...options, name: "test" };
@@ -18,7 +18,7 @@ async function contextOf(project: MaskProject, options: { local: boolean }): Pro
     memory: { files: new Map(), todos: [] },
     resultBytes: 100_000,
     signal: new AbortController().signal,
-    mask: project.mask,
+    sandbox: project.sandbox,
     sessionLabel: "open",
     io: {
       env: (name) => ({ ...environment }[name]),
@@ -32,10 +32,10 @@ async function contextOf(project: MaskProject, options: { local: boolean }): Pro
 
 for (const local of [true, false]) {
   Deno.test(
-    `Bash runs behind the mask for a ${local ? "local" : "remote"} model`,
+    `Bash runs in the sandbox for a ${local ? "local" : "remote"} model`,
     bubblewrap,
     () =>
-      inMaskProject(async (project) => {
+      inSandboxProject(async (project) => {
         const context = await contextOf(project, { local });
         await Deno.link(`${project.root}/.env`, `${project.root}/other`);
         const command = "cat pub.txt; cat .env secrets/k.txt deep/down/key other; env; ls -A";
@@ -48,9 +48,9 @@ for (const local of [true, false]) {
   );
 }
 
-Deno.test("Bash without a mask is refused where paths are protected", () =>
-  inMaskProject(async (project) => {
-    const context = { ...await contextOf(project, { local: false }), mask: undefined };
+Deno.test("Bash without a sandbox is refused where paths are protected", () =>
+  inSandboxProject(async (project) => {
+    const context = { ...await contextOf(project, { local: false }), sandbox: undefined };
     const { content, isError } = await bashTool.run({ command: "touch ran" }, context);
     assert.ok(isError);
     assert.match(content, /refused/);
@@ -58,10 +58,10 @@ Deno.test("Bash without a mask is refused where paths are protected", () =>
   }));
 
 Deno.test(
-  "Bash says why there is no mask and what to install",
+  "Bash says why there is no sandbox and what to install",
   { ignore: Deno.build.os !== "linux" },
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       const { content, isError } = await bashTool.run(
         { command: "touch ran" },
         await contextOf(project, { local: true }),
@@ -76,7 +76,7 @@ Deno.test(
   "output is withheld when a protected path appears or is replaced meanwhile",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       const context = await contextOf(project, { local: false });
       await bashTool.run({ command: "true" }, context);
       const made = await bashTool.run({
@@ -94,8 +94,8 @@ Deno.test(
     }),
 );
 
-Deno.test("a time limit ends everything behind the mask", bubblewrap, () =>
-  inMaskProject(async (project) => {
+Deno.test("a time limit ends everything in the sandbox", bubblewrap, () =>
+  inSandboxProject(async (project) => {
     const context = await contextOf(project, { local: true });
     const length = `1${crypto.getRandomValues(new Uint32Array(1)).join("")}`;
     const command = `(setsid sleep ${length} &) ; sleep ${length} & sleep ${length}`;
@@ -109,17 +109,17 @@ Deno.test("a time limit ends everything behind the mask", bubblewrap, () =>
   }));
 
 Deno.test("a crash leaves no core file", bubblewrap, () =>
-  inMaskProject(async (project) => {
+  inSandboxProject(async (project) => {
     const context = await contextOf(project, { local: true });
     const { content } = await bashTool.run({ command: "ulimit -c; kill -ABRT $$" }, context);
     assert.match(content, /^0\n/);
   }));
 
 Deno.test(
-  "with sandbox.mode always a project without a marker is masked too",
+  "with sandbox.mode always a project without a marker is sandboxed too",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       await Deno.remove(`${project.root}/.agentclisecret`);
       const context = await contextOf(project, { local: true });
       const command = `cat ${project.home}/providers.yaml; cat pub.txt`;
@@ -128,7 +128,7 @@ Deno.test(
       assert.ok(!holdsCanary(content, project.canary), content);
       const auto = {
         ...context,
-        mask: { ...project.mask, settings: { ...project.mask.settings, mode: "auto" as const } },
+        sandbox: { ...project.sandbox, settings: { ...project.sandbox.settings, mode: "auto" as const } },
       };
       assert.ok(holdsCanary((await bashTool.run({ command }, auto)).content, project.canary));
     }, { settings: { mode: "always" } }),

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";
 import { assertSealed, openStage } from "./harness.ts";
-import { hasBubblewrap } from "./mask_project.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const allowed = ["--permission-mode", "bypassPermissions"];
@@ -35,7 +35,7 @@ Deno.test(
     assert.match(remote.results[0] ?? "", /PUB_marker[^]*Permission denied/);
     assert.equal(await Deno.readTextFile(`${stage.project}/.agentclisecret`), marker);
     await assert.rejects(Deno.stat(`${stage.project}/.ide/hooks.json`), Deno.errors.NotFound);
-    // In a local session the mask stays.
+    // In a local session the sandbox stays.
     const local = await stage.play("loc", { script, args: allowed });
     assertSealed(local);
     assert.deepEqual(local.leaks.wire, []);
@@ -65,7 +65,7 @@ Deno.test("the Git tool is offered and shows nothing that is protected", bubblew
 });
 
 Deno.test(
-  "without a place for the proof of a mask the command does not run, and the turn goes on",
+  "without a place for the proof of a sandbox the command does not run, and the turn goes on",
   bubblewrap,
   async () => {
     await using stage = await openStage();

@@ -1,9 +1,9 @@
-/** Random trees with links of both kinds, random protected paths, and everything that can be read behind the mask. */
+/** Random trees with links of both kinds, random protected paths, and everything that can be read in the sandbox. */
 import assert from "node:assert/strict";
 import * as fc from "../property.ts";
 import { findMarkers } from "../../src/boundary/policy/marker.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
-import { hasBubblewrap, inMaskProject, start } from "./mask_project.ts";
+import { hasBubblewrap, inSandboxProject, start } from "./sandbox_project.ts";
 
 const RUNS = 12;
 const name = fc.constantFrom("a", "b", ".c", "d e", "é", "-f", "$g'h");
@@ -33,7 +33,7 @@ Deno.test(
           steps,
           lines,
         ) =>
-          inMaskProject(async (project) => {
+          inSandboxProject(async (project) => {
             const { root, home } = project;
             for (const old of [".env", "secrets", "deep", "pub.txt"]) {
               await Deno.remove(`${root}/${old}`, { recursive: true });
@@ -69,11 +69,11 @@ Deno.test(
               const found = /CONTENT_\d+_/.exec(Deno.readTextFileSync(file))?.[0];
               if (found !== undefined) secret.push(found);
             }
-            const masked = await project.mask.wrapCommand(
+            const sandboxed = await project.sandbox.wrapCommand(
               project.request(COMMAND, { hide: await protection.hidden() }),
             );
-            if (masked.kind === "refused") return;
-            const ran = await start(masked.argv, { cwd: masked.cwd, env: masked.env });
+            if (sandboxed.kind === "refused") return;
+            const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
             // Not at the end of all: what it says on its other stream may come later.
             assert.match(ran.text, /END\n/);
             for (const content of secret) assert.ok(!ran.text.includes(content), `${content} came through`);

@@ -1,8 +1,8 @@
 /** Threats 41 to 47: commands that look for protected content, each with its control. */
 import assert from "node:assert/strict";
-import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject, secondChoice } from "./mask_project.ts";
+import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject, secondChoice } from "./sandbox_project.ts";
 
-/** Commands that show protected content without a mask, and say nothing of it behind one. */
+/** Commands that show protected content without a sandbox, and say nothing of it in one. */
 const SPELLINGS: readonly string[] = [
   "cat .env",
   "cat secrets/k.txt",
@@ -51,7 +51,7 @@ const SPELLINGS: readonly string[] = [
   "cat ../user/.agentcli/providers.yaml",
 ];
 
-/** Commands that only do something behind a mask; they must not bring anything to light. */
+/** Commands that only do something in a sandbox; they must not bring anything to light. */
 const TRICKS: readonly string[] = [
   'umount .env; umount "$PWD/.env"; umount -l secrets; cat .env secrets/k.txt',
   "mkdir -p /tmp/m; mount --bind / /tmp/m; cat /tmp/m$PWD/.env",
@@ -69,35 +69,35 @@ const TRICKS: readonly string[] = [
   "setpriv --reuid 0 cat .env; su -c 'cat .env'; sudo -n cat .env",
 ];
 
-async function prepare(project: MaskProject): Promise<void> {
+async function prepare(project: SandboxProject): Promise<void> {
   await Deno.link(`${project.root}/.env`, `${project.root}/premade`);
   project.write("other/x", "");
   await Deno.link(`${project.root}/secrets/k.txt`, `${project.root}/other/premade`);
 }
 
-Deno.test("no spelling of a command reads a protected file behind the mask, and each does without it", {
+Deno.test("no spelling of a command reads a protected file in the sandbox, and each does without it", {
   ignore: !hasBubblewrap(),
 }, () =>
-  inMaskProject(async (project) => {
+  inSandboxProject(async (project) => {
     await prepare(project);
     for (const command of SPELLINGS) {
-      const { text } = await project.masked(command);
+      const { text } = await project.sandboxed(command);
       assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
     }
     for (const command of SPELLINGS) {
-      const text = await project.unmasked(command);
+      const text = await project.unsandboxed(command);
       assert.ok(holdsCanary(text, project.canary), `the control of ${command} shows nothing:\n${text}`);
     }
   }));
 
 Deno.test(
-  "no trick with mounts, processes or services undoes the mask",
+  "no trick with mounts, processes or services undoes the sandbox",
   { ignore: !hasBubblewrap() },
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       await prepare(project);
       for (const command of TRICKS) {
-        const { text } = await project.masked(command);
+        const { text } = await project.sandboxed(command);
         assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
       }
       assert.equal(project.read(".env"), `A=${project.canary}\n`);
@@ -110,16 +110,16 @@ Deno.test("the second choice holds against the same commands", { ignore: Deno.bu
   try {
     const programs = await secondChoice(base);
     if (programs === null) return;
-    await test.step("all of them in one mask", () =>
-      inMaskProject(async (project) => {
+    await test.step("all of them in one sandbox", () =>
+      inSandboxProject(async (project) => {
         await prepare(project);
         const all = [...SPELLINGS, ...TRICKS].map((command) => `( ${command} ) 2>&1`).join("\n");
-        const { text } = await project.masked(`${all}\necho END`);
+        const { text } = await project.sandboxed(`${all}\necho END`);
         assert.match(text, /END\n$/);
         assert.ok(!holdsCanary(text, project.canary), text);
         assert.equal(project.read(".env"), `A=${project.canary}\n`);
-        assert.match((await project.masked("cat pub.txt; id -u; exit 7")).text, /^PUB\n0\n$/);
-        assert.equal((await project.masked("exit 7")).code, 7);
+        assert.match((await project.sandboxed("cat pub.txt; id -u; exit 7")).text, /^PUB\n0\n$/);
+        assert.equal((await project.sandboxed("exit 7")).code, 7);
       }, { programs }));
   } finally {
     await Deno.remove(base, { recursive: true });
@@ -130,11 +130,11 @@ Deno.test(
   "what is not protected is there, can be changed, and lasts",
   { ignore: !hasBubblewrap() },
   () =>
-    inMaskProject(async (project) => {
-      const { text, code, aftermath } = await project.masked("cat pub.txt; echo new > made; mkdir -p a/b; pwd; exit 3");
+    inSandboxProject(async (project) => {
+      const { text, code, report } = await project.sandboxed("cat pub.txt; echo new > made; mkdir -p a/b; pwd; exit 3");
       assert.equal(text, `PUB\n${project.root}\n`);
       assert.equal(code, 3);
-      assert.deepEqual(aftermath, { undone: [], replaced: [] });
+      assert.deepEqual(report, { undone: [], replaced: [] });
       assert.equal(project.read("made"), "new\n");
     }),
 );
@@ -143,15 +143,15 @@ Deno.test(
   "a protected path is refused and not merely empty",
   { ignore: !hasBubblewrap() },
   () =>
-    inMaskProject(async (project) => {
-      const { text, code } = await project.masked("cat .env");
+    inSandboxProject(async (project) => {
+      const { text, code } = await project.sandboxed("cat .env");
       assert.match(text, /Permission denied/);
       assert.equal(code, 1);
     }),
 );
 
 Deno.test("the command has no network", { ignore: !hasBubblewrap() }, () =>
-  inMaskProject(async (project) => {
+  inSandboxProject(async (project) => {
     const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
     const taken = (async () => {
       let count = 0;
@@ -162,9 +162,9 @@ Deno.test("the command has no network", { ignore: !hasBubblewrap() }, () =>
       return count;
     })();
     const command = `exec 3<>/dev/tcp/127.0.0.1/${listener.addr.port} && echo connected`;
-    assert.doesNotMatch((await project.masked(command)).text, /connected\n/);
-    assert.doesNotMatch((await project.masked(command, { network: true })).text, /connected\n/);
-    assert.match(await project.unmasked(command), /connected\n/);
+    assert.doesNotMatch((await project.sandboxed(command)).text, /connected\n/);
+    assert.doesNotMatch((await project.sandboxed(command, { network: true })).text, /connected\n/);
+    assert.match(await project.unsandboxed(command), /connected\n/);
     listener.close();
     assert.equal(await taken, 1);
   }));
@@ -173,16 +173,16 @@ for (const way of ["bubblewrap", "the second choice"]) {
   Deno.test(`${way} hands no open directory of ours to the command`, { ignore: !hasBubblewrap() }, async () => {
     const base = await Deno.makeTempDir();
     const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
-    await inMaskProject(async (project) => {
+    await inSandboxProject(async (project) => {
       const command = "for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat $d/.env $d/k.txt; done 2>/dev/null; echo END";
-      const masked = await project.mask.wrapCommand(project.request(command));
-      assert.ok(masked.kind === "masked");
+      const sandboxed = await project.sandbox.wrapCommand(project.request(command));
+      assert.ok(sandboxed.kind === "ready");
       const opened = async (argv: string[]) => {
         const script = `exec 7<"${project.root}" 42<"${project.root}/secrets"; exec "$@"`;
         const run = new Deno.Command("/bin/bash", { args: ["-c", script, "bash", ...argv], clearEnv: true });
         return new TextDecoder().decode((await run.output()).stdout);
       };
-      assert.equal(await opened(masked.argv), "END\n");
+      assert.equal(await opened(sandboxed.argv), "END\n");
       assert.ok(holdsCanary(await opened(["/bin/bash", "-c", command]), project.canary));
     }, programs === undefined ? {} : { programs });
     await Deno.remove(base, { recursive: true });
@@ -195,18 +195,18 @@ for (const way of ["bubblewrap", "the second choice"]) {
   }, async () => {
     const base = await Deno.makeTempDir();
     const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
-    await inMaskProject(asAnotherUser, programs === undefined ? {} : { programs });
+    await inSandboxProject(asAnotherUser, programs === undefined ? {} : { programs });
     await Deno.remove(base, { recursive: true });
   });
 }
 
-async function asAnotherUser(project: MaskProject): Promise<void> {
+async function asAnotherUser(project: SandboxProject): Promise<void> {
   await prepare(project);
   const chown = new Deno.Command("chown", { args: ["-R", "65534:65534", project.base] });
   assert.equal((await chown.output()).code, 0);
   const command = "cat pub.txt; id -u; cat .env secrets/k.txt premade; mv deep d2; cat d2/down/key";
-  const masked = await project.mask.wrapCommand(project.request(command));
-  assert.ok(masked.kind === "masked");
+  const sandboxed = await project.sandbox.wrapCommand(project.request(command));
+  assert.ok(sandboxed.kind === "ready");
   const as = (argv: string[]) =>
     new Deno.Command("setpriv", {
       args: ["--reuid=65534", "--regid=65534", "--clear-groups", ...argv],
@@ -214,7 +214,7 @@ async function asAnotherUser(project: MaskProject): Promise<void> {
       clearEnv: true,
     }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
-  const shown = await as(masked.argv);
+  const shown = await as(sandboxed.argv);
   assert.match(text(shown.stdout), /^PUB\n(65534|0)\n$/, text(shown.stderr));
   assert.match(text(shown.stderr), /Permission denied/);
   assert.ok(holdsCanary(text((await as(["/bin/bash", "-c", command])).stdout), project.canary));

@@ -5,11 +5,11 @@ import { askGit, PLAIN_DIFF } from "../../src/boundary/sandbox/git_call.ts";
 import { findMarkers } from "../../src/boundary/policy/marker.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import type { ProtectedPlaces } from "../../src/boundary/sandbox/request.ts";
-import { hasBubblewrap, holdsCanary, inMaskProject, type MaskProject } from "./mask_project.ts";
+import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 
-async function protectionOf(project: MaskProject): Promise<ProtectedPlaces> {
+async function protectionOf(project: SandboxProject): Promise<ProtectedPlaces> {
   const { root, home } = project;
   const markers = await findMarkers(root);
   const provider = { local: false, name: "test" };
@@ -35,7 +35,7 @@ const QUESTIONS: readonly string[] = [
   "GIT_DIR=.git git log -p --all; mv .git g2; git --git-dir=g2 log -p --all",
 ];
 
-function commitSecrets(project: MaskProject): void {
+function commitSecrets(project: SandboxProject): void {
   project.git("init", "-q");
   project.git("add", "-A");
   project.git("commit", "-qm", "one");
@@ -49,18 +49,21 @@ Deno.test(
   "a history that holds a protected path is hidden as a whole",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       commitSecrets(project);
       const protection = await protectionOf(project);
-      const git = await project.mask.gitVisibility([project.root], protection);
-      assert.equal(git, "masked");
+      const git = await project.sandbox.gitVisibility([project.root], protection);
+      assert.equal(git, "hidden");
       for (const command of QUESTIONS) {
-        const { text } = await project.masked(command, { git });
+        const { text } = await project.sandboxed(command, { git });
         assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
       }
-      assert.match((await project.masked("cat pub.txt; git status", { git })).text, /PUB 2\n/);
+      assert.match((await project.sandboxed("cat pub.txt; git status", { git })).text, /PUB 2\n/);
       assert.ok(
-        holdsCanary(await project.unmasked(`git config --global safe.directory '*'; ${QUESTIONS[1]}`), project.canary),
+        holdsCanary(
+          await project.unsandboxed(`git config --global safe.directory '*'; ${QUESTIONS[1]}`),
+          project.canary,
+        ),
       );
     }),
 );
@@ -69,28 +72,28 @@ Deno.test(
   "a history without protected paths stays in sight, and can be worked with",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       project.write(".gitignore", ".env\nsecrets\ndeep\n");
       project.git("init", "-q");
       project.git("add", "-A");
       project.git("commit", "-qm", "one");
       const protection = await protectionOf(project);
-      const git = await project.mask.gitVisibility([project.root], protection);
+      const git = await project.sandbox.gitVisibility([project.root], protection);
       assert.equal(git, "open");
       const name = "-c user.name=t -c user.email=t@example.com";
       const command = `echo x >> pub.txt; git add pub.txt; git ${name} commit -qm two && git log --oneline | wc -l`;
-      assert.equal((await project.masked(command, { git })).text, "2\n");
-      const worktree = await project.masked("git worktree add -q wt && git -C wt log --oneline | wc -l", { git });
-      assert.deepEqual([worktree.text, worktree.aftermath.undone], ["2\n", []]);
-      assert.equal((await project.masked("git -C wt status --porcelain", { git })).text, "");
-      assert.equal(await project.mask.gitVisibility([project.root], protection), "open");
+      assert.equal((await project.sandboxed(command, { git })).text, "2\n");
+      const worktree = await project.sandboxed("git worktree add -q wt && git -C wt log --oneline | wc -l", { git });
+      assert.deepEqual([worktree.text, worktree.report.undone], ["2\n", []]);
+      assert.equal((await project.sandboxed("git -C wt status --porcelain", { git })).text, "");
+      assert.equal(await project.sandbox.gitVisibility([project.root], protection), "open");
       // A commit that holds one changes the verdict.
       project.git("add", "-f", ".env");
-      assert.equal(await project.mask.gitVisibility([project.root], protection), "masked");
+      assert.equal(await project.sandbox.gitVisibility([project.root], protection), "hidden");
     }),
 );
 
-const HELD: readonly [string, (project: MaskProject) => void][] = [
+const HELD: readonly [string, (project: SandboxProject) => void][] = [
   ["in the index", (project) => project.git("add", "-f", ".env")],
   ["only in an old commit", commitSecrets],
   ["only on another branch", (project) => {
@@ -131,7 +134,7 @@ const HELD: readonly [string, (project: MaskProject) => void][] = [
 
 for (const [where, make] of HELD) {
   Deno.test(`a repository holds what is protected: ${where}`, bubblewrap, () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       project.git("init", "-q");
       const protection = await protectionOf(project);
       const options = { protection, hide: await protection.hidden() };
@@ -147,15 +150,15 @@ Deno.test(
   "a broken repository, and one that git will not speak of, count as holding",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       project.write(".git/HEAD", "nonsense");
       const protection = await protectionOf(project);
-      assert.equal(await project.mask.gitVisibility([project.root], protection), "masked");
+      assert.equal(await project.sandbox.gitVisibility([project.root], protection), "hidden");
     }),
 );
 
 Deno.test("asking a repository runs none of its programs", bubblewrap, () =>
-  inMaskProject(async (project) => {
+  inSandboxProject(async (project) => {
     project.git("init", "-q");
     project.git("add", "pub.txt");
     project.git("commit", "-qm", "one");
@@ -193,6 +196,6 @@ Deno.test("asking a repository runs none of its programs", bubblewrap, () =>
     );
     assert.match(await askGit(repository, { ...options, args: ["log", "-p", ...PLAIN_DIFF] }) ?? "", /one/);
     const protection = await protectionOf(project);
-    await project.mask.gitVisibility([project.root], protection);
+    await project.sandbox.gitVisibility([project.root], protection);
     assert.equal(project.read(ran), null);
   }));

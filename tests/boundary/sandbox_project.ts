@@ -1,4 +1,4 @@
-/** A project with canaries in protected files, and ways to run commands in it, masked and not: for the tests of the mask. */
+/** A project with canaries in protected files, and ways to run commands in it, sandboxed and not: for the tests of the sandbox. */
 import { createSessionSandbox, type SessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
 import type {
   SandboxRefusal,
@@ -12,11 +12,11 @@ import { run } from "../../src/platform/process.ts";
 export interface Ran {
   text: string;
   code: number;
-  aftermath: TamperReport;
+  report: TamperReport;
 }
 
 /** The project. */
-export interface MaskProject {
+export interface SandboxProject {
   /** A real path, like all others. */
   root: string;
   /** Holds the project, the homes and what lies outside of them. */
@@ -26,17 +26,17 @@ export interface MaskProject {
   userHome: string;
   /** In every protected file. */
   canary: string;
-  mask: SessionSandbox;
+  sandbox: SessionSandbox;
   request(command: string, more?: Partial<SandboxRequest>): SandboxRequest;
-  masked(command: string, more?: Partial<SandboxRequest>): Promise<Ran>;
-  unmasked(command: string): Promise<string>;
+  sandboxed(command: string, more?: Partial<SandboxRequest>): Promise<Ran>;
+  unsandboxed(command: string): Promise<string>;
   write(name: string, text: string): void;
   read(name: string): string | null;
   git(...args: string[]): string;
 }
 
-/** Where the programs of one way to make a mask lie. */
-export interface MaskChoice {
+/** Where the programs of one way to make a sandbox lie. */
+export interface SandboxChoice {
   /** Directories; those of the system when absent. */
   programs?: readonly string[];
   settings?: Partial<SandboxSettings>;
@@ -49,9 +49,9 @@ export interface MaskChoice {
 const PATH = "/usr/local/bin:/usr/bin:/bin";
 
 /** Runs `work` in a fresh project; what is protected is `.env`, `secrets` and `deep/down/key`. */
-export async function inMaskProject(
-  work: (project: MaskProject) => Promise<void>,
-  choice: MaskChoice = {},
+export async function inSandboxProject(
+  work: (project: SandboxProject) => Promise<void>,
+  choice: SandboxChoice = {},
 ): Promise<void> {
   const base = Deno.realPathSync(await Deno.makeTempDir());
   try {
@@ -61,7 +61,7 @@ export async function inMaskProject(
   }
 }
 
-function makeProject(base: string, choice: MaskChoice): MaskProject {
+function makeProject(base: string, choice: SandboxChoice): SandboxProject {
   const root = `${base}/project`;
   const home = `${base}/${choice.home ?? "user/.agentcli"}`;
   const userHome = `${base}/user`;
@@ -75,7 +75,7 @@ function makeProject(base: string, choice: MaskChoice): MaskProject {
   write(".agentclisecret", "no-cloud: .env\nno-cloud: secrets\nno-cloud: deep/down/key\n");
   for (const name of [".env", "secrets/k.txt", "deep/down/key", `${home}/providers.yaml`]) write(name, `A=${canary}\n`);
   const settings: SandboxSettings = { mode: "auto", network: false, read: [], write: [], ...choice.settings };
-  const mask = createSessionSandbox({
+  const sandbox = createSessionSandbox({
     os: "linux",
     settings,
     home,
@@ -102,7 +102,7 @@ function makeProject(base: string, choice: MaskChoice): MaskProject {
     home,
     userHome,
     canary,
-    mask,
+    sandbox,
     request,
     write,
     read(name) {
@@ -112,13 +112,13 @@ function makeProject(base: string, choice: MaskChoice): MaskProject {
         return null;
       }
     },
-    async masked(command, more) {
-      const masked = await mask.wrapCommand(request(command, more));
-      if (masked.kind === "refused") throw new Error(`refused: ${masked.reason}`);
-      const ran = await start(masked.argv, { cwd: masked.cwd, env: masked.env });
-      return { ...ran, aftermath: await masked.finish() };
+    async sandboxed(command, more) {
+      const sandboxed = await sandbox.wrapCommand(request(command, more));
+      if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}`);
+      const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
+      return { ...ran, report: await sandboxed.finish() };
     },
-    async unmasked(command) {
+    async unsandboxed(command) {
       return (await start(["/bin/bash", "-c", command], { cwd: root, env: { PATH, HOME: userHome } })).text;
     },
     git(...args) {
@@ -151,8 +151,8 @@ export async function start(
 }
 
 /** The refusal of a request, which must be one. */
-export async function refusal(mask: SessionSandbox, request: SandboxRequest): Promise<SandboxRefusal> {
-  const answer = await mask.wrapCommand(request);
+export async function refusal(sandbox: SessionSandbox, request: SandboxRequest): Promise<SandboxRefusal> {
+  const answer = await sandbox.wrapCommand(request);
   if (answer.kind !== "refused") throw new Error("the command was not refused");
   return answer;
 }

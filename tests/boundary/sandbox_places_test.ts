@@ -1,23 +1,23 @@
-/** Threats 51, 52, 54, 55, 56 and 101: where masks are made, what they cover, and what they keep from being written. */
+/** Threats 51, 52, 54, 55, 56 and 101: where sandboxes are made, what they cover, and what they keep from being written. */
 import assert from "node:assert/strict";
 import { createSessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
 import { trustedProgram } from "../../src/boundary/sandbox/host.ts";
-import { hasBubblewrap, holdsCanary, inMaskProject, refusal } from "./mask_project.ts";
+import { hasBubblewrap, holdsCanary, inSandboxProject, refusal } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 
-Deno.test("without a program that makes a mask the command is refused, with what to install", {
+Deno.test("without a program that makes a sandbox the command is refused, with what to install", {
   ignore: Deno.build.os !== "linux",
 }, () =>
-  inMaskProject(async (project) => {
-    const { reason, hint } = await refusal(project.mask, project.request("touch ran"));
+  inSandboxProject(async (project) => {
+    const { reason, hint } = await refusal(project.sandbox, project.request("touch ran"));
     assert.match(reason, /neither bubblewrap nor unshare/);
     assert.match(hint, /install bubblewrap/);
     assert.equal(project.read("ran"), null);
   }, { programs: ["/nowhere"] }));
 
 Deno.test("on Windows the command is refused", async () => {
-  const mask = createSessionSandbox({
+  const sandbox = createSessionSandbox({
     os: "windows",
     settings: { mode: "auto", network: false, read: [], write: [] },
     home: "C:/home",
@@ -36,14 +36,14 @@ Deno.test("on Windows the command is refused", async () => {
     git: "open" as const,
     network: false,
   };
-  assert.match((await refusal(mask, request)).reason, /Windows/);
+  assert.match((await refusal(sandbox, request)).reason, /Windows/);
 });
 
 Deno.test(
   "a program that lets everything through does not pass the canary",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       // A root-owned impostor that only runs what comes after the two dashes.
       const directory = `${project.base}/impostor`;
       project.write(
@@ -51,23 +51,23 @@ Deno.test(
         '#!/bin/bash\nwhile [ "$1" != -- ]; do shift; done; shift; cd /; exec "$@"\n',
       );
       await Deno.chmod(`${directory}/bwrap`, 0o755);
-      const mask = createSessionSandbox({
+      const sandbox = createSessionSandbox({
         os: "linux",
-        settings: project.mask.settings,
+        settings: project.sandbox.settings,
         home: project.home,
         roots: [project.root],
         userHome: project.userHome,
         path: `${directory}:/usr/bin`,
         programs: [directory],
       });
-      assert.match((await refusal(mask, project.request("cat .env"))).reason, /no mask can be made here|neither/);
+      assert.match((await refusal(sandbox, project.request("cat .env"))).reason, /no sandbox can be made here|neither/);
     }),
 );
 
 Deno.test("a program on PATH, in the project, or that others can write is never taken", {
   ignore: Deno.build.os !== "linux",
 }, () =>
-  inMaskProject(async (project) => {
+  inSandboxProject(async (project) => {
     project.write("bin/bwrap", '#!/bin/sh\necho taken > "$0.ran"\n');
     await Deno.chmod(`${project.root}/bin/bwrap`, 0o777);
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`] }), null);
@@ -75,7 +75,7 @@ Deno.test("a program on PATH, in the project, or that others can write is never 
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: 4_000_000 }), null);
     await Deno.chmod(`${project.root}/bin`, 0o777);
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: Deno.uid() ?? 0 }), null);
-    await project.mask.wrapCommand(project.request("true"));
+    await project.sandbox.wrapCommand(project.request("true"));
     assert.equal(project.read("bin/bwrap.ran"), null);
   }, { path: "bin:./bin:/usr/bin:/bin" }));
 
@@ -83,7 +83,7 @@ Deno.test(
   "a protected path that is a link, missing, or below a link hides where it leads",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       const { root, canary } = project;
       project.write("real/hidden.txt", canary);
       project.write("store/data/x.txt", canary);
@@ -96,10 +96,10 @@ Deno.test(
         directories: [`${root}/alias/data`, `${root}/gone`],
       };
       const command = "cat link real/hidden.txt alias/data/x.txt store/data/x.txt; cat pub.txt";
-      const { text } = await project.masked(command, { hide });
+      const { text } = await project.sandboxed(command, { hide });
       assert.match(text, /PUB/);
       assert.ok(!holdsCanary(text, canary), text);
-      assert.ok(holdsCanary(await project.unmasked(command), canary));
+      assert.ok(holdsCanary(await project.unsandboxed(command), canary));
       assert.equal(project.read("missing"), null);
       assert.equal(project.read("gone"), null);
     }),
@@ -109,19 +109,19 @@ Deno.test(
   "what appears later in a protected directory is hidden too, and one mount covers 20,000 files",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       for (let at = 0; at < 20_000; at++) project.write(`secrets/many/f${at}`, project.canary);
-      await project.masked("true");
+      await project.sandboxed("true");
       const start = performance.now();
-      const running = project.masked("sleep 0.3; cat secrets/late secrets/many/f1");
+      const running = project.sandboxed("sleep 0.3; cat secrets/late secrets/many/f1");
       project.write("secrets/late", project.canary);
       const { text } = await running;
       assert.ok(performance.now() - start < 15_000);
       assert.match(text, /Permission denied/);
       assert.ok(!holdsCanary(text, project.canary));
       const request = project.request("true");
-      const masked = await project.mask.wrapCommand(request);
-      assert.ok(masked.kind === "masked" && masked.argv.filter((word) => word === "0000").length === 1);
+      const sandboxed = await project.sandbox.wrapCommand(request);
+      assert.ok(sandboxed.kind === "ready" && sandboxed.argv.filter((word) => word === "0000").length === 1);
     }),
 );
 
@@ -129,10 +129,10 @@ Deno.test(
   "500 protected files run in less than the limit of a command",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       const files = Array.from({ length: 500 }, (_, at) => `${project.root}/lines/f${at}`);
       for (const file of files) project.write(file, project.canary);
-      const { text } = await project.masked("cat lines/*; cat pub.txt", { hide: { files, directories: [] } });
+      const { text } = await project.sandboxed("cat lines/*; cat pub.txt", { hide: { files, directories: [] } });
       assert.match(text, /PUB/);
       assert.ok(!holdsCanary(text, project.canary));
     }),
@@ -142,13 +142,13 @@ Deno.test(
   "a file that is replaced while the command runs is told of",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
-      await project.masked("true");
-      const masked = await project.mask.wrapCommand(project.request("true"));
-      assert.ok(masked.kind === "masked");
+    inSandboxProject(async (project) => {
+      await project.sandboxed("true");
+      const sandboxed = await project.sandbox.wrapCommand(project.request("true"));
+      assert.ok(sandboxed.kind === "ready");
       project.write("new", project.canary);
       await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
-      assert.deepEqual((await masked.finish()).replaced, [`${project.root}/.env`]);
+      assert.deepEqual((await sandboxed.finish()).replaced, [`${project.root}/.env`]);
     }),
 );
 
@@ -156,7 +156,7 @@ Deno.test(
   "markers, hooks and their kind keep their bytes, and new ones are gone again",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       project.git("init", "-q");
       project.write(".git/hooks/pre-commit", "mine");
       project.write(".ide/hooks/run.sh", "mine");
@@ -179,12 +179,12 @@ Deno.test(
         "ln -s ../pub.txt .ide/mcp.json; mkdir -p evil; echo x > evil/hooks.json; ln -s evil .evil",
         "mkdir -p $HOME/.agentcli $HOME/.ssh; echo x > $HOME/.agentcli/new; echo x > $HOME/.ssh/config; echo x > $HOME/.bashrc",
       ].join("\n");
-      const { aftermath } = await project.masked(command);
+      const { report } = await project.sandboxed(command);
       assert.deepEqual(kept.map(project.read), before);
       assert.deepEqual(made.filter((name) => project.read(name) !== null), []);
       assert.equal(project.read(".ide/mcp.json"), null);
       assert.equal(project.read(".evil/hooks.json"), null);
-      assert.ok(aftermath.undone.length > 0);
+      assert.ok(report.undone.length > 0);
       for (const name of [".agentcli/new", ".ssh/config", ".bashrc"]) {
         assert.equal(project.read(`${project.userHome}/${name}`), null);
       }
@@ -197,13 +197,13 @@ Deno.test(
   "a missing marker at the root cannot be made by a command",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       await Deno.remove(`${project.root}/.agentclisecret`);
-      const { aftermath } = await project.masked("echo 'local-endpoints: 127.0.0.2' > .agentclisecret", {
+      const { report } = await project.sandboxed("echo 'local-endpoints: 127.0.0.2' > .agentclisecret", {
         readOnly: [],
       });
       assert.equal(project.read(".agentclisecret"), null);
-      assert.deepEqual(aftermath.undone, [`${project.root}/.agentclisecret`]);
+      assert.deepEqual(report.undone, [`${project.root}/.agentclisecret`]);
     }),
 );
 
@@ -211,35 +211,39 @@ Deno.test(
   "what a link leads to outside of the project is never removed",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       project.write(`${project.base}/elsewhere/hooks.json`, "theirs");
-      await project.masked(`ln -s ${project.base}/elsewhere .ide`);
+      await project.sandboxed(`ln -s ${project.base}/elsewhere .ide`);
       assert.equal(project.read(`${project.base}/elsewhere/hooks.json`), "theirs");
     }),
 );
 
-Deno.test("the tool's home is hidden where it lies in the project", bubblewrap, () =>
-  inMaskProject(async (project) => {
-    const { text } = await project.masked(
-      "cat .tool/providers.yaml; ls .tool; echo x > .tool/new; mv .tool t2; cat pub.txt",
-    );
-    assert.match(text, /PUB/);
-    assert.ok(!holdsCanary(text, project.canary), text);
-    assert.equal(project.read(".tool/new"), null);
-    assert.equal(project.read(".tool/providers.yaml"), `A=${project.canary}\n`);
-  }, { home: "project/.tool" }));
+Deno.test(
+  "the tool's home is hidden where it lies in the project",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      const { text } = await project.sandboxed(
+        "cat .tool/providers.yaml; ls .tool; echo x > .tool/new; mv .tool t2; cat pub.txt",
+      );
+      assert.match(text, /PUB/);
+      assert.ok(!holdsCanary(text, project.canary), text);
+      assert.equal(project.read(".tool/new"), null);
+      assert.equal(project.read(".tool/providers.yaml"), `A=${project.canary}\n`);
+    }, { home: "project/.tool" }),
+);
 
 Deno.test("a project that is protected as a whole runs nothing", bubblewrap, () =>
-  inMaskProject(async (project) => {
+  inSandboxProject(async (project) => {
     const hide = { files: [], directories: [project.root] };
-    assert.match((await refusal(project.mask, project.request("true", { hide }))).reason, /whole project/);
+    assert.match((await refusal(project.sandbox, project.request("true", { hide }))).reason, /whole project/);
   }));
 
 Deno.test(
   "directories of PATH and of the settings are there, but not those that hold what is protected",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       const { base, canary } = project;
       project.write(`${base}/tools/bin/hello`, "#!/bin/sh\necho hello\n");
       project.write(`${base}/user/bin/hi`, "#!/bin/sh\necho hi\n");
@@ -250,7 +254,7 @@ Deno.test(
       project.write(`${base}/sibling/.agentclisecret`, "no-cloud: key\n");
       project.write(`${base}/sibling/key`, canary);
       const found = await import("../../src/boundary/sandbox/session_sandbox.ts");
-      const mask = found.createSessionSandbox({
+      const sandbox = found.createSessionSandbox({
         os: "linux",
         settings: {
           mode: "auto",
@@ -266,14 +270,14 @@ Deno.test(
       const command = `hello; hi; cat ${base}/cache/x; echo after > ${base}/out/y; echo no > ${base}/cache/x;` +
         `cat ${base}/sibling/key ${base}/user/notes.txt ${project.home}/providers.yaml`;
       const env = { PATH: `${base}/tools/bin:${base}/user/bin:/usr/bin:/bin`, HOME: project.userHome };
-      const masked = await mask.wrapCommand(project.request(command, { env }));
-      assert.ok(masked.kind === "masked");
-      const { stdout } = await new Deno.Command(masked.argv[0], { args: masked.argv.slice(1), clearEnv: true })
+      const sandboxed = await sandbox.wrapCommand(project.request(command, { env }));
+      assert.ok(sandboxed.kind === "ready");
+      const { stdout } = await new Deno.Command(sandboxed.argv[0], { args: sandboxed.argv.slice(1), clearEnv: true })
         .output();
       assert.equal(new TextDecoder().decode(stdout), "hello\nhi\ncached\n");
       assert.equal(project.read(`${base}/out/y`), "after\n");
       assert.equal(project.read(`${base}/cache/x`), "cached\n");
-      assert.equal(masked.notices.length, 5, masked.notices.join("\n"));
+      assert.equal(sandboxed.notices.length, 5, sandboxed.notices.join("\n"));
     }),
 );
 
@@ -281,10 +285,10 @@ Deno.test(
   "a bound directory cannot bring in a hard link to a protected file",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       project.write(`${project.base}/cache/x`, "");
       await Deno.link(`${project.root}/.env`, `${project.base}/cache/env`);
-      const mask = createSessionSandbox({
+      const sandbox = createSessionSandbox({
         os: "linux",
         settings: { mode: "auto", network: false, read: [`${project.base}/cache`], write: [] },
         home: project.home,
@@ -292,9 +296,11 @@ Deno.test(
         userHome: project.userHome,
         path: "/usr/bin:/bin",
       });
-      const masked = await mask.wrapCommand(project.request(`cat ${project.base}/cache/env; ls ${project.base}/cache`));
-      assert.ok(masked.kind === "masked");
-      const { stdout } = await new Deno.Command(masked.argv[0], { args: masked.argv.slice(1), clearEnv: true })
+      const sandboxed = await sandbox.wrapCommand(
+        project.request(`cat ${project.base}/cache/env; ls ${project.base}/cache`),
+      );
+      assert.ok(sandboxed.kind === "ready");
+      const { stdout } = await new Deno.Command(sandboxed.argv[0], { args: sandboxed.argv.slice(1), clearEnv: true })
         .output();
       assert.equal(new TextDecoder().decode(stdout), "env\nx\n");
     }),
@@ -304,9 +310,9 @@ Deno.test(
   "the variables of the command are those given, without those that name services",
   bubblewrap,
   () =>
-    inMaskProject(async (project) => {
+    inSandboxProject(async (project) => {
       const env = { PATH: "/usr/bin", GIVEN: "yes", SSH_AUTH_SOCK: "/s", DBUS_SESSION_BUS_ADDRESS: "unix:abstract=x" };
-      const { text } = await project.masked("env", { env });
+      const { text } = await project.sandboxed("env", { env });
       const names = text.split("\n").map((line) => line.split("=")[0]).filter((name) => name !== "").sort();
       assert.deepEqual(names, ["GIVEN", "HOME", "PATH", "PWD", "SHLVL", "TMPDIR", "_"]);
     }),
