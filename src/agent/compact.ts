@@ -1,29 +1,31 @@
 /** Compaction: a summary takes the place of the older part of a session. */
 import { admit } from "../boundary/policy/gate.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
-import { AgentcliError } from "../errors.ts";
 import type { SessionItem, UserItem } from "../session/item.ts";
-import { baseBytes, bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
-import { planCompaction } from "./compact_plan.ts";
+import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
+import { type CompactPlan, planCompaction, SUMMARY_SHARE } from "./compact_plan.ts";
 import { compactRequest } from "./compact_request.ts";
 import { headOf, tailOf } from "./cut_text.ts";
+import { checkArguments } from "../tools/arguments.ts";
+import { type TodoWriteInput, todoWriteTool } from "../tools/todo_write/tool.ts";
+import type { SessionMemory } from "../tools/tool.ts";
+import { repeatsDetected } from "./guards.ts";
 import { limitsOf } from "./limits.ts";
 import { tellBreak } from "./prefix_break.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import type { SideModel } from "./server.ts";
-import type { Session } from "./session.ts";
+import { type Session, sessionLabel } from "./session.ts";
+import { byteLength } from "./tokens.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
-/** Share of the budget that a summary may take. */
-const SUMMARY_SHARE = 0.2;
 /** Bytes of the longest summary. */
 const SUMMARY_LIMIT = 16 * 1024;
 /** Most tokens asked for a summary: a reasoning model thinks before it writes. */
 const SUMMARY_TOKENS = 4096;
-/** A compaction that leaves more than this share of the tokens is no progress. */
-const PROGRESS_SHARE = 0.9;
-/** Neither is one that comes again after fewer replies than this. */
-const PROGRESS_REPLIES = 2;
+/** A summary is at most this share of what it stands for, else it is not taken. */
+const SHORTER_SHARE = 0.7;
+/** Share of a summary's bytes that the todo list may take. */
+const TODO_SHARE = 0.5;
 
 /** What a compaction needs of a turn. */
 export type CompactOptions =
@@ -31,27 +33,32 @@ export type CompactOptions =
   & { trigger: "auto" | "manual"; io: { clock: RunningTurn["io"]["clock"] } };
 
 /**
- * Compacts the session; false when there is nothing worth it. The summary is written by the model of role `compact`,
- * or by the session's own where that one may not see the content; when neither gives one, a list of what was asked and
- * called stands in. Throws the abort reason, `policy_refused`, and `context_overflow` at the second compaction in a
- * row that made no progress.
+ * Compacts the session; false when there is nothing worth it, or no summary is shorter than what it would replace. The
+ * summary is written by the model of role `compact`, or by the session's own where that one may not see the content; when
+ * neither gives one, a list of what was asked and called stands in. The user's first and last words stay as they are, and
+ * so does the todo list. Throws the abort reason, `policy_refused`, and `loop_detected` when again and again nothing was
+ * called since the summary before that had not been called already.
  */
 export async function compactSession(session: Session, options: CompactOptions): Promise<boolean> {
-  const { context } = session;
-  const plan = planCompaction(session.items, {
+  const { context, items } = session;
+  const plan = planCompaction(items, {
     keepBytes: limitsOf(session.model).budget * context.bytesPerToken * 0.3,
+    // What is asked for by hand may be short.
+    leastBytes: options.trigger === "auto" ? summaryBytes(session) : 0,
     sizeOf: context.sizeOf,
   });
   if (plan === null) return false;
   const [preTokens, bytesBefore] = [estimateOf(session), requestBytes(session)];
   await options.emit({ kind: "status", status: "compacting" });
-  const summary = await summarise(plan.summarised, session, options);
+  const summary = await summarise(plan, session, options);
   await options.emit({ kind: "status", status: null });
-  const before = session.items.length;
-  session.items.splice(0, before, summary, ...plan.kept);
-  context.removed += before - session.items.length;
+  if (summary === null) return false;
+  if (!session.repeats.check(plan.summarised)) throw repeatsDetected();
+  const changed = [...plan.head, summary, ...plan.kept];
+  const same = changed.findIndex((item, at) => item !== items[at]);
+  context.removed += items.length - changed.length;
+  items.splice(0, items.length, ...changed);
   const postTokens = estimateOf(session);
-  countProgress(session, { preTokens, postTokens });
   await options.emit({
     kind: "compacted",
     trigger: options.trigger,
@@ -62,41 +69,54 @@ export async function compactSession(session: Session, options: CompactOptions):
   });
   await tellBreak(session, options, {
     reason: "compacted",
-    bytesKept: baseBytes(session),
+    bytesKept: bytesUpTo(session, same),
     bytesBefore,
     callIds: [],
   });
-  if (context.compactions.fruitless >= 2) throw noProgress(session);
   return true;
 }
 
-function countProgress(session: Session, tokens: { preTokens: number; postTokens: number }): void {
-  const { compactions } = session.context;
-  const again = compactions.count > 0 && compactions.repliesSince < PROGRESS_REPLIES;
-  const fruitless = again || tokens.postTokens > tokens.preTokens * PROGRESS_SHARE;
-  compactions.fruitless = fruitless ? compactions.fruitless + 1 : 0;
-  compactions.count++;
-  compactions.repliesSince = 0;
-}
-
-function noProgress(session: Session): AgentcliError {
-  const { contextWindow } = session.model;
-  const fixed = Math.ceil(bytesUpTo(session, 0) / session.context.bytesPerToken);
-  return new AgentcliError(
-    "context_overflow",
-    `the session was summarised twice in a row and still fills the window of ${contextWindow} tokens ` +
-      `(${fixed} of them are the system prompt and the tools)`,
-    { hint: "give the model a larger window on the server, or ask for less at once" },
-  );
-}
-
-/** The summary as the item that stands for the older part. It is as protected as anything it was made from. */
-async function summarise(items: readonly SessionItem[], session: Session, options: CompactOptions): Promise<UserItem> {
+/**
+ * The summary as the item that stands for the older part; null when it would not be shorter. It is as protected as
+ * anything it was made from.
+ */
+async function summarise(plan: CompactPlan, session: Session, options: CompactOptions): Promise<UserItem | null> {
+  const { summarised: items } = plan;
+  const { sizeOf } = session.context;
+  const replaced = items.reduce((bytes, item) => bytes + sizeOf(item), 0);
+  const limit = Math.min(summaryBytes(session), Math.floor(replaced * SHORTER_SHARE));
   const label = highestLabel(items.map((item) => item.label));
-  const limit = summaryBytes(session);
   const text = await askForSummary(items, { session, options, label });
-  const body = text === null ? plainSummary(items, limit) : headOf(text, limit);
-  return { kind: "user", origin: "summary", text: `Summary of the session so far:\n${body}`, label };
+  const body = text === null || byteLength(text) >= replaced ? plainSummary(items, limit) : headOf(text, limit);
+  const todos = todoList(session, Math.floor(limit * TODO_SHARE));
+  const summary: UserItem = {
+    kind: "user",
+    origin: "summary",
+    text: `Summary of the session so far:\n${body}${todos}`,
+    // What is to be done may name what was read after the part that is summarised.
+    label: todos === "" ? label : sessionLabel(session),
+  };
+  return sizeOf(summary) < replaced ? summary : null;
+}
+
+/** The todo list as it is: the one that the model wrote may be in the part that goes. */
+function todoList({ memory, items }: Session, limit: number): string {
+  // A session that was read back knows its list by the call alone.
+  if (memory.todos.length === 0) memory.todos = writtenTodos(items);
+  const { todos } = memory;
+  if (todos.length === 0) return "";
+  // Where there is no room for all, what is done is left out first.
+  const order = ["in_progress", "pending", "completed"];
+  const sorted = todos.toSorted((one, other) => order.indexOf(one.status) - order.indexOf(other.status));
+  return headOf(`\n\nTodo list:\n${sorted.map(({ content, status }) => `- [${status}] ${content}`).join("\n")}`, limit);
+}
+
+/** The todo list that the model wrote last; empty where there is none. */
+function writtenTodos(items: readonly SessionItem[]): SessionMemory["todos"] {
+  const calls = items.flatMap((item) => item.kind === "assistant" ? item.calls : []);
+  const written = calls.findLast((call) => call.name === todoWriteTool.name)?.input ?? {};
+  const checked = checkArguments(todoWriteTool.parameters, written);
+  return "problem" in checked ? [] : (checked.value as unknown as TodoWriteInput).todos;
 }
 
 function summaryBytes(session: Session): number {

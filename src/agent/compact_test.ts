@@ -67,15 +67,22 @@ Deno.test("a record keeps to its limit and to the order of the session, and hold
   assert.match(record, /Earlier parts are left out/);
 });
 
-Deno.test("what is kept is the user's last words and whole rounds", () => {
+Deno.test("what is kept is the user's first and last words and whole rounds", () => {
   fc.assert(
     fc.property(session, fc.nat(20_000), (items, keepBytes) => {
-      const plan = planCompaction(items, { keepBytes, sizeOf: (item) => byteLength(JSON.stringify(item)) });
+      const plan = planCompaction(items, {
+        keepBytes,
+        leastBytes: 0,
+        sizeOf: (item) => byteLength(JSON.stringify(item)),
+      });
       if (plan === null) return;
       const lastWords = items.findLast((item) => item.kind === "user");
       assert.ok(lastWords !== undefined && plan.kept.includes(lastWords));
       assert.ok(!plan.summarised.includes(lastWords));
-      assert.equal(plan.summarised.length + plan.kept.length, items.length);
+      assert.equal(plan.head.length + plan.summarised.length + plan.kept.length, items.length);
+      const [first] = items;
+      const isShort = first !== undefined && byteLength(JSON.stringify(first)) <= keepBytes / 3;
+      assert.equal(first !== undefined && [...plan.head, ...plan.kept].includes(first), isShort || first === lastWords);
       const calls = new Set(
         plan.kept.flatMap((item) => item.kind === "assistant" ? item.calls.map((call) => call.id) : []),
       );
@@ -85,10 +92,21 @@ Deno.test("what is kept is the user's last words and whole rounds", () => {
   );
 });
 
+Deno.test("what is next to nothing is not worth a summary", () => {
+  const items: SessionItem[] = [
+    { kind: "user", text: "go", ...open },
+    { kind: "assistant", id: "1", text: "y".repeat(300), reasoning: "", calls: [], ...open },
+    { kind: "user", text: "go on", ...open },
+  ];
+  const sizeOf = (item: SessionItem) => byteLength(JSON.stringify(item));
+  assert.equal(planCompaction(items, { keepBytes: 100, leastBytes: 1000, sizeOf }), null);
+  assert.notEqual(planCompaction(items, { keepBytes: 100, leastBytes: 300, sizeOf }), null);
+});
+
 Deno.test("a session of nothing but a summary and the last words is not summarised again", () => {
   const items: SessionItem[] = [
     { kind: "user", origin: "summary", text: "s".repeat(5000), ...open },
     { kind: "user", text: "go on", ...open },
   ];
-  assert.equal(planCompaction(items, { keepBytes: 10, sizeOf: () => 5000 }), null);
+  assert.equal(planCompaction(items, { keepBytes: 10, leastBytes: 0, sizeOf: () => 5000 }), null);
 });

@@ -1,52 +1,93 @@
-/** Keeps the next request within the window: old images go first, then old results, then the older part as a whole. */
+/** Keeps the next request within the window: one ladder of means, tried in order, judged when all have been used. */
 import { AgentcliError } from "../errors.ts";
+import { showsImages } from "../session/item.ts";
 import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
+import { SUMMARY_SHARE } from "./compact_plan.ts";
 import { type Limits, limitsOf } from "./limits.ts";
 import { tellBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";
-import { showsImages } from "../session/item.ts";
 import { cutResults, lastRoundStart, type Shortened, shortenOld } from "./shorten.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /** Bytes a token has at most: what is too long even so is certainly too long. */
 const MOST_BYTES_PER_TOKEN = 8;
+/** A prompt of more than this share of the window leaves no room for a reply that gets anywhere. */
+const FULL_SHARE = 0.9;
+/** Such requests in a row although the session was summarised: no room to work in. */
+const FULL_LIMIT = 2;
+
+/** What the ladder is climbed for, in tokens of the next request. */
+interface Goal {
+  /** The ladder ends where this is reached. */
+  enough: number;
+  /** What must not be exceeded: here results of the last round are given up. */
+  most: number;
+}
 
 /**
- * Makes room before a request where three quarters of the budget are used. In this order, each only where the one
- * before would not help for long: old images are left out; results before the last round are shortened in one batch;
- * the older part is summarised; results of the last round are cut. Throws `context_overflow` when a summary does not help
- * twice in a row, or when the user's words alone are certainly too long.
+ * Makes room before a request where three quarters of the budget are used. Throws `context_overflow` when a request is
+ * certainly too long, and when it fills the window twice in a row although everything was tried, a summary too.
  */
 export async function fitContext(session: Session, turn: RunningTurn): Promise<void> {
   const limits = limitsOf(session.model);
-  if (estimateOf(session) <= limits.threshold) return;
-  if (await leaveOutImages(session, turn, lastRoundStart(session.items)) && estimateOf(session) <= limits.relief) {
+  const { context } = session;
+  if (estimateOf(session) <= limits.threshold) {
+    context.full = 0;
     return;
   }
-  const shortened = shortenedTo(session, limits.target);
-  const savedBytes = shortened === null ? 0 : shortened.savedBytes;
-  const helps = estimateOf(session) - savedBytes / session.context.bytesPerToken <= limits.relief;
-  // A little room would be full again at once, and each time the server reads anew: then rather a summary.
-  if (helps || !await compact(session, turn)) {
-    if (shortened !== null) await take(session, shortened, turn);
-  }
-  await cutLastRound(session, limits, turn);
+  const compacted = await climb(session, turn, { enough: limits.relief, most: limits.budget });
+  const isFull = estimateOf(session) > limits.window * FULL_SHARE;
+  if (!isFull) context.full = 0;
+  else if (compacted && ++context.full >= FULL_LIMIT) throw noRoom(session);
   await judgeRest(session, limits, turn);
 }
 
 /**
- * Makes room after the server refused a request as too long; false when there is nothing left to leave out. Whatever
- * the estimate says, something is given up.
+ * Makes room after the server refused a request as too long, or dropped a part of it; false when there is nothing left
+ * to leave out. Whatever the estimate says, something is given up.
  */
 export async function makeRoom(session: Session, turn: RunningTurn): Promise<boolean> {
   const limits = limitsOf(session.model);
-  const before = requestBytes(session);
-  await leaveOutImages(session, turn, lastRoundStart(session.items));
-  const compacted = await compact(session, turn);
-  const shortened = compacted ? null : shortenedTo(session, 0);
-  if (shortened !== null) await take(session, shortened, turn);
-  await cutLastRound(session, { ...limits, budget: limits.threshold }, turn);
+  const [before, estimate] = [requestBytes(session), estimateOf(session)];
+  await climb(session, turn, {
+    enough: Math.min(limits.relief, Math.floor(estimate * 0.7)),
+    most: Math.min(limits.budget, Math.floor(estimate * 0.85)),
+  });
   return requestBytes(session) < before;
+}
+
+/**
+ * The ladder. Old images are left out; results of the last round are cut where that round alone is too large, since no
+ * other means could help then; old results are shortened in one batch, if that is enough for some time; else the older
+ * part is summarised; what is still too much is cut off everywhere. True when the session was summarised.
+ */
+async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<boolean> {
+  if (await leaveOutImages(session, turn, lastRoundStart(session.items)) && estimateOf(session) <= goal.enough) {
+    return false;
+  }
+  const { items } = session;
+  const words = items.findLastIndex((item) => item.kind === "user" && item.origin === undefined);
+  const older = lastRoundStart(items) > words + 1 || words > 0;
+  const room = Math.floor(goal.most * (older ? 1 - SUMMARY_SHARE : 1));
+  await cutLastRound(session, turn, { most: room, others: aloneBytes(session, words) });
+  // A summary cannot get below what stays in any case: then less is enough.
+  const alone = (aloneBytes(session, words) + lastResultBytes(session)) / session.context.bytesPerToken;
+  const enough = Math.max(goal.enough, Math.min(alone + goal.most * SUMMARY_SHARE, goal.most));
+  const shortened = shortenedTo(session, Math.min(limitsOf(session.model).target, goal.enough));
+  const saved = (shortened?.savedBytes ?? 0) / session.context.bytesPerToken;
+  if (estimateOf(session) - saved <= enough) {
+    if (shortened !== null) await take(session, shortened, turn);
+    return false;
+  }
+  // A little room would be full again at once, and each time the server reads anew: then rather a summary.
+  const compacted = await compact(session, turn);
+  if (!compacted && shortened !== null) await take(session, shortened, turn);
+  if (estimateOf(session) <= goal.most) return compacted;
+  const rest = shortenedTo(session, 0);
+  if (rest !== null) await take(session, rest, turn);
+  await leaveOutImages(session, turn, items.length);
+  await cutLastRound(session, turn, { most: goal.most, others: requestBytes(session) - lastResultBytes(session) });
+  return compacted;
 }
 
 /** Loaded when it is needed: most turns end without. */
@@ -67,21 +108,34 @@ async function leaveOutImages(session: Session, turn: RunningTurn, end: number):
   return await leaveOutOldImages(session, turn, { end });
 }
 
-async function cutLastRound(session: Session, limits: Limits, turn: RunningTurn): Promise<void> {
-  if (estimateOf(session) <= limits.budget) return;
-  await leaveOutImages(session, turn, session.items.length);
-  if (estimateOf(session) <= limits.budget) return;
+/** Bytes of what no means takes away: system message and tools, the user's last words, the last round without results. */
+function aloneBytes(session: Session, words: number): number {
   const { items, context } = session;
   const start = lastRoundStart(items);
-  const results = items.slice(start).filter((item) => item.kind === "tool_result");
-  const resultBytes = results.reduce((bytes, item) => bytes + context.sizeOf(item), 0);
-  const others = requestBytes(session) - resultBytes;
-  // A little below the budget: what is cut gets a note, and quoting in JSON makes text longer.
-  const bytes = Math.max(Math.floor((limits.budget * context.bytesPerToken - others) * 0.85), 0);
-  const cut = cutResults(items, { start, bytes });
+  const kept = items.filter((item, at) => at === words || (at >= start && item.kind !== "tool_result"));
+  return kept.reduce((bytes, item) => bytes + context.sizeOf(item), bytesUpTo(session, 0));
+}
+
+function lastResultBytes({ items, context }: Session): number {
+  const results = items.slice(lastRoundStart(items)).filter((item) => item.kind === "tool_result");
+  return results.reduce((bytes, item) => bytes + context.sizeOf(item), 0);
+}
+
+/** Cuts results of the last round where they and `others`, in bytes, have more than `most` tokens. */
+async function cutLastRound(
+  session: Session,
+  turn: RunningTurn,
+  given: { most: number; others: number },
+): Promise<void> {
+  const room = given.most * session.context.bytesPerToken - given.others;
+  const sent = lastResultBytes(session);
+  if (sent <= room) return;
+  const start = lastRoundStart(session.items);
+  // What is cut gets a note, and quoting in JSON makes text longer.
+  const cut = cutResults(session.items, { start, bytes: Math.max(Math.floor(room * 0.85), 0) });
   if (cut === null) return;
   await take(session, cut, turn);
-  await turn.emit({ kind: "notice", text: `${cut.callIds.length} result(s) cut: the context has no room for more` });
+  await turn.emit({ kind: "notice", text: `${cut.callIds.length} result(s) cut: the context window is full` });
 }
 
 async function take(session: Session, shortened: Shortened, turn: RunningTurn): Promise<void> {
@@ -113,5 +167,16 @@ export function tooLong(tokens: number, window: number): AgentcliError {
     "context_overflow",
     `the prompt has about ${tokens} tokens and the model's window ${window}; nothing more can be left out`,
     { hint: "give less at once (name files instead of attaching them), or give the model a larger window" },
+  );
+}
+
+function noRoom(session: Session): AgentcliError {
+  const { contextWindow } = session.model;
+  const fixed = Math.ceil(bytesUpTo(session, 0) / session.context.bytesPerToken);
+  return new AgentcliError(
+    "context_overflow",
+    `the context window of ${contextWindow} tokens is full again after each summary ` +
+      `(${fixed} of them are the system prompt and the tools)`,
+    { hint: "give the model a larger window on the server, or ask for less at once" },
   );
 }

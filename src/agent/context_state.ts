@@ -10,6 +10,8 @@ import type { ToolProtocol } from "./tool_protocol.ts";
 export interface ContextState {
   toolProtocol: ToolProtocol;
   bytesPerToken: number;
+  /** Tokens of the longest prompt that the server took whole, by its own count. */
+  provenTokens: number;
   /** Whether the model sees images; null while nobody has told. */
   sight: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
@@ -18,13 +20,8 @@ export interface ContextState {
   sentBytes: number;
   /** How often the beginning of a request was not that of the one before. */
   breaks: number;
-  compactions: {
-    count: number;
-    /** In a row, without progress. */
-    fruitless: number;
-    /** Replies since the last one. */
-    repliesSince: number;
-  };
+  /** Requests in a row that fill the window although the session was summarized for them. */
+  full: number;
   /** Notices that are given once. */
   said: Set<"truncated" | "tight">;
   /** How items become messages; holds the messages that were made. */
@@ -53,11 +50,12 @@ export function createContextState(
   return {
     toolProtocol,
     bytesPerToken: USUAL_RATIO,
+    provenTokens: 0,
     sight,
     removed: 0,
     sentBytes: 0,
     breaks: 0,
-    compactions: { count: 0, fruitless: 0, repliesSince: 0 },
+    full: 0,
     said: new Set(),
     history,
     sizeOf,

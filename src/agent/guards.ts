@@ -1,5 +1,6 @@
 /** Guards against models that go round in circles (specification, session engine: the same call for 50 minutes). */
 import { AgentcliError } from "../errors.ts";
+import type { SessionItem } from "../session/item.ts";
 
 /** What to do with a call that came again. */
 export type GuardVerdict = "run" | "notice" | "stop";
@@ -64,6 +65,45 @@ export function createFailureGuard(): FailureGuard {
     },
     exceeded: () => failed >= STOP_AT && rounds >= STOP_ROUNDS,
   };
+}
+
+/** Summaries in a row that stood for nothing but repeated calls: the model no longer knows what it did. */
+const REPEATS_LIMIT = 3;
+
+/** Watches what summaries stand for: a session that is summarised again and again has to get on all the same. */
+export interface RepeatGuard {
+  /** A new turn: nothing was called yet. */
+  reset(): void;
+  /** Takes what is about to be summarised; false when the turn shall end. */
+  check(items: readonly SessionItem[]): boolean;
+}
+
+/** A guard with nothing counted. */
+export function createRepeatGuard(): RepeatGuard {
+  const known = new Set<string>();
+  let repeated = 0;
+  return {
+    reset() {
+      known.clear();
+      repeated = 0;
+    },
+    check(items) {
+      const before = known.size;
+      const calls = items.flatMap((item) => item.kind === "assistant" ? item.calls : []);
+      for (const call of calls) known.add(`${call.name} ${JSON.stringify(call.input)}`);
+      repeated = calls.length > 0 && known.size === before ? repeated + 1 : 0;
+      return repeated < REPEATS_LIMIT;
+    },
+  };
+}
+
+/** The error that ends a turn which only repeats what it has forgotten. */
+export function repeatsDetected(): AgentcliError {
+  return new AgentcliError(
+    "loop_detected",
+    `the model only repeated earlier calls while the session was summarized ${REPEATS_LIMIT} times`,
+    { hint: "give the model a larger window on the server, or ask for less at once" },
+  );
 }
 
 /** Added to the fifth failed result in a row. */

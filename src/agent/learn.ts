@@ -35,7 +35,6 @@ export async function learnFromReply(
   { emit }: { emit: TurnListener },
 ): Promise<void> {
   const { context, model } = session;
-  context.compactions.repliesSince++;
   if (reply.usage === null) return;
   const { promptTokens } = reply.usage;
   const verdict = judgeUsage({
@@ -47,6 +46,7 @@ export async function learnFromReply(
   switch (verdict.kind) {
     case "whole":
       context.bytesPerToken = verdict.bytesPerToken;
+      context.provenTokens = Math.max(context.provenTokens, promptTokens);
       // What the server took it has room for, and most likely for as much again.
       if (model.windowSource === "assumed" && promptTokens * 2 > model.contextWindow) {
         setWindow(session, promptTokens * 2, "assumed");
@@ -92,30 +92,37 @@ function textsOf(session: Session): string[] {
   return buildMessages(session.system.text, session.items, session.context.history).map(wordsOf);
 }
 
-/** Learns from a refusal as too long. Where the server names no number the window is taken for a good deal smaller. */
+/**
+ * Learns from a refusal as too long: the window that the server names, or tells when it is asked. Where neither helps, a
+ * window that the server told stands and tokens are counted higher; any other is taken for a good deal smaller.
+ */
 export async function learnFromOverflow(
   session: Session,
   { failure, sent }: { failure: ProviderFailure; sent: SentRequest },
   { emit }: { emit: TurnListener },
 ): Promise<void> {
-  const { contextWindow, promptTokens } = failure.facts;
-  const { context, model } = session;
+  const { context, model, server } = session;
+  const { promptTokens } = failure.facts;
   if (promptTokens !== undefined && promptTokens > 0) {
     const ratio = sent.bytes / promptTokens;
     if (ratio >= 1 && ratio <= 8) context.bytesPerToken = ratio;
   }
-  if (contextWindow !== undefined && contextWindow >= SMALLEST_WINDOW) {
-    if (model.windowSource === "configured" && contextWindow < model.contextWindow) {
+  const named = failure.facts.contextWindow;
+  const window = named !== undefined && named >= SMALLEST_WINDOW ? named : await server.findWindow();
+  if (window !== null && window >= SMALLEST_WINDOW) {
+    if (model.windowSource === "configured" && window < model.contextWindow) {
       await emit({
         kind: "notice",
-        text: `the server has a window of ${contextWindow} tokens; context_window: ${model.contextWindow} in ` +
+        text: `the server has a window of ${window} tokens; context_window: ${model.contextWindow} in ` +
           "providers.yaml is more than it gives",
       });
     }
-    setWindow(session, contextWindow, "learnt");
-    await session.server.remember({ window: contextWindow });
+    setWindow(session, window, "learnt");
+    await server.remember({ window });
+    // The prompt has at least as many tokens as the window, whatever was thought.
+    if (named === undefined) context.bytesPerToken = Math.max(Math.min(context.bytesPerToken, sent.bytes / window), 1);
     return;
   }
   const smaller = Math.floor(Math.min(model.contextWindow, estimateOf(session)) * 0.8);
-  setWindow(session, Math.max(smaller, SMALLEST_WINDOW), "learnt");
+  setWindow(session, Math.max(smaller, context.provenTokens, SMALLEST_WINDOW), "learnt");
 }

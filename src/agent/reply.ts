@@ -17,6 +17,9 @@ import type { RunningTurn } from "./turn_options.ts";
 /** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
 const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "template", "request"]);
 
+/** How often room is made for one reply: where the server names no number, the first guess may be too high. */
+const REFUSAL_LIMIT = 3;
+
 /** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
@@ -37,7 +40,7 @@ interface Shapes {
 
 /** Asks again while what the server taught helps. */
 async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes): Promise<AssistantItem> {
-  let roomMade = false;
+  let refusals = 0;
   for (;;) {
     const asked: Asked = { messageId: `msg_${crypto.randomUUID().replaceAll("-", "")}`, text: "" };
     const sent = noteRequest(session);
@@ -57,13 +60,12 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         const { learnFromBlindness } = await import("./sight.ts");
         if (await learnFromBlindness(session, turn, failure)) continue;
       }
-      if (failure === null || roomMade || !isOverflow(failure, session)) {
+      if (failure === null || !isOverflow(failure, session) || ++refusals > REFUSAL_LIMIT) {
         keepPartial(session, asked, turn);
         throw error;
       }
-      roomMade = true;
       await learnFromOverflow(session, { failure, sent }, turn);
-      await turn.emit({ kind: "notice", text: "the server has no room for this conversation; making it shorter" });
+      await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
       if (!await makeRoom(session, turn)) throw overflow(session, failure);
     }
   }

@@ -10,7 +10,14 @@ import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { ContentScanner } from "./content_scanner.ts";
 import { type ContextState, createContextState } from "./context_state.ts";
-import { type CallGuard, createCallGuard, createFailureGuard, type FailureGuard } from "./guards.ts";
+import {
+  type CallGuard,
+  createCallGuard,
+  createFailureGuard,
+  createRepeatGuard,
+  type FailureGuard,
+  type RepeatGuard,
+} from "./guards.ts";
 import { replyLimit } from "./limits.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
@@ -64,6 +71,7 @@ export interface Session {
   readonly context: ContextState;
   readonly guard: CallGuard;
   readonly failures: FailureGuard;
+  readonly repeats: RepeatGuard;
   /** Tool name → whether its last call was denied with nobody there to ask (exit code 6). */
   readonly deniedUnasked: Map<string, boolean>;
   /** Names of variables that hold keys: children do not get them. */
@@ -107,6 +115,7 @@ export function createSession(given: SessionParts): Session {
     }),
     guard: createCallGuard(),
     failures: createFailureGuard(),
+    repeats: createRepeatGuard(),
     deniedUnasked: new Map(),
   };
 }

@@ -9,8 +9,8 @@ const SMALLEST = 1200;
 const KEPT = 400;
 /** Bytes of a call's arguments that are repeated. */
 const ARGUMENTS_LIMIT = 160;
-/** Bytes kept at least of a new result that does not fit. */
-const SMALLEST_PART = 400;
+/** Bytes kept at least of a new result that does not fit: enough to see what it is, before the turn has to end. */
+const SMALLEST_PART = 100;
 
 /** Items with some of them replaced. */
 export interface Shortened {

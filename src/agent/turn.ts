@@ -42,6 +42,7 @@ export async function runTurn(session: Session, prompt: UserItem, options: TurnO
     await admitPrompt(session, prompt, { allowed: false });
     session.items.push(prompt);
     session.failures.reset();
+    session.repeats.reset();
     await emit({
       kind: "start",
       sessionId: session.id,
