@@ -131,3 +131,81 @@ Deno.test("words of a template inside another failure change nothing for the nex
   assert.equal(next.stdout, "alpha and beta\n", next.stderr);
   assert.ok(hasParallelCalls(server.chats().at(-1)?.json));
 });
+
+/** What llama-server tells of a template in `/props`. */
+function capabilities(can: { tools: boolean; parallel: boolean }): Step {
+  const caps = {
+    supports_tools: can.tools,
+    supports_tool_calls: can.tools,
+    supports_parallel_tool_calls: can.parallel,
+    supports_system_role: can.tools,
+  };
+  return { kind: "status", status: 200, body: JSON.stringify({ chat_template_caps: caps, modalities: {} }) };
+}
+
+/** How a llama-server with such a template is set up. */
+function llama(can: { tools: boolean; parallel: boolean }) {
+  return { name: "llama.cpp", routes: { "/props": capabilities(can) } };
+}
+
+Deno.test("tools that a template would drop without a word are described in the prompt instead", async () => {
+  await using server = startFakeServer({
+    ...llama({ tools: false, parallel: false }),
+    // The template drops the tools: what the model would say without them is not waited for.
+    script: ({ json }) => json.tools === undefined ? readsBoth(json) : { kind: "silence" },
+  });
+  await using home = await homeWith(server.baseUrl);
+  const first = await runProgram(["run", "read a.txt and b.txt"], { home });
+  assert.equal(first.stdout, "alpha and beta\n", first.stderr);
+  assert.match(first.stderr, /template of fake on loc leaves tools out; sent again with the tools described/);
+  const second = await runProgram(["run", "read a.txt and b.txt"], { home });
+  assert.equal(second.stdout, "alpha and beta\n", second.stderr);
+  const bodies = server.chats().map(({ json }) => json);
+  assert.deepEqual(bodies.map((body) => body.tools !== undefined), [true, false, false, false, false]);
+  assertStablePrefix(bodies.slice(1, 3));
+  assert.equal(server.requests.length, bodies.length + 1, "asked once, behind the first request");
+  assert.equal(server.requests[0]?.index, 0);
+  await server.requests[0]?.gone;
+});
+
+Deno.test("what a template drops of parallel calls is not sent together, also in a session that goes on", async () => {
+  let name = "";
+  await using server = startFakeServer({
+    ...llama({ tools: true, parallel: false }),
+    script: ({ json }) => readsBoth(json),
+    get name() {
+      return name;
+    },
+  });
+  await using home = await homeWith(server.baseUrl);
+  assert.equal((await runProgram(["run", "read a.txt and b.txt"], { home })).code, 0);
+  name = "llama.cpp";
+  const counted = async (...args: string[]) => {
+    const before = server.chats().length;
+    const done = await runProgram(["run", "read a.txt and b.txt", ...args], { home });
+    assert.equal(done.stdout, "alpha and beta\n", done.stderr);
+    return server.chats().slice(before).map(({ json }) => Math.max(...callCounts(json)));
+  };
+  assert.deepEqual(await counted("--continue"), [2, 1]);
+  assert.deepEqual(await counted("--continue"), [1]);
+  assert.deepEqual(await counted(), [0, 1]);
+});
+
+Deno.test("a template is asked about once a session, and what is configured stands", async () => {
+  const able = { tools: true, parallel: true };
+  const unable = { tools: false, parallel: true };
+  for (
+    const [model, can, asked] of [[{}, able, 1], [{ tool_calls: "native" }, unable, 1], [
+      { tool_calls: "text" },
+      able,
+      0,
+    ]] as const
+  ) {
+    await using server = startFakeServer({ ...llama(can), script: ({ json }) => readsBoth(json) });
+    await using home = await homeWith(server.baseUrl, model);
+    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    assert.equal(done.stdout, "alpha and beta\n", done.stderr);
+    assert.equal(server.requests.length, 2 + asked);
+    assert.deepEqual(server.chats().map(({ json }) => json.tools !== undefined), [asked === 1, asked === 1]);
+  }
+});

@@ -2,7 +2,7 @@
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import type { HttpDoor } from "../provider/http.ts";
-import { type ModelKnowledge, rememberModel } from "../provider/known_models.ts";
+import { type LearntToolCalls, type ModelKnowledge, rememberModel } from "../provider/known_models.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { LearntFacts, SessionServer, SideModel } from "./server.ts";
 import type { FoundServer } from "./window.ts";
@@ -25,6 +25,7 @@ export function connectServer(parts: ServerParts): SessionServer {
   const { door, endpoint, model, home, clock, known } = parts;
   let compactModel: Promise<SideModel | null> | null = null;
   let sight: Promise<boolean | null> | null = null;
+  let needs: Promise<LearntToolCalls | null> | null = null;
   let server = known.server;
   const search = async (): Promise<FoundServer> => {
     // Off the way to the first request: most sessions never ask.
@@ -37,10 +38,15 @@ export function connectServer(parts: ServerParts): SessionServer {
     const { findSight } = await import("../provider/sight.ts");
     return await findSight(door, endpoint, { model, signal: new AbortController().signal });
   };
+  const lookAtTemplate = async () => {
+    const { findTemplateNeeds } = await import("../provider/template_needs.ts");
+    return await findTemplateNeeds(door, endpoint, { model, signal: new AbortController().signal });
+  };
   return {
     recognise: async () => server === undefined ? (await search()).server : server,
     findWindow: async () => (await search()).window,
     seesImages: () => sight ??= look().catch(() => null),
+    templateNeeds: () => needs ??= lookAtTemplate().catch(() => null),
     async remember(facts: LearntFacts) {
       const { window, toolCalls } = facts;
       await rememberModel(home, { baseUrl: endpoint.baseUrl, model }, {

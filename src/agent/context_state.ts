@@ -12,6 +12,8 @@ export interface ContextState {
   bytesPerToken: number;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
+  /** The server was asked what its chat template shows, or need not be. */
+  templateAsked: boolean;
   /** Whether the model sees images; null while nobody has told. */
   sight: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
@@ -51,6 +53,7 @@ export function createContextState(
     toolProtocol,
     bytesPerToken: USUAL_RATIO,
     provenTokens: 0,
+    templateAsked: false,
     sight,
     removed: 0,
     sentBytes: 0,

@@ -71,6 +71,14 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
   }
 }
 
+/**
+ * Whether the beginning of a reply is the time to ask what the server's chat template drops: llama-server tells, by the
+ * name that it gives itself.
+ */
+function mayDropCalls({ context, schemas }: Session, server: string): boolean {
+  return server === "llama.cpp" && !context.templateAsked && context.toolProtocol !== "text" && schemas.length > 0;
+}
+
 /** What is known of a reply while it arrives. */
 interface Asked {
   messageId: string;
@@ -113,6 +121,9 @@ async function ask(
       onSent() {
         void turn.emit({ kind: "sent" });
         void hold.load();
+      },
+      async onAnswer(server) {
+        if (mayDropCalls(session, server)) await (await import("./template_check.ts")).checkTemplate(session);
       },
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });

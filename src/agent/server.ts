@@ -30,6 +30,8 @@ export interface SessionServer {
   findWindow(): Promise<number | null>;
   /** Whether the session's model sees images; asked once. */
   seesImages(): Promise<boolean | null>;
+  /** How calls have to be sent, by what the server tells of its chat template; asked once. */
+  templateNeeds(): Promise<LearntToolCalls | null>;
   remember(facts: LearntFacts): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
@@ -40,6 +42,7 @@ export const UNKNOWN_SERVER: SessionServer = {
   recognise: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
   seesImages: () => Promise.resolve(null),
+  templateNeeds: () => Promise.resolve(null),
   remember: () => Promise.resolve(),
   compactModel: () => Promise.resolve(null),
 };

@@ -13,6 +13,8 @@ export type AskModel = (
     beforeSend?(): Promise<void>;
     /** The request is on its way; called again for each attempt. */
     onSent?(): void;
+    /** A reply begins; `server` is what the server calls itself. What it throws ends the request. */
+    onAnswer?(server: string): void | Promise<void>;
     onDelta(delta: ChatDelta): void | Promise<void>;
     onRetry(notice: RetryNotice): void;
   },

@@ -16,6 +16,8 @@ export interface ChatOptions {
   beforeSend?(): Promise<void>;
   /** Called when a request is on its way. */
   onSent?(): void;
+  /** Called when a reply begins, with what the server calls itself. What it throws ends the request. */
+  onAnswer?(server: string): void | Promise<void>;
   /** Called at most once a kind for each network read; a promise is awaited before more is read. */
   onDelta(delta: ChatDelta): void | Promise<void>;
   /** Called before each wait. */
@@ -94,7 +96,15 @@ class Attempts {
     });
     const { refusalIn, replyIn } = await import("./answer.ts");
     const answered = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
-    if (response.status >= 200 && response.status <= 299) return await replyIn(response, answered);
+    if (response.status >= 200 && response.status <= 299) {
+      try {
+        await this.#options.onAnswer?.(response.headers.get("server") ?? "");
+      } catch (error) {
+        await response.cancel();
+        throw error;
+      }
+      return await replyIn(response, answered);
+    }
     const { failure, error } = await refusalIn(response, answered);
     this.#serverError = error;
     throw failure;

@@ -32,6 +32,8 @@ export interface FakeServerOptions {
   /** `127.0.0.1` (default), `127.0.0.2` (plays a remote host), `[::1]`. */
   host?: "127.0.0.1" | "127.0.0.2" | "[::1]";
   script?: Script;
+  /** What it calls itself in the header `server` of streamed replies; default: nothing. */
+  name?: string;
   /** The ids of `/models`, or the whole body, or null for 404. */
   models?: readonly string[] | Record<string, unknown> | null;
   /** Answers of other paths (`/api/ps`), and of `/v1/models` if named here. */
@@ -119,7 +121,11 @@ function usageOf(message: Message, counted: { request: RecordedRequest; events: 
 
 const STREAM = { "content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache" };
 
-async function perform(step: Step, reply: Reply, context: Parameters<typeof eventsOf>[1]): Promise<void> {
+/** What a step is answered with. */
+type Answering = Parameters<typeof eventsOf>[1] & { name: string | undefined };
+
+async function perform(step: Step, reply: Reply, context: Answering): Promise<void> {
+  const head = context.name === undefined ? STREAM : { ...STREAM, server: context.name };
   switch (step.kind) {
     case "repeat":
       return await perform(step.step, reply, context);
@@ -132,28 +138,28 @@ async function perform(step: Step, reply: Reply, context: Parameters<typeof even
       await reply.raw(step.bytes);
       return reply.cut();
     case "silence":
-      if (!step.beforeHead) await reply.head(200, STREAM);
+      if (!step.beforeHead) await reply.head(200, head);
       return await reply.gone;
     case "empty":
-      await reply.head(200, STREAM);
+      await reply.head(200, head);
       await reply.chunk("data: [DONE]\n\n");
       return await reply.end();
     case "cut":
-      await reply.head(200, STREAM);
+      await reply.head(200, head);
       for (const event of eventsOf(step.message, context).slice(0, step.events)) {
         await reply.chunk(`data: ${event}\n\n`);
       }
       return reply.cut();
     case "paused": {
       const events = eventsOf(step.message, context).map((event) => `data: ${event}\n\n`);
-      await reply.head(200, STREAM);
+      await reply.head(200, head);
       for (const event of events.slice(0, step.events)) await reply.chunk(event);
       await Promise.race([step.gate, reply.gone]);
       for (const event of events.slice(step.events)) await reply.chunk(event);
       return await reply.end();
     }
     case "message":
-      await reply.head(200, STREAM);
+      await reply.head(200, head);
       for (const event of eventsOf(step, context)) await reply.chunk(`data: ${event}\n\n`);
       return await reply.end();
   }
@@ -215,7 +221,7 @@ export function startFakeServer(options: FakeServerOptions = {}): FakeServer {
     requests.push(request);
     waiting.get(request.index)?.(request);
     waiting.delete(request.index);
-    await perform(stepFor(request), reply, { request, tools: offeredTools(request.json), absent });
+    await perform(stepFor(request), reply, { request, tools: offeredTools(request.json), absent, name: options.name });
   };
   const server: FakeHttp = listenHttp(host.replace(/[[\]]/g, ""), answer);
   const close = () => server.close();

@@ -1,0 +1,28 @@
+/**
+ * What the chat template of a llama-server drops without a word: asked when its first reply of a session begins, which
+ * costs no request a wait, and where a model that was still loading is there by then.
+ */
+import { ProviderFailure } from "../provider/failure.ts";
+import type { Session } from "./session.ts";
+
+/**
+ * Asks for what the template needs, once a session. Throws what another shape of the request helps against, where the
+ * model was asked without its tools or without a part of the history.
+ */
+export async function checkTemplate(session: Session): Promise<void> {
+  const { context, model, server, items } = session;
+  context.templateAsked = true;
+  const needs = await server.templateNeeds();
+  const subject = `the chat template of ${model.entry.id} on ${model.provider}`;
+  // Whoever configures calls as such knows the template, but not that a message can hold too many of them.
+  if (needs === "text" && model.entry.toolCalls === undefined) {
+    throw new ProviderFailure("provider_error", `${subject} leaves tools out`, { kind: "no_tools" });
+  }
+  if (needs !== "single" || context.toolProtocol !== "native") return;
+  if (items.some((item) => item.kind === "assistant" && item.calls.length > 1)) {
+    throw new ProviderFailure("provider_error", `${subject} shows one call a message`, { kind: "template" });
+  }
+  // Nothing was left out yet, and what comes is sent in a way that leaves nothing out.
+  context.toolProtocol = "single";
+  await server.remember({ toolCalls: "single" });
+}
