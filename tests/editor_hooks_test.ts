@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { done, installProgram, runLine } from "./helpers/editor_program.ts";
+import { done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const SECRET = "correct-horse-battery-staple-42";
@@ -137,4 +137,19 @@ Deno.test("exit 0 without the answer of the guard lets nothing pass", async () =
   assert.equal(await tried(".env", { DENO_V8_FLAGS: "--help" }), 2);
   assert.equal(await tried(".env"), 2);
   assert.equal(await tried("src/a.ts"), 0);
+});
+
+Deno.test("the formatter of a scaffolded hook is no command, and the message says how to set it", async () => {
+  await using home = await temporaryHome();
+  const { stderr } = await editor(home, "add", "hook", "format-on-write", "--command", "prettier --write", "--yes");
+  assert.match(stderr, /--command has no effect on a hook that comes with the program/);
+  assert.match(stderr, /set agentcli or formatter of format-on-write with --set name=value/);
+  for (const [id, event] of [["format-on-write", "post_run_command"], ["setup-worktree", "post_write_code"]]) {
+    const refused = await editor(home, "add", "hook", id ?? "", "--event", event ?? "", "--yes");
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /does nothing on the event/);
+  }
+  const inDirectory = await editor(home, "add", "instructions", "src", "--scope", "user", "--file", "x", "--yes");
+  assert.equal(inDirectory.code, 2, inDirectory.stderr);
+  assert.match(inDirectory.stderr, /hold everywhere, not for src/);
 });

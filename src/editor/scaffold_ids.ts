@@ -21,7 +21,10 @@ export function isScaffold(word: string): word is ScaffoldId {
 /** What is known of a scaffold besides its scripts. */
 export interface ScaffoldFacts {
   brief: string;
+  /** Those that it is installed on when nobody names others. */
   events: readonly HookEvent[];
+  /** Further events that tell it what it has to know. */
+  more?: readonly HookEvent[];
   /** The parameters at the top of its scripts, by the name in bash; in PowerShell in camel case. */
   parameters: readonly string[];
   /** Of parameters that take only certain values: those. */
@@ -50,6 +53,7 @@ export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
       "post_cascade_response",
       "post_setup_worktree",
     ],
+    more: ["post_cascade_response_with_transcript"],
     parameters: ["agentcli", "log"],
     choices: { log: ["home", "project"] },
     guard: false,
@@ -65,6 +69,7 @@ export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
   "format-on-write": {
     brief: "runs a formatter on each written file",
     events: ["post_write_code"],
+    more: ["post_read_code"],
     parameters: ["agentcli", "formatter"],
     guard: false,
     showOutput: false,
@@ -72,8 +77,15 @@ export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
   "session-note": {
     brief: "adds the assistant's answers to a file of notes",
     events: ["post_cascade_response"],
+    more: ["post_cascade_response_with_transcript"],
     parameters: ["agentcli", "file"],
     guard: false,
     showOutput: false,
   },
 };
+
+/** Whether a scaffold has something to do on an event. */
+export function isFor(id: ScaffoldId, event: HookEvent): boolean {
+  const { events, more = [] } = SCAFFOLDS[id];
+  return events.includes(event) || more.includes(event);
+}

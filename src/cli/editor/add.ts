@@ -14,7 +14,7 @@ import {
   makeWorkflow,
   type McpServer,
 } from "../../editor/make_artifact.ts";
-import { isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
+import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
@@ -23,6 +23,7 @@ import type { Values } from "../option.ts";
 import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";
 import { readContent, readFolder } from "./content.ts";
+import { refuseIdleOptions } from "./forms.ts";
 import { notice, warn } from "../say.ts";
 import { openScene, type Scene } from "./scene.ts";
 import { parseServer } from "./server_json.ts";
@@ -48,6 +49,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
         : "see: agentcli editor add --help",
     });
   }
+  refuseIdleOptions(kind, given ?? "", options);
   const scene = await openScene(options, context);
   const scope = options.scope ?? (kind === "mcp" ? "user" : "project");
   const to = { dialect: scene.dialect, places: scene.places(scope) };
@@ -90,8 +92,13 @@ async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
 
 async function addInstructions(request: Request): Promise<Artifact> {
   const { name, scene, to } = request;
-  const { base } = to.places;
-  const place = name === "" || to.places.scope !== "project" ? base : resolve(scene.context.globals.cwd, name);
+  const { base, scope } = to.places;
+  if (name !== "" && scope !== "project") {
+    throw new AgentcliError("usage", `instructions with --scope ${scope} hold everywhere, not for ${name}`, {
+      hint: "leave out the directory, or the scope",
+    });
+  }
+  const place = name === "" ? base : resolve(scene.context.globals.cwd, name);
   const directory = relativeTo(base, place);
   const problem = place === base ? null : directoryProblem(place, directory, to);
   if (problem !== null) {
@@ -137,8 +144,12 @@ export async function scaffoldHook(
   const { readParameters, scriptsOf } = await import("../../editor/scaffold.ts");
   const { events, guard, showOutput } = SCAFFOLDS[name];
   const named = options.event.length === 0 ? events : eventsOf(options.event);
-  const wrong = named.find((event) => guard ? !events.includes(event) : !event.startsWith("post_"));
-  if (wrong !== undefined) throw new AgentcliError("usage", `${name} is not for the event ${wrong}`);
+  const wrong = named.find((event) => !isFor(name, event));
+  if (wrong !== undefined) {
+    throw new AgentcliError("usage", `${name} does nothing on the event ${wrong}`, {
+      hint: `it is for ${EVENTS.filter((event) => isFor(name, event)).join(", ")}`,
+    });
+  }
   const parameters = readParameters(name, options.set);
   // Where the directory of the editor is not committed, a new worktree has no guard.
   if (name === "setup-worktree" && !parameters.has("copy")) {

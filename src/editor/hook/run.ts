@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
 import { INPUT_LIMIT, isEvent, parseHookInput } from "../events.ts";
-import { isScaffold, SCAFFOLDS } from "../scaffold_ids.ts";
+import { isFor, isScaffold } from "../scaffold_ids.ts";
 
 /** What a hook ends with. `blocked`: why the action must not be done. */
 export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string };
@@ -45,10 +45,4 @@ export async function runHook(
     return [setting.slice(0, at), setting.slice(at + 1)] as const;
   }));
   return { kind: "pass", output: await runPostHook({ scaffold, input, parameters, cwd, userHome }, io) };
-}
-
-function isFor(scaffold: keyof typeof SCAFFOLDS, event: string): boolean {
-  if (SCAFFOLDS[scaffold].guard) return (SCAFFOLDS[scaffold].events as readonly string[]).includes(event);
-  // The others may be set on any event that follows an action; what they need of it they ask for.
-  return event.startsWith("post_");
 }
