@@ -160,7 +160,7 @@ async function askOnce(
     const reply = await model.ask(request, {
       signal,
       onDelta: () => {},
-      onRetry: (notice) => void emit({ kind: "retry", notice }),
+      onRetry: (notice) => emit({ kind: "retry", notice }),
     });
     if (reply.usage !== null) {
       count.usage.promptTokens += reply.usage.promptTokens;

@@ -42,10 +42,9 @@ interface Shapes {
 async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes): Promise<AssistantItem> {
   let refusals = 0;
   for (;;) {
-    const asked: Asked = { messageId: `msg_${crypto.randomUUID().replaceAll("-", "")}`, text: "" };
     const sent = noteRequest(session);
     try {
-      const item = await ask(session, { asked, sent, shapes }, turn);
+      const item = await ask(session, { sent, shapes }, turn);
       // What took one image takes more.
       if (session.context.sight === null && session.items.some(showsImages)) session.context.sight = true;
       return item;
@@ -60,10 +59,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         const { learnFromBlindness } = await import("./sight.ts");
         if (await learnFromBlindness(session, turn, failure)) continue;
       }
-      if (failure === null || !isOverflow(failure, session) || ++refusals > REFUSAL_LIMIT) {
-        keepPartial(session, asked, turn);
-        throw error;
-      }
+      if (failure === null || !isOverflow(failure, session) || ++refusals > REFUSAL_LIMIT) throw error;
       await learnFromOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
       if (!await makeRoom(session, turn)) throw overflow(session, failure);
@@ -77,13 +73,6 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
  */
 function mayDropCalls({ context, schemas }: Session, server: string): boolean {
   return server === "llama.cpp" && !context.templateAsked && context.toolProtocol !== "text" && schemas.length > 0;
-}
-
-/** What is known of a reply while it arrives. */
-interface Asked {
-  messageId: string;
-  /** Arrived so far. */
-  text: string;
 }
 
 /** LM Studio can answer a prompt that is too long with an empty stream (wire reference, §3.3). */
@@ -103,17 +92,23 @@ function overflow(session: Session, failure: ProviderFailure): AgentcliError {
 
 async function ask(
   session: Session,
-  { asked, sent, shapes }: { asked: Asked; sent: SentRequest; shapes: Shapes },
+  { sent, shapes }: { sent: SentRequest; shapes: Shapes },
   turn: RunningTurn,
 ): Promise<AssistantItem> {
   const { clock } = turn.io;
-  const { messageId } = asked;
   const request = requestOf(session);
-  await turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
   const started = clock.monotonic();
-  const arrived: string[] = [];
-  // A call written as text is not the answer: what may become one is held back until the reply is complete.
-  const hold = lateHold(session.schemas.length > 0);
+  let messageId = "";
+  let arrived: string[] = [];
+  let hold = lateHold(false);
+  const begin = () => {
+    messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
+    arrived = [];
+    // A call written as text is not the answer: what may become one is held back until the reply is complete.
+    hold = lateHold(session.schemas.length > 0);
+    return turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
+  };
+  await begin();
   let reply: ChatReply;
   try {
     reply = await turn.model(request, {
@@ -131,12 +126,14 @@ async function ask(
         const shown = hold.push(delta.text);
         return typeof shown === "string" ? emitText(shown) : shown.then(emitText);
       },
-      onRetry: (notice) => void turn.emit({ kind: "retry", notice }),
+      async onRetry(notice) {
+        await turn.emit({ kind: "retry", notice });
+        if (notice.restart) await begin();
+      },
     });
   } catch (error) {
-    asked.text = arrived.join("");
     await emitText(hold.end());
-    if (turn.signal.aborted) keepPartial(session, asked, turn);
+    if (turn.signal.aborted) keepInterrupted(session, { messageId, text: arrived.join("") });
     throw error;
   } finally {
     turn.count.apiMs += clock.monotonic() - started;
@@ -208,14 +205,16 @@ function toolCall(call: ChatReply["calls"][number], at: { position: number; inde
   return { id, name: call.name, input: call.input, ...(call.problem === undefined ? {} : { problem: call.problem }) };
 }
 
-/** What arrived of a reply that broke off stays in the session and is the answer so far. */
-function keepPartial(session: Session, { messageId, text }: Asked, { count }: RunningTurn): void {
+/**
+ * What a person saw of a reply before they stopped it stays in the session, so that they can speak of it, and is told
+ * from an answer. Of a reply that broke off by itself nothing stays.
+ */
+function keepInterrupted(session: Session, { messageId, text }: { messageId: string; text: string }): void {
   if (text === "") return;
-  count.answer = text;
   session.items.push({
     kind: "assistant",
     id: messageId,
-    text,
+    text: `${text}\n\n[interrupted]`,
     reasoning: "",
     calls: [],
     label: sessionLabel(session),

@@ -16,7 +16,8 @@ export type AskModel = (
     /** A reply begins; `server` is what the server calls itself. What it throws ends the request. */
     onAnswer?(server: string): void | Promise<void>;
     onDelta(delta: ChatDelta): void | Promise<void>;
-    onRetry(notice: RetryNotice): void;
+    /** Where the notice says so, what was handed on is void. */
+    onRetry(notice: RetryNotice): void | Promise<void>;
   },
 ) => Promise<ChatReply>;
 

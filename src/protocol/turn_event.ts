@@ -33,7 +33,7 @@ export interface PermissionDenial {
 export interface TurnResult {
   outcome: "success" | "error_during_execution" | "error_max_turns";
   sessionId: string;
-  /** The text of the last reply; also what arrived of a reply that broke off. */
+  /** The text of the last complete reply. */
   answer: string;
   durationMs: number;
   /** Of it, waiting for the server. */

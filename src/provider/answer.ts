@@ -92,8 +92,9 @@ function judge(verdict: Verdict, end: ReadingEnd, answered: Answered): ChatReply
     case "empty":
       throw new ProviderFailure("empty_reply", `${provider} sent an empty reply`, {
         kind: "empty",
-        hint: "the conversation is probably longer than the window the model was loaded with: " +
-          "load it with a larger one, or start with less: fewer files, a narrower question",
+        hint:
+          "look at the server's log: some servers end a reply without a word when the model fails, others when the " +
+          "prompt is longer than the window the model was loaded with",
       });
     case "foreign":
       throw new ProviderFailure("invalid_reply", `${provider} did not answer as a model server`, {
@@ -101,7 +102,7 @@ function judge(verdict: Verdict, end: ReadingEnd, answered: Answered): ChatReply
         hint: `is ${baseUrl} the right address? most servers want one that ends in /v1`,
       });
     case "cut":
-      throw end.kind === "silence" ? fellSilent(provider, end.milliseconds) : cut(provider);
+      throw end.kind === "silence" ? fellSilent(provider, end.milliseconds) : cut(provider, end.kind);
   }
 }
 
@@ -112,9 +113,11 @@ function fellSilent(provider: string, milliseconds: number): ProviderFailure {
   });
 }
 
-function cut(provider: string): ProviderFailure {
+function cut(provider: string, end: "end" | "broken"): ProviderFailure {
+  const why = "look at the server's log: it may have run out of memory or been stopped";
   return new ProviderFailure("connection_lost", `${provider} ended its reply before it was complete`, {
     kind: "lost",
-    hint: "look at the server's log: it may have run out of memory or been stopped; then try again",
+    // Some servers, and proxies before them, close a stream properly where they give up.
+    hint: end === "broken" ? why : `${why}; the stream ended without a finish_reason and without [DONE]`,
   });
 }

@@ -1,9 +1,9 @@
 /** One request for a reply: sent, read, classified, and sent again where that is safe. */
 import type { Clock } from "../platform/io.ts";
-import { type FailureKind, ProviderFailure } from "./failure.ts";
+import { ProviderFailure } from "./failure.ts";
 import type { HttpDoor } from "./http.ts";
 import { fittingMaxTokens, refusedField, requestBody } from "./request.ts";
-import { nextRetry } from "./retry.ts";
+import { nextRetry, retryGroup } from "./retry.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "./types.ts";
 import { WrittenHistory } from "./written.ts";
@@ -20,8 +20,8 @@ export interface ChatOptions {
   onAnswer?(server: string): void | Promise<void>;
   /** Called at most once a kind for each network read; a promise is awaited before more is read. */
   onDelta(delta: ChatDelta): void | Promise<void>;
-  /** Called before each wait. */
-  onRetry?(notice: RetryNotice): void;
+  /** Called before each wait; a promise is awaited. */
+  onRetry?(notice: RetryNotice): void | Promise<void>;
 }
 
 /** What is asked, and of whom. */
@@ -32,8 +32,9 @@ export interface ChatQuestion {
 
 /**
  * Asks for a reply and reads it. Throws a {@link ProviderFailure} that says what kind of failure it was and, after a
- * cut, what had arrived (`partial`); an abort throws the signal's reason. Sent again by itself only while nothing of the
- * reply was handed on. A field that the server refuses by name is dropped, once, and remembered by the door.
+ * cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after something of it
+ * was handed on is asked for from the start once, with a notice that says so. A field that the server refuses by name is
+ * dropped, once, and remembered by the door.
  */
 export async function chat(door: HttpDoor, asked: ChatQuestion, options: ChatOptions): Promise<ChatReply> {
   const attempts = new Attempts(door, { ...asked, options });
@@ -45,8 +46,8 @@ export async function chat(door: HttpDoor, asked: ChatQuestion, options: ChatOpt
       options.signal.throwIfAborted();
       if (!(error instanceof ProviderFailure)) throw error;
       const notice = attempts.retryFor(error);
-      if (notice === null) throw error;
-      options.onRetry?.(notice);
+      if (notice === null) throw attempts.final(error);
+      await options.onRetry?.(notice);
       if (notice.delayMs > 0) await options.clock.sleep(notice.delayMs, options.signal);
     }
   }
@@ -60,7 +61,8 @@ class Attempts {
   readonly #started: number;
   readonly #refused: Set<string>;
   readonly #written: WrittenHistory;
-  readonly #retries = new Map<FailureKind, number>();
+  /** By {@link retryGroup}. */
+  readonly #retries = new Map<string, number>();
   #request: ChatRequest;
   /** Of the last attempt. */
   #optional: string[] = [];
@@ -125,7 +127,8 @@ class Attempts {
       this.#request = { ...this.#request, maxTokens };
       return { ...again, reason: `${reason}; sent again for a shorter reply` };
     }
-    const retries = this.#retries.get(kind) ?? 0;
+    const group = retryGroup(failure);
+    const retries = this.#retries.get(group) ?? 0;
     const next = nextRetry(failure, {
       retries,
       elapsedMs: this.#options.clock.monotonic() - this.#started,
@@ -133,8 +136,16 @@ class Attempts {
       random: Math.random(),
     });
     if (next === null) return null;
-    this.#retries.set(kind, retries + 1);
-    return { kind, attempt: retries + 1, ...next, status, reason };
+    this.#retries.set(group, retries + 1);
+    const restart = failure.partial === null ? {} : { restart: true as const };
+    return { kind, attempt: retries + 1, ...next, status, reason, ...restart };
+  }
+
+  /** The failure that ends the request. Of half a reply, or none, it says that asking once more did not help. */
+  final(failure: ProviderFailure): ProviderFailure {
+    const group = retryGroup(failure);
+    if (!this.#retries.has(group) || !["restart", "empty"].includes(group)) return failure;
+    return new ProviderFailure(failure.code, `${failure.message}; it was asked twice`, failure.facts);
   }
 
   #fieldToDrop(failure: ProviderFailure): string | null {

@@ -1,90 +1,6 @@
 import assert from "node:assert/strict";
-import { listenHttp, type Reply, type WireRequest } from "../../tests/helpers/fake_http.ts";
-import { manualClock } from "../../tests/helpers/manual_clock.ts";
-import { chat } from "./chat.ts";
-import { ProviderFailure } from "./failure.ts";
-import { openDoor } from "./http.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice, WireMessage } from "./types.ts";
-
-type Answer = (reply: Reply, body: Record<string, unknown>) => Promise<void>;
-
-/** A server that gives these answers in order, the last one again and again, and a client for it. */
-function conversation(...answers: Answer[]) {
-  const bodies: Record<string, unknown>[] = [];
-  const server = listenHttp("127.0.0.1", async (request: WireRequest, reply) => {
-    const body = JSON.parse(new TextDecoder().decode(request.body));
-    const answer = answers[Math.min(bodies.length, answers.length - 1)];
-    bodies.push(body);
-    await answer?.(reply, body);
-  });
-  const clock = manualClock();
-  clock.skipBelow(10_000);
-  const door = openDoor({ env: () => undefined, clock });
-  const endpoint: Endpoint = {
-    provider: "p",
-    baseUrl: `http://127.0.0.1:${server.port}/v1`,
-    keySource: "none",
-    headers: {},
-    caCerts: [],
-    timeout: { connect: 10, firstByte: 600, idle: 300 },
-    local: true,
-  };
-  const deltas: ChatDelta[] = [];
-  const notices: RetryNotice[] = [];
-  const controller = new AbortController();
-  return {
-    bodies,
-    deltas,
-    notices,
-    clock,
-    controller,
-    door,
-    endpoint,
-    ask(more: Partial<ChatRequest> = {}, onDelta?: (delta: ChatDelta) => void | Promise<void>): Promise<ChatReply> {
-      const request: ChatRequest = { model: "m", messages: [{ role: "user", content: "hi" }], tools: [], ...more };
-      return chat(door, { endpoint, request }, {
-        signal: controller.signal,
-        clock,
-        onDelta: (delta) => {
-          deltas.push(delta);
-          return onDelta?.(delta);
-        },
-        onRetry: (notice) => void notices.push(notice),
-      });
-    },
-    async failure(more: Partial<ChatRequest> = {}): Promise<ProviderFailure> {
-      try {
-        await this.ask(more);
-      } catch (error) {
-        assert(error instanceof ProviderFailure, String(error));
-        return error;
-      }
-      assert.fail("it did not fail");
-    },
-    async [Symbol.asyncDispose]() {
-      door.close();
-      await server.close();
-    },
-  };
-}
-
-const EVENTS = { "content-type": "text/event-stream" };
-const JSON_TYPE = { "content-type": "application/json" };
-
-function event(delta: unknown, finish: string | null = null): string {
-  return `data: ${JSON.stringify({ model: "real", choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
-}
-
-const answers: Answer = async (reply) => {
-  await reply.head(200, EVENTS);
-  await reply.chunk(event({ content: "Hello" }));
-  await reply.chunk(event({}, "stop") + "data: [DONE]\n\n");
-  await reply.end();
-};
-
-function refuses(status: number, body: unknown, headers: Record<string, string> = {}): Answer {
-  return (reply) => reply.whole(status, { ...JSON_TYPE, ...headers }, JSON.stringify(body));
-}
+import { answers, conversation, event, EVENTS, JSON_TYPE, refuses } from "../../tests/helpers/chat_conversation.ts";
+import type { WireMessage } from "./types.ts";
 
 Deno.test("a reply is read, its deltas are handed on, and the connection is used again", async () => {
   await using talk = conversation(answers);
@@ -133,23 +49,6 @@ Deno.test("half a surrogate pair is not sent as an escape that servers refuse", 
   assert.deepEqual(talk.bodies[0]?.["messages"], [{ role: "user", content: "a\ufffd" }]);
 });
 
-Deno.test("a cut stream delivers what came and keeps it with the failure; it is not asked again", async () => {
-  for (
-    const ending of [(reply: Reply) => reply.cut(), (reply: Reply) => reply.end()]
-  ) {
-    await using talk = conversation(async (reply) => {
-      await reply.head(200, EVENTS);
-      await reply.chunk(event({ content: "Hel" }) + event({ reasoning: "why" }));
-      await ending(reply);
-    });
-    const failure = await talk.failure();
-    assert.equal(failure.code, "connection_lost");
-    assert.deepEqual(failure.partial, { text: "Hel", reasoning: "why" });
-    assert.deepEqual(talk.deltas.map((delta) => delta.kind), ["reasoning", "text"]);
-    assert.equal(talk.bodies.length, 1);
-  }
-});
-
 Deno.test("a connection that breaks after the reply gave its end is no failure", async () => {
   await using talk = conversation(async (reply) => {
     await reply.head(200, EVENTS);
@@ -157,105 +56,6 @@ Deno.test("a connection that breaks after the reply gave its end is no failure",
     reply.cut();
   });
   assert.equal((await talk.ask()).text, "all");
-});
-
-Deno.test("a connection that is closed before any answer is tried once more", async () => {
-  await using talk = conversation((reply) => Promise.resolve(reply.cut()), answers);
-  assert.equal((await talk.ask()).text, "Hello");
-  assert.equal(talk.notices.length, 1);
-});
-
-Deno.test("a refused connection is tried once more after a short while, then reported", async () => {
-  const talk = conversation(answers);
-  await talk[Symbol.asyncDispose]();
-  const failure = await talk.failure();
-  assert.equal(failure.code, "provider_unreachable");
-  assert.equal(talk.notices.length, 1);
-  assert((talk.notices[0]?.delayMs ?? 1000) < 200);
-  talk.door.close();
-});
-
-Deno.test("a busy server is asked again after the time it names, three times at most", async () => {
-  await using talk = conversation(refuses(429, { error: "slow down" }, { "retry-after-ms": "1234" }));
-  const failure = await talk.failure();
-  assert.equal(failure.code, "provider_busy");
-  assert.deepEqual(talk.notices.map((notice) => [notice.attempt, notice.maxRetries, notice.delayMs, notice.status]), [
-    [1, 3, 1234, 429],
-    [2, 3, 1234, 429],
-    [3, 3, 1234, 429],
-  ]);
-});
-
-Deno.test("a server that asks for an hour is not waited for", async () => {
-  await using talk = conversation(refuses(429, { error: "slow down" }, { "retry-after": "3600" }));
-  assert.equal((await talk.failure()).code, "provider_busy");
-  assert.deepEqual(talk.notices, []);
-});
-
-Deno.test("a model that loads is waited for", async () => {
-  const loading = refuses(503, { error: { message: "Loading model", code: 503 } });
-  await using talk = conversation(...Array.from({ length: 20 }, () => loading), answers);
-  assert.equal((await talk.ask()).text, "Hello");
-  assert.deepEqual(talk.notices.map(({ kind }) => kind), Array(20).fill("loading"));
-});
-
-Deno.test("a model that never finishes to load is given up after the time for the first byte", async () => {
-  await using talk = conversation(refuses(503, { error: { message: "Loading model", code: 503 } }));
-  assert.equal((await talk.failure()).code, "provider_busy");
-  assert(talk.clock.monotonic() <= 600_000);
-});
-
-Deno.test("requests that fail for what they hold are not sent again", async () => {
-  for (const status of [400, 401, 404, 413]) {
-    await using talk = conversation(refuses(status, { error: "no" }));
-    await talk.failure();
-    assert.equal(talk.bodies.length, 1, String(status));
-  }
-});
-
-Deno.test("a field that the server refuses by name is dropped, and not sent again through that door", async () => {
-  await using talk = conversation(
-    refuses(400, { error: { message: "Unknown field: stream_options", type: "invalid_request_error" } }),
-    answers,
-  );
-  assert.equal((await talk.ask()).text, "Hello");
-  assert.equal((await talk.ask()).text, "Hello");
-  assert.deepEqual(talk.bodies.map((body) => "stream_options" in body), [true, false, false]);
-});
-
-Deno.test("max_tokens goes out under its newer name where the server asks for that", async () => {
-  await using talk = conversation(
-    refuses(400, { error: { message: "Unsupported parameter: 'max_tokens'", param: "max_tokens" } }),
-    answers,
-  );
-  await talk.ask({ maxTokens: 9 });
-  assert.equal(talk.bodies[1]?.["max_completion_tokens"], 9);
-  assert(!("max_tokens" in (talk.bodies[1] ?? {})));
-});
-
-Deno.test("a field that is refused under both its names is dropped, and then the failure is final", async () => {
-  await using talk = conversation((reply, body) => {
-    const name = "max_tokens" in body ? "max_tokens" : "max_completion_tokens";
-    return reply.whole(400, JSON_TYPE, JSON.stringify({ error: { message: `no ${name}`, param: name } }));
-  });
-  await talk.failure({ maxTokens: 9 });
-  assert.equal(talk.bodies.length, 3);
-});
-
-Deno.test("a reply limit that does not fit beside the prompt is lowered once", async () => {
-  const message = "You passed 3000 input tokens and requested 2000 output tokens. " +
-    "However, the model's context length is only 4096 tokens";
-  await using talk = conversation(refuses(400, { error: { message } }), answers);
-  await talk.ask({ maxTokens: 2000 });
-  assert.equal(talk.bodies[1]?.["max_tokens"], 1080);
-});
-
-Deno.test("an overflow says so with its numbers", async () => {
-  const error = { message: "exceeds", type: "exceed_context_size_error", n_prompt_tokens: 9000, n_ctx: 4096 };
-  await using talk = conversation(refuses(400, { error }));
-  const failure = await talk.failure();
-  assert.equal(failure.code, "context_overflow");
-  assert.equal(failure.facts.contextWindow, 4096);
 });
 
 Deno.test("what the server echoes of the request is not in the failure", async () => {
@@ -268,13 +68,6 @@ Deno.test("what the server echoes of the request is not in the failure", async (
   );
   const failure = await talk.failure({ messages: [{ role: "user", content: "the code word is xylophone" }] });
   assert.doesNotMatch(`${failure.message}${failure.hint}`, /xylophone/);
-});
-
-Deno.test("an empty reply is a failure that names the likely reason", async () => {
-  await using talk = conversation((reply) => reply.whole(200, EVENTS, "data: [DONE]\n\n"));
-  const failure = await talk.failure();
-  assert.equal(failure.code, "empty_reply");
-  assert.match(failure.hint ?? "", /window/);
 });
 
 Deno.test("a page instead of a reply is a failure that names the address", async () => {

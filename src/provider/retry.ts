@@ -24,13 +24,21 @@ const POLICIES: Partial<Record<FailureKind, Policy>> = {
   // llama.cpp cannot read what the model wrote: another sample often can.
   tool_parse: { retries: 1, first: 0, longest: 0 },
   loading: { retries: Number.POSITIVE_INFINITY, first: 500, longest: 5000 },
+  // A bare `[DONE]`: a worker that failed, or a prompt that is too long, which the second reply tells.
+  empty: { retries: 1, first: 0, longest: 0 },
 };
+/**
+ * Kinds that are retried after a part of the reply was handed on: that part is void, and the reply begins anew. Nothing of
+ * it has run, because calls run only once their reply is complete.
+ */
+const RESTARTED: ReadonlySet<FailureKind> = new Set(["lost", "stream", "transient", "busy", "tool_parse"]);
+const RESTART: Policy = { retries: 1, first: 0, longest: 0 };
 const GATEWAY: Policy = { retries: MAX_RETRIES, first: 500, longest: 8000 };
 const SERVER_ERROR: Policy = { retries: 1, first: 500, longest: 500 };
 
 /** What happened so far with one request. */
 export interface RetryState {
-  /** Failed attempts before this one. */
+  /** Retries before this one that {@link retryGroup} counts together with it. */
   retries: number;
   /** Milliseconds since the first attempt. */
   elapsedMs: number;
@@ -49,7 +57,7 @@ export interface Retry {
 /** The retry for a failure, or null to give up. The server's own wish (`Retry-After`) wins over the table. */
 export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | null {
   const policy = policyFor(failure);
-  if (policy === null || failure.partial !== null || state.retries >= policy.retries) return null;
+  if (policy === null || state.retries >= policy.retries) return null;
   if (failure.facts.failedGeneration !== undefined) return null;
   const wished = failure.facts.retryAfterMs;
   if (wished !== undefined && wished > LONGEST_WAIT) return null;
@@ -61,7 +69,13 @@ export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | 
   return { delayMs, maxRetries: state.retries + 1 + Math.floor(left / policy.longest) };
 }
 
+/** What retries are counted by: a reply is begun anew once, whatever ended it; other failures count by kind. */
+export function retryGroup({ kind, partial }: ProviderFailure): string {
+  return partial === null ? kind : "restart";
+}
+
 function policyFor(failure: ProviderFailure): Policy | null {
+  if (failure.partial !== null) return RESTARTED.has(failure.kind) ? RESTART : null;
   if (failure.kind === "transient") {
     return [502, 503, 504].includes(failure.facts.status ?? 0) ? GATEWAY : SERVER_ERROR;
   }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type FailureFacts, ProviderFailure } from "./failure.ts";
-import { LONGEST_WAIT, nextRetry, retryAfter } from "./retry.ts";
+import { LONGEST_WAIT, nextRetry, retryAfter, retryGroup } from "./retry.ts";
 
 function failure(facts: FailureFacts): ProviderFailure {
   return new ProviderFailure("provider_error", "x", facts);
@@ -8,10 +8,15 @@ function failure(facts: FailureFacts): ProviderFailure {
 
 const state = { retries: 0, elapsedMs: 0, loadingLimitMs: 60_000, random: 0.5 };
 
-Deno.test("what has been handed on is never asked for again", () => {
-  for (const kind of ["busy", "lost", "refused", "transient", "loading"] as const) {
-    assert(nextRetry(failure({ kind }), state) !== null);
-    assert.equal(nextRetry(failure({ kind, partial: { text: "", reasoning: "" } }), state), null);
+Deno.test("a reply of which a part was handed on begins anew once, unless the same would come of it", () => {
+  const partial = { text: "", reasoning: "" };
+  for (const kind of ["lost", "stream", "transient", "busy", "tool_parse"] as const) {
+    assert.equal(nextRetry(failure({ kind, partial }), state)?.maxRetries, 1, kind);
+    assert.equal(nextRetry(failure({ kind, partial }), { ...state, retries: 1 }), null, kind);
+    assert.equal(retryGroup(failure({ kind, partial })), "restart");
+  }
+  for (const kind of ["context", "timeout", "auth", "quota", "request", "invalid", "model"] as const) {
+    assert.equal(nextRetry(failure({ kind, partial }), state), null, kind);
   }
 });
 

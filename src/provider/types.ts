@@ -94,4 +94,6 @@ export interface RetryNotice {
   /** HTTP status, or null when no response came. */
   status: number | null;
   reason: string;
+  /** What was handed on of the reply is void: it begins anew. */
+  restart?: true;
 }

@@ -100,6 +100,10 @@ export class TurnView {
       case "reply":
         this.#closeReply(event.usage?.completionTokens ?? null);
         return;
+      case "retry":
+        // What was thought or said of a reply that begins anew is over.
+        if (event.notice.restart) this.#closeReply(null);
+        return this.#print(eventRows(event, this.#options.width()));
       case "tool_start":
         this.#subjects.set(event.callId, event.subject);
         this.#print([this.#callRow(event.toolName, event.subject)]);

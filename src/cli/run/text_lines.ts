@@ -83,7 +83,9 @@ function cut(text: string): string {
 }
 
 /** That a request is sent again. Null where that is said already: a large model takes minutes to load. */
-export function retryText({ kind, reason, delayMs, attempt, maxRetries }: RetryNotice): string | null {
+export function retryText(notice: RetryNotice): string | null {
+  const { kind, reason, delayMs, attempt, maxRetries } = notice;
+  if (notice.restart) return `${clean(reason)}; asking once more, the words so far do not count`;
   if (kind === "loading") return attempt > 1 ? null : `${clean(reason)}; asked again until it is ready`;
   return `${clean(reason)}; trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }

@@ -22,7 +22,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
   const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;
   let atLineStart = true;
-  let said = false;
+  /** What stdout ends with is of a reply that is not complete. */
+  let open = false;
   const denied = new Set<string>();
   const trace = traceLabel();
   const paced = createPacedOutput(io.stdout);
@@ -38,7 +39,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   /** A piece of the answer; nothing is waited for but a reader that is too slow. */
   const stream = (text: string): void | Promise<void> => {
     atLineStart = text.endsWith("\n");
-    said = true;
+    open = true;
     if (!waited) return paced.write(shown(text));
     return stopWaiting().then(() => paced.write(shown(text)));
   };
@@ -67,6 +68,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
         case "delta":
           return delta(event.delta);
         case "reply":
+          open = false;
           // What a model says before its calls, and its answer after them, are paragraphs of their own.
           if (event.item.calls.length > 0 && !atLineStart) return say("\n");
           return settle();
@@ -75,6 +77,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return event.status === null ? stopWaiting() : undefined;
         case "retry":
           if (event.notice.kind === "loading" && event.notice.attempt === 1) return tellLoading(event);
+          if (event.notice.restart) return tellRestart(event);
           break;
         case "permission_denied":
           denied.add(event.denial.callId);
@@ -104,6 +107,13 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     wait("loading the model");
   }
 
+  /** The answer begins on a line of its own: the words before it are no part of it. */
+  async function tellRestart(event: TurnEvent): Promise<void> {
+    if (!atLineStart) await say("\n");
+    await tell(eventLine(event, trace) ?? "");
+    open = false;
+  }
+
   function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
     switch (piece.kind) {
       case "text":
@@ -121,7 +131,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
 
   async function fail(result: TurnResult): Promise<void> {
     if (result.errorCode === null) return;
-    const incomplete = said && result.answer !== "" ? "; the answer above is incomplete" : "";
+    const incomplete = open ? "; the answer above is incomplete" : "";
     const error = new AgentcliError(result.errorCode, `${result.errors.join("; ")}${incomplete}`, {
       ...(result.hint === null ? {} : { hint: result.hint }),
     });

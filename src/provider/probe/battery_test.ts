@@ -226,7 +226,7 @@ Deno.test("a first reply that dies midway ends the battery with its error", asyn
   const dying: Step = { kind: "cut", events: 2, message: { kind: "message", text: "Hello there" } };
   const report = await probed({}, { change: () => dying });
   assert.equal(probeError(report)?.code, "connection_lost");
-  assert.equal(report.bodies.length, 1);
+  assert.equal(report.bodies.length, 2);
 });
 
 Deno.test("long prompts that make the server fail keep what was proved before", async () => {

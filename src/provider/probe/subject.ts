@@ -108,7 +108,7 @@ export class Subject {
       },
       onRetry: ({ reason, delayMs }) => {
         retries.push(reason);
-        times.start = clock.monotonic() + delayMs;
+        Object.assign(times, { start: clock.monotonic() + delayMs, first: null, last: 0, pieces: 0 });
       },
     });
     const end = clock.monotonic();
