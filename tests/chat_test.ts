@@ -64,6 +64,22 @@ Deno.test("undo takes back what a turn wrote, also a new file", async () => {
   await assert.rejects(home.read("new.txt"));
 });
 
+Deno.test("what a protected session changed is in no diff on a pipe, and what an open one changed is", async () => {
+  for (const name of [".env", "open.txt"]) {
+    await using home = await temporaryHome();
+    await home.write(".agentclisecret", "no-cloud: .env\n");
+    await home.write(name, "KEY=before-0f1e2d3c4b5a\n");
+    const edit = want("edit", { path: name, old: "before-0f1e2d3c4b5a", new: "after-9f8e7d6c5b4a" });
+    await using server = startFakeServer({ script: [ask(want("read", { path: name })), ask(edit), say("Done.")] });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const args = ["chat", "--permission-mode", "acceptEdits"];
+    const done = await runProgram(args, { home, stdin: "change it\n/diff\n" });
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(/after-9f8e|before-0f1e/.test(done.stderr), name === "open.txt", done.stderr);
+    if (name === ".env") assert.match(done.stderr, /\.env: protected, so its changes are shown on a terminal only/);
+  }
+});
+
 Deno.test("undo in a later chat takes back each turn that changed files, once", async () => {
   await using home = await temporaryHome();
   const write = (content: string) => ask(want("write", { path: "new.txt", content }));

@@ -87,6 +87,7 @@ export function buildWords(
     const value = option.value === undefined ? undefined : fill(option.value, values);
     if (value === null || (option.needs !== undefined && values[option.needs] === undefined)) continue;
     if (given.has(option.flag) || (option.with !== undefined && !passed.has(option.with))) continue;
+    if (option.optional && !(known?.has(option.flag) ?? false)) continue;
     const reason = option.required || options.unchecked ? null : whyNot(option, { value, help, known });
     if (reason !== null) {
       leftOut.push({ flag: value === undefined ? option.flag : `${option.flag} ${value}`, reason });

@@ -121,3 +121,23 @@ Deno.test("the parser of tool calls follows the model's own name, not its owner'
   assert.equal(toolParserOf("mistralai/Other"), undefined);
   assert.equal(toolParserOf("/models/gpt-oss-20b/"), "openai");
 });
+
+Deno.test("an optional flag is passed to versions that name it, and left out of others without a word", () => {
+  const command = {
+    programs: ["p"],
+    words: ["serve"],
+    options: [{ flag: "--no-log", optional: true as const }],
+    help: [],
+  };
+  const values = { host: "127.0.0.1", url_host: "127.0.0.1", port: "1" };
+  assert.deepEqual(buildWords(command, { values, help: "--no-log  log nothing", own: [] }).words, [
+    "serve",
+    "--no-log",
+  ]);
+  for (const help of ["--other", null]) {
+    assert.deepEqual(buildWords(command, { values, help, own: [] }), { words: ["serve"], leftOut: [] });
+  }
+  const vllm = engines().find(({ servers }) => servers.includes("vllm"));
+  assert.ok(vllm?.running.kind === "child");
+  assert.ok(vllm.running.commands[0]?.options.some(({ flag }) => flag === "--disable-log-requests"));
+});

@@ -137,6 +137,8 @@ function vllm(): Engine {
           { flag: "--tensor-parallel-size", value: "{tensor_parallel}", required: true },
           { flag: "--pipeline-parallel-size", value: "{pipeline_parallel}", required: true },
           { flag: "--distributed-executor-backend", value: "{ray}", required: true },
+          // Versions before 0.10 log every prompt, and a detached server's log stays in the home.
+          { flag: "--disable-log-requests", optional: true },
         ],
         // Newer versions print all options only when asked for them.
         help: [["serve", "--help=all"], ["serve", "--help"]],

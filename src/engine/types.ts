@@ -50,6 +50,8 @@ export interface OptionTemplate {
   inHelp?: RegExp;
   /** The help must hold the value as a word. */
   valueInHelp?: true;
+  /** Passed only to a version whose help names it, and not told otherwise: newer versions need it no more. */
+  optional?: true;
   /** Left out together with this flag. */
   with?: string;
 }

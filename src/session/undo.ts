@@ -91,12 +91,15 @@ class HomeUndo implements UndoStore {
 
   async load(): Promise<void> {
     if (this.#home === null) return;
+    const storedNames = new Map<string, string>();
     for (const change of await storedChanges(this.#home, this.options.sessionId)) {
       const { turn } = change;
-      if (change.kind === "undone") this.#drop(change);
+      if (change.kind === "undone") this.#drop({ turn, path: storedNames.get(change.path) ?? change.path });
       else if (change.kind === "withheld") {
         const content = { kind: "none", reason: "it is protected: its undo lasted as long as the process" } as const;
-        this.#entries.push({ turn, path: change.path, label: "no-cloud", state: null, content });
+        const path = `a protected file (${change.path.slice(0, 8)})`;
+        storedNames.set(change.path, path);
+        this.#entries.push({ turn, path, label: "no-cloud", state: null, content });
       } else {
         const { before, after, path } = change;
         const content = change.kept
@@ -124,7 +127,9 @@ class HomeUndo implements UndoStore {
     this.#entries.push(entry);
     await this.#store(async (home) => {
       const { sessionId } = this.options;
-      if (label !== "open") return await addChange(home, sessionId, { kind: "withheld", turn, path });
+      if (label !== "open") {
+        return await addChange(home, sessionId, { kind: "withheld", turn, path: await nameDigest(path) });
+      }
       if (kept && before !== null && state.before.kind === "content") {
         await keepContent(home, sessionId, { digest: state.before.digest, bytes: before });
       }
@@ -156,9 +161,9 @@ class HomeUndo implements UndoStore {
       const result = await this.#restore(file, workspace);
       restored.push(result);
       if (result.outcome === "refused") continue;
-      const undone = { kind: "undone", turn, path: result.path } as const;
-      this.#drop(undone);
-      await this.#store((home) => addChange(home, this.options.sessionId, undone));
+      this.#drop({ turn, path: result.path });
+      const stored = file.first.label === "open" ? result.path : await nameDigest(result.path);
+      await this.#store((home) => addChange(home, this.options.sessionId, { kind: "undone", turn, path: stored }));
     }
     return restored;
   }
@@ -220,6 +225,11 @@ class HomeUndo implements UndoStore {
       await this.options.onTrouble(`undo lasts no longer than this process: ${reasonOf(error)}`);
     }
   }
+}
+
+/** Returns the digest that stands for a name. */
+function nameDigest(path: string): Promise<string> {
+  return digestOf(new TextEncoder().encode(path));
 }
 
 /** The whole file as it is; null when there is none. */

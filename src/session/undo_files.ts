@@ -9,7 +9,7 @@ import { undoName } from "./place.ts";
 /** A state of a file, known by its content: a SHA-256 in hex, or that there was none. */
 export type FileState = { kind: "absent" } | { kind: "content"; digest: string };
 
-/** One change as it is stored. Of a protected file only that it was changed. */
+/** One change as it is stored. Of a protected one only that there was one: its name, too, may hold protected content. */
 export type StoredChange =
   | { kind: "open"; turn: number; path: string; before: FileState; kept: boolean; after: string }
   | { kind: "withheld"; turn: number; path: string }

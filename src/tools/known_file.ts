@@ -66,8 +66,10 @@ export async function saveFile(
 ): Promise<Refusal | null> {
   // A session that holds protected content could carry it into a file that anybody may read.
   if (context.sessionLabel !== "open" && context.workspace.ruleAt(path) === null) {
-    const found = await context.checkWrite?.(new TextDecoder().decode(bytes), { display: path.display }) ?? null;
-    if (found !== null) return found;
+    for (const text of [new TextDecoder().decode(bytes), path.display]) {
+      const found = await context.checkWrite?.(text, { display: path.display }) ?? null;
+      if (found !== null) return found;
+    }
   }
   await keepPrevious(path, bytes, context);
   const status = await context.workspace.write(path, bytes);

@@ -132,3 +132,17 @@ Deno.test("summaries, side models and retries of a tainted session go to its own
   assert.equal(played.sinkConnections, 0);
   assertArrived(played, stage.canary("env"));
 });
+
+Deno.test("a protected session writes no file whose name holds protected content", linux, async () => {
+  await using stage = await openStage();
+  const name = `n-${stage.canary("env")}.txt`;
+  const write = ask(want("write", { path: name, content: "nothing\n" }));
+  const script = [ask(want("read", { path: ".env" })), write, say("Done.")];
+  const played = await stage.play("loc", { script, args: ["--permission-mode", "acceptEdits"] });
+  assert.match(played.results.at(-1) ?? "", /is not protected, and the text holds/);
+  assertSealed(played);
+  const other = ask(want("write", { path: "n-open.txt", content: "nothing\n" }));
+  const control = [ask(want("read", { path: ".env" })), other, say("Done.")];
+  const written = await stage.play("loc", { script: control, args: ["--permission-mode", "acceptEdits"] });
+  assert.doesNotMatch(written.results.at(-1) ?? "", /is not protected/, "control: another name");
+});

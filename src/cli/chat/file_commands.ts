@@ -35,7 +35,7 @@ export async function showDiff({ chat, view }: CommandScene): Promise<void> {
     for (const change of await store.changes(turn)) if (!first.has(change.path)) first.set(change.path, change);
   }
   if (first.size === 0) return view.say([row("this session has changed no files", "dim")]);
-  for (const { path, before } of first.values()) {
+  for (const { path, before, label } of first.values()) {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved || before.kind === "not_kept") {
       const reason = "refused" in resolved ? resolved.message : before.kind === "not_kept" ? before.reason : "";
@@ -43,6 +43,11 @@ export async function showDiff({ chat, view }: CommandScene): Promise<void> {
       continue;
     }
     const now = await workspace.read(resolved, { limit: 1024 * 1024 });
+    const isProtected = label !== "open" || !("refused" in now) && now.label !== "open";
+    if (isProtected && !view.isTerminal) {
+      view.say([row(`  ${clean(resolved.display)}: protected, so its changes are shown on a terminal only`, "dim")]);
+      continue;
+    }
     const after = "refused" in now ? "" : new TextDecoder().decode(now.bytes);
     const old = before.kind === "absent" ? null : new TextDecoder().decode(before.bytes);
     view.say(await diffRows({ name: resolved.display, before: old, after }, { width: view.width() }));

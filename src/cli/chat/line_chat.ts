@@ -71,6 +71,10 @@ class LineChat implements ChatView {
     }
   }
 
+  get isTerminal(): boolean {
+    return this.#context.io.stderr.isTerminal;
+  }
+
   width(): number {
     return Math.max(20, this.#context.io.stderr.columns() - 1);
   }

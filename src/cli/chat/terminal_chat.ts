@@ -131,6 +131,10 @@ class TerminalChat implements ChatView {
     }
   }
 
+  get isTerminal(): boolean {
+    return true;
+  }
+
   width(): number {
     return this.#screen.width();
   }

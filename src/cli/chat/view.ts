@@ -4,6 +4,8 @@ import type { Row } from "../../terminal/style.ts";
 
 /** A way to tell and to ask. */
 export interface ChatView {
+  /** Whether what is said goes to a terminal: elsewhere it may go into a log, which gets nothing protected. */
+  readonly isTerminal: boolean;
   /** Columns that rows may take. */
   width(): number;
   /** Rows that stay. */
