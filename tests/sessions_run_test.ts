@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { openHome } from "../src/platform/home.ts";
 import { openUndoStore } from "../src/session/undo.ts";
+import { STREAM } from "./helpers/client.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
 import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
@@ -132,6 +133,33 @@ Deno.test("options about sessions that contradict each other are refused before 
     assert.equal(result.error_code, "usage");
   }
   assert.equal(server.connectionCount(), 0);
+});
+
+Deno.test("events of a session that could not be opened name no id but one that a session can have", async () => {
+  await using home = await temporaryHome();
+  const anywhere = ["--model", "nowhere"];
+  const cases: [args: string[], code: number, id: string | null][] = [
+    [["--session-id", "../../no-uuid"], 2, null],
+    [["--session-id", "../../no-uuid", "--resume", ID], 2, null],
+    [["--resume", "../../latest"], 3, null],
+    [["--resume", ID.toUpperCase()], 3, ID],
+    [["--resume", ID, "--fork-session"], 3, null],
+    [["--session-id", ID.toUpperCase()], 3, ID],
+  ];
+  const prompt = JSON.stringify({ type: "user", message: { role: "user", content: "x" } }) + "\n";
+  for (const [args, code, id] of cases) {
+    for (const format of [["--output-format", "json"], ["--output-format", "stream-json"], STREAM]) {
+      const words = format === STREAM ? [] : ["x"];
+      const done = await runProgram(["run", ...words, ...anywhere, ...args, ...format], { home, stdin: prompt });
+      assert.equal(done.code, code, `${args} ${format} ${done.stderr}`);
+      const lines = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
+      assert.equal(lines.at(-1).type, "result");
+      for (const { session_id } of lines) {
+        assert.match(session_id, /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, `${args} ${format}`);
+        assert.equal(session_id === ID, id === ID, `${args} ${format}: ${session_id}`);
+      }
+    }
+  }
 });
 
 Deno.test("a home that cannot be used is told before anything is asked", async () => {

@@ -13,6 +13,7 @@ import type { UserItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
 import { failedResult } from "../run/failure.ts";
 import { prepare, type Prepared } from "../run/prepare.ts";
+import { eventSessionId } from "../run/store_options.ts";
 import { userItem } from "../run/user_item.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
@@ -39,11 +40,6 @@ export interface ClientMessage {
   images: readonly EncodedImage[];
 }
 
-/** Stands for the id of a session that could not be opened. */
-function idFor(options: RunOptions): string {
-  return options.sessionId ?? options.resume ?? crypto.randomUUID();
-}
-
 /** One session over the protocol. One turn at a time; the rest may be called while it runs. */
 export class LiveSession {
   readonly #context: Context;
@@ -65,7 +61,7 @@ export class LiveSession {
     this.#options = options;
     this.#context = context;
     this.#line = line;
-    this.#fallbackId = idFor(options);
+    this.#fallbackId = eventSessionId(options);
     const { own, others } = readMcpConfig(options.mcpConfig);
     this.#ownServers = own;
     this.#otherServers = others;

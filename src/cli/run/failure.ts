@@ -27,8 +27,8 @@ export function failedResult(error: AgentcliError, sessionId: string): TurnResul
 export async function tellFailure(
   error: AgentcliError,
   io: Pick<Io, "stdout">,
-  options: { sessionId?: string | undefined } = {},
+  sessionId: string = crypto.randomUUID(),
 ): Promise<number> {
-  await jsonOutput(io).result(failedResult(error, options.sessionId ?? crypto.randomUUID()));
+  await jsonOutput(io).result(failedResult(error, sessionId));
   return error.exitCode;
 }

@@ -14,7 +14,7 @@ import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
 import type { TurnOutput } from "./output.ts";
 import { prepare, type PrepareExtras } from "./prepare.ts";
 import { readPrompt } from "./prompt.ts";
-import { checkStoreOptions } from "./store_options.ts";
+import { checkStoreOptions, eventSessionId } from "./store_options.ts";
 import { textOutput } from "./text_output.ts";
 import { userItem } from "./user_item.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
@@ -46,7 +46,7 @@ export async function run(
   } catch (error) {
     if (format === "text" || error instanceof OutputClosed) throw error;
     const failed = interrupt.signal.aborted ? interrupt.signal.reason : error;
-    return await tellFailure(asAgentcliError(failed), io, { sessionId: options.sessionId });
+    return await tellFailure(asAgentcliError(failed), io, eventSessionId(options));
   } finally {
     interrupt.end();
   }

@@ -17,6 +17,12 @@ export function sessionToGoOn({ resume, continue: last }: StoreOptions): string 
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
+/** The id that events name until a session is open: the one that it will have where the options say it, else a new one. */
+export function eventSessionId({ sessionId, resume, forkSession }: StoreOptions): string {
+  const named = sessionId ?? (forkSession ? undefined : resume);
+  return named !== undefined && UUID.test(named) ? named.toLowerCase() : crypto.randomUUID();
+}
+
 /** Throws `usage` for options that do not go together. */
 export function checkStoreOptions(options: StoreOptions): void {
   const { resume, sessionId, forkSession: fork } = options;
