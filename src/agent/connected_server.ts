@@ -18,6 +18,8 @@ export interface ServerParts {
   known: ModelKnowledge;
   /** Finds the model of role `compact`; called once, when it is needed. */
   findCompactModel(): Promise<SideModel | null>;
+  /** Called with work that shall be over before the process ends. */
+  later(work: Promise<unknown>): void;
 }
 
 /** A server that can be asked. */
@@ -26,13 +28,22 @@ export function connectServer(parts: ServerParts): SessionServer {
   let compactModel: Promise<SideModel | null> | null = null;
   let sight: Promise<boolean | null> | null = null;
   let needs: Promise<LearntToolCalls | null> | null = null;
+  // That a server tells no window is known of one that was asked.
+  let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
   let server = known.server;
-  const search = async (): Promise<FoundServer> => {
+  const keep = (facts: ModelKnowledge) =>
+    rememberModel(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
+  const search = async (more: { loaded?: boolean } = {}): Promise<FoundServer> => {
     // Off the way to the first request: most sessions never ask.
     const { findServerWindow } = await import("./window.ts");
-    const found = await findServerWindow(door, endpoint, { model, signal: new AbortController().signal });
+    const found = await findServerWindow(door, endpoint, { model, signal: new AbortController().signal, ...more });
     server = found.server;
     return found;
+  };
+  const searchLoaded = async () => {
+    const { settled, ...facts } = await search({ loaded: true });
+    if (settled) await keep(facts);
+    return facts.window;
   };
   const look = async () => {
     const { findSight } = await import("../provider/sight.ts");
@@ -45,17 +56,15 @@ export function connectServer(parts: ServerParts): SessionServer {
   return {
     recognise: async () => server === undefined ? (await search()).server : server,
     findWindow: async () => (await search()).window,
+    windowOnceLoaded() {
+      if (onceLoaded === null) parts.later(onceLoaded = searchLoaded());
+      return onceLoaded;
+    },
     seesImages: () => sight ??= look().catch(() => null),
     templateNeeds: () => needs ??= lookAtTemplate().catch(() => null),
     async remember(facts: LearntFacts) {
-      const { window, toolCalls } = facts;
-      await rememberModel(home, { baseUrl: endpoint.baseUrl, model }, {
-        facts: {
-          ...(window === undefined ? {} : { window: window ?? undefined }),
-          ...(toolCalls === undefined ? {} : { toolCalls }),
-        },
-        now: clock.now(),
-      });
+      const { window, ...others } = facts;
+      await keep({ ...others, ...(window === undefined ? {} : { window: window ?? undefined }) });
     },
     compactModel: () => compactModel ??= parts.findCompactModel().catch(() => null),
   };

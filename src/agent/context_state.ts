@@ -9,6 +9,8 @@ import type { ToolProtocol } from "./tool_protocol.ts";
 /** The part of a session that changes with every reply. The engine alone changes it. */
 export interface ContextState {
   toolProtocol: ToolProtocol;
+  /** Whether the model gave a reply in this session: its server has it loaded. */
+  answered: boolean;
   bytesPerToken: number;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
@@ -51,6 +53,7 @@ export function createContextState(
   const sizeOf = (item: SessionItem) => remembered(sizes, item, () => itemBytes(item, history));
   return {
     toolProtocol,
+    answered: false,
     bytesPerToken: USUAL_RATIO,
     provenTokens: 0,
     templateAsked: false,

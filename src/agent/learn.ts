@@ -28,13 +28,27 @@ export function noteRequest(session: Session): SentRequest {
   return { bytes, newBytes };
 }
 
+/**
+ * Takes over the window that the server tells now that the model has answered, where it was only assumed: a server that
+ * was loading, or a router whose model was not loaded, did not tell it before the first request.
+ */
+export async function takeToldWindow(session: Session): Promise<void> {
+  const { context, model, server } = session;
+  if (model.windowSource !== "assumed" || !context.answered) return;
+  const window = await server.windowOnceLoaded();
+  if (window !== null && window >= SMALLEST_WINDOW) setWindow(session, window, "found");
+}
+
 /** Learns from the counts of a reply; says when the server dropped a part of the prompt. */
 export async function learnFromReply(
   session: Session,
   reply: { usage: Usage | null; sent: SentRequest },
   { emit }: { emit: TurnListener },
 ): Promise<void> {
-  const { context, model } = session;
+  const { context, model, server } = session;
+  context.answered = true;
+  // Asked while the tools run; taken over before the next request.
+  if (model.windowSource === "assumed") void server.windowOnceLoaded();
   if (reply.usage === null) return;
   const { promptTokens } = reply.usage;
   const verdict = judgeUsage({
@@ -118,11 +132,14 @@ export async function learnFromOverflow(
       });
     }
     setWindow(session, window, "learnt");
-    await server.remember({ window });
+    await server.remember({ window, refusedWindow: window });
     // The prompt has at least as many tokens as the window, whatever was thought.
     if (named === undefined) context.bytesPerToken = Math.max(Math.min(context.bytesPerToken, sent.bytes / window), 1);
     return;
   }
   const smaller = Math.floor(Math.min(model.contextWindow, estimateOf(session)) * 0.8);
+  const isConfigured = model.entry.contextWindow !== undefined;
   setWindow(session, Math.max(smaller, context.provenTokens, SMALLEST_WINDOW), "learnt");
+  // A guess is better than what would be assumed at the next start, but no reason to doubt the configuration.
+  if (!isConfigured) await server.remember({ window: model.contextWindow });
 }

@@ -6,7 +6,7 @@ import { type AssistantItem, callId, showsImages, type ToolCall } from "../sessi
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
 import { lateHold } from "./late_hold.ts";
-import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest } from "./learn.ts";
+import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, takeToldWindow } from "./learn.ts";
 import { limitsOf } from "./limits.ts";
 import { nextPosition, type Session, sessionLabel } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
@@ -24,6 +24,7 @@ const REFUSAL_LIMIT = 3;
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
   if (session.items.some(showsImages)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
+  await takeToldWindow(session);
   await fitContext(session, turn);
   const shapes: Shapes = { trial: null };
   try {

@@ -19,6 +19,8 @@ export interface SideModel {
 export interface LearntFacts {
   /** Tokens; null forgets what was known. */
   window?: number | null;
+  /** Tokens, taught by a refusal: counts against a larger window in the configuration too. */
+  refusedWindow?: number;
   toolCalls?: LearntToolCalls;
 }
 
@@ -28,6 +30,8 @@ export interface SessionServer {
   recognise(): Promise<string | null>;
   /** The window in force now, in tokens. */
   findWindow(): Promise<number | null>;
+  /** The window as it is told once the model has answered; asked once, and not where the server is known to tell none. */
+  windowOnceLoaded(): Promise<number | null>;
   /** Whether the session's model sees images; asked once. */
   seesImages(): Promise<boolean | null>;
   /** How calls have to be sent, by what the server tells of its chat template; asked once. */
@@ -41,6 +45,7 @@ export interface SessionServer {
 export const UNKNOWN_SERVER: SessionServer = {
   recognise: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
+  windowOnceLoaded: () => Promise.resolve(null),
   seesImages: () => Promise.resolve(null),
   templateNeeds: () => Promise.resolve(null),
   remember: () => Promise.resolve(),

@@ -4,12 +4,15 @@ import type { HttpDoor } from "../provider/http.ts";
 import { askForModels, type ModelAnswer } from "../provider/models.ts";
 import { recognise } from "../provider/recognise.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { findWindow, preloadOllama } from "../provider/window.ts";
+import { findWindow, preloadOllama, tellsWindows } from "../provider/window.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its replies. */
 const SEARCH_MS = 1500;
 /** Longest wait for Ollama to load the model, which the first request would wait for otherwise. Milliseconds. */
 const LOADING_MS = 120_000;
+
+/** Statuses of servers that have no list to give, or not to us; with others it may be there the next time. */
+const NO_LIST: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 
 /** What was found out. */
 export interface FoundServer {
@@ -17,12 +20,16 @@ export interface FoundServer {
   server: string | null;
   /** Tokens; null when the server does not tell. */
   window: number | null;
+  /** Whether asking again would give the same: false after a failure, or while the model may not be loaded. */
+  settled: boolean;
 }
 
 /** What a search is given. */
 export interface WindowSearch {
   model: string;
   signal: AbortSignal;
+  /** The model has answered: what is not told now, never is. */
+  loaded?: boolean;
   /** Let Ollama load the model: only then it tells the window. `onLoading` is called before. */
   load?: { onLoading(): void };
 }
@@ -37,7 +44,7 @@ export async function findServerWindow(
   search: WindowSearch,
 ): Promise<FoundServer> {
   const { model, signal } = search;
-  const found: FoundServer = { server: null, window: null };
+  const found: FoundServer = { server: null, window: null, settled: false };
   const limits = { timeoutMs: SEARCH_MS, signal };
   try {
     await withDeadline(limits, async (within) => {
@@ -49,18 +56,19 @@ export async function findServerWindow(
       found.server = known?.server ?? null;
       const window = await findWindow(door, endpoint, { ...bounded, server: found.server, list, model });
       found.window = window?.tokens ?? null;
+      const isAnswered = list !== null || (answer?.kind === "refused" && NO_LIST.has(answer.answer.status));
+      found.settled = isAnswered && (search.loaded === true || !tellsWindows(found.server));
     });
     if (found.server === "ollama" && found.window === null && search.load !== undefined && !isCloudModel(model)) {
       search.load.onLoading();
       const loaded = await preloadOllama(door, { endpoint, model }, { timeoutMs: LOADING_MS, signal });
-      if (!loaded) return found;
-      const window = await findWindow(door, endpoint, { ...limits, server: found.server, list: null, model });
-      found.window = window?.tokens ?? null;
+      const asked = { ...limits, server: found.server, list: null, model };
+      found.window = loaded ? (await findWindow(door, endpoint, asked))?.tokens ?? null : null;
     }
   } catch {
     // Whatever is wrong with the server, the turn itself says it better.
   }
-  return found;
+  return { ...found, settled: found.settled || found.window !== null };
 }
 
 /** Ollama sends these on to its maker's servers: there is nothing to load. Source: wire reference, §4. */

@@ -11,7 +11,7 @@ Deno.test("a list that tells the window is all that is asked of vLLM", async () 
     "http://127.0.0.1:8000/v1/models": list({ owned_by: "vllm", max_model_len: 40_960 }),
   });
   const found = await findServerWindow(door, endpointAt("http://127.0.0.1:8000/v1"), { model: "m", signal });
-  assert.deepEqual(found, { server: "vllm", window: 40_960 });
+  assert.deepEqual(found, { server: "vllm", window: 40_960, settled: true });
   assert.equal(sent.length, 1);
 });
 
@@ -23,7 +23,7 @@ Deno.test("Ollama tells the window of a loaded model", async () => {
   let loading = 0;
   const load = { onLoading: () => void loading++ };
   const found = await findServerWindow(door, endpointAt(`${ollama}/v1`), { model: "m", signal, load });
-  assert.deepEqual(found, { server: "ollama", window: 4096 });
+  assert.deepEqual(found, { server: "ollama", window: 4096, settled: true });
   assert.equal(loading, 0);
   assert.ok(sent.every((request) => request.method === "GET"));
 });
@@ -47,10 +47,24 @@ Deno.test("a model that Ollama has not loaded is loaded where that is wanted, an
 
 Deno.test("a dead server, a stranger and an abort are no errors", async () => {
   const strange = "http://127.0.0.1:9999/v1";
-  const nothing = { server: null, window: null };
+  const nothing = { server: null, window: null, settled: false };
   assert.deepEqual(await findServerWindow(standInDoor({}).door, endpointAt(strange), { model: "m", signal }), nothing);
   const { door } = standInDoor({ [`${strange}/models`]: { body: "<html>" } });
   assert.deepEqual(await findServerWindow(door, endpointAt(strange), { model: "m", signal }), nothing);
   const aborted = AbortSignal.abort(new Error("stop"));
   assert.deepEqual(await findServerWindow(door, endpointAt(strange), { model: "m", signal: aborted }), nothing);
+});
+
+Deno.test("what may be told another time is not settled, what never will be is", async () => {
+  const at = "http://127.0.0.1:9999/v1";
+  const settled = async (answer: { status?: number; body: unknown }, loaded = false) => {
+    const { door } = standInDoor({ [`${at}/models`]: answer });
+    return (await findServerWindow(door, endpointAt(at), { model: "m", signal, loaded })).settled;
+  };
+  assert.equal(await settled(list({ owned_by: "somebody" })), true);
+  assert.equal(await settled({ status: 404, body: {} }), true);
+  assert.equal(await settled({ status: 503, body: {} }), false);
+  assert.equal(await settled({ status: 503, body: {} }, true), false);
+  assert.equal(await settled(list({ owned_by: "vllm" })), false);
+  assert.equal(await settled(list({ owned_by: "vllm" }), true), true);
 });

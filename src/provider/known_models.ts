@@ -29,6 +29,8 @@ export type LearntToolCalls = "single" | "text";
 export interface ModelKnowledge {
   /** Tokens; null: the server was asked and does not tell. */
   window?: number | null;
+  /** Tokens; the server refused a longer prompt. */
+  refusedWindow?: number;
   /** Of the table of fingerprints; null: asked, and not recognised. */
   server?: string | null;
   toolCalls?: LearntToolCalls;
@@ -39,6 +41,7 @@ interface Entry {
   window?: number | null;
   server?: string | null;
   windowAt?: number;
+  refusedWindow?: number;
   toolCalls?: LearntToolCalls;
   toolCallsAt?: number;
 }
@@ -58,6 +61,7 @@ export async function recallModel(
   if (fresh(entry.windowAt, { now, age: WINDOW_AGE })) {
     if (entry.window !== undefined) known.window = entry.window;
     if (entry.server !== undefined) known.server = entry.server;
+    if (entry.refusedWindow !== undefined) known.refusedWindow = entry.refusedWindow;
   }
   if (entry.toolCalls !== undefined && fresh(entry.toolCallsAt, { now, age: TOOLS_AGE })) {
     known.toolCalls = entry.toolCalls;
@@ -87,6 +91,8 @@ export async function rememberModel(
       entries.set(key, {
         ...entry,
         ...facts,
+        // What was found after a refusal stands in its place.
+        ...("window" in facts ? { refusedWindow: facts.refusedWindow } : {}),
         ...("window" in facts ? { windowAt: now } : {}),
         ...("toolCalls" in facts ? { toolCallsAt: now } : {}),
       });
@@ -113,10 +119,12 @@ function entryOf(value: unknown): Entry {
   const fields = fieldsOf(value);
   const { server, toolCalls } = fields;
   const window = fields["window"] === null ? null : tokens(fields["window"]) ?? undefined;
+  const refusedWindow = tokens(fields["refusedWindow"]);
   const [windowAt, toolCallsAt] = [timeOf(fields["windowAt"]), timeOf(fields["toolCallsAt"])];
   return {
     ...(window === undefined ? {} : { window }),
     ...(typeof server === "string" || server === null ? { server } : {}),
+    ...(refusedWindow === null ? {} : { refusedWindow }),
     ...(windowAt === undefined ? {} : { windowAt }),
     ...(toolCalls === "single" || toolCalls === "text" ? { toolCalls } : {}),
     ...(toolCallsAt === undefined ? {} : { toolCallsAt }),

@@ -85,6 +85,11 @@ export async function findWindows(
   return found;
 }
 
+/** Whether the server tells windows at all, besides those that stand in its list: perhaps only once a model is loaded. */
+export function tellsWindows(server: string | null): boolean {
+  return server !== null && (LISTS_WINDOWS.has(server) || SOURCES.has(server));
+}
+
 /** Servers whose list is the place where they tell the window. */
 const LISTS_WINDOWS: ReadonlySet<string> = new Set(["vllm", "sglang", "unsloth", "llama-swap"]);
 

@@ -24,23 +24,31 @@ export interface ServerSearch {
   endpoint: Endpoint;
   entry: ModelEntry;
   /** Called with writing that shall be over before the process ends. */
-  later(work: Promise<void>): void;
+  later(work: Promise<unknown>): void;
 }
 
 /**
- * What is known of the model on its server. A configured window costs no request; one that an earlier session found is
- * taken for half an hour; else the server is asked. Never throws.
+ * What is known of the model on its server. A configured window costs no request, unless the server refused a prompt that
+ * was shorter; one that an earlier session found is taken for half an hour; else the server is asked. What could not be
+ * found out is not remembered. Never throws.
  */
 export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> {
   const { io, home, endpoint, entry } = search;
-  // Calls as such leave open how many of them a message may hold.
-  if (entry.contextWindow !== undefined && (entry.toolCalls ?? "native") !== "native") return {};
   const address = { baseUrl: endpoint.baseUrl, model: entry.id };
   const known = await recallModel(home, address, { now: io.clock.now() });
-  if (entry.contextWindow !== undefined || known.window !== undefined) return known;
-  const found = await ask(search);
-  search.later(rememberModel(home, address, { facts: found, now: io.clock.now() }));
-  return { ...known, ...found };
+  const { contextWindow = Infinity } = entry;
+  const { refusedWindow = Infinity } = known;
+  if (contextWindow === Infinity ? known.window !== undefined : refusedWindow >= contextWindow) return known;
+  const { settled, ...found } = await ask(search);
+  if (!settled || (contextWindow < Infinity && found.window === null)) {
+    // A server that was refused and tells nothing may well be as it was.
+    return found.server === null ? known : { ...known, server: found.server };
+  }
+  // One that was started anew with more room is believed.
+  const isLess = found.window !== null && found.window < contextWindow && refusedWindow < contextWindow;
+  const facts = { ...found, refusedWindow: isLess && found.window !== null ? found.window : undefined };
+  search.later(rememberModel(home, address, { facts, now: io.clock.now() }));
+  return { ...known, ...facts };
 }
 
 async function ask({ io, quiet, door, endpoint, entry }: ServerSearch) {

@@ -46,6 +46,8 @@ export interface OpenedParts {
   /** Tools besides the built-in ones. */
   tools: readonly Tool[];
   undo(): Promise<UndoStore>;
+  /** Called with work that shall be over before the process ends. */
+  later(work: Promise<unknown>): void;
 }
 
 /** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that there are not. */
@@ -90,6 +92,7 @@ export async function makeSession(
       home,
       clock: io.clock,
       known,
+      later: parts.later,
       findCompactModel: () => findCompactModel({ io, door, surroundings, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),

@@ -93,7 +93,8 @@ export async function prepare(
     // Its failure is told where it is waited for.
     storing.catch(() => {});
     const open = () => openProject(options, context, { surroundings, chosen });
-    const know = () => knowModel(chosen, { context, home, door, opened });
+    const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
+    const know = () => knowModel(chosen, { context, home, door, later });
     // A server elsewhere hears nothing before the project is known to allow it.
     const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
     const store = await storing;
@@ -112,6 +113,7 @@ export async function prepare(
       before,
       tools: extras.tools ?? [],
       undo,
+      later,
     });
     const unused = extras.tools === undefined ? await unusedServers(options.mcpConfig) : [];
     if (previous !== undefined) carryOver(session, previous.session);
@@ -195,14 +197,13 @@ async function openProject(
 
 async function knowModel(
   { entry, endpoint, demo }: ChosenModel,
-  { context: { io, globals }, home, door, opened }: {
+  { context: { io, globals }, home, door, later }: {
     context: Context;
     home: Home;
     door: HttpDoor;
-    opened: AsyncDisposableStack;
+    later(work: Promise<unknown>): void;
   },
 ): Promise<ModelKnowledge> {
   if (demo !== null) return { window: demo.contextWindow };
-  const later = (work: Promise<void>) => opened.defer(() => work);
   return await knowServer({ io, quiet: globals.quiet, home, door, endpoint, entry, later });
 }

@@ -7,24 +7,36 @@ import type { SessionContext } from "../../session/line.ts";
 import type { ChosenModel } from "./choose_model.ts";
 import type { RunOptions } from "./verb.ts";
 
-/** Window and limits: what is configured, else what is known of the server, else assumed. */
+/** Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed. */
 export function sessionModel(
   { provider, entry, endpoint }: ChosenModel,
   { known, options }: { known: ModelKnowledge; options: Pick<RunOptions, "maxTokens" | "temperature"> },
 ): SessionModel {
-  const found = known.window ?? undefined;
-  const window = entry.contextWindow ?? found ?? ASSUMED_WINDOW;
+  const { contextWindow, windowSource } = windowOf(entry.contextWindow, known);
   return {
     provider: provider.name,
     local: endpoint.local,
     keySource: endpoint.keySource,
     entry,
-    contextWindow: window,
-    windowSource: entry.contextWindow !== undefined ? "configured" : found !== undefined ? "found" : "assumed",
-    maxTokens: replyLimit(window, entry, options.maxTokens),
+    contextWindow,
+    windowSource,
+    maxTokens: replyLimit(contextWindow, entry, options.maxTokens),
     askedMaxTokens: options.maxTokens,
     temperature: options.temperature,
   };
+}
+
+function windowOf(
+  configured: number | undefined,
+  { window, refusedWindow = Infinity }: ModelKnowledge,
+): Pick<SessionModel, "contextWindow" | "windowSource"> {
+  if (configured === undefined) {
+    const isFound = window !== undefined && window !== null;
+    return { contextWindow: isFound ? window : ASSUMED_WINDOW, windowSource: isFound ? "found" : "assumed" };
+  }
+  return refusedWindow < configured
+    ? { contextWindow: refusedWindow, windowSource: "learnt" }
+    : { contextWindow: configured, windowSource: "configured" };
 }
 
 /**
