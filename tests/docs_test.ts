@@ -8,6 +8,7 @@ import { outputOf } from "../src/platform/program_output.ts";
 import { type Block, blocksOf, commandsOf, shownSession } from "./docs/blocks.ts";
 import type { Outcome, Plan } from "./docs/inside.ts";
 import { NOT_RUN, OTHER_PAGE, PAGES, type PageSetting, SHOWN_SETUP } from "./docs/pages.ts";
+import { plainDirectory } from "./helpers/plain_directory.ts";
 import { programCommand, REPOSITORY } from "./helpers/program.ts";
 
 const CUT = ["--dev-bind", "/", "/", "--unshare-net", "--die-with-parent", "--"];
@@ -55,7 +56,8 @@ async function makePlace(place: string, { installs }: PageSetting): Promise<Plan
 }
 
 async function runCut(setting: PageSetting, blocks: string[]): Promise<Outcome[]> {
-  const root = await Deno.makeTempDir();
+  // The pages name their paths without quotes.
+  const root = await plainDirectory();
   try {
     const place = `${root}/place`;
     const env = await makePlace(place, setting);

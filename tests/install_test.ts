@@ -272,7 +272,7 @@ Deno.test({ name: "install.sh --bundle says why Deno does not run the file", ign
   const cache = { XDG_CACHE_HOME: `${at.tools}/cache` };
   await assertRefused(
     await install(["--bundle", "--from", at.release], at, cache),
-    /agentcli\.js does not run with \S+\/deno: Error loading \.npmrc at /,
+    /agentcli\.js does not run with .+\/deno: Error loading \.npmrc at /,
     at,
   );
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type Canary, LeakScan, makeCanary, TreeScan } from "./boundary/leakscan.ts";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
 import { missingKeyringPrograms, startBus } from "./helpers/keyring.ts";
+import { plainDirectory } from "./helpers/plain_directory.ts";
 import { configure, programCommand, runProgram, startCommand, temporaryHome } from "./helpers/program.ts";
 import type { TemporaryHome } from "./helpers/home.ts";
 
@@ -131,7 +132,7 @@ Deno.test("a bus that never answers costs less than five seconds", {
 }, async () => {
   await using home = await temporaryHome();
   await configure(home, { p: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "keyring" } });
-  const place = await Deno.makeTempDir({ prefix: "bus" });
+  const place = await plainDirectory("bus");
   const listener = Deno.listen({ transport: "unix", path: `${place}/bus` });
   const open: Deno.Conn[] = [];
   const accepting = (async () => {

@@ -122,7 +122,7 @@ Deno.test(
     inSandboxProject(async (project) => {
       await Deno.remove(`${project.root}/.agentclisecret`);
       const context = await contextOf(project, { local: true });
-      const command = `cat ${project.home}/providers.yaml; cat pub.txt`;
+      const command = `cat "${project.home}/providers.yaml"; cat pub.txt`;
       const { content } = await bashTool.run({ command }, context);
       assert.match(content, /PUB/);
       assert.ok(!holdsCanary(content, project.canary), content);

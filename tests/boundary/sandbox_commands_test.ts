@@ -1,5 +1,6 @@
 /** Threats 41 to 47: commands that look for protected content, each with its control. */
 import assert from "node:assert/strict";
+import { plainDirectory } from "../helpers/plain_directory.ts";
 import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject, secondChoice } from "./sandbox_project.ts";
 
 /** Commands that show protected content without a sandbox, and say nothing of it in one. */
@@ -88,7 +89,7 @@ Deno.test("no spelling of a command reads a protected file in the sandbox, and e
       const text = await project.unsandboxed(command);
       assert.ok(holdsCanary(text, project.canary), `the control of ${command} shows nothing:\n${text}`);
     }
-  }));
+  }, { plain: true }));
 
 Deno.test(
   "no trick with mounts, processes or services undoes the sandbox",
@@ -102,7 +103,7 @@ Deno.test(
       }
       assert.equal(project.read(".env"), `A=${project.canary}\n`);
       assert.equal(project.read("secrets/k.txt"), `A=${project.canary}\n`);
-    }),
+    }, { plain: true }),
 );
 
 Deno.test("the second choice holds against the same commands", { ignore: Deno.build.os !== "linux" }, async (test) => {
@@ -120,7 +121,7 @@ Deno.test("the second choice holds against the same commands", { ignore: Deno.bu
         assert.equal(project.read(".env"), `A=${project.canary}\n`);
         assert.match((await project.sandboxed("cat pub.txt; id -u; exit 7")).text, /^PUB\n0\n$/);
         assert.equal((await project.sandboxed("exit 7")).code, 7);
-      }, { programs }));
+      }, { plain: true, programs }));
   } finally {
     await Deno.remove(base, { recursive: true });
   }
@@ -171,7 +172,7 @@ Deno.test("the command has no network", { ignore: !hasBubblewrap() }, () =>
 
 for (const way of ["bubblewrap", "the second choice"]) {
   Deno.test(`${way} hands no open directory of ours to the command`, { ignore: !hasBubblewrap() }, async () => {
-    const base = await Deno.makeTempDir();
+    const base = await plainDirectory();
     const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
     await inSandboxProject(async (project) => {
       const command = "for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat $d/.env $d/k.txt; done 2>/dev/null; echo END";
@@ -193,9 +194,9 @@ for (const way of ["bubblewrap", "the second choice"]) {
   Deno.test(`${way} holds for another user as well`, {
     ignore: !hasBubblewrap() || Deno.uid() !== 0,
   }, async () => {
-    const base = await Deno.makeTempDir();
+    const base = await plainDirectory();
     const programs = way === "bubblewrap" ? undefined : await secondChoice(base) ?? undefined;
-    await inSandboxProject(asAnotherUser, programs === undefined ? {} : { programs });
+    await inSandboxProject(asAnotherUser, { plain: true, ...programs === undefined ? {} : { programs } });
     await Deno.remove(base, { recursive: true });
   });
 }

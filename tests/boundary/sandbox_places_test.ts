@@ -267,8 +267,8 @@ Deno.test(
         userHome: project.userHome,
         path: `${base}/tools/bin:${base}/user/bin:${base}/user:${base}:.:/usr/bin:/bin`,
       });
-      const command = `hello; hi; cat ${base}/cache/x; echo after > ${base}/out/y; echo no > ${base}/cache/x;` +
-        `cat ${base}/sibling/key ${base}/user/notes.txt ${project.home}/providers.yaml`;
+      const command = `hello; hi; cat "${base}/cache/x"; echo after > "${base}/out/y"; echo no > "${base}/cache/x";` +
+        `cat "${base}/sibling/key" "${base}/user/notes.txt" "${project.home}/providers.yaml"`;
       const env = { PATH: `${base}/tools/bin:${base}/user/bin:/usr/bin:/bin`, HOME: project.userHome };
       const sandboxed = await sandbox.wrapCommand(project.request(command, { env }));
       assert.ok(sandboxed.kind === "ready");
@@ -297,7 +297,7 @@ Deno.test(
         path: "/usr/bin:/bin",
       });
       const sandboxed = await sandbox.wrapCommand(
-        project.request(`cat ${project.base}/cache/env; ls ${project.base}/cache`),
+        project.request(`cat "${project.base}/cache/env"; ls "${project.base}/cache"`),
       );
       assert.ok(sandboxed.kind === "ready");
       const { stdout } = await new Deno.Command(sandboxed.argv[0], { args: sandboxed.argv.slice(1), clearEnv: true })

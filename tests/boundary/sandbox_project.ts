@@ -7,6 +7,7 @@ import type {
   TamperReport,
 } from "../../src/boundary/sandbox/request.ts";
 import { run } from "../../src/platform/process.ts";
+import { plainDirectory } from "../helpers/plain_directory.ts";
 
 /** What came of a command. */
 export interface Ran {
@@ -44,6 +45,8 @@ export interface SandboxChoice {
   path?: string;
   /** Where the tool's home lies, below the base. */
   home?: string;
+  /** Other users reach it, and no name on the way has to be quoted. */
+  plain?: boolean;
 }
 
 const PATH = "/usr/local/bin:/usr/bin:/bin";
@@ -53,7 +56,7 @@ export async function inSandboxProject(
   work: (project: SandboxProject) => Promise<void>,
   choice: SandboxChoice = {},
 ): Promise<void> {
-  const base = Deno.realPathSync(await Deno.makeTempDir());
+  const base = choice.plain ? await plainDirectory() : Deno.realPathSync(await Deno.makeTempDir());
   try {
     await work(makeProject(base, choice));
   } finally {

@@ -1,6 +1,7 @@
 /** A session bus of its own with a real keyring on it (gnome-keyring), which ends with the test. */
 import { join } from "../../src/platform/path.ts";
 import type { TemporaryHome } from "./home.ts";
+import { plainDirectory } from "./plain_directory.ts";
 
 const PROGRAMS = [
   "/usr/bin/dbus-daemon",
@@ -41,8 +42,7 @@ export interface KeyringBus extends AsyncDisposable {
 
 /** Starts a bus in the home. */
 export async function startBus(home: TemporaryHome): Promise<KeyringBus> {
-  // Paths of sockets are short, and those of a home of a test are long.
-  const place = await Deno.makeTempDir({ prefix: "bus" });
+  const place = await plainDirectory("bus");
   const socket = join(place, "bus");
   await Deno.writeTextFile(join(place, "bus.conf"), BUS(socket));
   const env = { HOME: home.home, PATH: "/usr/bin:/bin", XDG_RUNTIME_DIR: place };

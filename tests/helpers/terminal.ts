@@ -1,6 +1,7 @@
 /** The program in a terminal of tmux, and what a person sees there. */
 import { outputOf } from "../../src/platform/program_output.ts";
 import { join } from "../../src/platform/path.ts";
+import { plainDirectory } from "./plain_directory.ts";
 import { programCommand, type TemporaryHome } from "./program.ts";
 
 /** One terminal; `await using` ends its server, which is of this test alone. */
@@ -53,7 +54,8 @@ export async function openTerminal(
   options: { home: TemporaryHome; columns?: number; rows?: number; env?: Record<string, string> },
 ): Promise<TestTerminal> {
   const { home, columns = 80, rows = 24, env = {} } = options;
-  const socket = join(home.root, `tmux-${crypto.randomUUID().slice(0, 8)}.sock`);
+  const place = await plainDirectory();
+  const socket = join(place, "tmux");
   const tmux = async (words: readonly string[], input?: string) => {
     const child = new Deno.Command("tmux", {
       args: ["-S", socket, "-f", "/dev/null", ...words],
@@ -116,6 +118,7 @@ export async function openTerminal(
     },
     async [Symbol.asyncDispose]() {
       await tmux(["kill-server"]).catch(() => {});
+      await Deno.remove(place, { recursive: true });
     },
   };
 }

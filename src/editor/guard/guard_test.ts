@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { plainDirectory } from "../../../tests/helpers/plain_directory.ts";
 import { denoIo } from "../../platform/deno_io.ts";
 import { type HookEvent, parseHookInput } from "../events.ts";
 import { judge } from "./guard.ts";
@@ -20,7 +21,8 @@ const FILES = [
 
 /** A project `P` in the home of a user, and the guard as it is asked there. */
 async function project() {
-  const home = await Deno.realPath(await Deno.makeTempDir());
+  // Paths stand in the commands without quotes.
+  const home = await plainDirectory();
   const root = `${home}/P`;
   for (const path of FILES) {
     Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });

@@ -23,7 +23,7 @@ async function watched(
 ): Promise<void> {
   const directory = await Deno.makeTempDir();
   const log = `${directory}/log`;
-  const script = `#!/bin/sh\necho x >> ${log}\n${before}\n${RIPGREP} "$@"\ncode=$?\n${after}\nexit $code\n`;
+  const script = `#!/bin/sh\necho x >> "${log}"\n${before}\n${RIPGREP} "$@"\ncode=$?\n${after}\nexit $code\n`;
   try {
     await Deno.writeTextFile(`${directory}/rg`, script, { mode: 0o755 });
     const search = (input: GrepInput, ripgrep: boolean) => {
@@ -126,7 +126,7 @@ Deno.test(
       await project.write("a.txt", "one\n");
       await project.write("b.txt", "one\n");
       // As if a file had become a link between ripgrep's look and ours.
-      const swap = `/bin/rm ${project.root}/b.txt; /bin/ln -s /etc/hostname ${project.root}/b.txt`;
+      const swap = `/bin/rm "${project.root}/b.txt"; /bin/ln -s /etc/hostname "${project.root}/b.txt"`;
       await watched(project, async ({ search }) => {
         const { content } = await search({ pattern: "o|[a-z]" });
         assert.match(content, /^a\.txt:1:one\n/);
