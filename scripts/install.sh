@@ -148,6 +148,15 @@ if [ "$uninstall" = yes ]; then
   exit 0
 fi
 
+# What root makes in somebody's home its owner cannot change any more. sudo keeps HOME on some systems, and with -E.
+is_own() {
+  place=$1
+  while [ ! -e "$place" ]; do place=$(dirname "$place"); done
+  [ -O "$place" ]
+}
+[ "$(id -u 2>/dev/null)" != 0 ] || { is_own "$bin" && is_own "$share"; } ||
+  fail "$bin or $share belongs to another user, and this is root; run it without sudo, it needs no root, or set HOME to the home of root"
+
 # --- what is fetched, and from where ---
 
 if [ -z "$from" ]; then

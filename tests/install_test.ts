@@ -374,3 +374,18 @@ Deno.test(
     assert.ok(ran.stdout.includes(`It runs with ${deno}, which has to stay there.`));
   },
 );
+
+Deno.test({
+  name: "root installs nothing into the home of somebody else",
+  ignore: ignore || Deno.uid() !== 0,
+  async fn() {
+    await using at = await place();
+    await Deno.chown(at.home, 54321, 54321);
+    const refused = await install(["--from", at.release], at);
+    await assertRefused(refused, /belongs to another user, and this is root; run it without sudo/, at);
+    await assert.rejects(Deno.stat(`${at.home}/.local`), Deno.errors.NotFound);
+    const own = { XDG_DATA_HOME: `${at.tools}/share` };
+    const elsewhere = await install(["--from", at.release, "--bin", `${at.tools}/own`, "--no-shell"], at, own);
+    assert.equal(elsewhere.code, 0, elsewhere.stderr);
+  },
+});

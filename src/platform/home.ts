@@ -96,16 +96,41 @@ function ownUser(): number | null {
   return Deno.permissions.querySync({ name: "sys", kind: "uid" }).state === "granted" ? Deno.uid() : null;
 }
 
-/** Refuses a home that somebody else could change under us: another owner, or no directory. */
+/**
+ * Refuses a home that is no directory, or not of the user who runs the process, for reading as for writing: what stands in
+ * it starts programs and permits commands. Root is no exception (`sudo -E` keeps HOME): what root makes in somebody's home
+ * its owner cannot change any more, and what others write there root must not obey.
+ */
 async function checkDirectory(path: string): Promise<void> {
   const found = await stat(path);
-  if (found === null) return;
-  if (found.kind !== "directory") throw unusable(path, new Error("it is not a directory"));
+  if (found !== null && found.kind !== "directory") throw unusable(path, new Error("it is not a directory"));
   const user = ownUser();
-  if (user !== null && found.owner !== null && found.owner !== user && user !== 0) {
-    throw unusable(path, new Error("it belongs to another user"));
-  }
+  // Root can make it in anybody's directory.
+  const owner = (found ?? (user === ROOT ? await stat(await existingPart(path)) : null))?.owner ?? null;
+  if (user !== null && owner !== null && owner !== user) throw ofAnother(path, { user, owner });
+  if (found === null) return;
   if (found.mode !== null && (found.mode & 0o077) !== 0) await setMode(path, 0o700);
+}
+
+/** The nearest directory above a path that exists. */
+async function existingPart(path: string): Promise<string> {
+  let place = dirname(path);
+  while (place !== dirname(place) && await stat(place) === null) place = dirname(place);
+  return place;
+}
+
+const ROOT = 0;
+
+function ofAnother(path: string, { user, owner }: { user: number; owner: number }): AgentcliError {
+  const isRoot = user === ROOT;
+  const whose = owner === ROOT ? "root" : `another user (uid ${owner})`;
+  const hint = isRoot
+    ? "run it as that user, or give root a home of its own: sudo -H agentcli …, in a container AGENTCLI_HOME=/var/lib/agentcli"
+    : owner === ROOT
+    ? `take it back: sudo chown -R "$(id -u)" '${path}', or set AGENTCLI_HOME`
+    : "set HOME to your own home directory, or AGENTCLI_HOME";
+  const message = `the home ${path} belongs to ${whose}${isRoot ? ", and this is root" : ""}`;
+  return new AgentcliError("home_unusable", message, { hint });
 }
 
 /** The home of this process. Throws `home_unusable` for a place that cannot be one; creates nothing. */

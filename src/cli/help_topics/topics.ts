@@ -61,7 +61,7 @@ const configuration: Topic = {
       ["anything else", "the key itself"],
     ]),
     rows("Environment:", [
-      ["AGENTCLI_HOME", "the home, an absolute path"],
+      ["AGENTCLI_HOME", "the home, an absolute path; it has to belong to the user who runs agentcli, root included"],
       ["AGENTCLI_MODEL", "which model answers when --model is not given"],
       ["STUDIO_F_BASE_URL", "overrides the base URL of studio_f"],
       ["STUDIO_F_API_KEY", "the key of studio_f as it is shipped"],
