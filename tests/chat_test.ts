@@ -64,6 +64,38 @@ Deno.test("undo takes back what a turn wrote, also a new file", async () => {
   await assert.rejects(home.read("new.txt"));
 });
 
+Deno.test("the model is told with the next prompt what was undone, once, also in a later chat", async () => {
+  await using home = await temporaryHome();
+  await home.write("old.txt", "before\n");
+  const write = (path: string, content: string) => want("write", { path, content });
+  await using server = startFakeServer({
+    script: [
+      ...[ask(want("read", { path: "old.txt" })), ask(write("old.txt", "after\n"), write("new.txt", "x\n"))],
+      ...[say("Written."), say("I see."), say("Yes."), ask(write("more.txt", "y\n")), say("More."), say("Gone.")],
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const chat = async (stdin: string, ...args: string[]) => {
+    const done = await runProgram(["chat", "--permission-mode", "acceptEdits", ...args], { home, stdin });
+    assert.equal(done.code, 0, done.stderr);
+  };
+  const last = (index: number) => server.chats()[index]?.json.messages.at(-1);
+  await chat("write it\n/undo\n/undo\nand now?\nreally?\n");
+  const note = "[The user undid your changes. Restored: old.txt. Removed: new.txt.]";
+  assert.deepEqual(last(3), { role: "user", content: `${note}\n\nand now?` });
+  assert.deepEqual(last(4), { role: "user", content: "really?" });
+  await chat("write more\n/undo\n", "--continue");
+  await chat("still there?\n", "--continue");
+  assert.deepEqual(last(7), {
+    role: "user",
+    content: "[The user undid your changes. Removed: more.txt.]\n\nstill there?",
+  });
+  const sent = server.chats().map(({ json }) => JSON.stringify(json.messages).slice(0, -1));
+  for (const [index, text] of sent.entries()) {
+    assert.ok(text.startsWith(sent[index - 1] ?? ""), `request ${index} begins with the one before`);
+  }
+});
+
 Deno.test("what a protected session changed is in no diff on a pipe, and what an open one changed is", async () => {
   for (const name of [".env", "open.txt"]) {
     await using home = await temporaryHome();

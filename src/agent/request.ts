@@ -2,7 +2,7 @@
 import { imageParts, wordsOf } from "../provider/content.ts";
 import { imageUrl, type ShownImage } from "../provider/image.ts";
 import type { ContentPart, WireMessage } from "../provider/types.ts";
-import { type AssistantItem, imagesOf, type SessionItem } from "../session/item.ts";
+import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 
 /** How assistant messages are sent back. */
 export interface HistoryOptions {
@@ -24,7 +24,7 @@ const LOOKING = "(looking at the images)";
 /**
  * The messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
  * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
- * message is the user's or a tool's. A summary and the user's words behind it are one message. Images of results are a
+ * message is the user's or a tool's. A summary or a note and the user's words behind it are one message. Images of results are a
  * message of the user behind the last result of their round. The messages of a longer session begin with those of a
  * shorter one that could be sent.
  */
@@ -35,7 +35,8 @@ export function buildMessages(
 ): WireMessage[] {
   const messages: WireMessage[] = [{ role: "system", content: system }];
   let previous: WireMessage["role"] = "system";
-  let summary: string | null = null;
+  /** A summary, and notes, that stand in front of the user's next words. */
+  let lead: string | null = null;
   let shown: ShownImage[] = [];
   const showResults = () => {
     if (shown.length === 0) return;
@@ -47,9 +48,9 @@ export function buildMessages(
     if (item.kind !== "tool_result") showResults();
     else if (item.images !== undefined) shown.push(...item.images);
     const message = messageOf(item, options);
-    if (message.role === "user" && summary !== null) {
+    if (message.role === "user" && lead !== null) {
       messages.pop();
-      messages.push(behindSummary(summary, message));
+      messages.push(behindLead(lead, message));
     } else {
       if (message.role === "user" && (previous === "user" || previous === "tool")) {
         messages.push({ role: "assistant", content: NO_REPLY });
@@ -57,7 +58,7 @@ export function buildMessages(
       messages.push(message);
     }
     previous = message.role;
-    summary = item.kind === "user" && item.origin === "summary" ? item.text : null;
+    lead = !isLead(item) ? null : lead === null ? item.text : `${lead}\n\n${item.text}`;
   }
   showResults();
   return messages;
@@ -82,8 +83,12 @@ function withImages(text: string, images: readonly ShownImage[]): ContentPart[] 
   ];
 }
 
-function behindSummary(summary: string, message: WireMessage & { role: "user" }): WireMessage {
-  const content = `${summary}\n\n${wordsOf(message)}`;
+function isLead(item: SessionItem): item is UserItem {
+  return item.kind === "user" && (item.origin === "summary" || item.origin === "note");
+}
+
+function behindLead(lead: string, message: WireMessage & { role: "user" }): WireMessage {
+  const content = `${lead}\n\n${wordsOf(message)}`;
   if (typeof message.content === "string") return { role: "user", content };
   return { role: "user", content: [{ type: "text", text: content }, ...imageParts(message)] };
 }

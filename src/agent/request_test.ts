@@ -53,6 +53,20 @@ Deno.test("the messages of a longer session begin with those of every shorter on
   }
 });
 
+Deno.test("notes and a summary stand in front of the next words of the user, in one message", () => {
+  const lead = (origin: "summary" | "note", text: string): SessionItem => ({ kind: "user", origin, text, ...open });
+  const messages = buildMessages("s", [
+    lead("summary", "So far."),
+    lead("note", "One."),
+    lead("note", "Two."),
+    ...items,
+  ], {
+    keepReasoning: false,
+  });
+  assert.deepEqual(messages[1], { role: "user", content: "So far.\n\nOne.\n\nTwo.\n\nhi" });
+  assert.equal(messages[2]?.role, "assistant");
+});
+
 Deno.test("reasoning is sent back only where it is kept", () => {
   const [, , kept] = buildMessages("s", items, { keepReasoning: true });
   assert.ok(kept !== undefined && "reasoning_content" in kept && kept.reasoning_content === "hm");

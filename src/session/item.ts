@@ -38,8 +38,11 @@ export interface UserItem {
   /** Shown with the text; absent for none. */
   images?: readonly ShownImage[];
   label: Label;
-  /** Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. */
-  origin?: "engine" | "summary";
+  /**
+   * Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. `note`: what the
+   * user did between two prompts; it goes out with the next one.
+   */
+  origin?: "engine" | "summary" | "note";
   /** Of a `no-cloud` item, where it is known. */
   source?: ProtectedSource;
 }

@@ -102,6 +102,13 @@ export class ChatSession {
     }
   }
 
+  /** Tells the model something with the next prompt, in this chat or a later one. */
+  async note(text: string): Promise<void> {
+    const { session, recorder } = await this.ready();
+    session.items.push({ kind: "user", origin: "note", text, label: "open" });
+    if (this.#stored) await recorder.settle();
+  }
+
   /** Summarises the older part now; false when there is nothing worth it. */
   async compact({ signal, emit }: Pick<ChatTurn, "signal" | "emit">): Promise<boolean> {
     const { session, model, recorder } = await this.ready();
