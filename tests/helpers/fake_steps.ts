@@ -51,6 +51,8 @@ export type Step =
   | { kind: "empty" }
   /** Waits for `gate`, then answers `then`. The client leaving ends the wait. */
   | { kind: "gated"; gate: Promise<void>; then: Step }
+  /** What another server says first decides the answer. */
+  | { kind: "later"; step: Promise<Step> }
   /** The same answer for every request from here on. */
   | { kind: "repeat"; step: Step };
 

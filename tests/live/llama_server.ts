@@ -17,6 +17,8 @@ export interface LlamaOptions {
   /** Slots; default 1. */
   parallel?: number;
   key?: string;
+  /** The chat template, in place of the model's own. */
+  template?: string;
   /** Further options of llama-server. */
   more?: readonly string[];
   /** Whether to wait until the model can be asked; default true. */
@@ -42,7 +44,8 @@ export interface LlamaServer extends AsyncDisposable {
   signal(signal: Deno.Signal): void;
 }
 
-function required(name: string): string {
+/** A variable that the task sets. */
+export function required(name: string): string {
   const value = Deno.env.get(name);
   if (value) return value;
   throw new Error(`${name} is not set: run these tests with \`deno task test-llama\``);
@@ -75,6 +78,7 @@ export async function startLlama(options: LlamaOptions = {}): Promise<LlamaServe
       ...["--threads", "1", "--jinja", "--no-context-shift", "--offline"],
       // The model was trained on 2,048 tokens, and a slot gets no more than that unless the file says otherwise.
       ...["--override-kv", "qwen2.context_length=int:1000000"],
+      ...(options.template === undefined ? [] : ["--chat-template-file", options.template]),
       ...(options.key === undefined ? [] : ["--api-key", options.key]),
       ...(options.more ?? []),
     ],

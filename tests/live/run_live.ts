@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { startClient } from "../helpers/client.ts";
 import { runProgram, startProgram, temporaryHome } from "../helpers/program.ts";
 import { answers, configureLlama, isIdle, MODEL, startLlama } from "./llama_server.ts";
 import { promptTokens, STREAM_JSON, turnOf } from "./turn.ts";
@@ -102,6 +103,27 @@ Deno.test("the same prompt in a second run is read from the server's cache", asy
   assert.ok(first && second);
   assert.equal(first.cache_read_input_tokens, 0);
   assert.equal(second.cache_read_input_tokens, promptTokens(first) - 1);
+});
+
+Deno.test("a chat of 12 turns is read from the server's cache, whichever way calls are sent", async () => {
+  for (const toolCalls of ["native", "text"]) {
+    await using home = await temporaryHome();
+    for (const name of ["README.md", "a.txt"]) await home.write(name, "hello world\n");
+    await using server = await startLlama({ contextWindow: 32_768 });
+    const model = { params: { temperature: 0 }, max_tokens: 64, tool_calls: toolCalls, context_window: 32_768 };
+    await configureLlama(home, server, { model });
+    await using client = startClient(["--max-turns", "3"], { home });
+    const read = { prompt: 0, cached: 0 };
+    for (let turn = 0; turn < 12; turn++) {
+      await client.say(turn % 3 === 0 ? "Read README.md" : `Say hello for the ${turn}th time.`);
+      const { usage } = await client.result();
+      // What the first turn begins with nobody can have read before.
+      if (turn === 0) continue;
+      read.prompt += promptTokens(usage);
+      read.cached += usage.cache_read_input_tokens;
+    }
+    assert.ok(read.cached >= 0.95 * read.prompt, `${toolCalls}: ${read.cached} of ${read.prompt} tokens`);
+  }
 });
 
 Deno.test("a window that is not configured is the one that the server gives a slot", async () => {
