@@ -112,13 +112,14 @@ Deno.test("only what a local-endpoints line says exactly opts a host in", linux,
 });
 
 Deno.test("a nested marker, one above and a worktree's main tree opt nothing in", linux, async () => {
-  await using stage = await openStage({ git: true });
-  await stage.write("sub/.agentclisecret", "local-endpoints: 127.0.0.2\n");
-  await stage.write(`${stage.home.root}/.agentclisecret`, "local-endpoints: 127.0.0.2\n");
-  const played = await stage.play("rem", { script: READ });
-  assertSealed(played);
-  assertRefusedResult(played.results[0], "read");
-  await stage.write(".agentclisecret", `${MARKER}local-endpoints: 127.0.0.2\n`);
+  for (const place of ["sub", ".."]) {
+    await using stage = await openStage();
+    await stage.write(`${stage.project}/${place}/.agentclisecret`, "local-endpoints: 127.0.0.2\n");
+    const played = await stage.play("rem", { script: READ });
+    assertSealed(played);
+    assertRefusedResult(played.results[0], "read");
+  }
+  await using stage = await openStage({ git: true, marker: `${MARKER}local-endpoints: 127.0.0.2\n` });
   const tree = `${stage.home.root}/wt`;
   await stage.git("worktree", "add", "--quiet", "--detach", tree);
   stage.exempt(tree);

@@ -56,6 +56,11 @@ export class InodeIndex {
   readonly #ever = new Map<string, ProtectionRule>();
   readonly #ofGroup = new WeakMap<ProtectedGroup, readonly (Identified | null)[]>();
 
+  /** Takes a file that another session saw. */
+  recall(status: Pick<FileStatus, "device" | "inode" | "born">, rule: ProtectionRule): void {
+    if (status.inode !== 0) this.#ever.set(lastingIdentityOf(status), rule);
+  }
+
   /** Of what was seen last and hidden paths do not name. */
   get nameless(): readonly NamelessFile[] {
     const nameless = [...this.#elsewhere.nameless];

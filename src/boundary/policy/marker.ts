@@ -1,9 +1,11 @@
 /** Where markers stand: at the project root, above it, below it, and in the main tree of a linked git worktree. */
 import { isForbidden, listDirectory, lstat } from "../../platform/files.ts";
-import { realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { lstatInPlace, realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
 import { basename, dirname, join, normalize, resolve } from "../../platform/path.ts";
 import { type Marker, parseMarker } from "./marker_text.ts";
+import type { SeenMarker } from "./project_record_files.ts";
 import { readRegularFile } from "../reader.ts";
+import { quietly } from "../real_path.ts";
 
 /** The file that marks paths as protected. */
 export const MARKER_NAME = ".agentclisecret";
@@ -18,6 +20,10 @@ const WALK_WIDTH = 32;
 export interface MarkerState {
   /** Absolute paths of the marker files, nearest first. Empty: nothing is protected. */
   paths: string[];
+  /** The same with what they say, for the record of the project. */
+  seen: SeenMarker[];
+  /** The main tree, for a linked worktree of git. */
+  main: string | null;
   /** Valid `local-endpoints:` values of the root's own marker; no other marker may loosen. */
   localEndpoints: string[];
   /** One sentence each. */
@@ -84,19 +90,28 @@ export async function findMarkers(root: string): Promise<MarkerState> {
   const main = mainTree(root);
   const paths = [...new Set([...await markersAbove(root), ...main === null ? [] : await markersAbove(main)])];
   const own = join(root, MARKER_NAME);
-  const state: MarkerState = { paths, localEndpoints: [], warnings: [] };
+  const state: MarkerState = { paths, seen: [], main, localEndpoints: [], warnings: [] };
   for (const path of paths) {
     const marker = readMarker(path);
-    if (path === own) state.localEndpoints = marker.localEndpoints;
-    else if (marker.localEndpoints.length > 0) {
-      marker.warnings.push("local-endpoints counts only in the marker of the project root; it has no effect here");
-    }
+    state.seen.push({ path, lines: marker.entries.map(({ tier, path: pattern }) => ({ tier, pattern })) });
+    const problem = marker.localEndpoints.length === 0 ? null : endpointProblem(path, own);
+    if (problem !== null) marker.warnings.push(`local-endpoints has no effect: ${problem}`);
+    else state.localEndpoints.push(...marker.localEndpoints);
     state.warnings.push(...marker.warnings.map((warning) => `${path}: ${warning}`));
     if (marker.damaged !== undefined) state.damaged ??= `${path}: ${marker.damaged}`;
   }
   // A marker that cannot be relied on must not open anything either.
   if (state.damaged !== undefined) state.localEndpoints = [];
   return state;
+}
+
+/** Why a marker opens nothing: another one than the root's, or a file that can be written under another name. */
+function endpointProblem(path: string, own: string): string | null {
+  if (path !== own) return "it counts only in the marker of the project root";
+  const status = quietly(() => lstatInPlace(path));
+  return status?.kind === "file" && status.links === 1
+    ? null
+    : "the marker is a link or has a second name; make it a plain file of its own";
 }
 
 /**

@@ -24,10 +24,10 @@ export function markerValue(path: string): string {
 }
 
 /**
- * Appends `no-cloud:` lines to the marker of `root`, which is made when there is none; everything in it stays as it is.
- * Throws `usage` when it is damaged or no plain file, or when the system refuses.
+ * Appends lines to the marker of `root`, which is made when there is none; everything in it stays as it is. Throws `usage`
+ * when it is damaged or no plain file, or when the system refuses.
  */
-export async function addToMarker(root: string, values: readonly string[]): Promise<void> {
+export async function addToMarker(root: string, lines: readonly string[]): Promise<void> {
   const path = join(root, MARKER_NAME);
   const unusable = (reason: string) =>
     new AgentcliError("usage", `${path} was not changed: ${reason}`, { hint: "repair it with an editor first" });
@@ -43,7 +43,7 @@ export async function addToMarker(root: string, values: readonly string[]): Prom
   }
   const end = text.includes("\r\n") ? "\r\n" : "\n";
   const start = text === "" || /[\r\n]$/.test(text) ? text : text + end;
-  const added = values.map((value) => `no-cloud: ${value}${end}`).join("");
+  const added = lines.map((line) => line + end).join("");
   try {
     await writeAtomically(path, start + added, { mode: status?.mode ?? NEW_MARKER_MODE });
   } catch (error) {

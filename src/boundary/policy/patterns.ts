@@ -1,4 +1,5 @@
 /** The patterns that hold below one directory, and how far they have come on the way down. */
+import { nameBehindTemporary } from "../../platform/files.ts";
 import {
   begin,
   comparable,
@@ -75,6 +76,29 @@ export class Scope {
       progress,
     );
   }
+}
+
+/** What holds in one directory. */
+export interface Coverage {
+  /** Covers the directory and everything below it. */
+  covered: ProtectionRule | null;
+  /** Of those that may cover something below it. */
+  scopes: readonly Scope[];
+}
+
+/**
+ * The rule for a name in a directory. A file that is being written, or was when the program was killed, is covered as
+ * under the name that it shall get.
+ */
+export function ruleBelow(place: Coverage, name: string): ProtectionRule | null {
+  if (place.covered?.tier === "list-only" || place.scopes.length === 0) return place.covered;
+  const shall = nameBehindTemporary(name);
+  const found = ruleOfName(place, name);
+  return shall === null ? found : stricter(found, ruleOfName(place, shall));
+}
+
+function ruleOfName({ covered, scopes }: Coverage, name: string): ProtectionRule | null {
+  return scopes.reduce((found, scope) => stricter(found, scope.below(name).rule), covered);
 }
 
 /** A pattern whose beginning leads through links: where it really starts, and what is left of it there. */

@@ -1,8 +1,10 @@
-/** Which directory is the project. */
-import { isForbidden, lstat, realPath } from "../../platform/files.ts";
+/** Which directory is the project, and what holds there. */
+import { isForbidden, lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { MARKER_NAME } from "./marker.ts";
+import type { Home } from "../../platform/home.ts";
+import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
+import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
 
 /** Whether something of that name stands in the directory; a directory that may not be looked into has nothing. */
 async function holds(directory: string, name: string): Promise<boolean> {
@@ -43,4 +45,94 @@ export async function findProjectRoot(cwd: string, userHome: string | undefined)
     }
   }
   return start;
+}
+
+/** The real path of a directory. Throws `usage` for what is none. */
+export async function realDirectory(path: string): Promise<string> {
+  const real = await realPath(path);
+  if (real === null || (await stat(real))?.kind !== "directory") {
+    throw new AgentcliError("usage", `${path} is not a directory`, { hint: "name an existing directory" });
+  }
+  return normalize(real);
+}
+
+/** A project with its markers and what the home remembers of it. */
+export interface Project {
+  /** Real path. */
+  root: string;
+  /** As they stand; `localEndpoints` are those that have an effect. */
+  markers: MarkerState;
+  /** Of the root, and of each additional directory; none without a home. */
+  records: readonly ProjectRecord[];
+  /** One sentence each, for the user. */
+  notices: string[];
+}
+
+/**
+ * Opens the project at a root with additional directories, all of them real paths. With `create` what is seen for the
+ * first time is recorded in the home; null is a home that cannot be used.
+ */
+export async function openProject(
+  home: Home | null,
+  root: string,
+  { additional = [], create }: { additional?: readonly string[]; create: boolean },
+): Promise<Project> {
+  const markers = await findMarkers(root);
+  const open = async (directory: string, { seen, localEndpoints, main }: MarkerState) =>
+    home === null ? [] : [await openProjectRecord(home, directory, { seen, endpoints: localEndpoints, main, create })];
+  const own = await open(root, markers);
+  const others = await Promise.all(
+    additional.map(async (directory) => await open(directory, await findMarkers(directory))),
+  );
+  const records = [...own, ...others.flat()];
+  const { count, notices } = endpointsThatCount(root, { markers, records });
+  return {
+    root,
+    markers: { ...markers, localEndpoints: count },
+    records,
+    notices: [...records.flatMap(recordNotices), ...notices],
+  };
+}
+
+function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): string[] {
+  return [
+    ...movedFrom === null ? [] : [`the project ${movedFrom} is now at ${root}; what was known of it holds here`],
+    ...replaced
+      ? [
+        `${root} is another directory than the one that was known there; what was protected stays so ` +
+        "(agentcli secrets trust takes it as it is now)",
+      ]
+      : [],
+    ...problem === null ? [] : [`what the markers of ${root} say cannot be remembered: ${problem}`],
+  ];
+}
+
+/**
+ * Which `local-endpoints:` of the root's own marker have an effect: those that stood there at the first sight or that the
+ * user trusts. They open what that marker's own project holds: where a marker elsewhere protects something too, the user
+ * has to have said so.
+ */
+export function endpointsThatCount(
+  root: string,
+  { markers, records }: { markers: MarkerState; records: readonly ProjectRecord[] },
+): { count: string[]; notices: string[] } {
+  const [own, ...others] = records;
+  const foreign = [...markers.seen, ...own?.markers ?? []].filter(({ path, lines }) =>
+    lines.length > 0 && !isWithin(root, path)
+  );
+  const result = { count: [] as string[], notices: [] as string[] };
+  const told = (value: string, reason: string) =>
+    result.notices.push(
+      `${join(root, MARKER_NAME)}: "local-endpoints: ${value}" has no effect: ${reason}; ` +
+        "if that server is yours: agentcli secrets trust",
+    );
+  for (const value of new Set(markers.localEndpoints)) {
+    const closed = foreign.find(({ path }) => own?.opens(value, path) !== true)?.path ??
+      others.find((record) => record.known && !record.trustedEndpoints.includes(value))?.root;
+    if (own?.trustedEndpoints.includes(value) !== true) {
+      told(value, own?.outer ? `the project ${own.outer} holds this one` : "it is new in a project that is known");
+    } else if (closed !== undefined) told(value, `${closed} protects paths here too`);
+    else result.count.push(value);
+  }
+  return result;
 }

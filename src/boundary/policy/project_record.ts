@@ -5,7 +5,7 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
-import { isWithin } from "../../platform/path.ts";
+import { dirname, isWithin } from "../../platform/path.ts";
 import { headCommit } from "./git_branch.ts";
 import {
   absolutePath,
@@ -27,19 +27,29 @@ import {
   storedPath,
 } from "./project_record_files.ts";
 
+/** What is seen of a project when its record is opened. */
+export interface ProjectSight {
+  /** The markers at the root and above it. */
+  seen: readonly SeenMarker[];
+  /** The `local-endpoints:` of the root's own marker. */
+  endpoints: readonly string[];
+  /** The main tree, for a linked worktree of git: its record is looked at too. */
+  main?: string | null;
+}
+
 /**
  * The record of the project with this root (a real path), with all that is remembered of projects around it and inside
- * of it. Where no project is known this is one look. A project with a marker among `seen` is recorded at its first sight,
- * with `endpoints` (of the root's own marker) as trusted, unless a known project holds it; `create: false` shows what would
- * be recorded and writes nothing. What goes wrong is in {@link ProjectRecord.problem}.
+ * of it. Where no project is known this is one look. A project with a marker is recorded at its first sight, with its
+ * endpoints as trusted, unless a known project holds it; `create: false` shows what would be recorded and writes nothing.
+ * What goes wrong is in {@link ProjectRecord.problem}.
  */
 export async function openProjectRecord(
   home: Home,
   root: string,
-  options: { seen: readonly SeenMarker[]; endpoints: readonly string[]; create?: boolean },
+  sight: ProjectSight & { create?: boolean },
 ): Promise<ProjectRecord> {
   const record = new ProjectRecord(home, root);
-  await record.open(options);
+  await record.open(sight);
   return record;
 }
 
@@ -49,12 +59,15 @@ export class ProjectRecord {
   readonly #home: Home;
   /** Null until a marker was seen. */
   #own: RecordData | null = null;
-  /** Of a known project around this one, inside of it, or that was moved here: their rules hold too. */
+  /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
   #others: readonly KnownProject[] = [];
-  #outer: string | null = null;
-  #movedFrom: string | null = null;
-  #replaced = false;
   #problem: string | null = null;
+  /** The root of the known project that this one lies in; null when there is none, or this one was known before it. */
+  outer: string | null = null;
+  /** Where the project was when it was last seen, when that was elsewhere. */
+  movedFrom: string | null = null;
+  /** Another directory stands at the path of the project that is known: its rules hold, its trust does not. */
+  replaced = false;
 
   constructor(home: Home, root: string) {
     this.#home = home;
@@ -71,29 +84,25 @@ export class ProjectRecord {
     return this.#own !== null || this.#others.length > 0;
   }
 
-  /** The root of the known project that this one lies in; null when there is none, or this one was known before it. */
-  get outer(): string | null {
-    return this.#outer;
-  }
-
-  /** Where the project was when it was last seen, when that was elsewhere. */
-  get movedFrom(): string | null {
-    return this.#movedFrom;
-  }
-
-  /** Another directory stands at the path of the project that is known: its rules hold, its trust does not. */
-  get replaced(): boolean {
-    return this.#replaced;
-  }
-
   /** The commit that HEAD named when the project was first seen; null without one. */
   get firstHead(): string | null {
-    return this.#replaced ? null : this.#own?.firstHead ?? null;
+    return this.replaced ? null : this.#own?.firstHead ?? null;
   }
 
   /** The values of `local-endpoints:` that may have an effect here. */
   get trustedEndpoints(): readonly string[] {
-    return this.#replaced ? [] : this.#own?.endpoints ?? [];
+    return this.replaced ? [] : this.#own?.endpoints ?? [];
+  }
+
+  /** Whether an endpoint opens what a marker outside of the project protects: the user said so, here or there. */
+  opens(endpoint: string, marker: string): boolean {
+    if (!this.replaced && this.#own?.confirmed.includes(endpoint)) return true;
+    return this.#others.some(({ root, endpoints }) => root === dirname(marker) && endpoints.includes(endpoint));
+  }
+
+  /** What is remembered of this very project; null until a marker was seen. */
+  get own(): KnownProject | null {
+    return this.#own === null ? null : placedAt(this.root, this.#own);
   }
 
   /** The markers that were ever seen, with every line that ever stood in them. */
@@ -107,26 +116,20 @@ export class ProjectRecord {
   }
 
   get #all(): KnownProject[] {
-    return [...this.#own === null ? [] : [placedAt(this.root, this.#own)], ...this.#others];
+    return [...this.own === null ? [] : [this.own], ...this.#others];
   }
 
   /** Reads what is known, and records the project at its first sight. See {@link openProjectRecord}. */
-  async open(
-    { seen, endpoints, create = true }: {
-      seen: readonly SeenMarker[];
-      endpoints: readonly string[];
-      create?: boolean;
-    },
-  ): Promise<void> {
+  async open({ seen, endpoints, main = null, create = true }: ProjectSight & { create?: boolean }): Promise<void> {
     await this.#attempt(async () => {
-      await this.#find();
+      await this.#find(main);
       if (this.#own === null && seen.length > 0) {
-        const trusted = this.#outer === null ? endpoints : [];
+        const trusted = this.outer === null ? endpoints : [];
         const first = (data: RecordData, isNew: boolean) => this.#add(data, { seen, endpoints: isNew ? trusted : [] });
         if (create) await this.#change(first);
         else this.#own = this.#add(this.#blank(), { seen, endpoints: trusted });
       } else if (create) await this.#remember(seen);
-      if (create && this.#movedFrom !== null) await this.#change((data) => data);
+      if (create && this.movedFrom !== null) await this.#change((data) => data);
     });
   }
 
@@ -136,34 +139,37 @@ export class ProjectRecord {
   }
 
   /**
-   * What the user says: the markers as they stand are the rules from now on, these endpoints are trusted, and the derived
-   * files but for `keep` are released. Forgets a project without markers. Throws `home_unusable`.
+   * What the user says: the markers as they stand are the rules from now on, these endpoints are trusted (those that were
+   * `confirmed` also beside other markers), and derived files are released. Forgets a project without markers. Throws
+   * `home_unusable`.
    */
   async trust(
-    { seen, endpoints, keep = [] }: {
+    { seen, endpoints, confirmed }: {
       seen: readonly SeenMarker[];
       endpoints: readonly string[];
-      keep?: readonly string[];
+      confirmed: readonly string[];
     },
   ): Promise<void> {
     await this.#change((data) => {
-      const derived = data.derived.filter(({ path }) => keep.includes(absolutePath(this.root, path)));
-      if (seen.length === 0 && derived.length === 0) return null;
-      const { firstHead } = this.#replaced ? this.#blank() : data;
-      return this.#add({ ...data, ...identityOf(this.root), firstHead, markers: [], derived }, { seen, endpoints });
+      if (seen.length === 0) return null;
+      const { firstHead } = this.replaced ? this.#blank() : data;
+      const before = this.replaced ? [] : data.confirmed.filter((value) => endpoints.includes(value));
+      const now = { ...data, ...identityOf(this.root), firstHead, markers: [], derived: [], endpoints: [] };
+      return this.#add({ ...now, confirmed: [...new Set([...before, ...confirmed])] }, { seen, endpoints });
     });
-    this.#replaced = false;
+    this.replaced = false;
   }
 
-  /** Trusts these endpoints besides those of before. Throws `home_unusable`. */
-  async trustEndpoints(values: readonly string[]): Promise<void> {
-    const { trustedEndpoints } = this;
+  /** Trusts an endpoint besides those of before. Throws `home_unusable`. */
+  async trustEndpoint(value: string): Promise<void> {
+    const { trustedEndpoints, replaced } = this;
     await this.#change((data) => ({
       ...data,
       ...identityOf(this.root),
-      endpoints: [...new Set([...trustedEndpoints, ...values])],
+      endpoints: [...new Set([...trustedEndpoints, value])],
+      confirmed: [...new Set([...replaced ? [] : data.confirmed, value])],
     }));
-    this.#replaced = false;
+    this.replaced = false;
   }
 
   /** Whether the user allowed a fragment of protected content to leave. */
@@ -211,37 +217,36 @@ export class ProjectRecord {
     }
   }
 
-  async #find(): Promise<void> {
+  async #find(main: string | null): Promise<void> {
     if (!await anyProtectedProject(this.#home)) return;
-    const index = await readIndex(this.#home);
     const here = identityOf(this.root);
     const others: KnownProject[] = [];
     let moved: RecordData | null = null;
-    for (const [id, known] of Object.entries(index)) {
+    for (const [id, known] of Object.entries(await readIndex(this.#home))) {
       const isHere = known.root === this.root;
       const isSame = !isHere && isSameDirectory(known, here);
       const isOuter = !isHere && isWithin(known.root, this.root);
-      if (!isHere && !isSame && !isOuter && !isWithin(this.root, known.root)) continue;
+      if (!isHere && !isSame && !isOuter && known.root !== main && !isWithin(this.root, known.root)) continue;
       const data = await readRecord(this.#home, id);
       if (data === null) continue;
       if (isHere) this.#own = data;
       else if (isSame) moved = data;
       else {
-        if (isOuter && (this.#outer === null || isWithin(this.#outer, known.root))) this.#outer = known.root;
-        others.push(placedAt(known.root, data));
+        if (isOuter && (this.outer === null || isWithin(this.outer, known.root))) this.outer = known.root;
+        others.push(heldBy(known.root, data));
       }
     }
     this.#others = others;
     if (this.#own !== null) {
-      this.#replaced = here.inode !== this.#own.inode || here.born !== this.#own.born;
-      if (moved !== null) others.push(placedAt(this.root, moved));
+      this.replaced = here.inode !== this.#own.inode || here.born !== this.#own.born;
+      if (moved !== null) others.push(heldBy(this.root, moved));
     } else if (moved !== null) {
       this.#own = moved;
       // Mounted at two places, it was not moved.
-      if (!isSameDirectory(identityOf(moved.root), here)) this.#movedFrom = moved.root;
+      if (!isSameDirectory(identityOf(moved.root), here)) this.movedFrom = moved.root;
     }
     // Known before the project around it was: its trust was given to it as it stands.
-    if (this.#own !== null) this.#outer = null;
+    if (this.#own !== null) this.outer = null;
   }
 
   async #remember(seen: readonly SeenMarker[]): Promise<void> {
@@ -261,6 +266,7 @@ export class ProjectRecord {
       firstHead: headCommit(this.root),
       markers: [],
       endpoints: [],
+      confirmed: [],
       salt: crypto.randomUUID(),
       allowed: [],
       derived: [],
@@ -288,10 +294,16 @@ export class ProjectRecord {
   ): Promise<void> {
     this.#own = await changeRecord(
       this.#home,
-      { root: this.root, moved: this.#movedFrom, before: this.#own },
+      { root: this.root, moved: this.movedFrom, before: this.#own },
       (data) => work(data ?? this.#blank(), data === null),
     );
   }
+}
+
+/** Of another project what lies in it: what it remembers of markers around it is for itself to forget. */
+function heldBy(root: string, data: RecordData): KnownProject {
+  const known = placedAt(root, data);
+  return { ...known, markers: known.markers.filter(({ path }) => isWithin(root, path)) };
 }
 
 function isSameLine(one: RecordedLine, other: RecordedLine): boolean {

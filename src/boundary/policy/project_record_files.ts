@@ -68,6 +68,8 @@ export interface RecordData extends Known {
   firstHead: string | null;
   markers: RecordedMarker[];
   endpoints: string[];
+  /** Those of the endpoints that the user has named himself: they open what other markers protect in the project too. */
+  confirmed: string[];
   salt: string;
   allowed: string[];
   derived: DerivedFile[];
@@ -76,11 +78,13 @@ export interface RecordData extends Known {
 /** The projects by id. */
 export type Index = Record<string, Known>;
 
-/** A project that the home knows, for whoever hides what it protects. */
+/** What is remembered of a project that the home knows. */
 export interface KnownProject {
   root: string;
   markers: readonly RecordedMarker[];
   derived: readonly DerivedFile[];
+  /** The values of `local-endpoints:` that have an effect there. */
+  endpoints: readonly string[];
 }
 
 /** The file of a record, relative to the home. */
@@ -166,9 +170,10 @@ function tooLarge(root: string): AgentcliError {
 
 function isRecord(data: unknown): data is RecordData {
   if (typeof data !== "object" || data === null) return false;
-  const { format, root, markers, endpoints, allowed, derived, salt } = data as Partial<RecordData>;
-  return format === FORMAT && typeof root === "string" && typeof salt === "string" && Array.isArray(endpoints) &&
-    Array.isArray(allowed) && Array.isArray(derived) && derived.every(({ path }) => typeof path === "string") &&
+  const { format, root, markers, endpoints, confirmed, allowed, derived, salt } = data as Partial<RecordData>;
+  return format === FORMAT && typeof root === "string" && typeof salt === "string" &&
+    [endpoints, confirmed, allowed].every(Array.isArray) &&
+    Array.isArray(derived) && derived.every(({ path }) => typeof path === "string") &&
     Array.isArray(markers) && markers.every(({ path, lines }) => typeof path === "string" && Array.isArray(lines));
 }
 
@@ -177,10 +182,11 @@ function knownOf({ root, device, inode, born }: RecordData): Known {
 }
 
 /** A record as seen from where its project lies now. */
-export function placedAt(root: string, { markers, derived }: RecordData): KnownProject {
+export function placedAt(root: string, { markers, derived, endpoints }: RecordData): KnownProject {
   const place = (path: string) => absolutePath(root, path);
   return {
     root,
+    endpoints,
     markers: markers.map((marker) => ({ ...marker, path: place(marker.path) })),
     derived: derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
   };

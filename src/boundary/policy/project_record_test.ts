@@ -73,10 +73,10 @@ Deno.test("what a marker said is remembered when its line, or the marker, is gon
     Deno.removeSync(`${root}/.agentclisecret`);
     const none = await openProjectRecord(home, root, NOTHING);
     assert.deepEqual(patternsOf(none.markers), [".env", "keys", "new"]);
-    await none.trust({ seen: [marker(root, "new")], endpoints: ["gpu.lan"] });
+    await none.trust({ seen: [marker(root, "new")], endpoints: ["gpu.lan"], confirmed: [] });
     const told = await openProjectRecord(home, root, NOTHING);
     assert.deepEqual([patternsOf(told.markers), told.trustedEndpoints], [["new"], ["gpu.lan"]]);
-    await told.trust(NOTHING);
+    await told.trust({ ...NOTHING, confirmed: [] });
     assert.equal(await anyProtectedProject(home), false);
     assert.equal((await openProjectRecord(home, root, NOTHING)).known, false);
   }));
@@ -103,7 +103,7 @@ Deno.test("a project below a known one trusts no endpoint by itself, one that wa
     const inner = await openProjectRecord(home, after, { seen: [marker(after, "b")], endpoints: ["cloud.example"] });
     assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
     assert.deepEqual(patternsOf(inner.markers), [".env", "b"], "the rules around it hold");
-    await inner.trustEndpoints(["cloud.example"]);
+    await inner.trustEndpoint("cloud.example");
     const known = await openProjectRecord(home, after, NOTHING);
     assert.deepEqual(known.trustedEndpoints, ["cloud.example"]);
     assert.deepEqual((await openProjectRecord(home, before, NOTHING)).trustedEndpoints, ["gpu.lan"]);
@@ -149,7 +149,7 @@ Deno.test(
       const second = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
       assert.deepEqual([second.replaced, second.trustedEndpoints], [true, []]);
       assert.deepEqual(patternsOf(second.markers), [".env", "other"]);
-      await second.trust({ seen, endpoints: ["gpu.lan"] });
+      await second.trust({ seen, endpoints: ["gpu.lan"], confirmed: [] });
       const third = await openProjectRecord(home, root, NOTHING);
       assert.deepEqual([third.replaced, third.trustedEndpoints, patternsOf(third.markers)], [false, ["gpu.lan"], [
         "other",
@@ -186,7 +186,6 @@ Deno.test("derived files are recorded until they are released", () =>
     assert.deepEqual(again.derived.map(({ path }) => path).sort(), [`${root}/a`, `${root}/b`]);
     assert.equal(again.derived[0]?.source, `${root}/.env`);
     await again.releaseDerived([`${root}/a`]);
-    await again.trust({ seen: [], endpoints: [], keep: [`${root}/b`] });
     const kept = await openProjectRecord(home, root, NOTHING);
     assert.deepEqual(kept.derived.map(({ path }) => path), [`${root}/b`]);
   }));

@@ -3,12 +3,13 @@
  * add up, and count in linked worktrees of git too. Within a session the set only grows. Source: specification of the
  * boundary, "The marker" and "Reading".
  */
-import { type FileStatus, nameBehindTemporary } from "../../platform/files.ts";
-import { lstatInPlace, realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
-import { basename, dirname, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
+import type { FileStatus } from "../../platform/files.ts";
+import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import type { DirectoryClock } from "./directory_cache.ts";
 import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
-import { Patterns, plainStart, Scope } from "./patterns.ts";
+import type { MarkerEntry } from "./marker_text.ts";
+import { type Coverage, Patterns, plainStart, ruleBelow, Scope } from "./patterns.ts";
 import { compilePathGlob, globOfName } from "./protected_pattern.ts";
 import { type ExternalFile, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { InodeIndex, type NamelessFile } from "./inode_index.ts";
@@ -22,15 +23,13 @@ import {
   ProtectedTree,
   type Standing,
 } from "./protected_tree.ts";
+import type { DerivedFile, RecordedMarker, SeenMarker } from "./project_record_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
+import { realOrNamed } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
 
 /** What holds in one directory. */
-interface Place {
-  /** Covers the directory and everything below it. */
-  covered: ProtectionRule | null;
-  /** Of those that may cover something below it. */
-  scopes: readonly Scope[];
+interface Place extends Coverage {
   /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
   worktree: { at: string; main: string } | null;
 }
@@ -38,9 +37,14 @@ interface Place {
 /** What was learnt of one marker. */
 interface KnownMarker {
   patterns: Patterns;
-  /** Lines already taken, as `tier path`. */
-  lines: Set<string>;
-  rules: ProtectionRule[];
+  /** By `tier path`. */
+  rules: Map<string, ProtectionRule>;
+}
+
+/** What the home remembers: rules that hold whatever the markers say now, and copies of protected files. */
+export interface Remembered {
+  readonly markers: readonly RecordedMarker[];
+  readonly derived: readonly DerivedFile[];
 }
 
 function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
@@ -59,7 +63,7 @@ export class ProtectedSet {
   readonly #tree: ProtectedTree;
   readonly #markers = new Map<string, KnownMarker>();
   /** Patterns that hold below a directory because a link of a marker's line leads there. */
-  readonly #moved = new Map<string, { patterns: Patterns; lines: Set<string> }>();
+  readonly #moved = new Map<string, KnownMarker>();
   readonly #warnings = new Set<string>();
   #damaged: ProtectionRule | null = null;
   /** Counts what was learnt: what was worked out before is worked out again. */
@@ -74,10 +78,18 @@ export class ProtectedSet {
   #identified: number | null = null;
 
   /** `roots` are real paths: the project root and the additional ones. */
-  constructor(roots: readonly string[], { clock }: { clock?: DirectoryClock } = {}) {
+  constructor(
+    roots: readonly string[],
+    { clock, remembered = [] }: { clock?: DirectoryClock; remembered?: readonly Remembered[] } = {},
+  ) {
     this.#roots = roots;
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
     this.#elsewhere = new ExternalPaths({ roots, follow: (real, rule) => this.follow(real, rule) });
+    for (const { path, lines } of remembered.flatMap(({ markers }) => markers)) {
+      const entries = lines.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
+      if (lines.length > 0) this.#take(path, { entries, remembered: true });
+    }
+    for (const { derived } of remembered) for (const file of derived) this.protectCopy(file);
   }
 
   /** Changes when a marker taught something new. */
@@ -178,7 +190,7 @@ export class ProtectedSet {
   }
 
   /** What a mask must hide: one entry for a whole directory, real paths, inside of the roots; and files without a path. */
-  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  // deno-lint-ignore require-await -- a promise, so that callers need not know that it is done in place
   async hidden(): Promise<HiddenPaths & { nameless: readonly NamelessFile[] }> {
     if (this.any) this.identify();
     return { ...this.#tree.hidden(), nameless: this.#identities.nameless };
@@ -188,7 +200,7 @@ export class ProtectedSet {
   get any(): boolean {
     const { files, directories } = this.#tree.hidden();
     if (files.length > 0 || directories.length > 0 || this.#damaged !== null) return true;
-    return [...this.#markers.values()].some(({ lines }) => lines.size > 0);
+    return [...this.#markers.values()].some(({ rules }) => rules.size > 0);
   }
 
   /**
@@ -206,7 +218,12 @@ export class ProtectedSet {
 
   /** Every line that protects something, of the markers that were met; a damaged marker is in {@link damaged}. */
   get rules(): readonly ProtectionRule[] {
-    return [...this.#markers.values()].flatMap(({ rules }) => rules);
+    return [...this.#markers.values()].flatMap(({ rules }) => [...rules.values()]);
+  }
+
+  /** The markers that were met with their rules, for the record of the project. */
+  get seen(): readonly SeenMarker[] {
+    return [...this.#markers].map(([path, { rules }]) => ({ path, lines: [...rules.values()] }));
   }
 
   /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
@@ -223,6 +240,15 @@ export class ProtectedSet {
    */
   get ignoreFiles(): readonly IgnoreFile[] | null {
     return this.#tree.ignoreFiles;
+  }
+
+  /** Protects a file that holds content of a protected one. */
+  protectCopy(file: DerivedFile): void {
+    const source = this.rule(file.source);
+    const marker = source?.marker ?? file.source;
+    const rule: ProtectionRule = { tier: "no-cloud", pattern: file.path, marker, line: 0, copyOf: file.source };
+    this.follow(file.path, rule);
+    this.#identities.recall(file, rule);
   }
 
   /** Notes that a link at a covered place leads to `real`: that is covered too. */
@@ -263,8 +289,8 @@ export class ProtectedSet {
 
   /** All rules that hold somewhere in the roots, to be compared; `worktrees` may bring those of another tree. */
   #rulesAsText(worktrees: readonly string[]): string {
-    const linesOf = (known: ReadonlyMap<string, { lines: Set<string> }>) =>
-      [...known].map(([place, { lines }]) => [place, [...lines].sort()] as const)
+    const linesOf = (known: ReadonlyMap<string, KnownMarker>) =>
+      [...known].map(([place, { rules }]) => [place, [...rules.keys()].sort()] as const)
         .filter(([, lines]) => lines.length > 0).sort(([one], [other]) => one < other ? -1 : 1);
     const mains = [...this.#roots, ...worktrees].map((at) => [at, this.#placeOf(at).worktree?.main ?? null]);
     return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
@@ -316,11 +342,7 @@ export class ProtectedSet {
   #learn(path: string): void {
     if (this.#read.has(path)) return;
     this.#read.add(path);
-    let known = this.#markers.get(path);
-    if (known === undefined) {
-      this.#markers.set(path, known = { patterns: new Patterns(), lines: new Set(), rules: [] });
-      this.#version++;
-    }
+    if (!this.#markers.has(path)) this.#take(path, { entries: [], remembered: false });
     // One that was there and is gone still protects what it did.
     if (presentOrForbidden(() => lstatInPlace(path)) === null) return;
     const marker = readMarker(path);
@@ -329,15 +351,25 @@ export class ProtectedSet {
       this.#damaged = { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged: marker.damaged };
       this.#version++;
     }
-    for (const entry of marker.entries) {
-      const rule: ProtectionRule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
-      const line = `${entry.tier} ${entry.path}`;
-      if (!known.lines.has(line)) {
-        known.lines.add(line);
-        known.rules.push(rule);
+    this.#take(path, { entries: marker.entries, remembered: false });
+  }
+
+  #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
+    let known = this.#markers.get(path);
+    if (known === undefined) {
+      this.#markers.set(path, known = { patterns: new Patterns(), rules: new Map() });
+      this.#version++;
+    }
+    for (const entry of entries) {
+      const key = `${entry.tier} ${entry.path}`;
+      let rule = known.rules.get(key);
+      if (rule === undefined) {
+        rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
+        if (remembered) rule.remembered = true;
+        known.rules.set(key, rule);
         this.#version++;
         for (const glob of compilePathGlob(entry.path)) known.patterns.add(rule, glob);
-      }
+      } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
       this.#followStart(dirname(path), rule);
     }
   }
@@ -358,31 +390,10 @@ export class ProtectedSet {
     line: { rule: ProtectionRule; key: string },
   ) {
     let known = this.#moved.get(moved.directory);
-    if (known === undefined) this.#moved.set(moved.directory, known = { patterns: new Patterns(), lines: new Set() });
-    if (known.lines.has(line.key)) return;
-    known.lines.add(line.key);
+    if (known === undefined) this.#moved.set(moved.directory, known = { patterns: new Patterns(), rules: new Map() });
+    if (known.rules.has(line.key)) return;
+    known.rules.set(line.key, line.rule);
     known.patterns.add(line.rule, moved.glob);
     this.#version++;
   }
-}
-
-/** A file that is being written, or was when the program was killed, is covered as under the name that it shall get. */
-function ruleBelow(place: Place, name: string): ProtectionRule | null {
-  if (place.covered?.tier === "list-only" || place.scopes.length === 0) return place.covered;
-  const shall = nameBehindTemporary(name);
-  const found = ruleOfName(place, name);
-  return shall === null ? found : stricter(found, ruleOfName(place, shall));
-}
-
-function ruleOfName({ covered, scopes }: Place, name: string): ProtectionRule | null {
-  return scopes.reduce((found, scope) => stricter(found, scope.below(name).rule), covered);
-}
-
-/** The real path of what may not exist yet: its existing part is resolved. */
-function realOrNamed(path: string): string {
-  // Links in a circle, and names that are too long, lead nowhere.
-  const real = presentOrForbidden(() => realPathInPlace(path));
-  if (real !== null && real !== "forbidden") return normalize(real);
-  const up = dirname(path);
-  return up === path ? path : join(realOrNamed(up), basename(path));
 }

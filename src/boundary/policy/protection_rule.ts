@@ -14,12 +14,20 @@ export interface ProtectionRule {
   line: number;
   /** Why the marker cannot be used: then it covers everything. */
   damaged?: string;
+  /** The line is gone, and still holds: only the user takes it back. */
+  remembered?: boolean;
+  /** Absolute path of the protected file whose content this file holds. */
+  copyOf?: string;
 }
 
 /** The rule as `.agentclisecret:3 no-cloud: .env`; the marker is named relative to `root` when it lies below it. */
 export function describeRule(rule: ProtectionRule, root: string): string {
   const marker = isWithin(root, rule.marker) ? relativeTo(root, rule.marker) : rule.marker;
   if (rule.damaged !== undefined) return `the marker ${marker} cannot be used: ${rule.damaged}`;
+  if (rule.copyOf !== undefined) {
+    return `it holds content of ${isWithin(root, rule.copyOf) ? relativeTo(root, rule.copyOf) : rule.copyOf}`;
+  }
+  if (rule.remembered) return `${marker}, remembered: ${rule.tier}: ${rule.pattern}`;
   if (rule.line === 0) return `${rule.pattern} can hold copies of what the marker ${marker} protects`;
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
 }

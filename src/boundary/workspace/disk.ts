@@ -6,6 +6,8 @@ import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
 import { findMarkers, MARKER_NAME, type MarkerState } from "../policy/marker.ts";
+import { endpointsThatCount, realDirectory } from "../policy/project.ts";
+import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../policy/protection_rule.ts";
 import { type CheckedFile, readChecked, readRegularFile } from "../reader.ts";
@@ -28,22 +30,16 @@ export interface WorkspaceOptions {
   home: string;
   /** The user's home, where start-up files lie; unless it is absolute, files named like them are write-protected everywhere. */
   userHome?: string | undefined;
-  /** Of the root, from `findMarkers`. */
+  /** Of the root, from `findMarkers` or `openProject`. */
   markers: MarkerState;
+  /** What the home remembers of the root and the additional directories. */
+  records?: readonly ProjectRecord[];
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
   /** Milliseconds since 1970, to tell which directories are at rest; tests set it. */
   now?: () => number;
   /** As for `HoldOptions`; false when absent. */
   ownProcess?: boolean;
-}
-
-async function realDirectory(path: string): Promise<string> {
-  const real = await realPath(path);
-  if (real === null || (await stat(real))?.kind !== "directory") {
-    throw new AgentcliError("usage", `${path} is not a directory`, { hint: "name an existing directory" });
-  }
-  return normalize(real);
 }
 
 /** A real path for what may not exist yet: its existing part is resolved. */
@@ -54,17 +50,13 @@ async function realOrNamed(path: string): Promise<string> {
   return up === path ? path : join(await realOrNamed(up), path.slice(path.lastIndexOf("/") + 1));
 }
 
-/** The way on for someone whose provider is not local. */
-function wayOn(root: string): string {
-  return `use a local model, or, when that server is yours, add a line "local-endpoints: <its host>" to ${
-    join(root, MARKER_NAME)
-  }`;
-}
+/** The way on for a person whose provider is not local. */
+const WAY_ON = "use a local model, or, when that server is yours: agentcli secrets add --local-endpoint <its host>";
 
-/** What makes a marker usable again; where the file itself is the trouble, no line that is added to it would. */
-function repairHint({ damaged, marker }: ProtectionRule, root: string): string {
+/** What makes a marker usable again. */
+function repairHint({ damaged, marker }: ProtectionRule): string {
   return damaged?.startsWith("line ")
-    ? `repair that line; or ${wayOn(root)}`
+    ? `repair that line of ${marker}, or use a local model`
     : `make ${marker} a readable text file again, or use a local model`;
 }
 
@@ -74,7 +66,7 @@ function damagedMarker(rule: ProtectionRule, given: { root: string; provider: st
     `${
       describeRule(rule, given.root)
     }; so everything counts as protected, and the provider "${given.provider}" is not local`,
-    { hint: repairHint(rule, given.root) },
+    { hint: repairHint(rule) },
   );
 }
 
@@ -92,10 +84,11 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     userHome: isAbsolute(options.userHome ?? "") ? await realOrNamed(normalize(options.userHome ?? "")) : null,
     provider: options.provider,
     localEndpoints: options.markers.localEndpoints,
+    records: options.records ?? [],
     now: options.now ?? Date.now,
     ownProcess: options.ownProcess ?? false,
   });
-  workspace.start();
+  await workspace.start();
   return workspace;
 }
 
@@ -108,6 +101,7 @@ interface Rules {
   provider: WorkspaceOptions["provider"];
   /** Opted in at the start. */
   localEndpoints: readonly string[];
+  records: readonly ProjectRecord[];
   now: () => number;
   ownProcess: boolean;
 }
@@ -119,6 +113,8 @@ class DiskWorkspace implements Workspace {
   /** Only ever falls. */
   #local: boolean;
   #localEndpoints: readonly string[];
+  /** The version of the protected set that the home knows. */
+  #remembered = -1;
   /** Whether files of a directory may be used, for directories that were asked about. */
   readonly #reach = new Map<string, boolean>();
 
@@ -127,7 +123,11 @@ class DiskWorkspace implements Workspace {
     this.#rules = rules;
     this.#local = rules.provider.local;
     this.#localEndpoints = rules.localEndpoints;
-    this.protection = new ProtectedSet([roots.root, ...roots.additional]);
+    this.protection = new ProtectedSet([roots.root, ...roots.additional], { remembered: rules.records });
+  }
+
+  get record(): ProjectRecord | undefined {
+    return this.#rules.records[0];
   }
 
   get root(): string {
@@ -151,22 +151,28 @@ class DiskWorkspace implements Workspace {
   }
 
   /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
-  start(): void {
+  async start(): Promise<void> {
     this.protection.start();
     if (!this.#local && this.protection.any) this.protection.identify();
-    this.#refuseDamaged();
+    await this.#remember();
+    this.#refuseUnsafe();
   }
 
   async refresh(): Promise<void> {
     this.protection.refresh();
+    await this.#remember();
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
-      const { localEndpoints } = await findMarkers(this.#roots.root);
-      this.#localEndpoints = this.#localEndpoints.filter((value) => localEndpoints.includes(value));
+      const markers = await findMarkers(this.#roots.root);
+      const { records } = this.#rules;
+      const now = records.length === 0
+        ? markers.localEndpoints
+        : endpointsThatCount(this.root, { markers, records }).count;
+      this.#localEndpoints = this.#localEndpoints.filter((value) => now.includes(value));
       const { baseUrl } = this.#rules.provider;
       this.#local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
-    this.#refuseDamaged();
+    this.#refuseUnsafe();
   }
 
   countsAsLocal(baseUrl: string): boolean {
@@ -175,14 +181,36 @@ class DiskWorkspace implements Workspace {
 
   becomeRemote(): void {
     this.#local = false;
-    this.#refuseDamaged();
+    this.#refuseUnsafe();
   }
 
-  #refuseDamaged(): void {
-    const { damaged } = this.protection;
-    if (damaged !== null && !this.#local) {
-      throw damagedMarker(damaged, { root: this.root, provider: this.#rules.provider.name });
+  /** Each marker belongs to the records of the roots that it lies in or above; any other one to the project's. */
+  async #remember(): Promise<void> {
+    const { version, seen } = this.protection;
+    if (version === this.#remembered) return;
+    this.#remembered = version;
+    const { records } = this.#rules;
+    const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
+    for (const [index, record] of records.entries()) {
+      const isOf = (path: string) =>
+        concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
+      await record.remember(seen.filter(({ path }) => isOf(path)));
     }
+  }
+
+  #refuseUnsafe(): void {
+    if (this.#local) return;
+    const { provider, records } = this.#rules;
+    const { damaged } = this.protection;
+    if (damaged !== null) throw damagedMarker(damaged, { root: this.root, provider: provider.name });
+    const problem = records.find((record) => record.problem !== null)?.problem;
+    if (problem === undefined || problem === null) return;
+    throw new AgentcliError(
+      "policy_refused",
+      `what the markers of this project say cannot be remembered (${problem}), and the provider "${provider.name}" ` +
+        "is not local",
+      { hint: "make the home a directory that can be written (agentcli doctor), or use a local model" },
+    );
   }
 
   ruleAt(path: ResolvedPath): ProtectionRule | null {
@@ -341,11 +369,11 @@ class DiskWorkspace implements Workspace {
       };
     }
     const message = `${named}, and the provider "${this.#rules.provider.name}" is not local`;
-    const hint = wayOn(this.root);
     return {
       refused: "protected",
-      message: `${message}. Go on without it, or tell the user to ${hint}`,
-      forUser: { message, hint },
+      // Never how to loosen a rule: that is for the person alone.
+      message: `${message}; go on without it`,
+      forUser: { message, hint: WAY_ON },
     };
   }
 }

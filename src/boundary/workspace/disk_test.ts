@@ -83,8 +83,9 @@ Deno.test("a provider that is not local reads what no marker covers, and is told
         assert.equal(refusal.refused, "protected");
         assert.match(
           refusal.message,
-          /^sub\/x is protected \(.*\.agentclisecret:\d no-cloud: .*x\), .*"prov".*local-endpoints/,
+          /^sub\/x is protected \(.*\.agentclisecret:\d no-cloud: .*x\), .*"prov" is not local; go on without it$/,
         );
+        assert.match(refusal.forUser?.hint ?? "", /local model.*secrets add --local-endpoint/);
         const local = await open();
         const found = await read(local, "sub/x") as LabelledBytes;
         assert.deepEqual([found.label, found.rule?.tier], ["no-cloud", "no-cloud"]);
@@ -130,7 +131,7 @@ Deno.test("a damaged marker anywhere keeps other providers out, and makes everyt
         await assert.rejects(open({ ...more, local: false }), (error: Error & { code?: string; hint?: string }) => {
           assert.equal(error.code, "policy_refused");
           assert.match(error.message, /\.agentclisecret cannot be used: line 1 names no path/);
-          assert.match(error.hint ?? "", /repair.*local model.*local-endpoints/);
+          assert.match(error.hint ?? "", /repair.*\.agentclisecret.*local model/);
           return true;
         });
         const workspace = await open(more);

@@ -1,6 +1,7 @@
 /** The part of the disk a session works on, as tools see it: paths resolved, files read and written under the rules. */
 import type { DirectoryEntry, FileStatus } from "../../platform/files.ts";
 import type { Label } from "../policy/label.ts";
+import type { ProjectRecord } from "../policy/project_record.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import type { ProtectionRule } from "../policy/protection_rule.ts";
 
@@ -54,6 +55,8 @@ export interface Workspace {
   readonly local: boolean;
   /** Which paths are protected, for sandboxes and scans; undefined where there is no disk. */
   readonly protection?: ProtectedSet | undefined;
+  /** What the home remembers of the project; undefined where there is no home or no disk. */
+  readonly record?: ProjectRecord | undefined;
   /**
    * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
    * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.

@@ -48,7 +48,7 @@ const configuration: Topic = {
     rows("Settings (agentcli config set):", SETTINGS.map(({ key, brief }) => [key, brief])),
     rows("Files of the home:", [
       ["providers.yaml", "providers, models, roles, settings"],
-      ["projects/", "sessions"],
+      ["projects/", "sessions, and what projects with a marker may do"],
       ["credentials.json", "keys, only with set-key --store file; credentials.key beside it opens them"],
       ["cache/", "what can be found out again"],
       ["undo/", "earlier versions of files that tools changed"],
@@ -121,6 +121,9 @@ const noCloud: Topic = {
       ["localhost, 127.0.0.1, [::1]", "always"],
       ["a host of local-endpoints", "host for any port, host:port for that one"],
     ]),
+    text(
+      "The home remembers each project that ever had a marker. A line that is taken out still protects, and a host of local-endpoints that was not there when the project was first seen has no effect, until you say so with `agentcli secrets trust`.",
+    ),
     text(
       "A loopback address does not say where the model runs: cloud models of Ollama and recognised gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the process that listens there where the system tells.",
     ),

@@ -2,8 +2,15 @@
 import { baseBytes } from "../../agent/chat_request.ts";
 import type { Session } from "../../agent/session.ts";
 import { byteLength } from "../../agent/tokens.ts";
+import type { MarkerState } from "../../boundary/policy/marker.ts";
 import { hasAllPermissions } from "../../platform/runtime.ts";
 import type { StoredSession } from "../../session/load.ts";
+
+/** Which hosts the project opts in. */
+export function endpointNotices({ localEndpoints, paths }: MarkerState): string[] {
+  if (localEndpoints.length === 0) return [];
+  return [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${paths[0]})`];
+}
 
 /** What the user must know of a session that was read back. */
 export function storedNotices(stored: StoredSession): string[] {

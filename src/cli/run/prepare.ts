@@ -17,7 +17,7 @@ import { chooseModel, type ChosenModel } from "./choose_model.ts";
 import { clientModel } from "./client_model.ts";
 import { knowServer } from "./find_server.ts";
 import { makeSession } from "./make_session.ts";
-import { breakdown, permissionNotices, serverNotices, storedNotices } from "./notices.ts";
+import { breakdown, endpointNotices, permissionNotices, serverNotices, storedNotices } from "./notices.ts";
 import { reachProviders } from "./provider_reach.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
@@ -67,7 +67,7 @@ export async function prepare(
   const { io, globals } = context;
   const { previous } = extras;
   const carried = previous === undefined ? null : await previous.release();
-  const surroundings = await findSurroundings(context);
+  const surroundings = await findSurroundings(context, options);
   const { home, configuration, markers } = surroundings;
   const opened = new AsyncDisposableStack();
   let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
@@ -127,6 +127,8 @@ export async function prepare(
       unusedServers: unused,
       notices: [
         ...configuration.warnings,
+        ...surroundings.notices,
+        ...endpointNotices(markers),
         ...markers.warnings,
         ...markers.damaged === undefined ? [] : [`${markers.damaged}; everything counts as protected`],
         ...chosen.notices,
@@ -181,7 +183,7 @@ async function openProject(
   { globals }: Context,
   { surroundings, chosen }: { surroundings: Surroundings; chosen: ChosenModel },
 ): Promise<Workspace> {
-  const { home, userHome, projectRoot, markers } = surroundings;
+  const { home, userHome, projectRoot, markers, records } = surroundings;
   const { provider, endpoint } = chosen;
   return await openWorkspace({
     root: projectRoot,
@@ -190,6 +192,7 @@ async function openProject(
     home: home.path,
     userHome,
     markers,
+    records,
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
     ownProcess: true,
   });

@@ -1,9 +1,11 @@
 /** What a session finds before a model is chosen: the home, the configuration, the project and its markers. */
-import { findMarkers, type MarkerState } from "../../boundary/policy/marker.ts";
-import { findProjectRoot } from "../../boundary/policy/project.ts";
+import type { MarkerState } from "../../boundary/policy/marker.ts";
+import { findProjectRoot, openProject, realDirectory } from "../../boundary/policy/project.ts";
+import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { Configuration } from "../../config/types.ts";
 import { type Home, openHome } from "../../platform/home.ts";
+import { resolve } from "../../platform/path.ts";
 import type { Context } from "../verb.ts";
 
 /** Where a session runs. */
@@ -15,25 +17,29 @@ export interface Surroundings {
   /** Real path. */
   projectRoot: string;
   markers: MarkerState;
+  records: readonly ProjectRecord[];
+  /** For stderr. */
+  notices: string[];
   /** The project has protected paths. */
   isProtected: boolean;
 }
 
-/** Reads configuration and markers. Throws `config_invalid`, `home_unusable` and, for the directory, `usage`. */
-export async function findSurroundings({ io, globals }: Context): Promise<Surroundings> {
+/**
+ * Reads configuration and markers; `addDir` are the directories of `--add-dir`. What is seen for the first time is recorded
+ * in the home. Throws `config_invalid`, `home_unusable` and, for directories, `usage`.
+ */
+export async function findSurroundings(
+  { io, globals }: Context,
+  { addDir = [] }: { addDir?: readonly string[] } = {},
+): Promise<Surroundings> {
   const home = await openHome(io);
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  const [configuration, { projectRoot, markers }] = await Promise.all([
-    loadConfiguration(home),
-    findProject(globals.cwd, userHome),
-  ]);
-  return { home, userHome, configuration, projectRoot, markers, isProtected: markers.paths.length > 0 };
-}
-
-async function findProject(
-  cwd: string,
-  userHome: string | undefined,
-): Promise<Pick<Surroundings, "projectRoot" | "markers">> {
-  const projectRoot = await findProjectRoot(cwd, userHome);
-  return { projectRoot, markers: await findMarkers(projectRoot) };
+  const find = async () => {
+    const root = await findProjectRoot(globals.cwd, userHome);
+    const additional = await Promise.all(addDir.map((directory) => realDirectory(resolve(globals.cwd, directory))));
+    return await openProject(home, root, { additional, create: true });
+  };
+  const [configuration, { root, markers, records, notices }] = await Promise.all([loadConfiguration(home), find()]);
+  const isProtected = markers.paths.length > 0 || records.some(({ known }) => known);
+  return { home, userHome, configuration, projectRoot: root, markers, records, notices, isProtected };
 }

@@ -1,7 +1,8 @@
 /** What the verbs look at: the project, its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
-import { findMarkers, type MarkerState } from "../../boundary/policy/marker.ts";
-import { findProjectRoot } from "../../boundary/policy/project.ts";
+import type { MarkerState } from "../../boundary/policy/marker.ts";
+import { findProjectRoot, openProject } from "../../boundary/policy/project.ts";
+import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
@@ -9,7 +10,9 @@ import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";
 import { DEMO } from "../../config/selector.ts";
 import { AgentcliError } from "../../errors.ts";
+import { realPath } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
+import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { warn } from "../say.ts";
 import type { Context } from "../verb.ts";
@@ -17,17 +20,37 @@ import type { Context } from "../verb.ts";
 /** The project. */
 export interface Scene {
   root: string;
+  /** The working directory as a real path, as the root is one. */
+  cwd: string;
   protection: ProtectedSet;
+  /** As they stand; `localEndpoints` are those that have an effect. */
   markers: MarkerState;
+  /** Null where there is no home that can be used. */
+  record: ProjectRecord | null;
+  /** For the user, one sentence each. */
+  notices: string[];
 }
 
-/** Looks at the project that the working directory is in. */
-export async function openScene({ io, globals }: Context): Promise<Scene> {
+/**
+ * Looks at the project that the working directory is in, as a session would find it. With `create` it is recorded in the
+ * home as one would do.
+ */
+export async function openScene(
+  { io, globals }: Context,
+  { create = false }: { create?: boolean } = {},
+): Promise<Scene> {
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  const root = await findProjectRoot(globals.cwd, userHome);
-  const protection = new ProtectedSet([root]);
+  // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
+  const home = create ? await openHome(io) : await openHome(io).catch(() => null);
+  const { root, markers, records, notices } = await openProject(
+    home,
+    await findProjectRoot(globals.cwd, userHome),
+    { create },
+  );
+  const protection = new ProtectedSet([root], { remembered: records });
   protection.start();
-  return { root, protection, markers: await findMarkers(root) };
+  const cwd = normalize(await realPath(globals.cwd) ?? globals.cwd);
+  return { root, cwd, protection, markers, record: records[0] ?? null, notices };
 }
 
 /** The provider of a session started here. */
@@ -87,8 +110,10 @@ export function ruleJson(rule: ProtectionRule, root: string): Record<string, unk
 }
 
 /** What is odd about the markers, on stderr. */
-export async function warnOfMarkers({ protection, markers }: Scene, context: Context): Promise<void> {
-  for (const warning of new Set([...protection.warnings, ...markers.warnings])) await warn(context, warning);
+export async function warnOfMarkers({ protection, markers, notices }: Scene, context: Context): Promise<void> {
+  for (const warning of new Set([...protection.warnings, ...markers.warnings, ...notices])) {
+    await warn(context, warning);
+  }
   const { damaged } = protection;
   if (damaged !== null) {
     await warn(context, `${damaged.marker} cannot be used (${damaged.damaged}); everything counts as protected`);

@@ -1,5 +1,5 @@
 /** `agentcli secrets …`: which paths are for local models alone. */
-import { text } from "../option.ts";
+import { list, text } from "../option.ts";
 import { group, verb } from "../verb.ts";
 
 const PATHS = {
@@ -13,16 +13,24 @@ export const SECRETS_OPTIONS = {
   model: text("PROVIDER[:MODEL]", "Tell of this provider instead of the one that is set", { completion: "model" }),
 } as const;
 
+export const ADD_OPTIONS = {
+  localEndpoint: list("HOST", "Let this host (host, host:port or [v6]:port) count as local here; may be given again"),
+} as const;
+
 export const secretsVerb = group({
   brief: "Show and extend what only local models may read",
   detail:
     "A file .agentclisecret marks paths: `no-cloud: <path>` for local models alone, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Content is never printed.",
   verbs: {
     add: verb({
-      brief: "Mark paths as no-cloud in the project's .agentclisecret",
-      arguments: [PATHS],
-      options: {},
-      examples: ["agentcli secrets add .env", "agentcli secrets add secrets 'keys/*.pem'"],
+      brief: "Mark paths as no-cloud in the project's .agentclisecret, or let a host count as local there",
+      arguments: [{ ...PATHS, optional: true }],
+      options: ADD_OPTIONS,
+      examples: [
+        "agentcli secrets add .env",
+        "agentcli secrets add secrets 'keys/*.pem'",
+        "agentcli secrets add --local-endpoint gpu-box:8000",
+      ],
       load: () => import("./add.ts"),
     }),
     list: verb({
@@ -38,6 +46,15 @@ export const secretsVerb = group({
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets check .env", "agentcli secrets check .env src --json"],
       load: () => import("./check.ts"),
+    }),
+    trust: verb({
+      brief: "Take the project's markers as they are now: lines that are gone, and hosts that are new",
+      detail:
+        "The home remembers what markers said, and which hosts counted as local when the project was first seen. A line that goes still protects, and a host that comes has no effect, until you say so here. With paths only these files are released: copies of protected content that a session left. Shows the difference and asks; without a terminal --yes is needed.",
+      arguments: [{ ...PATHS, brief: "A file that holds protected content and may be open again", optional: true }],
+      options: {},
+      examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json", "agentcli secrets trust notes.txt"],
+      load: () => import("./trust.ts"),
     }),
   },
 });
