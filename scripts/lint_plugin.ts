@@ -86,6 +86,19 @@ const nonNullReason: Deno.lint.Rule = {
   },
 };
 
+const slowTimer: Deno.lint.Rule = {
+  create(context) {
+    // A chat draws many times a second: there a timer that can be taken back is worth its start.
+    if (!isProgram(context.filename) || /[\\/]cli[\\/]chat[\\/]/.test(context.filename)) return {};
+    const message = "Its first use costs milliseconds of a start: take clock.sleep, or `after` of platform/sleep.ts.";
+    return {
+      "CallExpression > Identifier[name=/^set(Timeout|Interval)$/]"(node: Deno.lint.Identifier) {
+        context.report({ node, message });
+      },
+    };
+  },
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "house",
   rules: {
@@ -93,6 +106,7 @@ const plugin: Deno.lint.Plugin = {
     "module-state": moduleState,
     "import-work": importWork,
     "non-null-reason": nonNullReason,
+    "slow-timer": slowTimer,
   },
 };
 export default plugin;

@@ -14,6 +14,7 @@ const BAD: [string, string][] = [
   ["start();", "house/import-work"],
   ["const a = await start();", "house/import-work"],
   ["export const a = (b: string[]) => b[0]!;", "house/non-null-reason"],
+  ["export const a = (b: () => void) => setTimeout(b, 9);", "house/slow-timer"],
 ];
 
 for (const [source, rule] of BAD) {
@@ -31,6 +32,10 @@ const GOOD = [
 for (const source of GOOD) {
   Deno.test(`lint passes: ${source.replaceAll("\n", " ")}`, () => assert.deepEqual(rulesBroken(source), []));
 }
+
+Deno.test("a chat may have timers that are taken back", () => {
+  assert.deepEqual(rulesBroken("export const a = (b: () => void) => setInterval(b, 9);", "/x/src/cli/chat/a.ts"), []);
+});
 
 Deno.test("tests may keep state and use ! freely", () => {
   assert.deepEqual(rulesBroken("let a = b!;\nstart();", "/x/src/agent/a_test.ts"), []);

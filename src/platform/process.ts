@@ -2,6 +2,7 @@
 import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPath, stat } from "./files.ts";
+import { after } from "./sleep.ts";
 
 /** Where a piece of output came from. */
 export type OutputStream = "stdout" | "stderr";
@@ -93,16 +94,6 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
   const enough = after(milliseconds, resolve);
   await Promise.race([work, promise]);
   enough();
-}
-
-/**
- * Calls `over` after so many milliseconds, unless what it gives is called before: that a process has such a timer does not
- * keep it alive. Not by `setTimeout`, whose first use costs 4 ms (measured with Deno 2.9.6).
- */
-function after(milliseconds: number, over: () => void): () => void {
-  const timer = AbortSignal.timeout(Math.max(0, Math.ceil(milliseconds)));
-  timer.addEventListener("abort", over, { once: true });
-  return () => timer.removeEventListener("abort", over);
 }
 
 function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStream, options: ProcessOptions) {

@@ -1,5 +1,6 @@
 /** Starting a process as the leader of a group of its own, and ending it with everything it started. */
 import { stat } from "./files.ts";
+import { after } from "./sleep.ts";
 
 /** A process that {@link spawnLeader} started. */
 export interface GroupLeader {
@@ -73,7 +74,7 @@ export async function endGroup(leader: GroupLeader, graceMs: number): Promise<bo
 }
 
 function look(): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  return new Promise((resolve) => void after(LOOK_MS, resolve));
 }
 
 /** Returns whether neither the group nor its leader is there. A group that is stopped is woken by that: it has to end. */

@@ -1,5 +1,6 @@
 /** One small question to a server whose answer is read whole: bounded in time and in size. */
 import { AgentcliError } from "../errors.ts";
+import { after } from "../platform/sleep.ts";
 import type { HttpDoor } from "./http.ts";
 import type { ReceivedHeaders } from "./http_head.ts";
 import type { Endpoint } from "./types.ts";
@@ -72,16 +73,16 @@ export async function withDeadline<T>(
   };
   const relay = () => end(outer?.reason);
   outer?.addEventListener("abort", relay, { once: true });
-  const timer = setTimeout(
-    () => end(new AgentcliError("provider_timeout", `no answer within ${Math.round(timeoutMs)} ms`)),
+  const inTime = after(
     timeoutMs,
+    () => end(new AgentcliError("provider_timeout", `no answer within ${Math.round(timeoutMs)} ms`)),
   );
   try {
     return await Promise.race([work(controller.signal), ended.promise]);
   } catch (error) {
     throw controller.signal.aborted ? controller.signal.reason : error;
   } finally {
-    clearTimeout(timer);
+    inTime();
     outer?.removeEventListener("abort", relay);
   }
 }

@@ -11,6 +11,9 @@ export interface Progress {
   stop(): Promise<void>;
 }
 
+/** Why a wait ends: without a reason of ours the runtime makes an error, with a stack. */
+const OVER = "over";
+
 /**
  * Shows nothing where stderr is no terminal or quiet was asked for. A dumb terminal cannot take a line away: it gets one
  * for each wait, which stays.
@@ -20,15 +23,22 @@ export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options
     return { start: () => {}, note: () => {}, stop: () => Promise.resolve() };
   }
   const dumb = io.env("TERM") === "dumb";
-  let timer: ReturnType<typeof setInterval> | undefined;
+  /** Until the signal is aborted. */
+  const everySecond = async (act: () => void, signal: AbortSignal) => {
+    for (;;) {
+      await io.clock.sleep(1000, signal);
+      act();
+    }
+  };
+  let waiting: AbortController | null = null;
   let drawn = false;
   let note = "";
   return {
     start(label) {
-      if (timer !== undefined) return;
+      if (waiting !== null) return;
       const started = io.clock.monotonic();
       note = "";
-      timer = setInterval(() => {
+      const draw = () => {
         if (dumb) {
           if (!drawn) void io.stderr.write(`${label} ...\n`).catch(() => {});
           drawn = true;
@@ -38,13 +48,15 @@ export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options
         drawn = true;
         const line = `${label}, ${seconds} s${note}`.slice(0, io.stderr.columns() - 1);
         void io.stderr.write(`\r\x1b[K${line}`).catch(() => {});
-      }, 1000);
+      };
+      waiting = new AbortController();
+      everySecond(draw, waiting.signal).catch(() => {});
     },
     note: (text) => void (note = ` ${text}`),
     async stop() {
-      if (timer === undefined) return;
-      clearInterval(timer);
-      timer = undefined;
+      if (waiting === null) return;
+      waiting.abort(OVER);
+      waiting = null;
       if (drawn && !dumb) await io.stderr.write("\r\x1b[K");
       drawn = false;
     },
