@@ -63,5 +63,6 @@ async function admitRequest(
     model.local = false;
   }
   admit({ kind: "provider", name: provider, local: false }, outgoing);
-  await session.scanner?.checkRequest(request, { provider });
+  const released = items.filter((item) => item.kind === "user").filter(({ isReleased }) => isReleased === true);
+  await session.scanner?.checkRequest(request, { provider, released });
 }

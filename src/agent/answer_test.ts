@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
-import { replyOf, testSession, testTool, turnOptions, words, wordsAt } from "../../tests/helpers/agent_session.ts";
-import { type AskModel, runTurn } from "./turn.ts";
+import {
+  replyOf,
+  runPrompt,
+  testSession,
+  testTool,
+  turnOptions,
+  words,
+  wordsAt,
+} from "../../tests/helpers/agent_session.ts";
+import { type AskModel } from "./turn.ts";
 
 const tools = [testTool("Fail", () => new Error("that did not work"))];
 
@@ -12,7 +20,7 @@ Deno.test("an answer is asked for once after reasoning alone, and its lack is an
       seen.push(wordsAt(request, -1));
       return Promise.resolve(replyOf({ reasoning: "hm", finish }));
     };
-    const result = await runTurn(session, words("go"), turnOptions(model));
+    const result = await runPrompt(session, words("go"), turnOptions(model));
     assert.equal(result.errorCode, "empty_reply");
     assert.equal(seen.length, 2);
     assert.match(seen[1] ?? "", wording);
@@ -24,7 +32,7 @@ Deno.test("eight failed calls in a row end the turn; at the fifth the model is t
   let asked = 0;
   const model: AskModel = () => Promise.resolve(replyOf({ calls: [{ name: "Fail", input: { path: `${asked++}` } }] }));
   const options = turnOptions(model);
-  const result = await runTurn(session, words("go"), options);
+  const result = await runPrompt(session, words("go"), options);
   assert.equal(result.errorCode, "loop_detected");
   assert.equal(result.exitCode, 7);
   assert.equal(asked, 8);
@@ -43,7 +51,7 @@ Deno.test("many wrong calls in one reply do not end the turn", async () => {
         ? { calls: Array.from({ length: 10 }, (_, at) => ({ name: "Fail", input: { path: `${at}` } })) }
         : { text: "I see." },
     ));
-  assert.equal((await runTurn(session, words("go"), turnOptions(model))).outcome, "success");
+  assert.equal((await runPrompt(session, words("go"), turnOptions(model))).outcome, "success");
 });
 
 Deno.test("a call in a session without tools is answered by a whole sentence", async () => {
@@ -52,7 +60,7 @@ Deno.test("a call in a session without tools is answered by a whole sentence", a
   const model: AskModel = () =>
     Promise.resolve(replyOf(asked++ === 0 ? { calls: [{ name: "Write", input: {} }] } : { text: "I see." }));
   const options = turnOptions(model);
-  await runTurn(session, words("go"), options);
+  await runPrompt(session, words("go"), options);
   const told = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);
   assert.deepEqual(told, ['There is no tool "Write". There are none in this session; answer in words.']);
 });
@@ -70,7 +78,7 @@ Deno.test("calls above the limit of one reply are told to the user and, behind t
         : replyOf({ text: "I see." }),
     );
   const options = turnOptions(model);
-  assert.equal((await runTurn(session, words("go"), options)).outcome, "success");
+  assert.equal((await runPrompt(session, words("go"), options)).outcome, "success");
   const notices = options.events.flatMap((event) => event.kind === "notice" ? [event.text] : []);
   assert.deepEqual(notices, ["the reply asked for more calls than one reply may: 2 are run, 7 left out"]);
   const results = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);

@@ -1,5 +1,4 @@
 /** Compaction: a summary takes the place of the older part of a session. */
-import { admit } from "../boundary/policy/gate.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { SessionItem, UserItem } from "../session/item.ts";
 import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
@@ -12,6 +11,7 @@ import type { SessionMemory } from "../tools/tool.ts";
 import { repeatsDetected } from "./guards.ts";
 import { limitsOf } from "./limits.ts";
 import { tellBreak } from "./prefix_break.ts";
+import { AgentcliError } from "../errors.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import type { SideModel } from "./server.ts";
 import { type Session, sessionLabel } from "./session.ts";
@@ -129,8 +129,22 @@ async function askForSummary(
   given: { session: Session; options: CompactOptions; label: Label },
 ): Promise<string | null> {
   const { session, options, label } = given;
-  const model = await compactModelFor(session, { options, label });
-  admit({ kind: "provider", name: model.provider, local: model.local }, items);
+  const side = await session.server.compactModel();
+  if (side !== null && (side.local || label === "open")) {
+    try {
+      return await askSideModel(items, { model: side, session, options });
+    } catch (error) {
+      // What may not go there stays with the session's own model, which has seen it.
+      if (!(error instanceof AgentcliError) || error.code !== "policy_refused") throw error;
+    }
+  }
+  return await askSideModel(items, { model: ownModel(session, options), session, options });
+}
+
+async function askSideModel(
+  items: readonly SessionItem[],
+  { model, session, options }: { model: SideModel; session: Session; options: CompactOptions },
+): Promise<string | null> {
   const reserve = Math.min(model.maxTokens ?? SUMMARY_TOKENS, SUMMARY_TOKENS, Math.floor(model.contextWindow / 4));
   // A server that finds even this too long counts more tokens than was thought possible: once more with half.
   for (const share of [1, 0.5]) {
@@ -142,7 +156,6 @@ async function askForSummary(
       params: model.params,
     });
     if (request === null) return null;
-    if (!model.local) await session.scanner?.checkRequest(request, { provider: model.provider });
     const reply = await askOnce(model, request, options);
     if (reply !== "context") return reply;
   }
@@ -180,14 +193,7 @@ async function askOnce(
   }
 }
 
-/** The model of the role, unless the content may not go to it: then the session's own, which has seen it. */
-async function compactModelFor(
-  session: Session,
-  { options, label }: { options: CompactOptions; label: Label },
-): Promise<SideModel> {
-  const side = await session.server.compactModel();
-  if (side !== null && (side.local || label === "open")) return side;
-  const { model } = session;
+function ownModel({ model }: Session, options: CompactOptions): SideModel {
   return {
     ask: options.model,
     provider: model.provider,

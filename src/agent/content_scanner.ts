@@ -5,12 +5,8 @@
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
-
-/** What a user says at once; images as the addresses that requests hold. */
-export interface Prompt {
-  text: string;
-  images: readonly string[];
-}
+import { imageUrl } from "../provider/image.ts";
+import { imagesOf, type UserItem } from "../session/item.ts";
 
 /** What became of something that was looked through. `protected`: for local models alone. */
 export type Judgment = "open" | "protected";
@@ -36,14 +32,12 @@ export function resultOf(tool: string): ScanSubject {
 
 /** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
 export interface ContentScanner {
-  /** Throws `policy_refused` when a body for a model that is not proven local holds protected content. */
-  checkRequest(body: unknown, options: { provider: string }): Promise<void>;
   /**
-   * Judges a prompt with its images. Throws `policy_refused` for a provider that is not local, unless the user allowed it:
-   * then messages of the user that are this prompt pass in requests too, and nothing else does.
+   * Throws `policy_refused` when a body for a model that is not proven local holds protected content. `released` are the
+   * prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
    */
-  checkPrompt(prompt: Prompt, options: ScanDestination & { allowed: boolean }): Promise<Judgment>;
-  /** Judges something else that requests hold. Throws `policy_refused` for a provider that is not local. */
+  checkRequest(body: unknown, options: { provider: string; released: readonly UserItem[] }): Promise<void>;
+  /** Judges a part of requests. Throws `policy_refused` for a provider that is not local. */
   checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
@@ -63,8 +57,6 @@ class WorkspaceScanner implements ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
   #scanner: LeakScanner | null = null;
-  /** Prompts that the user let through. */
-  readonly #released = new Set<string>();
 
   constructor(workspace: Workspace, allowed: AllowedFragments | undefined) {
     this.#workspace = workspace;
@@ -92,23 +84,16 @@ class WorkspaceScanner implements ContentScanner {
     );
   }
 
-  async checkRequest(body: unknown, { provider }: { provider: string }): Promise<void> {
-    const checked = this.#released.size === 0 ? body : withoutPrompts(body, this.#released);
+  async checkRequest(
+    body: unknown,
+    { provider, released }: { provider: string; released: readonly UserItem[] },
+  ): Promise<void> {
+    const texts = new Set(released.flatMap((item) => [item.text, ...imagesOf(item).map(imageUrl)]));
+    const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
     await this.#judge(stringsOf(checked), {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text",
     }, { provider, local: false });
-  }
-
-  async checkPrompt(said: Prompt, { allowed, ...to }: ScanDestination & { allowed: boolean }): Promise<Judgment> {
-    const parts = [said.text, ...said.images];
-    const released = allowed || parts.every((part) => this.#released.has(part));
-    const judgment = await this.#judge(parts, {
-      name: "the prompt",
-      hint: "use a local model, or send it all the same, this once, with --allow-protected-prompt",
-    }, released ? { ...to, local: true } : to);
-    if (judgment === "protected" && !to.local) { for (const part of parts) this.#released.add(part); }
-    return judgment;
   }
 
   async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment> {

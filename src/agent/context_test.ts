@@ -3,6 +3,7 @@ import {
   historyProblems,
   isCompaction,
   replyOf,
+  runPrompt,
   testSession,
   testTool,
   turnOptions,
@@ -13,7 +14,7 @@ import { ProviderFailure } from "../provider/failure.ts";
 import type { ChatRequest } from "../provider/types.ts";
 import { compactSession } from "./compact.ts";
 import { startCount } from "./result.ts";
-import { type AskModel, runTurn } from "./turn.ts";
+import { type AskModel } from "./turn.ts";
 
 const TASK = "Find the heron.";
 
@@ -63,7 +64,7 @@ Deno.test("a turn ends well after few requests, whatever the tools give, the win
             return replyOf(calls.length === 0 ? { text: "done" } : { calls });
           },
         });
-        const result = await runTurn(testSession(window, { tools }), words(TASK), turnOptions(ask));
+        const result = await runPrompt(testSession(window, { tools }), words(TASK), turnOptions(ask));
         assert.equal(result.exitCode, 0, result.errors.join());
         assert.ok(requests() <= (rounds.length + 1) * 4, `${requests()} requests for ${rounds.length} rounds`);
       },
@@ -81,7 +82,7 @@ Deno.test("a model that only repeats what was summarized ends the turn", async (
     named: true,
     next: () => replyOf({ text: "hm ".repeat(200), calls: [{ name: "Look", input: { path: `${at++ % 7}` } }] }),
   });
-  const result = await runTurn(testSession(4096, { tools }), words(TASK), turnOptions(ask));
+  const result = await runPrompt(testSession(4096, { tools }), words(TASK), turnOptions(ask));
   assert.equal(result.errorCode, "loop_detected", result.errors.join());
   assert.ok(requests() < 60, `${requests()} requests`);
 });
@@ -111,7 +112,7 @@ Deno.test("the first words of the user and the todo list outlast summaries, word
   };
   const options = turnOptions(ask);
   for (const prompt of ["go", "go on", "and on"]) {
-    assert.equal((await runTurn(session, words(prompt), options)).exitCode, 0);
+    assert.equal((await runPrompt(session, words(prompt), options)).exitCode, 0);
   }
   assert.ok(options.events.filter((event) => event.kind === "compacted").length >= 3);
   const sent = JSON.stringify(asked);

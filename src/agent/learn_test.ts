@@ -1,8 +1,16 @@
 import assert from "node:assert/strict";
-import { replyOf, testSession, testTool, turnOptions, words, wordsAt } from "../../tests/helpers/agent_session.ts";
+import {
+  replyOf,
+  runPrompt,
+  testSession,
+  testTool,
+  turnOptions,
+  words,
+  wordsAt,
+} from "../../tests/helpers/agent_session.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import { type AskModel, runTurn } from "./turn.ts";
+import { type AskModel } from "./turn.ts";
 
 Deno.test("a server without tools gets them described as text, once for all", async () => {
   const remembered: unknown[] = [];
@@ -24,7 +32,7 @@ Deno.test("a server without tools gets them described as text, once for all", as
     return Promise.resolve(replyOf({ text: asked === 2 ? text : "It is there." }));
   };
   const options = turnOptions(model);
-  const result = await runTurn(session, words("look"), options);
+  const result = await runPrompt(session, words("look"), options);
   assert.equal(result.answer, "It is there.");
   assert.deepEqual(remembered, [{ toolCalls: "text" }]);
   assert.equal(options.events.filter((event) => event.kind === "tool_result").length, 1);
@@ -45,8 +53,8 @@ Deno.test("a prompt that the server cut is told once, with the command for that 
   const model: AskModel = () =>
     Promise.resolve(replyOf({ text: "ok", usage: { promptTokens: 4000, completionTokens: 1, cachedTokens: 0 } }));
   const options = turnOptions(model);
-  await runTurn(session, words("some words of a long text ".repeat(2000)), options);
-  await runTurn(session, words("again ".repeat(9000)), options);
+  await runPrompt(session, words("some words of a long text ".repeat(2000)), options);
+  await runPrompt(session, words("again ".repeat(9000)), options);
   const told = options.events.filter((event) => event.kind === "truncated");
   assert.equal(told.length, 1);
   assert.match(told[0]?.hint ?? "", /OLLAMA_CONTEXT_LENGTH=65536.*context_window: 32768/);
@@ -59,7 +67,7 @@ Deno.test("counts that are made up or leave out the cache do not shrink the wind
     Promise.resolve(replyOf({ text: "ok", usage: { promptTokens: 1000, completionTokens: 1, cachedTokens: 0 } }));
   const options = turnOptions(model);
   for (let turn = 0; turn < 6; turn++) {
-    const result = await runTurn(session, words("some words of a text ".repeat(800)), options);
+    const result = await runPrompt(session, words("some words of a text ".repeat(800)), options);
     assert.equal(result.exitCode, 0);
   }
   assert.equal(session.model.contextWindow, 100_000);
@@ -72,6 +80,6 @@ Deno.test("an assumed window grows with what the server proves to take", async (
     const promptTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
     return Promise.resolve(replyOf({ text: "ok", usage: { promptTokens, completionTokens: 1, cachedTokens: 0 } }));
   };
-  await runTurn(session, words("some words ".repeat(2000)), turnOptions(model));
+  await runPrompt(session, words("some words ".repeat(2000)), turnOptions(model));
   assert.ok(session.model.contextWindow > 10_000, `${session.model.contextWindow}`);
 });

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
+import { runPrompt, testSession, testTool, turnOptions, words } from "../../tests/helpers/agent_session.ts";
 import { ask as asking, startFakeServer } from "../../tests/helpers/fake_server.ts";
 import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../errors.ts";
@@ -9,7 +9,7 @@ import type { Endpoint } from "../provider/types.ts";
 import type { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admit_request.ts";
 import { createLocalityCache } from "../provider/model_locality.ts";
-import { type AskModel, runTurn } from "./turn.ts";
+import { type AskModel } from "./turn.ts";
 
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
 function notingScanner(refused: number): ContentScanner & { messages: string[] } {
@@ -23,7 +23,6 @@ function notingScanner(refused: number): ContentScanner & { messages: string[] }
         ? Promise.reject(new AgentcliError("policy_refused", "no"))
         : Promise.resolve();
     },
-    checkPrompt: () => Promise.resolve("open"),
     checkPart: () => Promise.resolve("open"),
     notScanned: () => Promise.resolve([]),
     checkWrite: () => Promise.resolve(null),
@@ -60,7 +59,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   };
   const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock });
   const options = turnOptions(admitted(ask, target, () => session));
-  const result = await runTurn(session, words("look"), options);
+  const result = await runPrompt(session, words("look"), options);
   door.close();
   assert.equal(result.errorCode, "policy_refused");
   const sent = server.chats().map((request) => request.text);

@@ -1,9 +1,17 @@
 import assert from "node:assert/strict";
-import { replyOf, testSession, testTool, turnOptions, words, wordsAt } from "../../tests/helpers/agent_session.ts";
+import {
+  replyOf,
+  runPrompt,
+  testSession,
+  testTool,
+  turnOptions,
+  words,
+  wordsAt,
+} from "../../tests/helpers/agent_session.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatRequest } from "../provider/types.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import { type AskModel, runTurn } from "./turn.ts";
+import { type AskModel } from "./turn.ts";
 
 const looking = { calls: ["a", "b"].map((path) => ({ name: "Look", input: { path } })) };
 
@@ -43,8 +51,8 @@ Deno.test("a history with parallel calls that the template refuses is sent with 
     if (mostCalls(request) > 1) throw refusal("template");
   });
   const options = turnOptions(model);
-  assert.equal((await runTurn(session, words("look"), options)).answer, "It is there.");
-  assert.equal((await runTurn(session, words("again"), options)).answer, "It is there.");
+  assert.equal((await runPrompt(session, words("look"), options)).answer, "It is there.");
+  assert.equal((await runPrompt(session, words("again"), options)).answer, "It is there.");
   assert.deepEqual(model.requests.map(mostCalls), [0, 2, 1, 1]);
   assert.deepEqual(remembered, [{ toolCalls: "single" }]);
   const [, , second, third] = model.requests.map((request) => JSON.stringify(request.messages).slice(0, -1));
@@ -63,7 +71,7 @@ Deno.test("a template that refuses the tools gets them as text, and one that ref
       if (request.tools.length > 0 || !takesText) throw refusal("template");
     });
     const options = turnOptions(model);
-    const result = await runTurn(session, words("look"), options);
+    const result = await runPrompt(session, words("look"), options);
     assert.equal(result.exitCode === 0, takesText, result.errors.join());
     assert.equal(session.context.toolProtocol, takesText ? "text" : "native");
     assert.deepEqual(remembered, remember);
@@ -82,7 +90,7 @@ Deno.test("another failure in the next shape teaches nothing of the shape", asyn
       if (mostCalls(request) === 1) throw refusal(kind);
     });
     const options = turnOptions(model);
-    const result = await runTurn(session, words("look"), options);
+    const result = await runPrompt(session, words("look"), options);
     assert.deepEqual(result.errors, [`it is ${kind}`]);
     assert.equal(session.context.toolProtocol, "native");
     assert.deepEqual(remembered, []);
@@ -95,7 +103,7 @@ Deno.test("failures that are not of the template are not tried in another shape"
     const model = modelWith(() => {
       throw refusal(kind);
     });
-    await runTurn(session, words("look"), turnOptions(model));
+    await runPrompt(session, words("look"), turnOptions(model));
     assert.equal(model.requests.length, 1, kind);
   }
 });

@@ -3,8 +3,8 @@ import type { Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
-import type { AssistantItem, UserItem } from "../session/item.ts";
-import { admitPrompt } from "./admit_prompt.ts";
+import type { AssistantItem } from "../session/item.ts";
+import type { AdmittedPrompt } from "./admit_prompt.ts";
 import { nextReply } from "./reply.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
@@ -29,9 +29,9 @@ const GO_ON_LIMIT = 10;
 /**
  * Runs one turn and tells of it through `emit`. Throws only when the reader of the output has gone; how else a turn
  * ended is in its result.
- * The session is valid for a next turn afterwards, whatever happened; a prompt that is refused is no part of it.
+ * The session is valid for a next turn afterwards, whatever happened.
  */
-export async function runTurn(session: Session, prompt: UserItem, options: TurnOptions): Promise<TurnResult> {
+export async function runTurn(session: Session, { item }: AdmittedPrompt, options: TurnOptions): Promise<TurnResult> {
   const count = startCount(options.io.clock);
   const emit: TurnListener = (event) => {
     if (event.kind === "permission_denied") count.denials.push(event.denial);
@@ -39,8 +39,7 @@ export async function runTurn(session: Session, prompt: UserItem, options: TurnO
   };
   const { model, workspace, tools, policy } = session;
   try {
-    await admitPrompt(session, prompt, { allowed: false });
-    session.items.push(prompt);
+    session.items.push(item);
     session.failures.reset();
     session.repeats.reset();
     await emit({

@@ -4,6 +4,7 @@ import {
   historyProblems,
   isCompaction,
   replyOf,
+  runPrompt,
   type ScriptedReply,
   testSession,
   testTool,
@@ -17,7 +18,7 @@ import { callId } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
 import { buildMessages } from "./request.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import { type AskModel, runTurn } from "./turn.ts";
+import { type AskModel } from "./turn.ts";
 
 const tools = [
   testTool("Look", ({ path }) => `content of ${path}\n`.repeat(40)),
@@ -100,7 +101,7 @@ Deno.test("the history is valid for every backend at every request and after eve
             return replyOf(next.reply);
           };
           const denied = { behaviour: "deny", message: "no", interrupt: prompt.length % 2 === 0 } as const;
-          const result = await runTurn(
+          const result = await runPrompt(
             session,
             words(prompt),
             turnOptions(model, { signal: interrupt.signal, ask: () => Promise.resolve(denied) }),
@@ -145,7 +146,7 @@ Deno.test("a session of 1,000 rounds stays in its window, and every break of the
     );
   };
   const options = turnOptions(model);
-  const result = await runTurn(session, words("look at everything"), options);
+  const result = await runPrompt(session, words("look at everything"), options);
   assert.equal(result.outcome, "success", result.errors.join());
   assert.ok(largest > window / 3, `${largest}`);
   assert.ok(items < 200, `${items} items at most`);
@@ -172,7 +173,7 @@ Deno.test("an overflow leads to one compaction and one retry, with the window th
     throw failureOf("context");
   };
   const options = turnOptions(model);
-  const result = await runTurn(session, words("go"), options);
+  const result = await runPrompt(session, words("go"), options);
   assert.equal(result.outcome, "success", result.errors.join());
   assert.equal(asked.length, 7);
   assert.ok((asked[6] ?? Infinity) < (asked[5] ?? 0) / 2);
@@ -190,7 +191,7 @@ Deno.test("a server that never has room ends the turn with context_overflow afte
     if (asked++ < 10) return Promise.resolve(replyOf({ calls: [{ name: "Look", input: { path: `${asked}` } }] }));
     throw failureOf("context");
   };
-  const result = await runTurn(session, words("go"), turnOptions(model));
+  const result = await runPrompt(session, words("go"), turnOptions(model));
   assert.equal(result.errorCode, "context_overflow");
   assert.equal(result.exitCode, 7);
   assert.ok(asked <= 14, `${asked} requests`);
@@ -207,7 +208,7 @@ Deno.test("a result larger than the window is cut before it is sent, and says ho
     return Promise.resolve(replyOf(asked === 1 ? { calls: [{ name: "Huge", input: { path: "x" } }] } : { text: "ok" }));
   };
   const options = turnOptions(model);
-  assert.equal((await runTurn(session, words("go"), options)).outcome, "success");
+  assert.equal((await runPrompt(session, words("go"), options)).outcome, "success");
   assert.equal(asked, 2);
   assert.equal(session.context.breaks, 0, "what was never sent breaks no prefix");
 });
@@ -223,7 +224,7 @@ Deno.test("summaries that do not help end the turn instead of going on for ever"
     const text = "thinking aloud ".repeat(60);
     return Promise.resolve(replyOf({ text, calls: [{ name: "Look", input: { path: `${asked}` } }] }));
   };
-  const result = await runTurn(session, words("go"), turnOptions(model));
+  const result = await runPrompt(session, words("go"), turnOptions(model));
   assert.equal(result.errorCode, "context_overflow", result.errors.join());
   assert.match(result.errors.join(), /full again after each summary/);
   assert.ok(asked < 20, `${asked} replies`);
@@ -263,7 +264,7 @@ Deno.test("a summary is as protected as what it was made from, and made where th
         replyOf(asked++ < 30 ? { text, calls: [{ name: "Look", input: { path: `${asked}` } }] } : { text: "done" }),
       );
     };
-    const result = await runTurn(session, words("go"), turnOptions(model));
+    const result = await runPrompt(session, words("go"), turnOptions(model));
     assert.equal(result.outcome, "success", result.errors.join());
     assert.ok(seen.length > 0);
     assert.deepEqual(new Set(seen), new Set([label === "open" ? "remote side" : "local side"]));
@@ -295,5 +296,5 @@ Deno.test("ids of calls do not repeat in a session that was read back after a co
       replyOf(asked++ < 600 ? { calls: [{ name: "Look", input: { path: `${asked}` } }] } : { text: "done" }),
     );
   };
-  assert.equal((await runTurn(session, words("go"), turnOptions(model))).outcome, "success");
+  assert.equal((await runPrompt(session, words("go"), turnOptions(model))).outcome, "success");
 });

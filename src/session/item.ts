@@ -38,6 +38,8 @@ export interface UserItem {
   /** Shown with the text; absent for none. */
   images?: readonly ShownImage[];
   label: Label;
+  /** The user let it go to a remote model though it holds protected content: this once, and it is never stored. */
+  isReleased?: true;
   /**
    * Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. `note`: what the
    * user did between two prompts; it goes out with the next one.

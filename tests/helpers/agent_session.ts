@@ -1,9 +1,10 @@
 /** A session without disk and network, and a model that does as a script says: for tests of the engine. */
-import type { AskModel, TurnOptions } from "../../src/agent/turn.ts";
+import { admitPrompt } from "../../src/agent/admit_prompt.ts";
+import { type AskModel, runTurn, type TurnOptions } from "../../src/agent/turn.ts";
 import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
 import { replyLimit } from "../../src/agent/limits.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
-import type { TurnEvent } from "../../src/protocol/turn_event.ts";
+import type { TurnEvent, TurnResult } from "../../src/protocol/turn_event.ts";
 import { wordsOf } from "../../src/provider/content.ts";
 import type { ChatReply, ChatRequest, WireMessage } from "../../src/provider/types.ts";
 import type { Tool } from "../../src/tools/tool.ts";
@@ -167,4 +168,9 @@ export function historyProblems(messages: readonly WireMessage[]): string[] {
   const last = messages.at(-1)?.role;
   if (last !== "user" && last !== "tool") problems.push(`the last message is of ${last}`);
   return problems;
+}
+
+/** Runs a turn with a prompt as a surface would: looked through, then handed to the engine. */
+export async function runPrompt(session: Session, item: UserItem, options: TurnOptions): Promise<TurnResult> {
+  return await runTurn(session, await admitPrompt(session, item, { allowed: false }), options);
 }

@@ -1,7 +1,7 @@
 /** How a chat begins: with the model that is configured, or with one that is chosen now. */
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../verb.ts";
-import type { ChatSession } from "./chat_session.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { ChatView } from "./view.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { ChatView } from "./view.ts";
  * when none is. Throws what `prepare` throws, and the signal's reason.
  */
 export async function beginChat(
-  chat: ChatSession,
+  chat: AgentSession,
   { view, context, canAsk, signal }: { view: ChatView; context: Context; canAsk: boolean; signal: AbortSignal },
 ): Promise<void> {
   try {

@@ -1,7 +1,7 @@
 /** What a chat does: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
-import { createTurnQueue } from "../protocol/turn_queue.ts";
+import { createTurnQueue } from "../../runtime/turn_queue.ts";
 
 /** Time within which a second control-C leaves. Milliseconds. */
 const LEAVE_MS = 3000;

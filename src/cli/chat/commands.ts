@@ -6,14 +6,14 @@ import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import type { Context } from "../verb.ts";
-import type { ChatSession } from "./chat_session.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
 import { COMMAND_NAMES, type CommandName } from "./command_names.ts";
 import { commandSource } from "./command_source.ts";
 import type { ChatView } from "./view.ts";
 
 /** What commands work on. */
 export interface CommandScene {
-  chat: ChatSession;
+  chat: AgentSession;
   view: ChatView;
   context: Context;
   signal: AbortSignal;
@@ -77,7 +77,7 @@ export async function runCommand(
       return view.say(contextRows((await chat.ready()).session, view.width()));
     }
     case "compact": {
-      const done = await chat.compact(scene);
+      const done = await chat.compact({ signal: scene.signal, onEvent: scene.emit });
       return done ? undefined : view.say([row("nothing is worth a summary yet", "dim")]);
     }
     case "clear":
@@ -112,8 +112,8 @@ function line(left: string, right: string, width: number): Row {
 }
 
 /** The commands of the project, under a line that says so. */
-async function customRows(chat: ChatSession): Promise<Row[]> {
-  const source = commandSource(chat.prepared);
+async function customRows(chat: AgentSession): Promise<Row[]> {
+  const source = commandSource(chat.opened);
   if (source === null) return [];
   const { briefOf, customCommands } = await import("./custom_commands.ts");
   const commands = await customCommands(source);

@@ -8,7 +8,7 @@ import { clean } from "../../terminal/clean.ts";
 import { type Row, row } from "../../terminal/style.ts";
 import { minute } from "../sessions/summary_text.ts";
 import { diffRows } from "./change_preview.ts";
-import { selectorOf } from "./chat_session.ts";
+import { selectorOf } from "../../runtime/agent_session.ts";
 import type { CommandScene } from "./commands.ts";
 import { textRows } from "./event_rows.ts";
 
@@ -99,7 +99,7 @@ export async function exportSession(argument: string, { chat, view, context }: C
 
 /** Says what is protected here, and whether the model of the session counts as local. */
 export async function showSecrets({ chat, view, context }: CommandScene): Promise<void> {
-  const model = chat.prepared === null ? undefined : selectorOf(chat.prepared);
+  const model = chat.opened === null ? undefined : selectorOf(chat.opened);
   const { run } = await import("../secrets/list.ts");
   await run({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
 }

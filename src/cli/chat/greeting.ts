@@ -3,11 +3,11 @@ import { shownCommand } from "../../engine/quote.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
-import type { Prepared } from "../run/prepare.ts";
-import { selectorOf } from "./chat_session.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
+import { selectorOf } from "../../runtime/agent_session.ts";
 
 /** Which model answers and where it runs, and how to go on. */
-export function greetingRows(prepared: Prepared, width: number): Row[] {
+export function greetingRows(prepared: OpenSession, width: number): Row[] {
   const { model, items } = prepared.session;
   const place = model.local ? "local" : "remote";
   const held = items.length === 0 ? "" : `, ${items.length} items`;
@@ -22,7 +22,7 @@ export function greetingRows(prepared: Prepared, width: number): Row[] {
  * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
  * named, since nothing else says it the next time.
  */
-export function farewell(prepared: Prepared, { chosen }: { chosen: boolean }): string | null {
+export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean }): string | null {
   const { session, transcriptFile } = prepared;
   if (transcriptFile === null || session.items.length === 0) return null;
   const model = chosen ? ["--model", clean(selectorOf(prepared))] : [];

@@ -43,8 +43,7 @@ export async function addToHistory(home: Home, entry: string): Promise<void> {
 export async function rememberTyped(text: string, session: Session, io: Io): Promise<void> {
   try {
     if (sessionLabel(session) !== "open") return;
-    const { provider, local } = session.model;
-    const found = await session.scanner?.checkPrompt({ text, images: [] }, { provider, local, allowed: false });
+    const found = await session.scanner?.checkPart([text], { name: "the prompt", hint: "" }, session.model);
     if (found === "protected") return;
     await addToHistory(await openHome(io), text);
   } catch {

@@ -10,7 +10,9 @@ import type { RunOptions } from "../run/verb.ts";
 import { showError } from "../show_error.ts";
 import type { Context } from "../verb.ts";
 import { beginChat } from "./begin.ts";
-import { ChatSession } from "./chat_session.ts";
+import { AgentSession } from "../../runtime/agent_session.ts";
+import { hostOf } from "../host.ts";
+import { chatTurn } from "./chat_turn.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
 import { readTyped } from "./typed_line.ts";
@@ -33,7 +35,7 @@ export async function chatByLine(
 
 class LineChat implements ChatView {
   readonly #context: Context;
-  readonly #chat: ChatSession;
+  readonly #chat: AgentSession;
   readonly #lines: AsyncGenerator<string>;
   readonly #atTerminal: boolean;
   #running: AbortController | null = null;
@@ -49,7 +51,8 @@ class LineChat implements ChatView {
     const { io } = context;
     this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
     this.#lines = linesOf(io.stdin);
-    this.#chat = new ChatSession(options, context, { notice: (text) => this.#tell(`agentcli: ${clean(text)}\n`) });
+    const notice = (text: string) => this.#tell(`agentcli: ${clean(text)}\n`);
+    this.#chat = new AgentSession(options, hostOf(context, { notice, warn: notice, loading: undefined }));
   }
 
   async run(first: string | undefined): Promise<number> {
@@ -160,7 +163,12 @@ class LineChat implements ChatView {
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
-      const result = await this.#chat.turn(typed, { signal, emit, ask });
+      const result = await chatTurn(this.#chat, typed, {
+        signal,
+        emit,
+        ask,
+        notice: (text) => this.#tell(`agentcli: ${clean(text)}\n`),
+      });
       await output.result(result);
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

@@ -5,7 +5,7 @@ import type { ProviderEntry } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { openDoor } from "../../provider/http.ts";
 import { listModels } from "../../provider/models.ts";
-import { findSurroundings } from "../run/surroundings.ts";
+import { findProjectContext } from "../../runtime/project_context.ts";
 import type { Context } from "../verb.ts";
 
 /** How long a server is waited for, in milliseconds. */
@@ -26,7 +26,7 @@ export interface OfferedModel {
  */
 export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
-  const { configuration, markers } = await findSurroundings(context);
+  const { configuration, markers } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
   const door = openDoor(io);
   const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
     const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);

@@ -14,7 +14,7 @@ import { row } from "../../terminal/style.ts";
 import { parseCommand } from "../../tools/command_parse.ts";
 import { readRules } from "../../tools/registry.ts";
 import type { Choice } from "../../terminal/picker.ts";
-import type { ChatSession } from "./chat_session.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
 import { previewRows } from "./change_preview.ts";
 import type { ChatView } from "./view.ts";
 
@@ -49,7 +49,7 @@ function commandRule(subject: string): string | null {
 }
 
 /** Asks through what is shown. */
-export function askInChat(chat: ChatSession, view: ChatView, io: Io): AskPermission {
+export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermission {
   return async (question, signal) => {
     const { session } = await chat.ready();
     signal.throwIfAborted();
@@ -82,7 +82,7 @@ export function askInChat(chat: ChatSession, view: ChatView, io: Io): AskPermiss
 
 async function answerFor(
   key: string,
-  { rule, chat, view, io }: { rule: string | null; chat: ChatSession; view: ChatView; io: Io },
+  { rule, chat, view, io }: { rule: string | null; chat: AgentSession; view: ChatView; io: Io },
 ): Promise<PermissionAnswer> {
   if (key === "y") return ALLOW;
   if ((key === "s" || key === "a") && rule !== null) {

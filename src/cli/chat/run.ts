@@ -1,7 +1,7 @@
 /** Chooses how the chat is shown: drawn on a terminal, or line by line on anything else. */
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
-import { checkStoreOptions } from "../run/store_options.ts";
+import { checkStoreOptions } from "../../runtime/store_options.ts";
 import type { RUN_OPTIONS } from "../run/verb.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Invocation } from "../verb.ts";

@@ -4,7 +4,7 @@ import { itemsBeforeProtected } from "../../session/fork.ts";
 import { clean } from "../../terminal/clean.ts";
 import { row } from "../../terminal/style.ts";
 import { offeredModels } from "./models.ts";
-import { selectorOf } from "./chat_session.ts";
+import { selectorOf } from "../../runtime/agent_session.ts";
 import type { CommandScene } from "./commands.ts";
 
 /** The `/model` command. Throws what is wrong with a name. */
@@ -14,7 +14,7 @@ export async function switchModel(
 ): Promise<void> {
   const selector = argument === "" ? await chooseModel({ view, context, signal }) : argument;
   if (selector === null) return;
-  const before = chat.prepared === null ? null : selectorOf(chat.prepared);
+  const before = chat.opened === null ? null : selectorOf(chat.opened);
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
   if (session.model.local || sessionLabel(session) === "open") {

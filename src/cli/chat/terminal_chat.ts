@@ -13,7 +13,9 @@ import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { beginChat } from "./begin.ts";
 import { ChatInput } from "./chat_input.ts";
-import { ChatSession } from "./chat_session.ts";
+import { AgentSession } from "../../runtime/agent_session.ts";
+import { hostOf } from "../host.ts";
+import { chatTurn, nextMode } from "./chat_turn.ts";
 import { ChatWork } from "./chat_work.ts";
 import { commandSource } from "./command_source.ts";
 import { runCommand } from "./commands.ts";
@@ -51,7 +53,7 @@ export async function chatOnTerminal(
 class TerminalChat implements ChatView {
   readonly #context: Context;
   readonly #screen: Screen;
-  readonly #chat: ChatSession;
+  readonly #chat: AgentSession;
   readonly #turnView: TurnView;
   readonly #input: ChatInput;
   readonly #work: ChatWork;
@@ -71,7 +73,8 @@ class TerminalChat implements ChatView {
       write: (text: string) => Promise.resolve(this.#notice(text.trimEnd())),
     };
     this.#context = { ...context, io: { ...io, stderr } };
-    this.#chat = new ChatSession(options, this.#context, { notice: (text) => this.#notice(text) });
+    const notice = (text: string) => this.#notice(text);
+    this.#chat = new AgentSession(options, hostOf(this.#context, { notice, warn: notice, loading: undefined }));
     this.#input = new ChatInput(io, {
       running: () => this.#work.isRunning,
       interrupt: () => this.#interrupt(),
@@ -123,7 +126,7 @@ class TerminalChat implements ChatView {
       await this.#screen.settled().catch(() => {});
       io.stdin.setRaw(false);
       await io.stdout.write(PLAIN_PASTES_AND_CURSOR).catch(() => {});
-      const { prepared } = this.#chat;
+      const { opened: prepared } = this.#chat;
       const last = prepared === null ? null : farewell(prepared, { chosen: this.#chat.isModelChosen });
       if (last !== null) await io.stdout.write(last).catch(() => {});
       await Promise.race([this.#remembered, io.clock.sleep(HISTORY_MS)]);
@@ -177,7 +180,7 @@ class TerminalChat implements ChatView {
   async #begin(first: string | undefined, signal: AbortSignal): Promise<void> {
     try {
       await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true, signal });
-      const { prepared } = this.#chat;
+      const { opened: prepared } = this.#chat;
       if (prepared !== null) this.say(greetingRows(prepared, this.width()));
     } finally {
       if (first !== undefined && first.trim() !== "") this.#work.add(first);
@@ -188,9 +191,9 @@ class TerminalChat implements ChatView {
     this.say(echoRows(text, this.width()));
     const typed = await readTyped(text, this.#chat);
     if (typed.kind === "prompt") return await this.#turn(typed, signal);
-    const before = this.#chat.prepared;
+    const before = this.#chat.opened;
     await this.#command(typed, signal);
-    if (this.#chat.prepared !== before) this.#turnView.forgetRate();
+    if (this.#chat.opened !== before) this.#turnView.forgetRate();
     if (!this.#work.isLeaving) this.#turnView.finish(null);
   }
 
@@ -201,7 +204,8 @@ class TerminalChat implements ChatView {
 
   async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
     this.say(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
-    const result = await this.#chat.turn(typed, {
+    const result = await chatTurn(this.#chat, typed, {
+      notice: (text) => this.#notice(text),
       signal,
       emit: (event) => {
         this.#turnView.event(event);
@@ -245,12 +249,12 @@ class TerminalChat implements ChatView {
       case "open_last":
         return this.say(this.#turnView.opened());
       case "back_tab":
-        return this.#chat.nextMode();
+        return nextMode(this.#chat);
     }
   }
 
   #submit(text: string): void {
-    const session = this.#chat.prepared?.session;
+    const session = this.#chat.opened?.session;
     if (session !== undefined) {
       this.#remembered = this.#remembered.then(() => rememberTyped(text, session, this.#context.io));
     }
@@ -265,7 +269,7 @@ class TerminalChat implements ChatView {
   }
 
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {
-    const items = await candidatesFor(query, commandSource(this.#chat.prepared)).catch(() => []);
+    const items = await candidatesFor(query, commandSource(this.#chat.opened)).catch(() => []);
     this.#input.complete(query, items);
     this.#frames.now();
   }
@@ -277,7 +281,7 @@ class TerminalChat implements ChatView {
   #live() {
     const width = this.width();
     const height = this.#screen.height() - 1;
-    const session = this.#chat.prepared?.session ?? null;
+    const session = this.#chat.opened?.session ?? null;
     return liveRows({
       open: this.#turnView.openRows(),
       activity: this.#turnView.activityRow(width),

@@ -1,6 +1,6 @@
 /** What a line that was typed is: words for the model, a command of the chat, or one of the project. */
 import type { Label } from "../../boundary/policy/label.ts";
-import type { ChatSession } from "./chat_session.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
 import { BESIDE_A_TURN, type CommandName, isTaken } from "./command_names.ts";
 import { commandSource } from "./command_source.ts";
 import { readCommand } from "./commands.ts";
@@ -34,7 +34,7 @@ export function readBeside(line: string): TypedCommand | null {
  * Reads a line; a command of the chat goes before one of the project, and a space in front makes any line words.
  * Throws `usage` for a command that is not known, and what {@link customPrompt} throws.
  */
-export async function readTyped(line: string, chat: ChatSession): Promise<TypedLine> {
+export async function readTyped(line: string, chat: AgentSession): Promise<TypedLine> {
   // As shells have it: nobody means a model by these words alone.
   if (/^(?:exit|quit)\s*$/.test(line)) return { kind: "command", name: "exit", argument: "" };
   const words: TypedLine = { kind: "prompt", text: line, label: "open", from: null };

@@ -8,7 +8,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { openDoor } from "../../provider/http.ts";
 import type { Values } from "../option.ts";
-import { listenForInterrupt } from "../run/interrupt.ts";
+import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { Invocation } from "../verb.ts";
 import { dryRun } from "./dry_run.ts";
 import { reuse } from "./reuse.ts";

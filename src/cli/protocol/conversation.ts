@@ -6,9 +6,8 @@ import { AgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { type ControlRequest, type EncodedImage, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
-import { checkStoreOptions } from "../run/store_options.ts";
-import { startDeadline } from "../run/deadline.ts";
-import { listenForInterrupt } from "../run/interrupt.ts";
+import { checkStoreOptions } from "../../runtime/store_options.ts";
+import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { type ClientOutput, createClientOutput } from "./client_output.ts";
@@ -16,7 +15,7 @@ import { listedModels } from "./listed_models.ts";
 import { LiveSession } from "./live_session.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { answerRequest, type RequestTarget } from "./requests.ts";
-import { createTurnQueue, type TurnQueue } from "./turn_queue.ts";
+import { createTurnQueue, type TurnQueue } from "../../runtime/turn_queue.ts";
 
 /** A message that waits for its turn. */
 interface WaitingTurn {
@@ -105,18 +104,16 @@ async function takeTurns(conversation: Conversation, signal: AbortSignal): Promi
 }
 
 async function takeTurn(turn: WaitingTurn, conversation: Conversation, signal: AbortSignal): Promise<number> {
-  const { session, running, options, context } = conversation;
+  const { session, running } = conversation;
   const controller = new AbortController();
   const stop = () => controller.abort(signal.reason);
   if (signal.aborted) stop();
   signal.addEventListener("abort", stop, { once: true });
-  const endDeadline = startDeadline(options.timeout, { clock: context.io.clock, controller });
   running.current = controller;
   try {
     return await session.turn(turn, controller.signal);
   } finally {
     running.current = null;
-    endDeadline();
     signal.removeEventListener("abort", stop);
   }
 }

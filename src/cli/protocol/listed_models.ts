@@ -8,7 +8,7 @@ import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { openDoor } from "../../provider/http.ts";
 import { listModels } from "../../provider/models.ts";
-import { clientModel } from "../run/client_model.ts";
+import { clientModel } from "../../runtime/client_model.ts";
 
 /** One model as clients list it. */
 export interface ListedModel {

@@ -1,20 +1,17 @@
 /** The session of one client: prepared with its first turn, prepared anew when its model changes, told of as events. */
-import { admitPrompt } from "../../agent/admit_prompt.ts";
 import type { AskPermission } from "../../agent/permission_question.ts";
-import { type Session, sessionLabel } from "../../agent/session.ts";
-import { runTurn } from "../../agent/turn.ts";
+import { sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
-import { AgentcliError, asAgentcliError } from "../../errors.ts";
+import { asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import type { EncodedImage } from "../../protocol/input.ts";
 import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
-import type { UserItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
 import { failedResult } from "../run/failure.ts";
-import { prepare, type Prepared } from "../run/prepare.ts";
-import { eventSessionId } from "../run/store_options.ts";
-import { userItem } from "../run/user_item.ts";
+import { AgentSession } from "../../runtime/agent_session.ts";
+import { hostOf } from "../host.ts";
+import { eventSessionId } from "../../runtime/store_options.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { VERSION } from "../version.ts";
@@ -44,18 +41,14 @@ export interface ClientMessage {
 export class LiveSession {
   readonly #context: Context;
   readonly #line: ClientLine;
-  #options: RunOptions;
-  #prepared: Prepared | null = null;
+  readonly #options: RunOptions;
+  readonly #session: AgentSession;
   #hooks: ClientHooks | null = null;
   #hookTable: HookTable = new Map();
   #ownServers: string[];
   readonly #otherServers: string[];
   #servers: ClientServer[] | null = null;
-  #fallbackId: string;
-  #modelChanged = false;
-  #filesAttached = false;
-  /** A protected prompt was let through to a model elsewhere: nothing is stored from then on. */
-  #stored = true;
+  readonly #fallbackId: string;
 
   constructor(options: RunOptions, context: Context, line: ClientLine) {
     this.#options = options;
@@ -65,6 +58,14 @@ export class LiveSession {
     const { own, others } = readMcpConfig(options.mcpConfig);
     this.#ownServers = own;
     this.#otherServers = others;
+    // A client's turns have a time limit of their own, which holds for what is prepared as well.
+    this.#session = new AgentSession(
+      options,
+      hostOf(context, {
+        clientNames: true,
+        tools: async (signal) => (await this.#connected(signal)).flatMap((server) => server.tools),
+      }),
+    );
   }
 
   /** Takes the fields of `initialize`. Those of the prompt and the servers count until the first turn. */
@@ -73,24 +74,21 @@ export class LiveSession {
     this.#ownServers = [...new Set([...this.#ownServers, ...textsOf(fields.sdkMcpServers)])];
     const systemPrompt = textOf(fields.systemPrompt) ?? textOf(textsOf(fields.systemPrompt).join("\n\n"));
     const appendSystemPrompt = textOf(fields.appendSystemPrompt);
-    this.#options = {
-      ...this.#options,
+    this.#session.configure({
       ...systemPrompt === undefined ? {} : { systemPrompt },
       ...appendSystemPrompt === undefined ? {} : { appendSystemPrompt },
-    };
+    });
   }
 
   /** From the next turn on. Throws what is wrong with the name. */
   async setModel(name: string | undefined): Promise<void> {
     await checkModelName(name, this.#context.io);
-    this.#options = { ...this.#options, model: name };
-    this.#modelChanged = true;
+    this.#session.chooseModel(name);
   }
 
   /** From the next call on. */
   setMode(mode: PermissionMode): void {
-    this.#options = { ...this.#options, permissionMode: mode };
-    if (this.#prepared !== null) this.#prepared.session.policy.mode = mode;
+    this.#session.setMode(mode);
   }
 
   /** The servers of tools and how they are. */
@@ -101,7 +99,7 @@ export class LiveSession {
   }
 
   /**
-   * Runs one turn: its events, then its one result. Gives the exit code that the turn would end the process with.
+   * Runs one turn: its events, then its one result. Returns the exit code that the turn would end the process with.
    * Throws only {@link OutputClosed}.
    */
   async turn(message: ClientMessage, signal: AbortSignal): Promise<number> {
@@ -110,72 +108,28 @@ export class LiveSession {
       result = await this.#run(message, signal);
     } catch (error) {
       if (error instanceof OutputClosed) throw error;
-      const shown = asAgentcliError(signal.aborted ? signal.reason : error);
-      result = failedResult(shown, this.#prepared?.session.id ?? this.#fallbackId);
+      result = failedResult(asAgentcliError(error), this.#id);
     }
     await this.#line.output.write(this.#writer().result(result));
     return result.outcome === "success" || ENDED_BY_CLIENT.has(result.errorCode ?? "") ? 0 : result.exitCode;
   }
 
   async close(): Promise<void> {
-    await this.#prepared?.close();
+    await this.#session.close();
   }
 
-  async #run(message: ClientMessage, signal: AbortSignal): Promise<TurnResult> {
-    const { session, model, recorder } = await this.#ready(signal);
-    const { io } = this.#context;
-    const hooks = this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks();
-    const item = await this.#userItem(message, { session, hooks }, signal);
-    this.#filesAttached = true;
-    // The permission was for one prompt.
-    if (!this.#stored) this.#options = { ...this.#options, allowProtectedPrompt: false };
-    const writer = this.#writer();
-    const tell = (event: TurnEvent) => this.#tell(event, writer);
-    const result = await runTurn(session, item, {
-      io,
-      model,
+  get #id(): string {
+    return this.#session.opened?.session.id ?? this.#fallbackId;
+  }
+
+  async #run({ text, images: encoded }: ClientMessage, signal: AbortSignal): Promise<TurnResult> {
+    const images = encoded.length === 0 ? [] : (await import("./client_images.ts")).clientImages(encoded);
+    return await this.#session.prompt({ text, images }, {
       signal,
       ask: this.#asker(),
-      emit: this.#stored ? recorder.before(tell) : tell,
-      maxTurns: this.#options.maxTurns,
-      ...hooks === null ? {} : { hooks },
+      onEvent: (event) => this.#tell(event),
+      hooks: () => this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks(),
     });
-    if (this.#stored) await recorder.settle();
-    return result;
-  }
-
-  /** The prompt with what hooks add to it. What may not leave the session is not told to them. */
-  async #userItem(
-    { text, images }: ClientMessage,
-    { session, hooks }: { session: Session; hooks: ClientHooks | null },
-    signal: AbortSignal,
-  ): Promise<UserItem> {
-    const files = this.#filesAttached ? [] : this.#options.file;
-    const item = await userItem(text, files, session);
-    if (images.length > 0) {
-      const { clientImages } = await import("./client_images.ts");
-      item.images = [...clientImages(images), ...item.images ?? []];
-    }
-    const holds = await this.#admit(session, item);
-    const told = holds === "open" && item.label === "open" ? text : null;
-    const asked = await hooks?.submit(told, signal);
-    if (asked === undefined) return item;
-    if (asked.blocked !== null) {
-      throw new AgentcliError("permission_denied", `a hook refused the prompt: ${asked.blocked}`);
-    }
-    if (asked.context === "") return item;
-    const longer: UserItem = { ...item, text: `${item.text}\n\n${asked.context}` };
-    await this.#admit(session, longer);
-    return longer;
-  }
-
-  async #admit(session: Session, item: UserItem): Promise<"open" | "protected"> {
-    const holds = await admitPrompt(session, item, { allowed: this.#options.allowProtectedPrompt });
-    if (holds === "protected" && !session.model.local && this.#stored) {
-      this.#stored = false;
-      await this.#notice("the prompt held protected content: this session is not stored from here on");
-    }
-    return holds;
   }
 
   #asker(): AskPermission {
@@ -184,11 +138,15 @@ export class LiveSession {
       : askClient(this.#line.questions);
   }
 
-  #tell(event: TurnEvent, writer: ProtocolWriter): void | Promise<void> {
-    if (event.kind === "notice") return this.#notice(event.text);
+  /** Made with the first event of a turn, when the session is open. */
+  #turnWriter: ProtocolWriter | null = null;
+
+  async #tell(event: TurnEvent): Promise<void> {
+    if (event.kind === "notice") return await this.#notice(event.text);
+    if (event.kind === "start") this.#turnWriter = this.#writer();
     const shown = event.kind === "start" ? { ...event, mcpServers: this.servers() } : event;
-    const lines = writer.lines(shown);
-    return lines === "" ? undefined : this.#line.output.write(lines);
+    const lines = (this.#turnWriter ??= this.#writer()).lines(shown);
+    if (lines !== "") await this.#line.output.write(lines);
   }
 
   async #notice(text: string): Promise<void> {
@@ -197,39 +155,22 @@ export class LiveSession {
   }
 
   #writer(): ProtocolWriter {
-    const session = this.#prepared?.session;
     return createProtocolWriter({
-      sessionId: session?.id ?? this.#fallbackId,
+      sessionId: this.#id,
       partial: this.#options.includePartialMessages,
       version: VERSION,
-      model: session?.model.entry.id ?? "none",
+      model: this.#session.opened?.session.model.entry.id ?? "none",
     });
-  }
-
-  async #ready(signal: AbortSignal): Promise<Prepared> {
-    signal.throwIfAborted();
-    const previous = this.#prepared;
-    if (previous !== null && !this.#modelChanged) return previous;
-    const tools = (await this.#connected(signal)).flatMap((server) => server.tools);
-    const preparing = prepare(this.#options, this.#context, {
-      tools,
-      clientNames: true,
-      ...previous === null ? {} : { previous },
-    });
-    // A session that is carried over keeps its transcript, whatever becomes of this try.
-    const drop = (late: Prepared) => previous === null ? late.close() : late.release();
-    const prepared = await untilAborted(preparing, { signal, drop });
-    this.#prepared = prepared;
-    this.#modelChanged = false;
-    for (const notice of prepared.notices) await this.#notice(notice);
-    return prepared;
   }
 
   async #connected(signal: AbortSignal): Promise<ClientServer[]> {
     const line = {
       questions: this.#line.questions,
       clock: this.#context.io.clock,
-      isOpen: () => this.#prepared !== null && sessionLabel(this.#prepared.session) === "open",
+      isOpen: () => {
+        const { opened } = this.#session;
+        return opened !== null && sessionLabel(opened.session) === "open";
+      },
     };
     return this.#servers ??= await Promise.all(this.#ownServers.map((name) => connectServer(name, line, signal)));
   }
@@ -240,10 +181,10 @@ export class LiveSession {
       questions: this.#line.questions,
       clock: this.#context.io.clock,
       facts: () => ({
-        session_id: this.#prepared?.session.id ?? this.#fallbackId,
-        transcript_path: this.#prepared?.transcriptFile ?? "",
-        cwd: this.#prepared?.session.workspace.cwd ?? this.#context.globals.cwd,
-        permission_mode: this.#options.permissionMode ?? "default",
+        session_id: this.#id,
+        transcript_path: this.#session.opened?.transcriptFile ?? "",
+        cwd: this.#session.opened?.session.workspace.cwd ?? this.#context.globals.cwd,
+        permission_mode: this.#session.mode,
       }),
     });
   }
@@ -251,21 +192,3 @@ export class LiveSession {
 
 /** Ends of a turn that the client wanted: they do not make its process fail. */
 const ENDED_BY_CLIENT: ReadonlySet<string> = new Set(["interrupted", "permission_denied"]);
-
-/** The prepared session, or the signal's reason at once; what is prepared too late is dropped. */
-async function untilAborted(
-  preparing: Promise<Prepared>,
-  { signal, drop }: { signal: AbortSignal; drop(late: Prepared): Promise<unknown> },
-): Promise<Prepared> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([preparing, promise]);
-  } catch (error) {
-    if (signal.aborted) preparing.then(drop, () => {});
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
-}

@@ -1,27 +1,25 @@
 /** Runs one turn and ends with its exit code. */
-import { admitPrompt } from "../../agent/admit_prompt.ts";
 import type { Session } from "../../agent/session.ts";
-import { runTurn } from "../../agent/turn.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
-import { clean } from "../../terminal/clean.ts";
-import type { TurnEvent } from "../../protocol/turn_event.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { tellFailure } from "./failure.ts";
-import { type Interrupt, listenForInterrupt } from "./interrupt.ts";
+import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { TurnOutput } from "./output.ts";
-import { prepare, type PrepareExtras } from "./prepare.ts";
+import { AgentSession } from "../../runtime/agent_session.ts";
+import type { Host } from "../../runtime/host.ts";
+import { hostOf } from "../host.ts";
 import { readPrompt } from "./prompt.ts";
-import { checkStoreOptions, eventSessionId } from "./store_options.ts";
+import { checkStoreOptions, eventSessionId } from "../../runtime/store_options.ts";
 import { textOutput } from "./text_output.ts";
-import { userItem } from "./user_item.ts";
+import { unusedServers } from "./unused_servers.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
 
 type Format = typeof OUTPUT_FORMATS[number];
 /** How models are named: as the configuration has them, or as clients of the protocol do. */
-type Naming = Pick<PrepareExtras, "clientNames">;
+type Naming = Pick<Host, "clientNames">;
 
 /** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
 export async function run(
@@ -56,40 +54,35 @@ async function turn(
   options: RunOptions,
   given: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt; naming: Naming },
 ): Promise<number> {
-  const { context, format, interrupt } = given;
-  const { io, globals } = context;
+  const { context, format, interrupt: { signal } } = given;
+  const { io } = context;
   checkOptions(options, { format, ...given.naming });
-  const words = await readPrompt(given.prompt, io, interrupt.signal);
-  const prepared = await prepare(options, context, { ...given.naming, storeLate: true });
+  const text = await readPrompt(given.prompt, io, signal);
+  const host = hostOf(context, { ...given.naming, isSingleTurn: true });
+  // The time limit holds for everything, reading the prompt included, so it is kept outside.
+  const session = new AgentSession({ ...options, timeout: undefined }, host);
   try {
-    const { session, model, recorder } = prepared;
-    if (!globals.quiet) {
-      for (const notice of prepared.notices) await io.stderr.write(`agentcli: ${clean(notice)}\n`);
+    const opened = await session.ready(signal);
+    const unused = await unusedServers(options.mcpConfig);
+    if (unused.length > 0) {
+      await host.notice(
+        `not used: ${unused.join(", ")}; of MCP servers only those of a client's own process are, so far`,
+      );
     }
-    const output = await outputOf(format, context, { session, partial: options.includePartialMessages });
-    const prompt = await userItem(words, options.file, session);
-    const holds = await admitPrompt(session, prompt, { allowed: options.allowProtectedPrompt });
-    // What was let through to a model elsewhere is open for this turn, and the turn is not stored.
-    const stored = holds === "open" || session.model.local;
-    const mcpServers = prepared.unusedServers.map((name) => ({ name, status: "failed" }));
-    const tell = (event: TurnEvent) => output.event(event.kind === "start" ? { ...event, mcpServers } : event);
-    const result = await runTurn(session, prompt, {
-      io,
-      model,
-      signal: interrupt.signal,
-      ask: async (question, signal) => {
+    const output = await outputOf(format, context, { ...opened, partial: options.includePartialMessages });
+    const mcpServers = unused.map((name) => ({ name, status: "failed" }));
+    const result = await session.prompt({ text }, {
+      signal,
+      ask: async (question, asking) => {
         const { askOnTerminal } = await import("./ask_terminal.ts");
-        return await askOnTerminal(io)(question, signal);
+        return await askOnTerminal(io)(question, asking);
       },
-      emit: stored ? recorder.before(tell) : tell,
-      maxTurns: options.maxTurns,
+      onEvent: (event) => output.event(event.kind === "start" ? { ...event, mcpServers } : event),
     });
-    if (stored) await recorder.settle();
-    else if (!globals.quiet) await io.stderr.write("agentcli: the prompt held protected content: not stored\n");
     await output.result(result);
     return result.exitCode;
   } finally {
-    await prepared.close();
+    await session.close();
   }
 }
 

@@ -7,7 +7,7 @@ import type { ProbeReport } from "../../../provider/probe/findings.ts";
 import { learnt, probeError } from "../../../provider/probe/verdict.ts";
 import { createProgress } from "../../../terminal/progress.ts";
 import { jsonText } from "../../../terminal/json_text.ts";
-import { type Interrupt, listenForInterrupt } from "../../run/interrupt.ts";
+import { type Interrupt, listenForInterrupt } from "../../../runtime/interrupt.ts";
 import { notice, warn } from "../../say.ts";
 import { showError } from "../../show_error.ts";
 import type { Context, Invocation } from "../../verb.ts";

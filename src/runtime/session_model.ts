@@ -1,16 +1,16 @@
 /** What a session knows of its model before the first request. */
-import { ASSUMED_WINDOW, replyLimit } from "../../agent/limits.ts";
-import type { SessionModel } from "../../agent/session.ts";
-import { protocolNamed, safest, type ToolProtocol } from "../../agent/tool_protocol.ts";
-import type { ModelKnowledge } from "../../provider/known_models.ts";
-import type { SessionContext } from "../../session/line.ts";
+import { ASSUMED_WINDOW, replyLimit } from "../agent/limits.ts";
+import type { SessionModel } from "../agent/session.ts";
+import { protocolNamed, safest, type ToolProtocol } from "../agent/tool_protocol.ts";
+import type { ModelKnowledge } from "../provider/known_models.ts";
+import type { SessionContext } from "../session/line.ts";
 import type { ChosenModel } from "./choose_model.ts";
-import type { RunOptions } from "./verb.ts";
+import type { SessionOptions } from "./session_options.ts";
 
 /** Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed. */
 export function sessionModel(
   { provider, entry, endpoint }: ChosenModel,
-  { known, options }: { known: ModelKnowledge; options: Pick<RunOptions, "maxTokens" | "temperature"> },
+  { known, options }: { known: ModelKnowledge; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
 ): SessionModel {
   const { contextWindow, windowSource } = windowOf(entry.contextWindow, known);
   return {

@@ -1,6 +1,6 @@
 /** Ctrl-C and its kind: the first ends the turn in good order, the second leaves soon, the third at once. */
-import { AgentcliError } from "../../errors.ts";
-import type { Io, StopSignal } from "../../platform/io.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Io, StopSignal } from "../platform/io.ts";
 import { startDeadline } from "./deadline.ts";
 
 /** The stop of one run. */

@@ -1,24 +1,23 @@
 /** What is known of the session's server before the first request: remembered, or asked within a second and a half. */
-import type { AskModel } from "../../agent/turn.ts";
-import type { SideModel } from "../../agent/server.ts";
-import { ASSUMED_WINDOW } from "../../agent/limits.ts";
-import { selectForRole } from "../../config/select.ts";
-import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
-import type { Home } from "../../platform/home.ts";
-import type { Io } from "../../platform/io.ts";
-import { chat } from "../../provider/chat.ts";
-import type { HttpDoor } from "../../provider/http.ts";
-import { type ModelKnowledge, recallModel, rememberModel } from "../../provider/known_models.ts";
-import type { LocatedModel } from "../../provider/model_locality.ts";
-import type { Endpoint } from "../../provider/types.ts";
-import { createProgress } from "../../terminal/progress.ts";
+import type { AskModel } from "../agent/turn.ts";
+import type { SideModel } from "../agent/server.ts";
+import { ASSUMED_WINDOW } from "../agent/limits.ts";
+import { selectForRole } from "../config/select.ts";
+import type { ModelEntry, ProviderEntry } from "../config/types.ts";
+import type { Home } from "../platform/home.ts";
+import type { Io } from "../platform/io.ts";
+import { chat } from "../provider/chat.ts";
+import type { HttpDoor } from "../provider/http.ts";
+import { type ModelKnowledge, recallModel, rememberModel } from "../provider/known_models.ts";
+import type { LocatedModel } from "../provider/model_locality.ts";
+import type { Endpoint } from "../provider/types.ts";
+import type { Host } from "./host.ts";
 import type { ProviderReach } from "./provider_reach.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ProjectContext } from "./project_context.ts";
 
 /** Whom to ask, and how. */
 export interface ServerSearch {
-  io: Io;
-  quiet: boolean;
+  host: Pick<Host, "io" | "loading">;
   home: Home;
   door: HttpDoor;
   endpoint: Endpoint;
@@ -33,7 +32,7 @@ export interface ServerSearch {
  * found out is not remembered. Never throws.
  */
 export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> {
-  const { io, home, endpoint, entry } = search;
+  const { host: { io }, home, endpoint, entry } = search;
   const address = { baseUrl: endpoint.baseUrl, model: entry.id };
   const known = await recallModel(home, address, { now: io.clock.now() });
   const { contextWindow = Infinity } = entry;
@@ -51,19 +50,19 @@ export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> 
   return { ...known, ...facts };
 }
 
-async function ask({ io, quiet, door, endpoint, entry }: ServerSearch) {
-  const { findServerWindow } = await import("../../agent/window.ts");
+async function ask({ host, door, endpoint, entry }: ServerSearch) {
+  const { findServerWindow } = await import("../agent/window.ts");
   const stopping = new AbortController();
-  const remove = io.onSignal(() => stopping.abort());
-  const progress = createProgress(io, { quiet });
+  const remove = host.io.onSignal(() => stopping.abort());
+  let loaded: (() => Promise<void>) | undefined;
   try {
     return await findServerWindow(door, endpoint, {
       model: entry.id,
       signal: stopping.signal,
-      load: { onLoading: () => progress.start("loading the model") },
+      load: { onLoading: () => void (loaded ??= host.loading?.()) },
     });
   } finally {
-    await progress.stop();
+    await loaded?.();
     remove();
   }
 }
@@ -72,7 +71,7 @@ async function ask({ io, quiet, door, endpoint, entry }: ServerSearch) {
 export interface CompactSearch {
   io: Io;
   door: HttpDoor;
-  surroundings: Pick<Surroundings, "configuration">;
+  project: Pick<ProjectContext, "configuration">;
   /** The provider of the session's own model. */
   session: ProviderEntry;
   reach: ProviderReach;
@@ -82,9 +81,9 @@ export interface CompactSearch {
 
 /** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
 export async function findCompactModel(search: CompactSearch): Promise<SideModel | null> {
-  const { io, door, surroundings, session, reach } = search;
+  const { io, door, project, session, reach } = search;
   const { servedModels } = reach;
-  const chosen = await selectForRole(surroundings.configuration, "compact", { session, servedModels });
+  const chosen = await selectForRole(project.configuration, "compact", { session, servedModels });
   if (chosen === null) return null;
   const { provider, model } = chosen;
   const endpoint = await reach.endpointOf(provider);
@@ -104,6 +103,6 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
 }
 
 async function windowOf(model: string, endpoint: Endpoint, door: HttpDoor): Promise<number | null> {
-  const { findServerWindow } = await import("../../agent/window.ts");
+  const { findServerWindow } = await import("../agent/window.ts");
   return (await findServerWindow(door, endpoint, { model, signal: new AbortController().signal })).window;
 }

@@ -1,7 +1,7 @@
 /** Keeps the transcript of a session up with it: what a client is told of is on the disk before. */
-import type { Session } from "../../agent/session.ts";
-import type { TurnListener } from "../../protocol/turn_event.ts";
-import type { ItemFacts, Transcript } from "../../session/transcript.ts";
+import type { Session } from "../agent/session.ts";
+import type { TurnListener } from "../protocol/turn_event.ts";
+import type { ItemFacts, Transcript } from "../session/transcript.ts";
 
 /** The transcript of one session, fed by the events of its turns. */
 export interface Recorder {

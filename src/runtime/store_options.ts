@@ -1,5 +1,5 @@
 /** What the command line says of stored sessions, checked before anything is opened. */
-import { AgentcliError } from "../../errors.ts";
+import { AgentcliError } from "../errors.ts";
 
 /** What the command line says of stored sessions. */
 export interface StoreOptions {

@@ -1,6 +1,6 @@
 /** Why a file is not attached. */
-import type { Refusal } from "../../boundary/workspace/workspace.ts";
-import { AgentcliError, type ErrorDetails } from "../../errors.ts";
+import type { Refusal } from "../boundary/workspace/workspace.ts";
+import { AgentcliError, type ErrorDetails } from "../errors.ts";
 
 /** What to do where the reason does not say it. */
 const NEXT: Partial<Record<Refusal["refused"], ErrorDetails>> = {

@@ -1,9 +1,9 @@
 /** Files attached to a prompt. Loaded when there are any. */
-import type { Session } from "../../agent/session.ts";
-import type { Workspace } from "../../boundary/workspace/workspace.ts";
-import { AgentcliError } from "../../errors.ts";
-import { readDenials } from "../../tools/rule_names.ts";
-import type { ToolContext } from "../../tools/tool.ts";
+import type { Session } from "../agent/session.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { AgentcliError } from "../errors.ts";
+import { readDenials } from "../tools/rule_names.ts";
+import type { ToolContext } from "../tools/tool.ts";
 import { cannotAttach, mayNotAttach } from "./attach_error.ts";
 import type { Attached } from "./user_item.ts";
 

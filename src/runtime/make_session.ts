@@ -1,40 +1,39 @@
 /** Puts a session together from what was opened for it: system prompt, tools, rules, server and sandbox. */
-import { openContentScanner } from "../../agent/content_scanner.ts";
-import { connectServer } from "../../agent/connected_server.ts";
-import { profileFor } from "../../agent/profile.ts";
-import { restoredSystem } from "../../agent/restore.ts";
-import { UNKNOWN_SERVER } from "../../agent/server.ts";
-import { admitted } from "../../agent/admit_request.ts";
-import { createSession, type Session } from "../../agent/session.ts";
-import { buildSystemPrompt } from "../../agent/system_prompt.ts";
-import type { AskModel } from "../../agent/turn.ts";
-import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
-import type { Workspace } from "../../boundary/workspace/workspace.ts";
-import type { Configuration } from "../../config/types.ts";
-import { chat } from "../../provider/chat.ts";
-import type { HttpDoor } from "../../provider/http.ts";
-import type { ModelKnowledge } from "../../provider/known_models.ts";
-import { createLocalityCache, type LocatedModel } from "../../provider/model_locality.ts";
-import type { SessionContext } from "../../session/line.ts";
-import type { UndoStore } from "../../session/undo.ts";
-import { offersGit } from "../../tools/git/offer.ts";
-import { clean } from "../../terminal/clean.ts";
-import type { Tool } from "../../tools/tool.ts";
-import type { Context } from "../verb.ts";
+import { openContentScanner } from "../agent/content_scanner.ts";
+import { connectServer } from "../agent/connected_server.ts";
+import { profileFor } from "../agent/profile.ts";
+import { restoredSystem } from "../agent/restore.ts";
+import { UNKNOWN_SERVER } from "../agent/server.ts";
+import { admitted } from "../agent/admit_request.ts";
+import { createSession, type Session } from "../agent/session.ts";
+import { buildSystemPrompt } from "../agent/system_prompt.ts";
+import type { AskModel } from "../agent/turn.ts";
+import { createSessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { Configuration } from "../config/types.ts";
+import { chat } from "../provider/chat.ts";
+import type { HttpDoor } from "../provider/http.ts";
+import type { ModelKnowledge } from "../provider/known_models.ts";
+import { createLocalityCache, type LocatedModel } from "../provider/model_locality.ts";
+import type { SessionContext } from "../session/line.ts";
+import type { UndoStore } from "../session/undo.ts";
+import { offersGit } from "../tools/git/offer.ts";
+import type { Tool } from "../tools/tool.ts";
 import type { ChosenModel } from "./choose_model.ts";
+import type { Host } from "./host.ts";
 import { findCompactModel } from "./find_server.ts";
 import type { ProviderReach } from "./provider_reach.ts";
 import { sessionModel, toolProtocolOf } from "./session_model.ts";
 import type { SessionStore } from "./store.ts";
-import type { Surroundings } from "./surroundings.ts";
+import type { ProjectContext } from "./project_context.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
 import { turnOf } from "./undo.ts";
-import type { RunOptions } from "./verb.ts";
+import type { SessionOptions } from "./session_options.ts";
 
 /** What was opened for a session. */
 export interface OpenedParts {
-  context: Context;
-  surroundings: Surroundings;
+  host: Host;
+  project: ProjectContext;
   door: HttpDoor;
   reach: ProviderReach;
   chosen: ChosenModel;
@@ -52,11 +51,12 @@ export interface OpenedParts {
 
 /** A session without items, and its model ready to be asked. Throws `usage` for tools and rules that there are not. */
 export async function makeSession(
-  options: RunOptions,
+  options: SessionOptions,
   parts: OpenedParts,
 ): Promise<{ session: Session; model: AskModel }> {
-  const { context: { io }, surroundings, door, reach, chosen, known, workspace, store, before, undo } = parts;
-  const { home, userHome, configuration } = surroundings;
+  const { host, project, door, reach, chosen, known, workspace, store, before, undo } = parts;
+  const { io } = host;
+  const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
   const model = sessionModel(chosen, { known, options });
   const toolProtocol = toolProtocolOf(chosen, { known, before });
@@ -74,9 +74,7 @@ export async function makeSession(
   const localities = createLocalityCache(door, io.clock);
   const admit = (asking: AskModel, located: LocatedModel, own: boolean) =>
     admitted(asking, { located, localities, own, onRemote }, () => session);
-  const onRemote = (reason: string) => {
-    void io.stderr.write(`agentcli: "${clean(provider.name)}" does not count as local: ${clean(reason)}\n`);
-  };
+  const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
   const session: Session = createSession({
     id: store.id,
     keepPrevious: async (change) => (await undo()).record({ ...change, turn: turnOf(session, store) }),
@@ -93,7 +91,7 @@ export async function makeSession(
       clock: io.clock,
       known,
       later: parts.later,
-      findCompactModel: () => findCompactModel({ io, door, surroundings, session: provider, reach, admit }),
+      findCompactModel: () => findCompactModel({ io, door, project, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),
     scanner: openContentScanner(workspace),

@@ -1,16 +1,16 @@
 /** The stored side of a session that goes on: what was stored, and where the rest of it goes. */
-import { forkSession, openPart } from "../../session/fork.ts";
-import { findSession } from "../../session/list.ts";
-import { loadTranscript } from "../../session/load.ts";
-import { resumeTranscript } from "../../session/open_transcript.ts";
-import type { SessionStore, StoreFacts, StorePlace } from "./store.ts";
+import { forkSession, openPart } from "../session/fork.ts";
+import { findSession } from "../session/list.ts";
+import { loadTranscript } from "../session/load.ts";
+import { resumeTranscript } from "../session/open_transcript.ts";
+import type { SessionStore, StorePlace } from "./store.ts";
 import type { StoreOptions } from "./store_options.ts";
 
 /** Opens the session `wanted`, or a copy of it. Throws as {@link openStore} does. */
 export async function reopenStore(
   wanted: string,
   options: StoreOptions,
-  parts: StorePlace & StoreFacts,
+  parts: StorePlace & { gitBranch: string | undefined },
 ): Promise<SessionStore> {
   const { home, projectRoot } = parts;
   const found = await findSession(home, wanted, { projectRoot });

@@ -1,21 +1,24 @@
 /** The undo of a running session: what its changes to files replaced. */
-import type { Session } from "../../agent/session.ts";
-import type { Home } from "../../platform/home.ts";
-import type { Io } from "../../platform/io.ts";
-import type { SessionItem } from "../../session/item.ts";
-import type { Transcript } from "../../session/transcript.ts";
-import type { UndoStore } from "../../session/undo.ts";
-import { clean } from "../../terminal/clean.ts";
+import type { Session } from "../agent/session.ts";
+import type { Home } from "../platform/home.ts";
+import type { SessionItem } from "../session/item.ts";
+import type { Transcript } from "../session/transcript.ts";
+import type { UndoStore } from "../session/undo.ts";
+import type { Host } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 
 /** Gives the undo of the session, opened when it is first needed; without a home it lasts as long as the process. */
-export function createUndo(home: Home | null, store: SessionStore, io: Pick<Io, "stderr">): () => Promise<UndoStore> {
+export function createUndo(
+  home: Home | null,
+  store: SessionStore,
+  { warn }: Pick<Host, "warn">,
+): () => Promise<UndoStore> {
   let opened: Promise<UndoStore> | null = null;
   const open = async () => {
-    const { openUndoStore } = await import("../../session/undo.ts");
+    const { openUndoStore } = await import("../session/undo.ts");
     return await openUndoStore(home, {
       sessionId: store.id,
-      onTrouble: (text) => io.stderr.write(`agentcli: ${clean(text)}\n`),
+      onTrouble: warn,
     });
   };
   return () => opened ??= open();

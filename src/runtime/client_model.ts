@@ -1,6 +1,6 @@
 /** Names of models as clients of the protocol give them (specification, stream-json §1). */
-import { DEMO, splitSelector } from "../../config/selector.ts";
-import type { Configuration } from "../../config/types.ts";
+import { DEMO, splitSelector } from "../config/selector.ts";
+import type { Configuration } from "../config/types.ts";
 
 /**
  * The selector for what a client calls a model: a selector of a provider there is stays as it is, anything else is a

@@ -1,12 +1,11 @@
 /** The stored side of a session: a new transcript, one to go on with, a copy of one, or none. */
-import { currentBranch } from "../../boundary/policy/git_branch.ts";
-import type { Home } from "../../platform/home.ts";
-import type { Clock } from "../../platform/io.ts";
-import { lateTranscript } from "../../session/late_transcript.ts";
-import type { StoredSession } from "../../session/load.ts";
-import { projectDirectory, projectSlug, transcriptName } from "../../session/place.ts";
-import type { Transcript } from "../../session/transcript.ts";
-import { VERSION } from "../version.ts";
+import { currentBranch } from "../boundary/policy/git_branch.ts";
+import type { Home } from "../platform/home.ts";
+import type { Clock } from "../platform/io.ts";
+import { lateTranscript } from "../session/late_transcript.ts";
+import type { StoredSession } from "../session/load.ts";
+import { projectDirectory, projectSlug, transcriptName } from "../session/place.ts";
+import type { Transcript } from "../session/transcript.ts";
 import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./store_options.ts";
 
 /** Where it is stored and what is said of it. */
@@ -23,8 +22,10 @@ export interface StorePlace {
   /** Whether that is local. */
   local: boolean;
   clock: Pick<Clock, "now">;
+  /** Of this program. */
+  version: string;
   /** Told once when the session cannot be stored any more. */
-  onTrouble(text: string): Promise<void>;
+  onTrouble(text: string): void | Promise<void>;
 }
 
 /** The stored side of a session. */
@@ -34,12 +35,6 @@ export interface SessionStore {
   transcript: Transcript | null;
   /** What to go on with; null for a new session. */
   stored: StoredSession | null;
-}
-
-/** What a transcript says of the program and the project. */
-export interface StoreFacts {
-  version: string;
-  gitBranch: string | undefined;
 }
 
 /**
@@ -56,14 +51,14 @@ export async function openStore(
   const wanted = sessionToGoOn(options);
   if (wanted !== undefined) {
     const { reopenStore } = await import("./reopen_store.ts");
-    return await reopenStore(wanted, options, { ...place, ...storeFacts(place) });
+    return await reopenStore(wanted, options, { ...place, gitBranch: branchOf(place) });
   }
   const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
   if (options.noSessionPersistence) return { id, transcript: null, stored: null };
   const { home, projectRoot } = place;
   const open = async () => {
-    const { openTranscript } = await import("../../session/open_transcript.ts");
-    return await openTranscript(home, { ...place, ...storeFacts(place), sessionId: id });
+    const { openTranscript } = await import("../session/open_transcript.ts");
+    return await openTranscript(home, { ...place, gitBranch: branchOf(place), sessionId: id });
   };
   const slug = projectSlug(projectRoot);
   // A project's first session makes a directory: a home that cannot be used is found out there, before anything is asked.
@@ -72,6 +67,6 @@ export async function openStore(
   return { id, transcript, stored: null };
 }
 
-function storeFacts({ isProtected, projectRoot }: StorePlace): StoreFacts {
-  return { version: VERSION, gitBranch: isProtected ? undefined : currentBranch(projectRoot) };
+function branchOf({ isProtected, projectRoot }: StorePlace): string | undefined {
+  return isProtected ? undefined : currentBranch(projectRoot);
 }

@@ -1,13 +1,13 @@
 /** Providers as they are reached from one project: its markers say which addresses count as local. */
-import { isLocal } from "../../boundary/policy/locality.ts";
-import type { MarkerState } from "../../boundary/policy/marker.ts";
-import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
-import type { ServedModels } from "../../config/select.ts";
-import type { ProviderEntry } from "../../config/types.ts";
-import type { Io } from "../../platform/io.ts";
-import type { HttpDoor } from "../../provider/http.ts";
-import { listModels } from "../../provider/models.ts";
-import type { Endpoint } from "../../provider/types.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
+import type { MarkerState } from "../boundary/policy/marker.ts";
+import { effectiveBaseUrl, resolveEndpoint } from "../config/endpoint.ts";
+import type { ServedModels } from "../config/select.ts";
+import type { ProviderEntry } from "../config/types.ts";
+import type { Io } from "../platform/io.ts";
+import type { HttpDoor } from "../provider/http.ts";
+import { listModels } from "../provider/models.ts";
+import type { Endpoint } from "../provider/types.ts";
 
 /** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT_MS = 5000;

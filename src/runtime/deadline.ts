@@ -1,6 +1,6 @@
 /** `--timeout`: how long one turn may take. */
-import { AgentcliError } from "../../errors.ts";
-import type { Clock } from "../../platform/io.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Clock } from "../platform/io.ts";
 
 /**
  * Aborts `controller` with a `timeout` error after `seconds`; without a number it never does. Gives what ends the

@@ -1,10 +1,10 @@
 /** What a person is told of a session before its first turn. */
-import { baseBytes } from "../../agent/chat_request.ts";
-import type { Session } from "../../agent/session.ts";
-import { byteLength } from "../../agent/tokens.ts";
-import type { MarkerState } from "../../boundary/policy/marker.ts";
-import { hasAllPermissions } from "../../platform/runtime.ts";
-import type { StoredSession } from "../../session/load.ts";
+import { baseBytes } from "../agent/chat_request.ts";
+import type { Session } from "../agent/session.ts";
+import { byteLength } from "../agent/tokens.ts";
+import type { MarkerState } from "../boundary/policy/marker.ts";
+import { hasAllPermissions } from "../platform/runtime.ts";
+import type { StoredSession } from "../session/load.ts";
 
 /** Which hosts the project opts in. */
 export function endpointNotices({ localEndpoints, paths }: MarkerState): string[] {
@@ -18,12 +18,6 @@ export function storedNotices(stored: StoredSession): string[] {
     `${stored.withheld} parts of the session were protected and not stored; placeholders stand for them`,
   ];
   return [...stored.problems, ...withheld];
-}
-
-/** That MCP servers were named in vain. */
-export function serverNotices(names: readonly string[]): string[] {
-  if (names.length === 0) return [];
-  return [`not used: ${names.join(", ")}; of MCP servers only those of a client's own process are, so far`];
 }
 
 /** That a file can be led elsewhere while it is written, where Deno does not hand paths to the system as they are. */

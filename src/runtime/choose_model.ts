@@ -1,9 +1,9 @@
 /** Which model a session runs with, and where that is; the stand-in server is started where it is chosen. */
-import { selectModel, type WantedModel } from "../../config/select.ts";
-import type { Configuration, ModelEntry, ProviderEntry } from "../../config/types.ts";
-import type { Demo } from "../../demo/server.ts";
-import type { Io } from "../../platform/io.ts";
-import type { Endpoint } from "../../provider/types.ts";
+import { selectModel, type WantedModel } from "../config/select.ts";
+import type { Configuration, ModelEntry, ProviderEntry } from "../config/types.ts";
+import type { Demo } from "../demo/server.ts";
+import type { Io } from "../platform/io.ts";
+import type { Endpoint } from "../provider/types.ts";
 import type { ProviderReach } from "./provider_reach.ts";
 
 /** A model on its server. */
@@ -48,7 +48,7 @@ export async function chooseModel(option: string | undefined, search: ModelSearc
 }
 
 async function startDemo(opened: AsyncDisposableStack): Promise<Demo> {
-  const server = await import("../../demo/server.ts");
+  const server = await import("../demo/server.ts");
   const demo = await server.startDemo();
   opened.defer(() => demo.close());
   return demo;

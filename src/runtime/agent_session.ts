@@ -1,0 +1,329 @@
+/**
+ * The one owner of a session: opens it with its first use, admits prompts, runs turns, stores what happened, and is the
+ * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
+ */
+import { admitPrompt, type AdmittedPrompt } from "../agent/admit_prompt.ts";
+import { compactSession } from "../agent/compact.ts";
+import type { TurnHooks } from "../agent/hooks.ts";
+import type { AskPermission } from "../agent/permission_question.ts";
+import { startCount } from "../agent/result.ts";
+import { runTurn } from "../agent/turn.ts";
+import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import type { PermissionMode } from "../config/types.ts";
+import { AgentcliError } from "../errors.ts";
+import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
+import type { ShownImage } from "../provider/image.ts";
+import { itemsBeforeProtected } from "../session/fork.ts";
+import { readRules } from "../tools/registry.ts";
+import { startDeadline } from "./deadline.ts";
+import type { Host } from "./host.ts";
+import { type OpenSession, openSession } from "./open_session.ts";
+import type { SessionOptions } from "./session_options.ts";
+import { userItem } from "./user_item.ts";
+
+/** What a person or a client says at once. */
+export interface PromptInput {
+  text: string;
+  /** Of what the text was made from; absent: `open`. */
+  label?: Label;
+  /** Paths of files and images that are attached, besides those of the options. */
+  files?: readonly string[];
+  /** Shown before the images of files. */
+  images?: readonly ShownImage[];
+}
+
+/** How a turn is watched and answered for. */
+export interface TurnSurface {
+  signal: AbortSignal;
+  onEvent: TurnListener;
+  /** Asked where no rule decides about a call; null: nobody is there. */
+  ask: AskPermission;
+  /** Made once the session is open; null for none. */
+  hooks?(): PromptHooks | null;
+}
+
+/** Hooks of a turn that are also asked about its prompt. */
+export interface PromptHooks extends TurnHooks {
+  /** Asked before the prompt is part of the session; null stands for one that may not leave it. */
+  submit(text: string | null, signal: AbortSignal): Promise<{ blocked: string | null; context: string }>;
+}
+
+/** Takes up nothing that is stored. */
+const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
+
+/** One session, and those that take its place. One thing at a time: a turn, a change of the session, or nothing. */
+export class AgentSession {
+  readonly #host: Host;
+  #options: SessionOptions;
+  #open: OpenSession | null = null;
+  #filesAttached = false;
+  /** The model of the options is not the one that the session was opened with. */
+  #isModelStale = false;
+  /** False once a released prompt is in the session: nothing of it is stored from there on. */
+  #isStored = true;
+
+  constructor(options: SessionOptions, host: Host) {
+    this.#options = options;
+    this.#host = host;
+  }
+
+  /** The session as it is, to be looked at; null until it is opened. */
+  get opened(): OpenSession | null {
+    return this.#open;
+  }
+
+  /** Whether the model is of an option or was chosen here, so that the configuration does not lead to it. */
+  get isModelChosen(): boolean {
+    return this.#options.model !== undefined;
+  }
+
+  get mode(): PermissionMode {
+    return this.#options.permissionMode ?? "default";
+  }
+
+  /** Opens the session where it is not, or not with this model. Throws what opening throws, and the signal's reason at once. */
+  async ready(signal: AbortSignal = new AbortController().signal): Promise<OpenSession> {
+    signal.throwIfAborted();
+    const previous = this.#open;
+    if (previous !== null && !this.#isModelStale) return previous;
+    const opening = this.#reopen(this.#options, { previous, signal });
+    // A session that is carried over keeps its transcript, whatever becomes of this try.
+    const drop = (late: OpenSession) => previous === null ? late.close() : late.release();
+    this.#open = await untilAborted(opening, { signal, drop });
+    this.#isModelStale = false;
+    return this.#open;
+  }
+
+  /**
+   * Runs one turn. Throws what keeps it from beginning, and the reason of the signal or the deadline; how it ended
+   * otherwise is in the result.
+   */
+  async prompt(input: PromptInput, surface: TurnSurface): Promise<TurnResult> {
+    const { io } = this.#host;
+    const late = new AbortController();
+    const endDeadline = startDeadline(this.#options.timeout, { clock: io.clock, controller: late });
+    const signal = AbortSignal.any([surface.signal, late.signal]);
+    try {
+      return await this.#turn(input, { ...surface, signal });
+    } catch (error) {
+      throw signal.aborted ? signal.reason : error;
+    } finally {
+      endDeadline();
+    }
+  }
+
+  /** Tells the model something with the next prompt, here or in a later process. */
+  async note(text: string): Promise<void> {
+    const { session } = await this.ready();
+    session.items.push({ kind: "user", origin: "note", text, label: "open" });
+    await this.#settle();
+  }
+
+  /** Summarizes the older part now; false when there is nothing worth it. */
+  async compact({ signal, onEvent }: Pick<TurnSurface, "signal" | "onEvent">): Promise<boolean> {
+    const { session, model } = await this.ready(signal);
+    const { clock } = this.#host.io;
+    const emit = this.#recorded(onEvent);
+    const count = startCount(clock);
+    const done = await compactSession(session, { signal, emit, model, trigger: "manual", io: { clock }, count });
+    await this.#settle();
+    return done;
+  }
+
+  /** Takes options that count when the session is opened; without effect on one that is open. */
+  configure(options: Partial<SessionOptions>): void {
+    this.#options = { ...this.#options, ...options };
+  }
+
+  /** From the next call on. */
+  setMode(mode: PermissionMode): void {
+    this.configure({ permissionMode: mode });
+    if (this.#open !== null) this.#open.session.policy.mode = mode;
+  }
+
+  /** Allows what a rule covers for as long as the session is open. Throws `usage` for a malformed one. */
+  allow(rule: string): void {
+    const rules = readRules([rule]);
+    this.configure({ allowedTools: [...this.#options.allowedTools, rule] });
+    const policy = this.#open?.session.policy;
+    if (policy !== undefined) policy.allow = [...policy.allow, ...rules];
+  }
+
+  /** Goes on with another model from the next turn on; undefined for the configured one. */
+  chooseModel(selector: string | undefined): void {
+    this.configure({ model: selector });
+    this.#isModelStale = true;
+  }
+
+  /** Goes on with another model now. When that cannot be, the session stays with its own. */
+  async setModel(selector: string): Promise<OpenSession> {
+    const before = this.#options;
+    const previous = this.#open;
+    this.chooseModel(selector);
+    try {
+      return await this.ready();
+    } catch (error) {
+      this.#options = before;
+      if (previous === null) throw error;
+      // Its connections are closed already: opened again for the model that it had.
+      this.#open = await this.#reopen({ ...before, model: selectorOf(previous) }, { previous });
+      this.#isModelStale = false;
+      throw error;
+    }
+  }
+
+  /** Leaves for a new session with what there was before anything protected was met. */
+  async forkOpen(selector: string): Promise<OpenSession> {
+    const { session } = await this.ready();
+    const kept = session.items.slice(0, itemsBeforeProtected(session.items));
+    const { removed } = session.context;
+    const opened = await this.#leave({ ...this.#options, ...NEW_SESSION, model: selector });
+    opened.session.items.push(...kept);
+    opened.session.context.removed = removed;
+    await opened.recorder.settle();
+    return opened;
+  }
+
+  /** Leaves for an empty session. */
+  async clear(): Promise<OpenSession> {
+    return await this.#leave({ ...this.#options, ...NEW_SESSION, model: this.#ownModel() });
+  }
+
+  /** Leaves for a stored session, with the model of this one. */
+  async resume(id: string): Promise<OpenSession> {
+    return await this.#leave({ ...this.#options, ...NEW_SESSION, resume: id, model: this.#ownModel() });
+  }
+
+  async close(): Promise<void> {
+    await this.#open?.close();
+    this.#open = null;
+  }
+
+  async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
+    const { session, model } = await this.ready(signal);
+    const asked = hooks?.() ?? null;
+    const admitted = await this.#admitted(input, { hooks: asked, signal });
+    const result = await runTurn(session, admitted, {
+      io: this.#host.io,
+      model,
+      signal,
+      ask,
+      emit: this.#recorded(onEvent),
+      maxTurns: this.#options.maxTurns,
+      ...asked === null ? {} : { hooks: asked },
+    });
+    // What is too long for the window by itself would make every later turn fail too.
+    const isLast = session.items.at(-1) === admitted.item;
+    if (result.errorCode === "context_overflow" && isLast && this.#host.isSingleTurn !== true) {
+      session.items.pop();
+      await this.#host.notice("the message was taken out of the session again");
+    }
+    await this.#settle();
+    return result;
+  }
+
+  /** The prompt with what is attached to it and what hooks add; looked through once it is whole. */
+  async #admitted(
+    { text, label = "open", files = [], images = [] }: PromptInput,
+    { hooks, signal }: { hooks: PromptHooks | null; signal: AbortSignal },
+  ): Promise<AdmittedPrompt> {
+    const { session } = await this.ready(signal);
+    const item = await userItem(text, this.#filesAttached ? files : [...this.#options.file, ...files], session);
+    item.label = highestLabel([item.label, label]);
+    if (images.length > 0) item.images = [...images, ...item.images ?? []];
+    const allowed = this.#options.allowProtectedPrompt;
+    let admitted = await admitPrompt(session, item, { allowed });
+    if (hooks !== null) {
+      // What may not leave the session is not told to them.
+      const told = admitted.admitted === "open" && item.label === "open" ? text : null;
+      const { blocked, context } = await hooks.submit(told, signal);
+      if (blocked !== null) throw new AgentcliError("permission_denied", `a hook refused the prompt: ${blocked}`);
+      if (context !== "") {
+        admitted = await admitPrompt(session, { ...item, text: `${item.text}\n\n${context}` }, { allowed });
+      }
+    }
+    this.#filesAttached = true;
+    if (admitted.admitted === "released") await this.#release();
+    return admitted;
+  }
+
+  /** The permission to let a prompt through was for this one, and nothing is stored from here on. */
+  async #release(): Promise<void> {
+    this.configure({ allowProtectedPrompt: false });
+    if (!this.#isStored) return;
+    this.#isStored = false;
+    await this.#host.notice(
+      this.#host.isSingleTurn
+        ? "the prompt held protected content: not stored"
+        : "the prompt held protected content: this session is not stored from here on",
+    );
+  }
+
+  #recorded(listener: TurnListener): TurnListener {
+    return this.#isStored && this.#open !== null ? this.#open.recorder.before(listener) : listener;
+  }
+
+  async #settle(): Promise<void> {
+    if (this.#isStored) await this.#open?.recorder.settle();
+  }
+
+  #ownModel(): string | undefined {
+    return this.#open === null ? this.#options.model : selectorOf(this.#open);
+  }
+
+  /** Opens another session. When that cannot be, this one goes on. */
+  async #leave(options: SessionOptions): Promise<OpenSession> {
+    const left = this.#open;
+    const isStored = left !== null && left.transcriptFile !== null && left.session.items.length > 0;
+    const back: SessionOptions = {
+      ...this.#options,
+      ...NEW_SESSION,
+      resume: isStored ? left.session.id : undefined,
+      model: this.#ownModel(),
+    };
+    await this.close();
+    this.#options = options;
+    this.#isStored = true;
+    try {
+      return await this.ready();
+    } catch (error) {
+      this.#options = back;
+      // Where even that fails, the next turn tries again and tells why.
+      await this.ready().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #reopen(
+    options: SessionOptions,
+    { previous, signal = new AbortController().signal }: { previous: OpenSession | null; signal?: AbortSignal },
+  ): Promise<OpenSession> {
+    const tools = await this.#host.tools?.(signal) ?? [];
+    return await openSession(options, this.#host, { tools, previous });
+  }
+}
+
+/** Returns the selector of a session's model, so that it stays the same whatever the configuration becomes. */
+export function selectorOf({ session }: OpenSession): string {
+  const { provider, entry } = session.model;
+  if (entry.id === "") throw new AgentcliError("no_model", "the session has no model");
+  return `${provider}:${entry.id}`;
+}
+
+/** Returns the open session, or throws the signal's reason at once; what is opened too late is dropped. */
+async function untilAborted(
+  opening: Promise<OpenSession>,
+  { signal, drop }: { signal: AbortSignal; drop(late: OpenSession): Promise<unknown> },
+): Promise<OpenSession> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([opening, promise]);
+  } catch (error) {
+    if (signal.aborted) opening.then(drop, () => {});
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

@@ -1,0 +1,179 @@
+/** From options to a session that can take prompts. */
+import { carryOver, restoreSession } from "../agent/restore.ts";
+import type { Session } from "../agent/session.ts";
+import type { AskModel } from "../agent/turn.ts";
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { openWorkspace } from "../boundary/workspace/disk.ts";
+import type { WantedModel } from "../config/select.ts";
+import type { Home } from "../platform/home.ts";
+import { resolve } from "../platform/path.ts";
+import { openDoor } from "../provider/http.ts";
+import type { ModelKnowledge } from "../provider/known_models.ts";
+import type { UndoStore } from "../session/undo.ts";
+import type { Tool } from "../tools/tool.ts";
+import { chooseModel, type ChosenModel } from "./choose_model.ts";
+import { clientModel } from "./client_model.ts";
+import { knowServer } from "./find_server.ts";
+import type { Host } from "./host.ts";
+import { makeSession, type OpenedParts } from "./make_session.ts";
+import { breakdown, endpointNotices, permissionNotices, storedNotices } from "./notices.ts";
+import { reachProviders } from "./provider_reach.ts";
+import { createRecorder, type Recorder } from "./recorder.ts";
+import type { SessionStore } from "./store.ts";
+import { sessionToGoOn } from "./store_options.ts";
+import { findProjectContext, type ProjectContext } from "./project_context.ts";
+import { createUndo } from "./undo.ts";
+import type { SessionOptions } from "./session_options.ts";
+
+/** A session ready for its next turn. */
+export interface OpenSession {
+  session: Session;
+  model: AskModel;
+  recorder: Recorder;
+  /** What the session's changes to files replaced. */
+  undo: () => Promise<UndoStore>;
+  /** Absolute path of the transcript; null where none is written. */
+  transcriptFile: string | null;
+  /** Ends what was opened for the session: connections, the demo server, its transcript. */
+  close(): Promise<void>;
+  /** {@link OpenSession.close} but for the transcript, which a session with another model goes on writing. */
+  release(): Promise<SessionStore>;
+}
+
+/** What a session takes over from another one, or from its surface. */
+interface OpenExtras {
+  /** Besides the built-in ones. */
+  tools: readonly Tool[];
+  /** The session to go on with in this process; its connections are closed. */
+  previous: OpenSession | null;
+}
+
+/**
+ * Opens a session: the model chosen, the project opened, the server asked, the session made or read back. Throws
+ * configuration, usage and policy errors; leaves nothing open then.
+ */
+export async function openSession(options: SessionOptions, host: Host, extras: OpenExtras): Promise<OpenSession> {
+  const { io } = host;
+  const { previous, tools } = extras;
+  const carried = await previous?.release() ?? null;
+  const project = await findProjectContext(host, options);
+  const { home, configuration, markers } = project;
+  const opened = new AsyncDisposableStack();
+  let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
+  const close = async () => {
+    const transcript = (await storing?.catch(() => null))?.transcript;
+    await opened.disposeAsync();
+    await transcript?.close();
+  };
+  try {
+    const door = openDoor(io);
+    opened.defer(() => door.close());
+    const reach = reachProviders(door, { io, markers });
+    const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
+    const stored = storedModel(options, project);
+    const chosen = await chooseModel(named, { io, configuration, reach, opened, stored });
+    const { entry, endpoint } = chosen;
+    storing ??= startStore(options, host, { project, chosen });
+    // Its failure is told where it is waited for.
+    storing.catch(() => {});
+    const open = () => openProject(options, host, { project, chosen });
+    const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
+    const know = () => knowModel(chosen, { host, home, door, later });
+    // A server elsewhere hears nothing before the project is known to allow it.
+    const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
+    const store = await storing;
+    const readBack = carried === null ? store.stored : null;
+    const before = readBack?.model === entry.id ? readBack.context : null;
+    const undo = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
+    const parts = { host, project, door, reach, chosen, known, workspace, store, before, tools, undo, later };
+    const { session, model } = await makeSession(options, parts);
+    if (previous !== null) carryOver(session, previous.session);
+    else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
+    const notices = [
+      ...configuration.warnings,
+      ...project.notices,
+      ...endpointNotices(markers),
+      ...markers.warnings,
+      ...markers.damaged === undefined ? [] : [`${markers.damaged}; everything counts as protected`],
+      ...chosen.notices,
+      ...readBack === null ? [] : storedNotices(readBack),
+      ...previous === null ? permissionNotices(session) : [],
+      ...host.verbose ? [breakdown(session)] : [],
+    ];
+    for (const notice of notices) await host.notice(notice);
+    return {
+      session,
+      model,
+      recorder: createRecorder(session, store.transcript),
+      undo,
+      transcriptFile: store.transcript?.file ?? null,
+      close,
+      release: () => opened.disposeAsync().then(() => store),
+    };
+  } catch (error) {
+    // The transcript of a session that is carried over stays with it: it may go on with another model.
+    await (carried === null ? close() : opened.disposeAsync());
+    throw error;
+  }
+}
+
+/** Asks the session that goes on for its model; undefined for a new session. */
+function storedModel(options: SessionOptions, { home, projectRoot }: ProjectContext): WantedModel["session"] {
+  const wanted = sessionToGoOn(options);
+  if (wanted === undefined) return undefined;
+  return async () => {
+    const { findSession } = await import("../session/list.ts");
+    return await findSession(home, wanted, { projectRoot });
+  };
+}
+
+/** Loaded while the server is asked. */
+async function startStore(
+  options: SessionOptions,
+  { io, cwd, version, isSingleTurn, warn }: Host,
+  { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
+): Promise<SessionStore> {
+  const { openStore } = await import("./store.ts");
+  const { home, projectRoot, isProtected } = project;
+  const place = {
+    home,
+    projectRoot,
+    isProtected,
+    model: chosen.entry.id,
+    provider: chosen.provider.name,
+    local: chosen.endpoint.local,
+    cwd,
+    clock: io.clock,
+    version,
+    onTrouble: warn,
+  };
+  return await openStore(options, place, { late: isSingleTurn === true });
+}
+
+async function openProject(
+  { addDir }: SessionOptions,
+  { cwd }: Host,
+  { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
+): Promise<Workspace> {
+  const { home, userHome, projectRoot, markers, records } = project;
+  const { provider, endpoint } = chosen;
+  return await openWorkspace({
+    root: projectRoot,
+    additional: addDir.map((directory) => resolve(cwd, directory)),
+    cwd,
+    home: home.path,
+    userHome,
+    markers,
+    records,
+    provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
+    ownProcess: true,
+  });
+}
+
+async function knowModel(
+  { entry, endpoint, demo }: ChosenModel,
+  { host, home, door, later }: Pick<OpenedParts, "host" | "door" | "later"> & { home: Home },
+): Promise<ModelKnowledge> {
+  if (demo !== null) return { window: demo.contextWindow };
+  return await knowServer({ host, home, door, endpoint, entry, later });
+}
