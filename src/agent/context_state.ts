@@ -12,6 +12,17 @@ export interface ContextState {
   /** Whether the model gave a reply in this session: its server has it loaded. */
   answered: boolean;
   bytesPerToken: number;
+  /** The last prompt that was counted whole; null before the first. */
+  counted: {
+    promptTokens: number;
+    bytes: number;
+    /** Items of the session that were in it. */
+    items: number;
+    /** Counts of this server grew with the prompt at least once: they are of all of it. */
+    grew: boolean;
+  } | null;
+  /** What the server told of its window when a count looked as if it dropped a part of the prompt. */
+  toldWindow?: number | null;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
   /** The server was asked what its chat template shows, or need not be. */
@@ -55,6 +66,7 @@ export function createContextState(
     toolProtocol,
     answered: false,
     bytesPerToken: USUAL_RATIO,
+    counted: null,
     provenTokens: 0,
     templateAsked: false,
     sight,

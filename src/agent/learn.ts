@@ -4,13 +4,13 @@ import { wordsOf } from "../provider/content.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
 import type { Usage } from "../provider/types.ts";
 import { estimateOf, requestBytes } from "./chat_request.ts";
-import { buildMessages } from "./request.ts";
+import { showsImages } from "../session/item.ts";
+import { buildMessages, messageOf } from "./request.ts";
 import { type Session, setWindow } from "./session.ts";
-import { estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
-import { windowAdvice } from "./window_advice.ts";
+import { byteLength, type CountedPrompt, estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
 
 /** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
-const SMALLEST_WINDOW = 512;
+export const SMALLEST_WINDOW = 512;
 
 /** Sizes of a request, taken before it was sent. */
 export interface SentRequest {
@@ -39,67 +39,75 @@ export async function takeToldWindow(session: Session): Promise<void> {
   if (window !== null && window >= SMALLEST_WINDOW) setWindow(session, window, "found");
 }
 
-/** Learns from the counts of a reply; says when the server dropped a part of the prompt. */
+/**
+ * Learns from the counts of a reply. Where they show that the server dropped a part of the prompt, that is said, and the
+ * failure given that making room and asking once more helps against; else null.
+ */
 export async function learnFromReply(
   session: Session,
   reply: { usage: Usage | null; sent: SentRequest },
   { emit }: { emit: TurnListener },
-): Promise<void> {
+): Promise<ProviderFailure | null> {
   const { context, model, server } = session;
+  const isFirst = !context.answered;
   context.answered = true;
   // Asked while the tools run; taken over before the next request.
   if (model.windowSource === "assumed") void server.windowOnceLoaded();
-  if (reply.usage === null) return;
-  const { promptTokens } = reply.usage;
+  if (reply.usage === null) return null;
+  const { usage: { promptTokens, cachedTokens }, sent } = reply;
+  const before = countedBefore(session, { ...sent, cachedTokens });
   const verdict = judgeUsage({
-    ...reply.sent,
+    ...sent,
     promptTokens,
     bytesPerToken: context.bytesPerToken,
     least: (enough) => leastTokens(textsOf(session), enough),
+    before,
   });
   switch (verdict.kind) {
     case "whole":
       context.bytesPerToken = verdict.bytesPerToken;
       context.provenTokens = Math.max(context.provenTokens, promptTokens);
+      context.counted = {
+        promptTokens,
+        bytes: sent.bytes,
+        items: session.items.length,
+        grew: before !== null || context.counted?.grew === true,
+      };
       // What the server took it has room for, and most likely for as much again.
       if (model.windowSource === "assumed" && promptTokens * 2 > model.contextWindow) {
         setWindow(session, promptTokens * 2, "assumed");
       }
-      return;
-    case "cut":
-      return await sayTruncated(session, { promptTokens, sent: reply.sent }, { emit });
+      return null;
+    case "cut": {
+      const { judgeDropped } = await import("./dropped_prompt.ts");
+      return await judgeDropped(session, { promptTokens, sent, isFirst, certain: verdict.certain }, { emit });
+    }
     case "unusable":
-      return;
+      return null;
   }
 }
 
-/**
- * Once a session. Where the server itself tells a smaller window, the session keeps to that from here on. A count alone
- * lowers nothing: it may leave out what the server had cached, or be made up, and a session that is forced into a window
- * of its own invention dies of summaries. Servers that tell no window are believed for the first reply only.
- */
-async function sayTruncated(
-  session: Session,
-  found: { promptTokens: number; sent: SentRequest },
-  { emit }: { emit: TurnListener },
-): Promise<void> {
-  const { context, model, server } = session;
-  const [name, asked] = await Promise.all([server.recognise(), server.findWindow()]);
-  const estimated = estimateTokens(found.sent.bytes, context.bytesPerToken);
-  if (asked === null ? found.sent.newBytes < found.sent.bytes : asked >= estimated) return;
-  const configured = asked !== null && model.windowSource === "configured" && asked < model.contextWindow
-    ? model.contextWindow
-    : null;
-  if (asked !== null && asked < model.contextWindow) setWindow(session, Math.max(asked, SMALLEST_WINDOW), "found");
-  await server.remember({ window: asked });
-  if (context.said.has("truncated")) return;
-  context.said.add("truncated");
-  await emit({
-    kind: "truncated",
-    estimatedTokens: estimated,
-    promptTokens: found.promptTokens,
-    hint: windowAdvice(name, { model: model.entry.id, configured }),
-  });
+/** What is known of the prompt that a request begins with; null where that was not counted whole, or was changed since. */
+function countedBefore(
+  { context, items }: Session,
+  sent: SentRequest & { cachedTokens: number },
+): CountedPrompt["before"] {
+  const { counted, bytesPerToken, history } = context;
+  if (counted === null || sent.newBytes === 0 || sent.bytes - sent.newBytes !== counted.bytes) return null;
+  // What was smaller than a prompt that was taken whole is not cut, whatever the count says; images count as they like.
+  const expected = counted.promptTokens + estimateTokens(sent.newBytes, bytesPerToken);
+  if (expected <= context.provenTokens || items.some(showsImages)) return null;
+  // Templates show the reasoning of the last turn, not that of turns before.
+  const reasoning = history.keepReasoning
+    ? items.reduce((sum, item) => sum + (item.kind === "assistant" ? byteLength(item.reasoning) : 0), 0)
+    : 0;
+  return {
+    promptTokens: counted.promptTokens,
+    // Some count the cached tokens beside the others.
+    slack: sent.cachedTokens + Math.ceil(reasoning / bytesPerToken * 1.5),
+    leastNew: (enough) =>
+      leastTokens(items.slice(counted.items).map((item) => wordsOf(messageOf(item, history))), enough),
+  };
 }
 
 function textsOf(session: Session): string[] {

@@ -1,7 +1,7 @@
 /** One reply of the model: room made, asked, taken over; asked once more where the server taught something. */
 import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
-import type { ChatReply } from "../provider/types.ts";
+import type { ChatReply, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
@@ -60,7 +60,11 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         const { learnFromBlindness } = await import("./sight.ts");
         if (await learnFromBlindness(session, turn, failure)) continue;
       }
-      if (failure === null || !isOverflow(failure, session) || ++refusals > REFUSAL_LIMIT) throw error;
+      if (failure === null || !isOverflow(failure, session)) throw error;
+      // A reply costs more than a refusal: once more is enough.
+      refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
+      if (refusals > REFUSAL_LIMIT) throw error;
+      if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
       await learnFromOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
       if (!await makeRoom(session, turn)) throw overflow(session, failure);
@@ -80,6 +84,11 @@ function mayDropCalls({ context, schemas }: Session, server: string): boolean {
 function isOverflow(failure: ProviderFailure, session: Session): boolean {
   if (failure.kind === "context") return true;
   return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
+}
+
+/** The notice that a reply is void: it answered a part of the prompt. */
+function restartFor({ kind, message: reason }: ProviderFailure): RetryNotice {
+  return { kind, attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason, restart: true };
 }
 
 /** The server's own numbers where it named them: an estimate beside them, or one that fits, would contradict. */
@@ -141,8 +150,9 @@ async function ask(
   }
   turn.signal.throwIfAborted();
   const recovered = await recoverTextCalls(reply, session.schemas);
+  const dropped = await learnFromReply(session, { usage: reply.usage, sent }, turn);
+  if (dropped !== null) throw dropped;
   if (recovered === null) await emitText(hold.end());
-  await learnFromReply(session, { usage: reply.usage, sent }, turn);
   await shapes.trial?.keep(turn);
   return await takeReply(session, { reply, messageId, recovered }, turn);
 

@@ -22,8 +22,8 @@ export function estimateTokens(bytes: number, bytesPerToken: number): number {
 export type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
-  /** The server dropped a part of the prompt. */
-  | { kind: "cut" }
+  /** The server seems to have dropped a part of the prompt; not `certain` where the count may leave out its cache. */
+  | { kind: "cut"; certain: boolean }
   /** The number is made up, or counts only what was not in the server's cache. */
   | { kind: "unusable" };
 
@@ -38,33 +38,53 @@ export interface CountedPrompt {
   bytesPerToken: number;
   /** Least tokens the prompt can have, see {@link leastTokens}, or `enough`; asked only when it matters. */
   least(enough: number): number;
+  /** The prompt that this one begins with, where that was counted whole. */
+  before: {
+    promptTokens: number;
+    /** Tokens that a template may leave out now and showed then. */
+    slack: number;
+    /** Least tokens of what is new since. */
+    leastNew(enough: number): number;
+  } | null;
 }
 
 /** Below this share of the estimate a count means that text is missing. */
 const MISSING_SHARE = 0.6;
+/** Tokens that templates differ by, from one prompt to the next. */
+const TEMPLATE_SLACK = 64;
 /** No server cuts a prompt that is shorter than the smallest default window (Ollama before 0.6), in tokens. */
 const SMALLEST_WINDOW = 2048;
 
 /**
  * Judges a count of prompt tokens. `cut` needs two witnesses: the count is far below the estimate, and below what any
- * tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it.
+ * tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it. In the
+ * middle of a session it is seen much earlier: where the prompt only grew, its count has to grow by what is new.
  */
 export function judgeUsage(counted: CountedPrompt): UsageVerdict {
   const { promptTokens, bytes, newBytes } = counted;
   const estimate = estimateTokens(bytes, counted.bytesPerToken);
   if (promptTokens <= 0) return { kind: "unusable" };
+  // Old versions of Ollama leave out of the count what they still had in their cache.
+  const fresh = estimateTokens(newBytes, counted.bytesPerToken);
+  const onlyFresh = newBytes < bytes && promptTokens > fresh * MISSING_SHARE && promptTokens < fresh * 1.5 + 32;
+  if (shrank(counted)) return { kind: "cut", certain: !onlyFresh };
   if (promptTokens < estimate * MISSING_SHARE) {
-    // Old versions of Ollama leave out of the count what they still had in their cache.
-    const fresh = estimateTokens(newBytes, counted.bytesPerToken);
-    const onlyFresh = newBytes < bytes && promptTokens > fresh * MISSING_SHARE && promptTokens < fresh * 1.5 + 32;
     if (onlyFresh) return { kind: "unusable" };
     if (estimate > SMALLEST_WINDOW && !isMadeUp(promptTokens) && promptTokens < counted.least(promptTokens + 1)) {
-      return { kind: "cut" };
+      return { kind: "cut", certain: true };
     }
   }
   const bytesPerToken = bytes / promptTokens;
   const plausible = bytesPerToken >= PLAUSIBLE.least && bytesPerToken <= PLAUSIBLE.most;
   return plausible ? { kind: "whole", bytesPerToken } : { kind: "unusable" };
+}
+
+/** Whether a prompt that only grew has fewer tokens than the one before and what is new have at least together. */
+function shrank({ promptTokens, before }: CountedPrompt): boolean {
+  // A server that gives the same number twice made it up.
+  if (before === null || promptTokens === before.promptTokens) return false;
+  const missing = promptTokens + TEMPLATE_SLACK + before.slack - before.promptTokens + 1;
+  return missing <= 0 || before.leastNew(missing) >= missing;
 }
 
 /** KoboldCpp, when tools are in the request: its numbers are the same for every reply (wire reference, §6.5). */

@@ -8,6 +8,7 @@ const counted = (given: Partial<CountedPrompt>): CountedPrompt => ({
   newBytes: text.length,
   bytesPerToken: 4,
   least: (enough) => leastTokens([text], enough),
+  before: null,
   ...given,
 });
 
@@ -41,6 +42,24 @@ Deno.test("made-up counts change nothing", () => {
   assert.equal(judgeUsage(counted({ promptTokens: 100 })).kind, "unusable");
   assert.equal(judgeUsage(counted({ promptTokens: 0 })).kind, "unusable");
   assert.equal(judgeUsage(counted({ promptTokens: 200_000 })).kind, "unusable");
+});
+
+Deno.test("a prompt that grew and is counted shorter was cut, unless the count may leave out the cache", () => {
+  const grown = (promptTokens: number, newTokens: number, slack = 0) =>
+    judgeUsage(counted({
+      promptTokens,
+      bytes: 16_000 + newTokens * 4,
+      newBytes: newTokens * 4,
+      before: { promptTokens: 4000, slack, leastNew: (enough) => Math.min(enough, newTokens * 0.8) },
+    }));
+  assert.equal(grown(5000, 1000).kind, "whole");
+  assert.equal(grown(4800, 1000).kind, "whole");
+  assert.deepEqual(grown(3900, 1000), { kind: "cut", certain: true });
+  assert.deepEqual(grown(4050, 1000), { kind: "cut", certain: true });
+  assert.deepEqual(grown(1000, 1000), { kind: "cut", certain: false });
+  assert.equal(grown(3990, 20).kind, "whole", "templates differ by a few tokens");
+  assert.equal(grown(3200, 100, 1000).kind, "whole", "the reasoning of turns before may have gone");
+  assert.equal(grown(4000, 1000).kind, "whole", "the same number twice says nothing");
 });
 
 Deno.test("counting ends when enough is counted", () => {

@@ -40,6 +40,8 @@ export interface FailureFacts {
   partial?: PartialReply;
   /** Of kind `context`: the window the server names, in tokens. */
   contextWindow?: number;
+  /** Of kind `context`: a reply came, but to a part of the prompt. */
+  dropped?: true;
   /** Of kind `context`: the prompt as the server counted it, in tokens. */
   promptTokens?: number;
   /** Of kind `tool_parse`: what the model wrote, where the server hands it back. Never for people. */
