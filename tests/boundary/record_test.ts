@@ -214,3 +214,34 @@ Deno.test(
     assert.equal((await stage.play("loc", { script: [], argv: ["secrets", "add"] })).done.code, 2);
   },
 );
+
+Deno.test(
+  "the file behind a marker that is a link, or has a second name, is no more writable than it",
+  linux,
+  async () => {
+    await using stage = await openStage({ marker: null });
+    await stage.write("rules.txt", MARKER);
+    await Deno.symlink("rules.txt", `${stage.project}/.agentclisecret`);
+    await stage.write("sub/.agentclisecret", "no-cloud: x\n");
+    await Deno.link(`${stage.project}/sub/.agentclisecret`, `${stage.project}/second.txt`);
+    const writes = ["rules.txt", "second.txt", "free.txt"].map((path) => want("write", { path, content: OPTED }));
+    const script = [
+      ask(want("read", { path: "rules.txt" }), want("read", { path: "second.txt" })),
+      ask(...writes),
+      say("Done."),
+    ];
+    const played = await stage.play("rem", { script, args: ["--permission-mode", "acceptEdits"] });
+    assert.equal(played.done.code, 0, played.done.stderr);
+    const [linked, second, free] = played.results.slice(-3);
+    for (const result of [linked, second]) {
+      assert.match(
+        result ?? "",
+        /may not be written: it decides what is protected/,
+      );
+    }
+    assert.match(free ?? "", /free\.txt/);
+    assert.equal(await stage.home.read("free.txt"), OPTED, "the control");
+    assert.equal(await stage.home.read("rules.txt"), MARKER);
+    await assertHeld(stage);
+  },
+);

@@ -3,16 +3,20 @@
  * MCP configuration, shell start-up files, and this program. `.envrc` is not among them: direnv runs it only after the user allowed that
  * very content.
  */
-import { basename, isWithin, relativeTo } from "../../platform/path.ts";
+import { entriesInPlace, lstatInPlace, realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { basename, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../case_folded.ts";
+import { quietly } from "../real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /** Files of editors and agents that start processes, in any directory. */
 const CONFIGURATION = [
-  /(?:^|\/)(?:mcp_config|\.mcp)\.json$/,
+  /(?:^|\/)(?:mcp_config|\.mcp|opencode|\.devcontainer)\.jsonc?$/,
   /(?:^|\/)\.[^/]+\/(?:hooks(?:\.v\d+)?|mcp)\.json$/,
   /(?:^|\/)\.claude\/settings[^/]*\.json$/,
+  /(?:^|\/)\.vscode\/tasks\.json$/,
+  /(?:^|\/)\.(?:devcontainer|gemini|qwen|codex|opencode)(?:\/|$)/,
 ];
 
 /** Hooks of editors, of a project, of the user and of all users (the table of `editor/dialect.ts`). */
@@ -65,4 +69,42 @@ export function writeProtection(path: string, userHome: string | null): string |
   const whole = names.join("/");
   if (CONFIGURATION.some((rule) => rule.test(whole))) return "it makes other programs run commands";
   return isStartUpFile(path, userHome) ? "it runs when a shell or a program starts" : null;
+}
+
+/**
+ * Why writing a real path would change a write-protected file by another of its names, a few words; null when it would
+ * not. Looks at the markers, and at what stands at the top of the roots and in their dot directories: behind links, and by
+ * device and inode.
+ */
+export function otherNameProtection(
+  real: string,
+  { roots, markers, userHome }: { roots: readonly string[]; markers: readonly string[]; userHome: string | null },
+): string | null {
+  const status = quietly(() => statInPlace(real));
+  for (const place of [...markers, ...placesNear(roots)]) {
+    const found = quietly(() => lstatInPlace(place));
+    const end = found?.kind === "symlink" ? quietly(() => realPathInPlace(place)) : null;
+    if (end !== null && isWithin(normalize(end), real)) {
+      const below = relativeTo(normalize(end), real);
+      const reason = writeProtection(below === "." ? place : join(place, below), userHome);
+      if (reason !== null) return reason;
+    }
+    const isSame = status !== null && status.links > 1 && status.inode !== 0 && found?.kind === "file" &&
+      found.inode === status.inode && found.device === status.device;
+    if (isSame && place !== real) {
+      const reason = writeProtection(place, userHome);
+      if (reason !== null) return reason;
+    }
+  }
+  return null;
+}
+
+function* placesNear(roots: readonly string[]): Generator<string> {
+  for (const root of roots) {
+    for (const { name, isFile } of quietly(() => entriesInPlace(root)) ?? []) {
+      yield join(root, name);
+      if (isFile || !name.startsWith(".") || name === ".git") continue;
+      for (const below of quietly(() => entriesInPlace(join(root, name))) ?? []) yield join(root, name, below.name);
+    }
+  }
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { writeProtection } from "./write_protected.ts";
+import { otherNameProtection, writeProtection } from "./write_protected.ts";
 
 const home = "/home/u";
 
@@ -25,13 +25,35 @@ Deno.test("markers, git internals and files that start processes are write-prote
     ".cursor/mcp.json",
     ".claude/settings.json",
     ".claude/settings.local.json",
+    ".vscode/tasks.json",
+    "sub/.VSCode/Tasks.json",
+    ".devcontainer",
+    ".devcontainer/devcontainer.json",
+    ".devcontainer/Dockerfile",
+    ".devcontainer.json",
+    ".gemini/settings.json",
+    ".qwen/settings.json",
+    ".codex/config.toml",
+    "opencode.json",
+    "opencode.jsonc",
+    ".opencode/plugin/x.js",
   ];
   for (const path of paths) assert.ok(writeProtection(`/p/${path}`, home), path);
 });
 
 Deno.test("ordinary files are not write-protected, nor is .envrc", () => {
   const paths = [".gitignore", ".github/workflows/a.yml", "hooks.json", "src/mcp.json", ".envrc", ".env", "git/config"];
-  for (const path of [...paths, "settings.json", ".agentclisecret.md", ".bashrc", "ssh/config"]) {
+  for (
+    const path of [
+      ...paths,
+      "settings.json",
+      ".vscode/launch.json",
+      "devcontainer/x",
+      ".agentclisecret.md",
+      ".bashrc",
+      "ssh/config",
+    ]
+  ) {
     assert.equal(writeProtection(`/p/${path}`, home), null, path);
   }
 });
@@ -60,5 +82,33 @@ Deno.test("hooks of the user and of all users, and the program itself, are write
   }
   for (const path of [".vendor/ide/notes.md", ".codeium/hooks.md", ".local/bin/other", ".local/share/agentclip/a"]) {
     assert.equal(writeProtection(`${home}/${path}`, home), null, path);
+  }
+});
+
+Deno.test("another name of a write-protected file is known behind links and by what it is", {
+  ignore: Deno.build.os === "windows",
+}, async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    for (const name of ["conf", ".vscode", "sub", "rules"]) await Deno.mkdir(`${root}/${name}`);
+    for (const name of ["conf/settings.json", "tasks.json", "rules/m", "sub/own", ".mcp.json", "open.txt"]) {
+      await Deno.writeTextFile(`${root}/${name}`, name);
+    }
+    await Deno.symlink("conf", `${root}/.claude`);
+    await Deno.symlink("../tasks.json", `${root}/.vscode/tasks.json`);
+    await Deno.symlink("../rules/m", `${root}/sub/.agentclisecret`);
+    await Deno.link(`${root}/.mcp.json`, `${root}/second.txt`);
+    await Deno.link(`${root}/open.txt`, `${root}/twice.txt`);
+    await Deno.symlink("open.txt", `${root}/.link`);
+    const options = { roots: [root], markers: [`${root}/sub/.agentclisecret`], userHome: null };
+    const reason = (name: string) => otherNameProtection(`${root}/${name}`, options);
+    for (const name of ["conf/settings.json", "conf/settings.new.json", "tasks.json", "rules/m", "second.txt"]) {
+      assert.ok(reason(name), name);
+    }
+    for (const name of ["open.txt", "twice.txt", "conf/other.txt", "new.txt", "sub/own", "rules/other"]) {
+      assert.equal(reason(name), null, name);
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
   }
 });

@@ -322,7 +322,11 @@ class DiskWorkspace implements Workspace {
 
   async writable(path: ResolvedPath): Promise<Refusal | null> {
     return this.#outOfReach(path.real, path.display) ?? this.#withheld(this.ruleAt(path), path.display) ??
-      await checkWritable(path, { userHome: this.#rules.userHome });
+      await checkWritable(path, {
+        userHome: this.#rules.userHome,
+        roots: [this.root, ...this.additional],
+        markers: this.protection.markers,
+      });
   }
 
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {

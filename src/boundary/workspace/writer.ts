@@ -8,7 +8,7 @@ import {
 } from "../../platform/held_directory.ts";
 import { systemReason } from "../system_error.ts";
 import type { Refusal, ResolvedPath } from "./workspace.ts";
-import { writeProtection } from "../policy/write_protected.ts";
+import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
 
 /** Permission bits of a new file: the umask cannot be asked without changing it for other threads. */
 const NEW_FILE_MODE = 0o644;
@@ -19,13 +19,14 @@ function refuse(display: string, reason: string): Refusal {
 
 /**
  * Whether a tool may write there; null means yes. The caller has checked that `real` lies inside the roots. Refuses
- * protected names, links, what is no regular file, and files without a write bit.
+ * protected names, other names of such files, links, what is no regular file, and files without a write bit.
  */
 export async function checkWritable(
   path: ResolvedPath,
-  options: { userHome: string | null },
+  options: { userHome: string | null; roots: readonly string[]; markers: readonly string[] },
 ): Promise<Refusal | null> {
-  const protection = writeProtection(path.path, options.userHome) ?? writeProtection(path.real, options.userHome);
+  const protection = writeProtection(path.path, options.userHome) ?? writeProtection(path.real, options.userHome) ??
+    otherNameProtection(path.real, options);
   if (protection !== null) return refuse(path.display, `${protection}; only the user changes it`);
   try {
     const found = await lstat(path.path);
