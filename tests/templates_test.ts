@@ -114,6 +114,32 @@ Deno.test("a template that fails on the tools gets them as text; what fails in e
   }
 });
 
+Deno.test("a template that knows no system message gets its words with the first prompt, also for a summary", async () => {
+  const refusal = refuse(400, "Conversation roles must alternate user/assistant/user/assistant/...");
+  await using server = startFakeServer({
+    script: ({ json }) => {
+      const roles: string[] = json.messages.map(({ role }: Body) => role);
+      const alternates = roles.every((role, at) => role === ["user", "assistant"][at % 2]);
+      if (!alternates || json.tools !== undefined) return refusal;
+      return /You keep the notes/.test(json.messages[0].content) ? say("Notes: alpha and beta.") : readsBoth(json);
+    },
+  });
+  await using home = await homeWith(server.baseUrl, { context_window: 8192 });
+  for (const name of ["alpha", "beta"]) await home.write(`${name[0]}.txt`, `${name}\n`.repeat(800));
+  const done = await runProgram(["chat"], { home, stdin: "read a.txt and b.txt\nwell\n/compact\nand now?\n" });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stdout, /alpha and beta/);
+  assert.ok(
+    server.chats().some(({ json }) => /You keep the notes[^]*Write the summary/.test(json.messages[0].content)),
+  );
+  const before = server.chats().length;
+  const next = await runProgram(["run", "read a.txt and b.txt"], { home });
+  assert.equal(next.stdout, "alpha and beta\n", next.stderr);
+  const bodies = server.chats().slice(before).map(({ json }) => json);
+  assert.equal(bodies.length, 2);
+  assertStablePrefix(bodies);
+});
+
 Deno.test("words of a template inside another failure change nothing for the next run", async () => {
   let failed = false;
   await using server = startFakeServer({

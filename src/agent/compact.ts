@@ -16,6 +16,7 @@ import { ProviderFailure } from "../provider/failure.ts";
 import type { SideModel } from "./server.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import { byteLength } from "./tokens.ts";
+import { shapeOf } from "./tool_protocol.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /** Bytes of the longest summary. */
@@ -156,6 +157,8 @@ async function askSideModel(
       params: model.params,
     });
     if (request === null) return null;
+    // The session's own model takes what the session found out.
+    if (model.ask === options.model) request.messages = shapeOf(session.context.toolProtocol).history(request.messages);
     const reply = await askOnce(model, request, options);
     if (reply !== "context") return reply;
   }

@@ -1,10 +1,11 @@
 /** A request that the server could not take, sent again in other shapes; what worked is kept and remembered. */
 import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
+import { isLearnt } from "../provider/known_models.ts";
 import { bytesUpTo, requestBytes } from "./chat_request.ts";
 import { announceBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";
-import { shapesAfter, type ToolProtocol } from "./tool_protocol.ts";
+import { shapeOf, shapesAfter, type ToolProtocol } from "./tool_protocol.ts";
 
 /** What changes where the session goes on in this shape, in the words of the retry; null where nothing would. */
 const CHANGES: Partial<
@@ -27,6 +28,11 @@ const CHANGES: Partial<
     how: "with the tools described in the prompt",
     reason: "tool_calls_as_text",
     from: ({ schemas, items }) => schemas.length > 0 || items.some((item) => item.kind === "tool_result") ? -1 : null,
+  },
+  no_system: {
+    how: "with the system message before the user's words",
+    reason: "no_system_message",
+    from: () => -1,
   },
 };
 
@@ -75,11 +81,12 @@ export class ShapeTrial {
 
   /** After a reply: the session goes on in the shape that worked, and so does the next one with this model. */
   async keep({ emit }: { emit: TurnListener }): Promise<void> {
-    const { context, model, server } = this.#session;
+    const { context, model, schemas, server } = this.#session;
     if (this.#tried === null) return;
     const tried = this.#tried;
     this.#tried = null;
-    if (context.toolProtocol === "text") {
+    const { toolProtocol } = context;
+    if (shapeOf(toolProtocol).tools === "prompt" && schemas.length > 0) {
       await emit({
         kind: "notice",
         text: `${model.provider} takes no tools with ${model.entry.id}: tools are described in the prompt instead ` +
@@ -87,8 +94,7 @@ export class ShapeTrial {
       });
     }
     await announceBreak(this.#session, { emit }, { ...tried, callIds: [] });
-    const { toolProtocol } = context;
-    if (toolProtocol === "single" || toolProtocol === "text") await server.remember({ toolCalls: toolProtocol });
+    if (isLearnt(toolProtocol)) await server.remember({ toolCalls: toolProtocol });
   }
 
   /** Without a reply nothing was learnt: another failure says nothing of the shape. */

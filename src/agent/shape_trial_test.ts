@@ -82,6 +82,23 @@ Deno.test("a template that refuses the tools gets them as text, and one that ref
   }
 });
 
+Deno.test("a template without a system message gets its words with the user's first, with tools and without", async () => {
+  for (const withTools of [true, false]) {
+    const { session, remembered } = sessionWithTool();
+    if (!withTools) session.schemas.length = 0;
+    const model: AskModel = (request) => {
+      if (request.messages[0]?.role === "system" || request.tools.length > 0) throw refusal("template");
+      assert.match(wordsAt(request, 0), /^You are tested\.\n\n[^]*look$/);
+      assert.equal(/<tool_call>/.test(wordsAt(request, 0)), withTools);
+      return Promise.resolve(replyOf({ text: "It is there." }));
+    };
+    const options = turnOptions(model);
+    assert.equal((await runPrompt(session, words("look"), options)).answer, "It is there.");
+    assert.deepEqual(remembered, [{ toolCalls: "no_system" }]);
+    assert.equal(options.events.filter((event) => event.kind === "notice").length, withTools ? 1 : 0);
+  }
+});
+
 Deno.test("another failure in the next shape teaches nothing of the shape", async () => {
   for (const kind of ["lost", "transient", "busy", "auth"] as const) {
     const { session, remembered } = sessionWithTool();

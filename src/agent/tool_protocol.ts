@@ -4,7 +4,7 @@
  */
 import type { FailureKind } from "../provider/failure.ts";
 import { oneCallEach } from "../provider/one_call_each.ts";
-import { asTextMessages } from "../provider/text_calls/prompt.ts";
+import { asTextMessages, withoutSystemMessage } from "../provider/text_calls/prompt.ts";
 import type { WireMessage } from "../provider/types.ts";
 
 /** In this order each takes more templates than the one before, and asks more of the model. */
@@ -13,10 +13,12 @@ const SHAPES = {
   native: { tools: "field", history: (messages: WireMessage[]) => messages },
   /** The same with one call a message: templates of Llama 3 refuse more for ever, others drop all but the first. */
   single: { tools: "field", history: oneCallEach },
-  /** Tools described in the system message, calls and results as text: any template takes that. */
+  /** Tools described in the system message, calls and results as text. */
   text: { tools: "prompt", history: asTextMessages },
   /** No tools at all. */
   none: { tools: "nowhere", history: asTextMessages },
+  /** As text, with the words of the system message before the user's first: templates of Gemma 2 know no such message. */
+  no_system: { tools: "prompt", history: (messages: WireMessage[]) => withoutSystemMessage(asTextMessages(messages)) },
 } as const;
 
 /** A shape by name. */

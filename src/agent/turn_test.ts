@@ -18,6 +18,7 @@ import { callId } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
 import { buildMessages } from "./request.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
+import type { ToolProtocol } from "./tool_protocol.ts";
 import { type AskModel } from "./turn.ts";
 
 const tools = [
@@ -73,7 +74,8 @@ Deno.test("the history is valid for every backend at every request and after eve
         maxLength: 4,
       }),
       fc.constantFrom(2048, 4096, 32_768),
-      async (turns, window) => {
+      fc.constantFrom<ToolProtocol>("native", "native", "single", "text", "no_system"),
+      async (turns, window, toolProtocol) => {
         let interrupt = new AbortController();
         const stop = testTool("Stop", () => {
           interrupt.abort(new AgentcliError("interrupted", "interrupted"));
@@ -83,6 +85,7 @@ Deno.test("the history is valid for every backend at every request and after eve
         const session = testSession(window, {
           tools: [...tools, stop, forbidden],
           policy: { mode: "default", allow: [], deny: [] },
+          toolProtocol,
         });
         for (const [prompt, steps] of turns) {
           interrupt = new AbortController();

@@ -59,7 +59,8 @@ export type PrefixBreakReason =
   | "compacted"
   | "images_left_out"
   | "one_call_a_message"
-  | "tool_calls_as_text";
+  | "tool_calls_as_text"
+  | "no_system_message";
 
 /** The next request does not begin with the bytes of the one before: the server has to read it anew from there. */
 export interface PrefixBreak {

@@ -22,8 +22,18 @@ export interface ModelAddress {
   model: string;
 }
 
-/** How calls have to be sent to a server that does not take several in one message (`single`), or none (`text`). */
-export type LearntToolCalls = "single" | "text";
+const LEARNT = ["single", "text", "no_system"] as const;
+
+/**
+ * How calls have to be sent to a server that does not take several in one message (`single`), none (`text`), or neither
+ * them nor a system message (`no_system`).
+ */
+export type LearntToolCalls = typeof LEARNT[number];
+
+/** Whether a value is one of them. */
+export function isLearnt(value: unknown): value is LearntToolCalls {
+  return LEARNT.some((name) => name === value);
+}
 
 /** What is known; a part that is not known, or too old, is absent. */
 export interface ModelKnowledge {
@@ -126,7 +136,7 @@ function entryOf(value: unknown): Entry {
     ...(typeof server === "string" || server === null ? { server } : {}),
     ...(refusedWindow === null ? {} : { refusedWindow }),
     ...(windowAt === undefined ? {} : { windowAt }),
-    ...(toolCalls === "single" || toolCalls === "text" ? { toolCalls } : {}),
+    ...(isLearnt(toolCalls) ? { toolCalls } : {}),
     ...(toolCallsAt === undefined ? {} : { toolCallsAt }),
   };
 }

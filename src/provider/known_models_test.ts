@@ -27,9 +27,9 @@ Deno.test("what was learnt of a model is known for a while, each part by its own
   });
 });
 
-Deno.test("how calls have to be sent is known in both forms, and a form of a later version is none", async () => {
+Deno.test("how calls have to be sent is known in every form, and a form of a later version is none", async () => {
   await inHome(async (home) => {
-    for (const toolCalls of ["single", "text"] as const) {
+    for (const toolCalls of ["single", "no_system", "text"] as const) {
       await rememberModel(home, address, { facts: { toolCalls }, now: 1 });
       assert.deepEqual(await recallModel(home, address, { now: 2 }), { toolCalls });
     }

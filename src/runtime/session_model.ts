@@ -39,15 +39,18 @@ function windowOf(
     : { contextWindow: configured, windowSource: "configured" };
 }
 
+/** What a configured protocol leaves open, and a server may need. */
+const REFINED: Partial<Record<ToolProtocol, ToolProtocol>> = { native: "single", text: "no_system" };
+
 /**
  * How tools are offered and calls sent back: what is configured, else as the stored session did and as the server is known
- * to need it. Configured calls as such leave open how many of them a message may hold.
+ * to need it.
  */
 export function toolProtocolOf(
   { entry }: Pick<ChosenModel, "entry">,
   { known, before }: { known: ModelKnowledge; before: SessionContext | null },
 ): ToolProtocol {
   const found = safest([protocolNamed(before?.toolProtocol), known.toolCalls, "native"]) ?? "native";
-  if (entry.toolCalls === "native" && found === "single") return found;
-  return entry.toolCalls ?? found;
+  if (entry.toolCalls === undefined || REFINED[entry.toolCalls] === found) return found;
+  return entry.toolCalls;
 }

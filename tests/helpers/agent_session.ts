@@ -149,9 +149,12 @@ export function historyProblems(messages: readonly WireMessage[]): string[] {
   messages.forEach((message, at) => {
     const previous = messages[at - 1]?.role;
     const say = (text: string) => problems.push(`message ${at} (${message.role}): ${text}`);
-    if ((message.role === "system") !== (at === 0)) say("the system message is the first and only one");
+    if (message.role === "system" && at > 0) say("the system message is the first and only one");
     if (message.role !== "tool" && open.size > 0) say("calls are without results");
-    if (message.role === "user" && previous !== "system" && previous !== "assistant") say(`follows ${previous}`);
+    if (at === 0 && message.role !== "system" && message.role !== "user") say("is the first");
+    if (message.role === "user" && at > 0 && previous !== "system" && previous !== "assistant") {
+      say(`follows ${previous}`);
+    }
     if (message.role === "assistant" && previous !== "user" && previous !== "tool") say(`follows ${previous}`);
     const calls = message.role === "assistant" ? message.tool_calls ?? [] : [];
     if (message.content === "" && calls.length === 0) say("is empty");

@@ -11,6 +11,7 @@ const BREAKS = {
   images_left_out: "without those images; the server reads the session anew",
   one_call_a_message: "one call a message from here on",
   tool_calls_as_text: "tools are described as text from here on",
+  no_system_message: "the system message stands before the first prompt from here on",
 } as const;
 
 /** The rows of an event; none for those that are shown in other ways. */

@@ -54,6 +54,16 @@ export function asTextMessages(messages: readonly WireMessage[]): WireMessage[] 
   return system.length === 0 ? spoken : [{ role: "system", content: system.join("\n\n") }, ...spoken];
 }
 
+/** The same with the words of the system message before those of the first message, which is the user's. */
+export function withoutSystemMessage(messages: readonly WireMessage[]): WireMessage[] {
+  const [system, first, ...others] = messages;
+  if (system?.role !== "system" || first?.role !== "user") return [...messages];
+  const text = `${system.content}\n\n${wordsOf(first)}`;
+  const images = imageParts(first);
+  const content = images.length === 0 ? text : [{ type: "text" as const, text }, ...images];
+  return [{ role: "user", content }, ...others];
+}
+
 function textOf(message: WireMessage): string {
   switch (message.role) {
     case "assistant":

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SAMPLE_TOOLS } from "../../../tests/helpers/text_calls.ts";
 import type { WireMessage } from "../types.ts";
 import { wordsOf } from "../content.ts";
-import { asTextMessages, promptProtocol } from "./prompt.ts";
+import { asTextMessages, promptProtocol, withoutSystemMessage } from "./prompt.ts";
 import { recoverCalls } from "./recover.ts";
 
 const call = (name: string, input: unknown): WireMessage => ({
@@ -102,4 +102,18 @@ Deno.test("arguments that are no object become an empty one", () => {
   };
   const [, message] = asTextMessages([{ role: "user", content: "Q" }, broken]);
   assert.equal(message?.content, '<tool_call>\n{"name":"list","arguments":{}}\n</tool_call>');
+});
+
+Deno.test("without a system message its words stand before the user's first, also before images", () => {
+  const rest: WireMessage[] = [{ role: "assistant", content: "A" }, { role: "user", content: "More" }];
+  assert.deepEqual(
+    withoutSystemMessage([{ role: "system", content: "S" }, { role: "user", content: "Q" }, ...rest]),
+    [{ role: "user", content: "S\n\nQ" }, ...rest],
+  );
+  const image = { type: "image_url" as const, image_url: { url: "data:image/png;base64,AA" } };
+  const shown: WireMessage = { role: "user", content: [{ type: "text", text: "Look" }, image] };
+  assert.deepEqual(withoutSystemMessage([{ role: "system", content: "S" }, shown]), [
+    { role: "user", content: [{ type: "text", text: "S\n\nLook" }, image] },
+  ]);
+  assert.deepEqual(withoutSystemMessage(rest), rest);
 });
