@@ -5,6 +5,8 @@ import type { Usage } from "./types.ts";
 
 /** Where the parts go. */
 export interface ChunkSink {
+  /** Whether a choice of this index is the one that is read. */
+  follows(index: number): boolean;
   content(text: string): void;
   reasoning(text: string): void;
   /** One entry of `tool_calls`. */
@@ -34,8 +36,7 @@ export function readChunk(value: JsonRecord, from: { event: string; sink: ChunkS
 }
 
 function readChoice(choice: JsonRecord, sink: ChunkSink): void {
-  // With n > 1 the others come with their own index.
-  if (typeof choice["index"] === "number" && choice["index"] > 0) return;
+  if (typeof choice.index === "number" && !sink.follows(choice.index)) return;
   const part = choice["delta"] ?? choice["message"];
   if (isRecord(part)) readPart(part, sink);
   else if (typeof choice["text"] === "string") sink.content(choice["text"]);

@@ -29,6 +29,9 @@ const FINISH: Readonly<Record<string, FinishReason | "failure">> = {
 /** Most text, reasoning and arguments of one reply, in characters. Source: no-cloud boundary, "Around it". */
 const REPLY_LIMIT = 64 * 1024 * 1024;
 
+/** Most white space that is held back in front of an answer, in characters. */
+const LONGEST_INDENT = 256;
+
 /** The failure of a reply that is too long to keep. */
 export function tooLong(): ProviderFailure {
   return new ProviderFailure("invalid_reply", "the server sent a reply of more than 64 MiB", { kind: "invalid" });
@@ -48,10 +51,7 @@ export class ReplyDraft implements ChunkSink {
   readonly #reasoning = new TextCollector();
   readonly #calls = new ToolCallCollector();
   readonly #think = new ThinkSplitter({
-    text: (text) => {
-      this.#newText += text;
-      this.started = true;
-    },
+    text: (text) => this.#addText(text),
     reasoning: (text) => this.#addReasoning(text),
     reclassify: (rest) => this.#reclassify(rest),
   });
@@ -59,9 +59,20 @@ export class ReplyDraft implements ChunkSink {
   #model: string | null = null;
   #length = 0;
   #newText = "";
+  /** Index of the choice that is read: with n > 1 the others come with their own, and the only one may have any. */
+  #choice: number | null = null;
+  /** Something but white space has come of the text. */
+  #hasText = false;
+  /** White space in front of the text, behind its last line end. */
+  #indent = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();
   #newProgress: { processed: number; total: number } | null = null;
+
+  follows(index: number): boolean {
+    this.#choice ??= index;
+    return index === this.#choice;
+  }
 
   content(text: string): void {
     this.#count(text);
@@ -164,7 +175,24 @@ export class ReplyDraft implements ChunkSink {
   #reclassify(rest: string): void {
     const text = (this.#text.take() + this.#newText + rest).trimEnd();
     this.#newText = "";
+    this.#hasText = false;
+    this.#indent = "";
     if (text !== "") this.#addReasoning(text);
+  }
+
+  /** Blank lines in front of the answer are no part of it: templates and models leave them behind the reasoning. */
+  #addText(text: string): void {
+    if (!this.#hasText) {
+      const all = this.#indent + text;
+      const start = all.length - all.trimStart().length;
+      const line = all.slice(all.lastIndexOf("\n", start - 1) + 1);
+      this.#hasText = start < all.length;
+      this.#indent = this.#hasText ? "" : line.slice(-LONGEST_INDENT);
+      if (!this.#hasText) return;
+      text = line;
+    }
+    this.#newText += text;
+    this.started = true;
   }
 
   #addReasoning(text: string): void {

@@ -106,6 +106,37 @@ Deno.test("reasoning between marks in the text is no text, wherever the body of 
   }
 });
 
+Deno.test("the one choice of a reply counts under any index, and of several the first", async () => {
+  const at = (index: number, content: string, finish: string | null = null) =>
+    JSON.stringify({ choices: [{ index, delta: { content }, finish_reason: finish }] });
+  assert.equal(await textOf(`data: ${at(1, "a")}\n\ndata: ${at(1, "b", "stop")}\n\n`), "ab");
+  const several = [at(0, "a"), at(1, "x"), at(0, "b"), at(1, "y", "stop"), at(0, "c", "stop")];
+  assert.equal(await textOf(several.map((each) => `data: ${each}\n\n`).join("")), "abc");
+  const whole = { choices: [{ index: 1, message: { content: "a" }, finish_reason: "stop" }] };
+  assert.equal(await textOf(JSON.stringify(whole), "application/json"), "a");
+});
+
+Deno.test("an answer does not begin with blank lines, in no piece of it", async () => {
+  const cases: [pieces: Record<string, string>[], text: string][] = [
+    [[{ content: "\n\nHello\n\nyou" }], "Hello\n\nyou"],
+    [[{ reasoning_content: "why" }, { content: "\n" }, { content: " \r\n\n" }, { content: "Hello" }], "Hello"],
+    [[{ content: "\n" }, { content: "  " }, { content: "  - indented\n" }], "    - indented\n"],
+    [[{ content: " one" }, { content: "\n\ntwo" }], " one\n\ntwo"],
+    [[{ content: "<think>why</think>" }, { content: "\n\n" }, { content: "Hello" }], "Hello"],
+    [[{ content: "\nwhy\n" }, { content: "</think>\n\nHello" }], "Hello"],
+    [[{ content: "\n \n" }], ""],
+  ];
+  for (const [pieces, text] of cases) {
+    const stream = [...pieces.map((piece) => chunk(piece)), chunk({}, "stop")].map((each) => `data: ${each}\n\n`);
+    const { verdict, deltas } = await read(stream.map(bytes));
+    assert(verdict.kind === "complete");
+    assert.equal(verdict.reply.text, text);
+    const shown = deltas.flatMap((delta) => delta.kind === "text" ? [delta.text] : []);
+    if (!pieces.some((piece) => piece.content?.includes("</think>"))) assert.equal(shown.join(""), text);
+    assert.doesNotMatch(shown.join(""), /^\s*\n/);
+  }
+});
+
 Deno.test("events that end in a single line end are told apart", async () => {
   assert.equal(await textOf(`data: ${chunk({ content: "a" })}\ndata: ${chunk({ content: "b" }, "stop")}\n`), "ab");
 });
