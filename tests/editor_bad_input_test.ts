@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
-import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 /** Words that say that the program broke rather than that it refused. */
 const BROKEN = /internal|TypeError|SyntaxError|\bat file:|panicked|undefined/;
@@ -354,7 +355,7 @@ Deno.test("a ledger of a project that is gone or moved changes nothing elsewhere
   await Deno.rename(home.project, `${home.root}/moved`);
   await Deno.mkdir(home.project);
   const before = fileTree(home.root);
-  const inMoved = (...words: string[]) => runProgram(["editor", ...words], { home, cwd: `${home.root}/moved` });
+  const inMoved = (...words: string[]) => runInProcess(["editor", ...words], { home, cwd: `${home.root}/moved` });
   assert.equal((await inMoved("apply", "--yes")).stderr, "nothing to change\n");
   assert.equal((await inMoved("remove", "--all", "--yes")).code, 0);
   assert.equal((await inMoved("check")).code, 0);

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
-import { runProgram, startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 const HOOKS = '// theirs\n{ "hooks": { "pre_read_code": [ {"command": "theirs"} ] } }\n';
@@ -43,7 +44,7 @@ Deno.test("two projects with one home are changed at once, and each is given bac
   await Deno.mkdir(other);
   await Deno.writeTextFile(`${other}/AGENTS.md`, "# Other\n");
   const before = fileTree(home.root);
-  const inOther = (...words: string[]) => runProgram(["editor", ...words], { home, cwd: other });
+  const inOther = (...words: string[]) => runInProcess(["editor", ...words], { home, cwd: other });
   await Promise.all([
     done(home, "init", "--yes"),
     inOther("init", "--yes"),

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
-import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const SECRET = "correct-horse-battery-staple-42 and some more words of it";
 
@@ -49,7 +50,7 @@ Deno.test("protected content from standard input is refused too, and a file of a
   await using home = await temporaryHome();
   await project(home);
   const words = ["editor", "add", "rule", "r", "--file", "-", "--yes"];
-  const piped = await runProgram(words, { home, stdin: `Remember: ${SECRET}\n` });
+  const piped = await runInProcess(words, { home, stdin: `Remember: ${SECRET}\n` });
   assert.equal(piped.code, 6, piped.stderr);
   await home.write("../other/.agentclisecret", "no-cloud: keys\n");
   await home.write("../other/keys/deep/k.md", "key\n");

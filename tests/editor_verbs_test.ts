@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
-import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 function withInput(home: TemporaryHome, stdin: string, ...words: string[]) {
-  return runProgram(["editor", ...words], { home, stdin });
+  return runInProcess(["editor", ...words], { home, stdin });
 }
 
 Deno.test("content comes from standard input for every kind that has some", async () => {
@@ -241,7 +242,7 @@ Deno.test("more than the ledger can hold is refused before anything is written",
 
 Deno.test("a home directory that is not there is an unusable home, as for every other verb", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(["editor", "list"], { home, env: { HOME: `${home.project}/none` } });
+  const done = await runInProcess(["editor", "list"], { home, env: { HOME: `${home.project}/none` } });
   assert.equal(done.code, 3, done.stdout);
   assert.match(done.stderr, /^agentcli: no home directory: HOME is not set to a directory\n {2}set HOME/);
 });
@@ -299,7 +300,7 @@ Deno.test("completions offer artifacts and events by what is there", async () =>
   await home.write(".ide/rules/theirs.md", "---\ntrigger: manual\n---\nx\n");
   await done(home, "add", "hook", "audit-log", "--yes");
   const words = async (...typed: string[]) => {
-    const finished = await runProgram(["__complete", "--word", "", "--", ...typed], { home });
+    const finished = await runInProcess(["__complete", "--word", "", "--", ...typed], { home });
     return finished.stdout.split("\n").map((line) => line.split("\t")[0] ?? "").filter((word) => /\w/.test(word));
   };
   assert.deepEqual(await words("editor", "remove"), ["hook:audit-log", ":none"]);
@@ -311,7 +312,7 @@ Deno.test("completions offer artifacts and events by what is there", async () =>
 Deno.test("a hook that would not find agentcli is said to fail", async () => {
   await using home = await temporaryHome();
   const add = (...words: string[]) =>
-    runProgram(["editor", "add", "hook", "no-cloud-guard", "--yes", ...words], { home, env: { PATH: "/nowhere" } });
+    runInProcess(["editor", "add", "hook", "no-cloud-guard", "--yes", ...words], { home, env: { PATH: "/nowhere" } });
   assert.match((await add()).stderr, /agentcli is not on PATH.*a guard blocks everything\n.*--set agentcli=/);
   assert.doesNotMatch((await add("--set", "agentcli=/opt/agentcli")).stderr, /not on PATH/);
 });

@@ -4,7 +4,8 @@ import { payload, project, SECRET } from "./helpers/editor_lines.ts";
 import { done, editor, runLine } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
 import { git, HAS_GIT } from "./helpers/git.ts";
-import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 Deno.test({
   name: "five sessions, each in a worktree of its own, find their own root, what is installed, and what is missing",
@@ -20,7 +21,7 @@ Deno.test({
     const trees = [1, 2, 3, 4, 5].map((number) => `${home.root}/tree ${number}`);
     for (const [at, tree] of trees.entries()) await git(home.project, "worktree", "add", "-q", "-b", `b${at}`, tree);
     const before = fileTree(home.root);
-    const run = (cwd: string, ...words: string[]) => runProgram(["editor", ...words], { home, cwd });
+    const run = (cwd: string, ...words: string[]) => runInProcess(["editor", ...words], { home, cwd });
     await Promise.all(trees.map(async (tree) => {
       const listed = JSON.parse((await run(`${tree}/src`, "list", "--json")).stdout);
       assert.equal(listed.root, tree);
@@ -56,7 +57,7 @@ Deno.test({
     await git(home.project, "commit", "-qm", "first");
     const tree = `${home.root}/tree`;
     await git(home.project, "worktree", "add", "-q", tree);
-    const run = (...words: string[]) => runProgram(["editor", ...words], { home, cwd: tree });
+    const run = (...words: string[]) => runInProcess(["editor", ...words], { home, cwd: tree });
     assert.equal((await run("check")).code, 0);
     const { artifacts } = JSON.parse((await run("list", "--json")).stdout);
     assert.ok(artifacts.length > 3 && artifacts.every(({ ours }: { ours: boolean }) => ours));
@@ -122,7 +123,7 @@ Deno.test({
     const blocked = await judged(`${tree}/secrets/new.md`);
     assert.equal(blocked.code, 2);
     assert.match(blocked.stderr, /blocked: /);
-    const checked = await runProgram(["editor", "check"], { home, cwd: tree });
+    const checked = await runInProcess(["editor", "check"], { home, cwd: tree });
     assert.equal(checked.code, 0, checked.stdout);
     // The log stands in the project that it is about, and the new worktree begins clean.
     assert.match(await home.read(".agentcli-audit.jsonl"), /"event":"post_setup_worktree"/);

@@ -1,5 +1,6 @@
 /** The program for the hooks of an editor, and the editor's way of running them. */
-import { programCommand, runProgram, type TemporaryHome } from "./program.ts";
+import { runInProcess } from "./in_process.ts";
+import { programCommand, type TemporaryHome } from "./program.ts";
 
 const DENO_DIR = Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`;
 
@@ -13,7 +14,7 @@ export async function installProgram(home: TemporaryHome): Promise<string> {
 
 /** Runs `agentcli editor …` in the project. */
 export async function editor(home: TemporaryHome, ...args: string[]) {
-  return await runProgram(["editor", ...args], { home, env: { DENO_DIR } });
+  return await runInProcess(["editor", ...args], { home, env: { DENO_DIR } });
 }
 
 /** The same, and throws with what it said when the exit code is not 0. */

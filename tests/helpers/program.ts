@@ -53,7 +53,8 @@ function callerCache(): string {
 /** Variables of the caller that a child needs to start at all. */
 const KEPT = ["PATH", "SYSTEMROOT", "COMSPEC", "PATHEXT", "NPM_CONFIG_REGISTRY", "DENORT_BIN"];
 
-function environmentOf(options: RunOptions): Record<string, string> {
+/** All variables of a child. */
+export function environmentOf(options: RunOptions): Record<string, string> {
   const { home } = options;
   const environment: Record<string, string> = {
     HOME: home.home,

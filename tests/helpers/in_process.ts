@@ -1,0 +1,46 @@
+/**
+ * The program without a process of its own: the same entry with streams, environment and directory that are passed in, at
+ * a twentieth of the time. For verbs that neither change the process nor are ended by signals.
+ */
+import { main } from "../../src/cli/main.ts";
+import { denoIo } from "../../src/platform/deno_io.ts";
+import type { Io, Output } from "../../src/platform/io.ts";
+import { environmentOf, type Finished, type RunOptions, runProgram } from "./program.ts";
+
+/** Runs the program to its end, as `runProgram` does; of another form of it (`AGENTCLI_BIN`) a child is started. */
+export async function runInProcess(args: readonly string[], options: RunOptions): Promise<Finished> {
+  if (Deno.env.get("AGENTCLI_BIN")) return await runProgram(args, options);
+  const started = performance.now();
+  const environment = environmentOf(options);
+  const written = { stdout: "", stderr: "" };
+  const output = (name: keyof typeof written): Output => ({
+    isTerminal: false,
+    columns: () => 80,
+    write(text) {
+      written[name] += text;
+      return Promise.resolve();
+    },
+  });
+  const { stdin } = options;
+  const waiting = stdin === undefined
+    ? []
+    : [typeof stdin === "string" ? new TextEncoder().encode(stdin) : new Uint8Array(stdin)];
+  const { clock, os } = denoIo();
+  const io: Io = {
+    stdin: {
+      isTerminal: false,
+      read: () => Promise.resolve(waiting.pop() ?? null),
+      setRaw: () => {},
+    },
+    stdout: output("stdout"),
+    stderr: output("stderr"),
+    env: (name) => environment[name],
+    environment: () => ({ ...environment }),
+    cwd: () => options.cwd ?? options.home.project,
+    clock,
+    os,
+    onSignal: () => () => {},
+  };
+  const code = await main([...args], io);
+  return { code, signal: null, ...written, durationMs: performance.now() - started, timedOut: false };
+}
