@@ -1,4 +1,4 @@
-/** Every installed command line of the scaffolded hooks with every input of all twelve events. */
+/** Every installed command line of the scaffolded hooks with what is not meant for it, and without the program. */
 import assert from "node:assert/strict";
 import { EVENTS } from "../src/editor/events.ts";
 import { SCAFFOLDS } from "../src/editor/scaffold_ids.ts";
@@ -16,15 +16,16 @@ import {
 import { each, runLine } from "./helpers/editor_program.ts";
 import { temporaryHome } from "./helpers/program.ts";
 
-Deno.test("every line is run with the inputs of all events: those of another block the guard's, and stop no other", async () => {
+Deno.test("every line is run with the inputs of other events: they block the guard's, and stop no other", async () => {
   await using home = await temporaryHome();
   const lines = await install(home, { scope: "project", program: await project(home) });
   const before = await contentOf(home);
   const given = infos(home);
   const pairs = lines.flatMap((line, row) =>
-    EVENTS.map((event, column) => ({ line, event, kind: KINDS[(row + column) % KINDS.length] ?? "open" }))
-  ).filter(({ line, event }) => line.event !== event);
-  assert.equal(pairs.length, 14 * 11);
+    EVENTS.map((event, column) => ({ line, event, row, column, kind: KINDS[(row + column) % KINDS.length] ?? "open" }))
+  ).filter(({ line, event, row, column }) => line.event !== event && row % 3 === column % 3);
+  assert.deepEqual(new Set(pairs.map(({ line }) => line)), new Set(lines));
+  assert.deepEqual(new Set(pairs.map(({ event }) => event)), new Set(EVENTS));
   await each(pairs, async ({ line: { scaffold, event: own, command }, event, kind }) => {
     const input = kind === "recorded" ? await recorded(home, event) : payload(event, given[event][kind]);
     const { code, stdout, stderr } = await runLine(home, command, { input });
@@ -35,7 +36,7 @@ Deno.test("every line is run with the inputs of all events: those of another blo
   assert.equal(await contentOf(home), before);
 });
 
-Deno.test("every line is run with every input and without agentcli on PATH: the guard's end with 2, the others' never so", async () => {
+Deno.test("every line is run without agentcli on PATH: the guard's end with 2, the others' never so", async () => {
   await using home = await temporaryHome();
   await project(home);
   await Deno.mkdir(`${home.root}/bin`);
@@ -46,8 +47,8 @@ Deno.test("every line is run with every input and without agentcli on PATH: the 
   ];
   const before = await contentOf(home);
   const given = infos(home);
-  const tried = lines.flatMap((line) => EVENTS.flatMap((event) => KINDS.map((kind) => ({ line, event, kind }))));
-  assert.equal(tried.length, 28 * 12 * 3);
+  // Nobody is there to read the input: which one it is can only matter to the line itself.
+  const tried = lines.flatMap((line) => KINDS.map((kind) => ({ line, event: line.event, kind })));
   await each(tried, async ({ line: { scaffold, event: own, command }, event, kind }) => {
     const input = kind === "recorded" ? await recorded(home, event) : payload(event, given[event][kind]);
     const { code, stderr } = await runLine(home, command, { input, env: { PATH: `${home.root}/bin` } });
