@@ -74,7 +74,7 @@ async function callOutcome(call: ToolCall, session: Session, options: OneCallOpt
     toolName: tool.name,
     subject: tool.subject(permitted.input),
   });
-  const result = permitted.result ?? await tool.run(permitted.input, contextOf(session, options));
+  const result = permitted.result ?? await runTool(tool, { input: permitted.input, session, options });
   const done = await labelledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
@@ -113,6 +113,23 @@ async function labelledByContent(done: CallOutcome, { scanner, model }: Session)
   const parts = [item.content, ...imagesOf(item).map(imageUrl)];
   const found = await scanner?.checkPart(parts, resultOf(item.name), model);
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
+}
+
+/** Runs a tool. What a command of a protected session leaves in files, no label sees: it is looked for. */
+async function runTool(
+  tool: Tool,
+  { input, session, options }: { input: Record<string, unknown>; session: Session; options: OneCallOptions },
+): Promise<ToolResult> {
+  const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
+  const started = Date.now();
+  const result = await tool.run(input, contextOf(session, options));
+  const copies = isWatched ? await session.scanner?.protectCopies(started) ?? [] : [];
+  if (copies.length > 0) {
+    const text = `protected from now on, since they hold protected content: ${copies.join(", ")} ` +
+      "(agentcli secrets list shows them, agentcli secrets trust releases them)";
+    await options.emit({ kind: "notice", text });
+  }
+  return result;
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -5,6 +5,7 @@
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
+import { relativeTo } from "../platform/path.ts";
 import { imageUrl } from "../provider/image.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
@@ -41,6 +42,11 @@ export interface ContentScanner {
   checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
+  /**
+   * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
+   * through; returns their names from the root. Throws `home_unusable` where that cannot be remembered.
+   */
+  protectCopies(since: number): Promise<readonly string[]>;
   /** Protected files whose content is not found; absolute paths. Reads them. */
   notScanned(): Promise<readonly string[]>;
 }
@@ -109,6 +115,22 @@ class WorkspaceScanner implements ContentScanner {
       message: `${display} is not protected, and the text holds ${scanner.describe(hit)}. ` +
         "Leave that content out, refer to it by name, or tell the user to protect the file first",
     };
+  }
+
+  async protectCopies(since: number): Promise<readonly string[]> {
+    const scanner = await this.#open();
+    const { protection, record, root, additional } = this.#workspace;
+    if (scanner === null || protection === undefined) return [];
+    protection.refresh();
+    const { findCopies } = await import("../boundary/scan/copies.ts");
+    const copies = await findCopies({ roots: [root, ...additional], protection, scanner, since });
+    if (copies.length === 0) return [];
+    for (const copy of copies) protection.protectCopy(copy);
+    // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.
+    const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
+    if (stored.length > 0) await record?.addDerived(stored.map(({ isNameProtected: _, ...file }) => file));
+    const isNamed = copies.length > stored.length;
+    return [...stored.map(({ path }) => relativeTo(root, path)), ...isNamed ? ["a file whose name holds some"] : []];
   }
 
   async notScanned(): Promise<readonly string[]> {

@@ -24,6 +24,7 @@ function notingScanner(refused: number): ContentScanner & { messages: string[] }
         : Promise.resolve();
     },
     checkPart: () => Promise.resolve("open"),
+    protectCopies: () => Promise.resolve([]),
     notScanned: () => Promise.resolve([]),
     checkWrite: () => Promise.resolve(null),
   };

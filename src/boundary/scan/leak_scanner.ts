@@ -90,6 +90,9 @@ class ProjectScanner implements LeakScanner {
     const present = new Map<string, FileStatus | null>();
     const changed: string[] = [];
     for (const path of this.#protection.files()) {
+      // What a copy holds of a protected file is known from that file; the rest of it is nobody's secret.
+      const source = this.#protection.rule(path)?.copyOf;
+      if (source !== undefined && quietly(() => lstatInPlace(source)) !== null) continue;
       const status = quietly(() => lstatInPlace(path));
       present.set(path, status);
       if (!this.#read.has(path) || !isSame(this.#read.get(path) ?? null, status)) changed.push(path);
