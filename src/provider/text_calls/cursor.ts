@@ -31,6 +31,14 @@ export class Cursor {
     return literals.find((literal) => this.take(literal)) ?? null;
   }
 
+  /** Moves over what the sticky `pattern` matches here, and gives its groups. */
+  takePattern(pattern: RegExp): RegExpExecArray | null {
+    pattern.lastIndex = this.at;
+    const found = pattern.exec(this.text);
+    if (found !== null) this.at = pattern.lastIndex;
+    return found;
+  }
+
   /** Moves over white space. */
   skipSpace(): void {
     this.at = endOfSpace(this.text, this.at);

@@ -1,6 +1,6 @@
 /** Keeps text that may become a tool call from being shown while it streams. */
-import { isSpace } from "./cursor.ts";
-import { FAMILIES } from "./families.ts";
+import { PARAGRAPH_LIMIT } from "./bare.ts";
+import { callMarkAt, GAP, OPENER, openerTail } from "./marks.ts";
 
 /** UTF-16 units that are held at most; more is an answer about calls, not a call that is worth the silence. */
 const HOLD_LIMIT = 65_536;
@@ -23,18 +23,22 @@ export interface Hold {
  */
 type State = "start" | "flow" | "held" | "off";
 
-/** A hold for one reply; one that is not `enabled` passes everything. A piece without `<` and `[` costs two searches. */
+/** A hold for one reply; one that is not `enabled` passes everything. A piece without brackets costs one search. */
 export function createHold(enabled: boolean): Hold {
   let state: State = enabled ? "start" : "off";
   let held = "";
-  let markers: Markers | null = null;
+  /** Characters that may still come before a fence with a call. */
+  let paragraph = PARAGRAPH_LIMIT;
+  /** The last character that was passed on. */
+  let before = "";
 
   function flow(text: string): string {
-    if (text.indexOf("<") < 0 && text.indexOf("[") < 0) return text;
-    markers ??= createMarkers();
-    const found = markers.find(text);
+    const found = findMark(text, { fences: paragraph > 0, before });
     if (found.certain) state = "held";
+    if (found.fence) paragraph = 0;
+    paragraph -= found.at;
     held = text.slice(found.at);
+    before = text.charAt(found.at - 1) || before;
     return text.slice(0, found.at);
   }
 
@@ -75,55 +79,80 @@ export function createHold(enabled: boolean): Hold {
   }
 }
 
-/** Finds where a text must be held from. */
-interface Markers {
-  /** `at` is the length of the text when nothing is to be held; `certain` when a whole marker stands there. */
-  find(text: string): { at: number; certain: boolean };
+/** What opens a call or an answer's end, behind which a call may stand. */
+const MARKS = new RegExp(`${OPENER}|</(?:answer|response)>`, "g");
+
+/** Whether a call begins, may begin when more comes, or does not. */
+type Decision = "call" | "open" | "other";
+
+/**
+ * Where a text must be held from: its length when nothing is to be held. `certain` when a call begins there, not only a
+ * mark; `fence` when a fence was met that holds none.
+ */
+function findMark(
+  text: string,
+  { fences, before }: { fences: boolean; before: string },
+): { at: number; certain: boolean; fence?: boolean } {
+  if (!(fences ? /[<[\]`]/ : /[<[\]]/).test(text)) return { at: text.length, certain: false };
+  const ticks = fences ? text.indexOf("`") : -1;
+  const fence = ticks >= 0 ? judgeBeginning(text.slice(ticks)) : "other";
+  for (const found of text.matchAll(MARKS)) {
+    if (fence !== "other" && ticks < found.index) break;
+    const behind = text.slice(found.index + found[0].length);
+    const decision = judgeBehind(found[0], behind);
+    if (decision === "call") return { at: found.index, certain: true };
+    if (decision === "open" && behind.length <= UNDECIDED_LIMIT) return { at: found.index, certain: false };
+  }
+  if (fence !== "other") return { at: ticks, certain: fence === "call" };
+  return { at: openerTail(text, before), certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
 }
 
-function createMarkers(): Markers {
-  const literals = [...new Set(FAMILIES.flatMap((family) => [...family.openers, ...family.before]))];
-  const pattern = new RegExp(literals.map((literal) => RegExp.escape(literal)).join("|"), "g");
-  const longest = Math.max(...literals.map((literal) => literal.length));
+/** What follows a mark: a name, a tag or an object, or words about it. */
+function judgeBehind(mark: string, behind: string): Decision {
+  if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
+  if (mark.endsWith("=")) return judgeTag(behind);
+  const body = behind.replace(GAP_START, "");
+  if (body === "" || /^`{1,2}$/.test(body)) return isOpening(mark) ? "open" : "other";
+  if (!isOpening(mark)) return "other";
+  if (/^(?:[<{[]|```|\]<\])/.test(body)) return "call";
+  if (mark.startsWith("</")) return "other";
+  const name = /^[A-Za-z_][\w.:-]{0,127}\s{0,8}/.exec(body)?.[0] ?? "";
+  if (name === "") return "other";
+  return name.length === body.length ? "open" : /[<{([]/.test(body.charAt(name.length)) ? "call" : "other";
+}
 
-  /** Where the end of the text is the beginning of a marker. */
-  function partial(text: string, from: number): number {
-    for (let at = Math.max(from, text.length - longest + 1); at < text.length; at++) {
-      const character = text.charAt(at);
-      if (character !== "<" && character !== "[") continue;
-      const tail = text.slice(at);
-      if (literals.some((literal) => literal.startsWith(tail))) return at;
-    }
-    return text.length;
-  }
+const GAP_START = new RegExp(`^${GAP.source}`);
 
-  return {
-    find(text) {
-      let from = 0;
-      pattern.lastIndex = 0;
-      for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
-        from = pattern.lastIndex;
-        let next = from;
-        while (next < text.length && isSpace(text.charCodeAt(next))) next++;
-        if (next === text.length) return { at: found.index, certain: next - from > UNDECIDED_LIMIT };
-        // A name, a tag or an object follows; behind a marker that is only mentioned comes a quote, a stop, a backtick.
-        if (/[\w<{[]/.test(text.charAt(next))) return { at: found.index, certain: true };
-      }
-      return { at: partial(text, from), certain: false };
-    },
-  };
+function isOpening(mark: string): boolean {
+  return mark.startsWith("</")
+    ? /answer|response/.test(mark)
+    : mark.startsWith("]") || callMarkAt(mark, 0)?.kind === "open";
+}
+
+/** What follows the `=` of a tag: a name, the end of the tag, and what a call goes on with. */
+function judgeTag(behind: string): Decision {
+  const found = /^\s?["']?[A-Za-z_][\w.-]*["']?[^<>\n]*>\s*(?:\]<\]\w{1,24}\[>\[)?/.exec(behind);
+  if (found === null) return /[<>\n]|^\s?["']?[^\w"'\s]/.test(behind) ? "other" : "open";
+  if (found[0].length === behind.length) return "open";
+  return /[<{\]]/.test(behind.charAt(found[0].length)) ? "call" : "other";
 }
 
 /** How messages of the weak form begin, without white space. */
-const FENCES = ["", "```", "```json", "```tool_call", "```tool_code"];
+const FENCES = ["", "```", "```json", "```tool_call", "```tool_calls", "```tool_code"];
 const BRACKETS = ["{", "[{"];
-const FIRST_KEYS = ['"name"', '"type":"function"', '"function"', '"arguments"', '"parameters"', '"id"'];
+const FIRST_KEYS = [
+  ...['"name"', '"type":"function"', '"function"', '"arguments"', '"parameters"', '"id"', '"action"', '"args"'],
+  ...['"tool"', '"tool_name"', '"tool_call_id"'],
+];
 
-/** Whether a message that begins like this may be nothing but calls in JSON. */
-function judgeBeginning(text: string): "call" | "open" | "other" {
-  if (!"{[`".includes(text.trimStart().charAt(0))) return "other";
-  const begun = text.slice(0, UNDECIDED_LIMIT).replace(/\s+/g, "");
-  let open = false;
+/** Whether a message that begins like this may be nothing but calls. */
+function judgeBeginning(text: string): Decision {
+  const begun = text.slice(0, UNDECIDED_LIMIT).replace(/\s+/g, "").replace(/^functools(?=\[)/, "");
+  if (!/^[{[`f]/.test(begun)) return "other";
+  let open = "functools[".startsWith(begun);
+  const list = /^(?:```(?:python|tool_code)?)?\[[A-Za-z_][\w.]*(\()?/.exec(begun);
+  if (list?.[1] !== undefined) return "call";
+  open ||= list?.[0].length === begun.length || "```python[".startsWith(begun);
   for (const fence of FENCES) {
     for (const bracket of BRACKETS) {
       for (const key of FIRST_KEYS) {

@@ -58,6 +58,52 @@ Deno.test("a message that begins as a call in JSON is held, other JSON is not", 
   }
 });
 
+Deno.test("a message that begins as a list of Python, or with functools, is held", () => {
+  for (
+    const text of ["[read_file(path='a')]", 'functools[{"name": "list"', "```python\n[list()]", "```tool_code\n[a.b("]
+  ) {
+    const hold = createHold(true);
+    const shown = Array.from(text, (character) => hold.push(character)).join("");
+    assert.equal(shown, "", text);
+    assert.equal(hold.end(), text);
+  }
+  for (const text of ["[link](https://a.b) there", "[1, 2, 3] is a list", "functions are", "```python\nprint([1])"]) {
+    const hold = createHold(true);
+    assert.equal(Array.from(text, (character) => hold.push(character)).join(""), text);
+  }
+});
+
+Deno.test("a fence behind a short paragraph, and what follows a closed answer, is held where it begins as a call", () => {
+  for (const before of ["I read it.\n\n", "<answer>I read.", "I read\nit:\n"]) {
+    const behind = before.startsWith("<answer>") ? '</answer>\n{"name":' : '```json\n{"name":';
+    const hold = createHold(true);
+    assert.equal(Array.from(before + behind, (character) => hold.push(character)).join(""), before);
+    assert.equal(hold.end(), behind);
+  }
+  for (
+    const text of ['See:\n```json\n{"version": 1}', "See `a` and ```ts\nb", `${"a ".repeat(300)}\n\`\`\`json\n{"name":`]
+  ) {
+    const hold = createHold(true);
+    assert.equal(Array.from(text, (character) => hold.push(character)).join(""), text);
+  }
+});
+
+Deno.test("what is said about a marker is shown while it comes", () => {
+  const texts = [
+    "The <tool_call> tag opens a call, then",
+    "<function=list> opens a call, <parameter=path> an argument",
+    '<invoke name="list"> is XML of theirs',
+    "<|python_tag|>import os\nprint(1)",
+    "[TOOL_CALLS] is a token",
+    "Map<string, number[]> and <div> [x] ]<",
+  ];
+  for (const text of texts) {
+    const hold = createHold(true);
+    const shown = Array.from(text + " .", (character) => hold.push(character)).join("");
+    assert.equal(shown, text + " .");
+  }
+});
+
 Deno.test("JSON in the middle of a message is shown", () => {
   const hold = createHold(true);
   assert.equal(hold.push('Here: {"name":"list"}'), 'Here: {"name":"list"}');

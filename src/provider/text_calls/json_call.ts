@@ -1,68 +1,106 @@
 /** Calls written as JSON objects: `{"name": …, "arguments": {…}}` and the shapes models make of it. */
+import { allOf, type CallContext, callReading, declaredName, isRecord, type Reading } from "./call.ts";
 import type { Cursor } from "./cursor.ts";
-import { callReading, type DeclaredTools, isRecord, type Reading, type TextCall } from "./family.ts";
-import { parseJson, readJson } from "./json.ts";
+import { type JsonReading, parseJson, readJson } from "./json.ts";
+import { closingMarks } from "./marks.ts";
+
+/** Keys that hold the name of the tool, and those that hold its arguments. */
+const NAMES = ["name", "tool_name", "tool", "function_name", "action"];
+const ARGUMENTS = ["arguments", "parameters", "args", "tool_input", "action_input", "input"];
 
 /** Keys that go with a call without changing it. */
-const COMPANIONS = new Set(["name", "id", "type", "arguments", "parameters"]);
+const COMPANIONS: ReadonlySet<string> = new Set([
+  ...NAMES,
+  ...ARGUMENTS,
+  "function",
+  "id",
+  "type",
+  "tool_call_id",
+  "index",
+]);
+
+/** Closing marks that are tried as the end of an object that is not quite JSON. */
+const TRIES = 8;
 
 /**
  * The name and arguments that an object states, or null when it is no call.
- * Shapes: `arguments` (Hermes), `parameters` (Llama), either inside `function` (the API's own form), arguments as the
- * serialised text of an object. No arguments mean an empty object only where no other key could have been meant.
+ * Shapes: the keys of the table, inside `function` too (the API's own form), or one key that names a tool (Apertus);
+ * arguments also as the serialised text of an object. No arguments mean an empty object only where no other key could
+ * have been meant.
  */
-export function callOfObject(value: unknown): { name: string; input: unknown } | null {
+export function callOfObject(value: unknown, context: CallContext): { name: string; input: unknown } | null {
   if (!isRecord(value)) return null;
   const call = isRecord(value.function) ? value.function : value;
-  if (typeof call.name !== "string") return null;
-  const input = call.arguments ?? call.parameters;
-  if (input === undefined || input === null) {
-    return Object.keys(call).every((key) => COMPANIONS.has(key)) ? { name: call.name, input: {} } : null;
+  const name = NAMES.map((key) => call[key]).find((found) => typeof found === "string") ??
+    (typeof call.function === "string" ? call.function : undefined);
+  if (typeof name !== "string") {
+    const [only, ...others] = Object.entries(call);
+    const named = only !== undefined && others.length === 0 && declaredName(only[0], context) !== null;
+    return named && isRecord(only[1]) ? { name: only[0], input: only[1] } : null;
   }
-  return { name: call.name, input: typeof input === "string" ? parseJson(input) : input };
+  const input = ARGUMENTS.map((key) => call[key]).find((found) => found !== undefined && found !== null);
+  if (input === undefined) {
+    return Object.keys(call).every((key) => COMPANIONS.has(key)) ? { name, input: {} } : null;
+  }
+  return { name, input: typeof input === "string" ? parseJson(input) : input };
 }
 
-/** The reading of a parsed value: an object that is a call, or an array of them. All or nothing. */
-function readingOfValue(value: unknown, tools: DeclaredTools): Reading {
-  const calls: TextCall[] = [];
-  const objects = Array.isArray(value) ? value : [value];
-  for (const object of objects) {
-    const call = callOfObject(object);
-    const reading = call === null ? null : callReading(call, tools);
-    if (reading?.kind !== "calls") return { kind: "refused" };
-    calls.push(...reading.calls);
-  }
-  return calls.length === 0 ? { kind: "refused" } : { kind: "calls", calls };
+/** True when an object has no key but those of a call, and its arguments. */
+export function isNothingButCall(value: unknown): value is Record<string, unknown> {
+  if (!isRecord(value) || !Object.keys(value).every((key) => COMPANIONS.has(key))) return false;
+  const call = isRecord(value.function) ? value.function : value;
+  return ARGUMENTS.some((key) => call[key] !== undefined);
 }
 
-/** Reads the arguments object of a call whose name stood before it. Null when no object opens here. */
-export function readArgumentsObject(cursor: Cursor, call: { name: string; tools: DeclaredTools }): Reading | null {
-  if (cursor.character !== "{") return null;
-  const json = readJson(cursor);
+/** Reads the arguments object of a call whose name stood before it. */
+export function readArgumentsObject(cursor: Cursor, call: { name: string; context: CallContext }): Reading {
+  const json = readObject(cursor, call.context);
   if (json.kind === "open") return { kind: "broken" };
   if (json.kind === "invalid") return { kind: "refused" };
-  return callReading({ name: call.name, input: json.value }, call.tools);
+  return callReading({ name: call.name, input: json.value }, call.context);
 }
 
 /**
- * Reads call objects that follow each other, parted by white space and `separator`, or an array of them. Null when
- * neither opens here. All or nothing: one that is no call, or may not run, refuses all.
+ * Reads call objects that follow each other, with white space, a comma or a semicolon between, or arrays of them. All or
+ * nothing: one that is no call, or may not run, refuses all.
  */
-export function readCallObjects(
-  cursor: Cursor,
-  options: { tools: DeclaredTools; separator: string },
-): Reading | null {
-  if (cursor.character !== "{" && cursor.character !== "[") return null;
-  const values: unknown[] = [];
+export function readCallObjects(cursor: Cursor, context: CallContext): Reading {
+  const readings: Reading[] = [];
   let end: number;
   do {
-    const json = readJson(cursor);
+    const json = readObject(cursor, context);
     if (json.kind === "open") return { kind: "broken" };
-    values.push(json.kind === "value" ? json.value : null);
+    const value = json.kind === "value" ? json.value : null;
+    for (const object of Array.isArray(value) ? value : [value]) {
+      const call = callOfObject(object, context);
+      readings.push(call === null ? { kind: "refused" } : callReading(call, context));
+    }
     end = cursor.at;
-    cursor.skipSpace();
-    if (cursor.take(options.separator)) cursor.skipSpace();
+    cursor.takePattern(/\s*[,;]?\s*/y);
   } while (cursor.character === "{");
   cursor.at = end;
-  return readingOfValue(values.length === 1 ? values[0] : values, options.tools);
+  return allOf(readings);
+}
+
+/**
+ * Reads an object or an array by the letter of JSON; where that fails and it may be mended, up to the closing mark of
+ * the call: without one, where it ends is a guess.
+ */
+function readObject(cursor: Cursor, context: CallContext): JsonReading {
+  const { repair } = context;
+  const start = cursor.at;
+  const json = readJson(cursor);
+  if (json.kind === "value" || repair === null) return json;
+  const { text } = cursor;
+  context.closings ??= closingMarks(text);
+  const first = context.closings.findIndex((at) => at > start);
+  for (const close of first < 0 ? [] : context.closings.slice(first, first + TRIES)) {
+    const written = text.slice(start, close).replace(/\s*(?:```\s*)?$/, "");
+    // An array is mended as the only value of an object.
+    const mended = written.startsWith("[") ? repair(`{"calls":${written}}`)?.calls : repair(written);
+    if (mended === undefined) continue;
+    cursor.at = start + written.length;
+    return { kind: "value", value: mended };
+  }
+  return json;
 }

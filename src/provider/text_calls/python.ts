@@ -1,6 +1,7 @@
-/** Keyword arguments as Python writes them: `name(path="a", limit=3)`. */
+/** Calls as Python writes them: `name(path="a", limit=3)`, alone or in a list. */
+import { allOf, type CallContext, callReading, type Reading } from "./call.ts";
 import type { Cursor } from "./cursor.ts";
-import { type Notation, readMap } from "./literal.ts";
+import { type Notation, readMap, readSeries } from "./literal.ts";
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ["n", "\n"],
@@ -30,9 +31,47 @@ const VALUES: Notation = {
   key: (cursor) => readString(cursor) ?? null,
 };
 
-/** Reads `key=value, …)`; the cursor is behind the opening parenthesis. Null when it has no end or is something else. */
-export function readKeywords(cursor: Cursor): Record<string, unknown> | null {
-  return readMap(cursor, { notation: VALUES, key: (at) => at.takeName(), close: ")", assign: "=" });
+/** True where a call, or a list of calls, begins. */
+export function opensPython(cursor: Cursor, { list }: { list: boolean }): boolean {
+  const pattern = list ? /\[\s*[A-Za-z_][\w.]{0,127}\(/y : /[A-Za-z_][\w.]{0,127}\(/y;
+  pattern.lastIndex = cursor.at;
+  return pattern.test(cursor.text);
+}
+
+/** Reads a list of calls. */
+export function readPythonList(cursor: Cursor, context: CallContext): Reading {
+  cursor.take("[");
+  const readings: Reading[] = [];
+  const one = () => {
+    const reading = readPythonCall(cursor, context);
+    readings.push(reading);
+    return reading.kind !== "broken";
+  };
+  return readSeries(cursor, { close: "]", one }) ? allOf(readings) : { kind: "broken" };
+}
+
+/** Reads calls that follow each other, with white space, a comma or a semicolon between. */
+export function readPythonCalls(cursor: Cursor, context: CallContext): Reading {
+  const readings: Reading[] = [];
+  let end: number;
+  do {
+    const reading = readPythonCall(cursor, context);
+    if (reading.kind === "broken") return reading;
+    readings.push(reading);
+    end = cursor.at;
+    cursor.takePattern(/\s*[,;]?\s*/y);
+  } while (opensPython(cursor, { list: false }));
+  cursor.at = end;
+  return allOf(readings);
+}
+
+function readPythonCall(cursor: Cursor, context: CallContext): Reading {
+  const name = cursor.takeName();
+  if (name === null || !cursor.take("(")) return { kind: "broken" };
+  const input = readMap(cursor, { notation: VALUES, key: (at) => at.takeName(), close: ")", assign: "=" });
+  if (input === null) return { kind: "broken" };
+  // Llama writes the tools of its own runtime as methods.
+  return callReading({ name: name.replace(/\.call$/, ""), input }, context);
 }
 
 function readString(cursor: Cursor): string | null | undefined {

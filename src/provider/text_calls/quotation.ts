@@ -12,7 +12,7 @@ export const QUOTATION_OPENER: string = [
   "`|~~~",
   "<!--",
   ELEMENT.source.replace("(", "(?:"),
-  String.raw`<<[-~]?[ \t]*["']?[A-Za-z_]`,
+  String.raw`<(?=<[-~]?[ \t]*["']?[A-Za-z_])`,
   // A fence in quoted lines ends with them.
   String.raw`(?<=^|\n)[ \t]{0,3}>(?![> \t]*(?:\`\`\`|~~~))`,
   String.raw`\n[ \t]*\r?\n(?: {4}|\t)`,
@@ -49,8 +49,12 @@ export function createQuotations(text: string): Quotations {
           return endOfLines(text, text.indexOf("\n", at + 1) + 1, /(?: {4}|\t)[^\n]*\n?|[ \t\r]*\n/y);
         case "<":
           return endOfElement(text, at) ?? endOfHereDocument(text, at, lastLines ??= lastLinesOf(text));
-        default:
+        case ">":
+        case " ":
+        case "\t":
           return endOfLines(text, at, /[ \t]{0,3}>[^\n]*\n?/y);
+        default:
+          return null;
       }
     },
   };

@@ -1,7 +1,7 @@
 /** Recovers tool calls that a server left in the text of a reply. Source: specification of backends, section 8. */
 import type { ToolSchema } from "../types.ts";
 import { readBare } from "./bare.ts";
-import { declareTools, type TextCall } from "./family.ts";
+import { contextOf, type TextCall } from "./call.ts";
 import { findMarked, type MarkedSpan } from "./marked.ts";
 
 /** What a text came to. */
@@ -13,7 +13,7 @@ export interface Recovered {
    * call it is the text as it stands, so what was shown while streaming is the beginning of it.
    */
   rest: string;
-  /** The family of the first call; `bare` for a message that is nothing but JSON. */
+  /** The form of the first call; `bare` for a message that is nothing but calls. */
   family: string;
 }
 
@@ -30,18 +30,18 @@ export interface Recovered {
  */
 export function recoverCalls(text: string, tools: readonly ToolSchema[]): Recovered | null {
   if (tools.length === 0 || !/[<{[]/.test(text)) return null;
-  const declared = declareTools(tools);
-  const bare = readBare(text, declared);
+  const context = contextOf(tools);
+  const bare = readBare(text, context);
   if (bare.kind === "calls") return { calls: bare.calls, rest: bare.rest, family: "bare" };
   if (bare.kind === "data") return null;
-  const { spans, until } = findMarked(text, declared);
+  const { spans, until } = findMarked(text, context);
   const found = spans.filter((span) => span.calls.length > 0);
   const [first] = found;
   if (first === undefined) return null;
   return {
     calls: found.flatMap((span) => span.calls),
     rest: textWithout(text.slice(0, until), found),
-    family: first.family.name,
+    family: first.form,
   };
 }
 

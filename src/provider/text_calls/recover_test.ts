@@ -7,6 +7,7 @@ import {
   SAMPLE_CASES,
   SAMPLE_TOOLS,
   type SampleCall,
+  toldAs,
 } from "../../../tests/helpers/text_calls.ts";
 import { recoverCalls } from "./recover.ts";
 
@@ -31,9 +32,9 @@ for (const { name, text, want } of SAMPLE_CASES) {
 
 for (const [family, form] of Object.entries(FORMS)) {
   Deno.test(`${family}: recovers one call and several, in order`, () => {
-    assert.deepEqual(recoverCalls(form([WRITE]), SAMPLE_TOOLS), { calls: [WRITE], rest: "", family });
+    assert.deepEqual(recoverCalls(form([WRITE]), SAMPLE_TOOLS), { calls: [WRITE], rest: "", family: toldAs(family) });
     const several = [READ, WRITE, LIST, READ];
-    assert.deepEqual(recoverCalls(form(several), SAMPLE_TOOLS), { calls: several, rest: "", family });
+    assert.deepEqual(recoverCalls(form(several), SAMPLE_TOOLS), { calls: several, rest: "", family: toldAs(family) });
   });
 
   Deno.test(`${family}: keeps the text around calls`, () => {
@@ -41,10 +42,10 @@ for (const [family, form] of Object.entries(FORMS)) {
     assert.deepEqual(recoverCalls(text, SAMPLE_TOOLS), {
       calls: [READ],
       rest: "  I look.\n\nThen I wait.",
-      family,
+      family: toldAs(family),
     });
     const between = `${form([READ])} and ${form([LIST])}`;
-    assert.deepEqual(recoverCalls(between, SAMPLE_TOOLS), { calls: [READ, LIST], rest: "and", family });
+    assert.deepEqual(recoverCalls(between, SAMPLE_TOOLS), { calls: [READ, LIST], rest: "and", family: toldAs(family) });
   });
 
   Deno.test(`${family}: leaves calls of undeclared tools in the text`, () => {
@@ -53,7 +54,7 @@ for (const [family, form] of Object.entries(FORMS)) {
     assert.deepEqual(recoverCalls(`${foreign}\n${form([LIST])}`, SAMPLE_TOOLS), {
       calls: [LIST],
       rest: foreign,
-      family,
+      family: toldAs(family),
     });
     if (LIST_FORMS.includes(family)) {
       assert.equal(recoverCalls(form([LIST, { name: "delete_all", input: {} }]), SAMPLE_TOOLS), null);
@@ -70,7 +71,10 @@ for (const [family, form] of Object.entries(FORMS)) {
   });
 
   Deno.test(`${family}: calls of other families inside a value are content, also when the text is cut`, () => {
-    const content = Object.values(FORMS).map((other) => other([LIST])).join("\n").replaceAll('<|"|>', "");
+    const content = Object.values(FORMS).map((other) => other([LIST])).join("\n").replaceAll(
+      /<\|"\|>|<escape>|\]\]>/g,
+      "",
+    );
     const call: SampleCall = { name: "write_file", input: { path: "formats.md", content, overwrite: false } };
     const text = form([call]);
     assert.deepEqual(callsOf(text), [call]);
@@ -107,7 +111,7 @@ for (const [family, form] of Object.entries(FORMS)) {
     assert.deepEqual(recoverCalls(`I look.\n${call}\n${invented}`, SAMPLE_TOOLS), {
       calls: [READ],
       rest: "I look.",
-      family,
+      family: toldAs(family),
     });
   });
 
@@ -129,7 +133,11 @@ for (const [family, form] of Object.entries(FORMS)) {
   Deno.test(`${family}: a call behind closed reasoning and closed code runs`, () => {
     const call = form([READ]);
     const before = `Perhaps ${form([LIST])}\n</think>\nIn \`code\` and a lone \` sign:\n\n\`\`\`ts\nlist();\n\`\`\``;
-    assert.deepEqual(recoverCalls(`${before}\n${call}`, SAMPLE_TOOLS), { calls: [READ], rest: before, family });
+    assert.deepEqual(recoverCalls(`${before}\n${call}`, SAMPLE_TOOLS), {
+      calls: [READ],
+      rest: before,
+      family: toldAs(family),
+    });
   });
 }
 
@@ -162,98 +170,12 @@ Deno.test("nothing is recovered without tools", () => {
   assert.equal(recoverCalls('<tool_call>{"name":"list","arguments":{}}</tool_call>', []), null);
 });
 
-Deno.test("the weak form counts when it is the whole message", () => {
-  const list = '{"name":"list","parameters":{}}';
-  const read = '{"type":"function","name":"read_file","parameters":{"path":"a"}}';
-  const both = [LIST, { name: "read_file", input: { path: "a" } }];
-  assert.deepEqual(recoverCalls(list, SAMPLE_TOOLS), { calls: [LIST], rest: "", family: "bare" });
-  for (
-    const text of [
-      `${list}; ${read}`,
-      `${list}\n${read}\n`,
-      `[${list},${read}]`,
-      `\`\`\`json\n[${list},${read}]\n\`\`\``,
-    ]
-  ) {
-    assert.deepEqual(callsOf(text), both, text);
+Deno.test("namespaces before the name of a tool do not matter", () => {
+  for (const name of ["list", "functions.list", "default_api.list", "tools.files.list"]) {
+    assert.deepEqual(callsOf(`<tool_call>{"name": "${name}", "arguments": {}}</tool_call>`), [LIST], name);
+    assert.deepEqual(callsOf(`<invoke name="${name}"></invoke>`), [LIST], name);
   }
-  assert.deepEqual(callsOf(`<think>hm {</think>\n\n${list}`), [LIST]);
-  assert.deepEqual(recoverCalls(`hm\n</think>\n${list}`, SAMPLE_TOOLS), {
-    calls: [LIST],
-    rest: "hm\n</think>",
-    family: "bare",
-  });
-  assert.deepEqual(callsOf('{"type":"function","function":{"name":"list","arguments":"{}"}}'), [LIST]);
-});
-
-Deno.test("the weak form does not take data for a call", () => {
-  const texts = [
-    '{"name":"list"}',
-    '{"name":"list","arguments":{},"version":"1.0.0"}',
-    '{"name":"list","description":"lists","parameters":{"type":"object","properties":{}}}',
-    '{"name":"read_file","parameters":{"type":"object","properties":{"path":{"type":"string"}}}}',
-    '{"name":"list","arguments":{}}; {"result":1}',
-    '{"name":"list","arguments":{}}; {"name":"list","argu',
-    '[{"name":"list","arguments":{}}, 5]',
-    "[]",
-    '```python\n{"name":"list","arguments":{}}\n```',
-    '```json\n{"name":"list","arguments":{}}\n```\n\nThat is the form.',
-  ];
-  for (const text of texts) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
-});
-
-/** How each form writes a call with one value as it stands between the tags. */
-const BETWEEN_TAGS: Readonly<Record<string, (value: string) => string>> = {
-  qwen_coder: (value) =>
-    `<tool_call><function=write_file><parameter=content>${value}</parameter></function></tool_call>`,
-  seed: (value) =>
-    `<seed:tool_call><function=write_file><parameter=content>${value}</parameter></function></seed:tool_call>`,
-  glm: (value) => `<tool_call>write_file<arg_key>content</arg_key><arg_value>${value}</arg_value></tool_call>`,
-  minimax: (value) =>
-    `<minimax:tool_call><invoke name="write_file"><parameter name="content">${value}</parameter></invoke></minimax:tool_call>`,
-};
-
-for (const [form, write] of Object.entries(BETWEEN_TAGS)) {
-  Deno.test(`${form}: a newline is cut at the end of a value only where one was cut at its beginning`, () => {
-    const cases: [written: string, value: string][] = [
-      ["line\n", "line\n"],
-      ["line\r\n", "line\r\n"],
-      ["line\n\n", "line\n\n"],
-      ["\nline\n", "line"],
-      ["\nline\n\n", "line\n"],
-      ["\n\n  line  \n", "\n  line  "],
-      ["\r\nline\r\n", "line"],
-      ["\nline", "line"],
-      ["\n", ""],
-      ["", ""],
-    ];
-    for (const [written, value] of cases) {
-      const found = recoverCalls(write(written), SAMPLE_TOOLS);
-      assert.equal(found?.calls[0]?.input.content, value, JSON.stringify(written));
-      assert.equal(found?.rest, "", "nothing of the marks is left");
-    }
-  });
-}
-
-Deno.test("a value between tags may hold the tags, balanced or followed by other text", () => {
-  const inner = "<function=list>\n<parameter=path>\n1\n</parameter>\n</function>";
-  for (const content of [inner, "the tag </parameter> ends it", "</function> and </tool_call>"]) {
-    const call: SampleCall = { name: "write_file", input: { path: "a", content, overwrite: true } };
-    assert.deepEqual(callsOf(FORMS.qwen_coder?.([call]) ?? ""), [call]);
-  }
-});
-
-Deno.test("a value between tags whose end is a guess stops the call", () => {
-  const ends: [string, string][] = [
-    ["qwen_coder", "a</parameter>\n</function>\nb"],
-    ["glm", "a</arg_value>\n</tool_call>\nb"],
-    ["minimax", "a</parameter>\n</invoke>\nb"],
-    ["qwen_coder", "see <parameter=path> there"],
-  ];
-  for (const [family, content] of ends) {
-    const text = FORMS[family]?.([{ name: "write_file", input: { path: "a", content } }]) ?? "";
-    assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
-  }
+  assert.deepEqual(callsOf('<tool_call>{"name": "list.other", "arguments": {}}</tool_call>'), []);
 });
 
 Deno.test("an argument that comes twice stops the call", () => {
@@ -371,11 +293,6 @@ Deno.test("code is cut as in Markdown", () => {
   assert.deepEqual(callsOf(`~~~~\n~~~\n${call}\n~~~~\n`), []);
   assert.deepEqual(callsOf(`~~~\n\`\`\`\n~~~\n${call}`), [LIST]);
   assert.deepEqual(callsOf(`\`\`\`\n${call}`), []);
-});
-
-Deno.test("the end of reasoning inside the value of a bare call is content", () => {
-  const input = { path: "a", content: "</think> {" };
-  assert.deepEqual(callsOf(JSON.stringify({ name: "write_file", arguments: input })), [{ name: "write_file", input }]);
 });
 
 Deno.test("tokens that end a turn go with the call", () => {

@@ -1,51 +1,120 @@
-/** Calls written between tags, without quoting and without types: Qwen3-Coder, GLM, MiniMax. */
-import { type Cursor, endOfSpace } from "./cursor.ts";
-import { callReading, declaredName, type DeclaredTools, type Reading } from "./family.ts";
-import { typedArguments } from "./typed_arguments.ts";
-
-/** The tags of one family. */
-export interface TaggedForm {
-  keyOpen: string;
-  /** What follows the key, with white space between. */
-  keyClose: readonly string[];
-  /** What opens a value, to see values that hold this format themselves. */
-  valueOpen: string;
-  valueClose: string;
-  callClose: string;
-}
-
 /**
- * Reads the arguments and the end of a call whose name stood before the cursor. Null when no argument and no end
- * follows: somebody writes about the format.
+ * Calls written between tags, without quoting and without types. The tool and the keys are named in the tags themselves
+ * (`<function=n>`, `<invoke name="n">`, `<parameter=k>`, `<param name="k">`, or tags that are named like the keys), or
+ * stand between pairs of tags (`<arg_key>`, `<arg_value>`). Prefixes and further attributes do not matter.
+ * Source: chat templates of Qwen3-Coder, Seed-OSS, MiniMax M2 and M3, MiniCPM, Step3, DeepSeek V3.2 and V4, GLM-4.5 and
+ * K2-Horizon.
  */
-export function readTaggedCall(
-  cursor: Cursor,
-  call: { name: string; form: TaggedForm; tools: DeclaredTools },
-): Reading | null {
-  const { name, form, tools } = call;
-  const written: [key: string, value: string][] = [];
-  for (;;) {
-    cursor.skipSpace();
-    if (cursor.take(form.callClose)) break;
-    // Only before the first argument: a value does not end where neither tag follows.
-    if (!cursor.take(form.keyOpen)) return null;
-    const key = readKey(cursor, form);
-    const value = key === null ? null : readValue(cursor, form);
-    if (key === null || value === null) return { kind: "broken" };
-    written.push([key, value]);
-  }
-  const parameters = tools.get(declaredName(name, tools) ?? "");
-  return callReading({ name, input: typedArguments(written, parameters) }, tools);
+import { type CallContext, callReading, parametersOf, propertiesOf, type Reading } from "./call.ts";
+import type { Cursor } from "./cursor.ts";
+import { readArgumentsObject } from "./json_call.ts";
+import { GAP, NAMESPACE } from "./marks.ts";
+import { typedArguments, type WrittenArgument } from "./typed_arguments.ts";
+
+const PREFIX = String.raw`(?:[|｜]?[\w.-]{1,24}[:|｜])?`;
+/** How a tag names something: `=n` or `name="n"`, with quotes or without. */
+const NAME = String.raw`(?:=\s?|[\s\u0120]*name\s?=\s?)["']?([A-Za-z_][\w.-]{0,127})["']?([^<>]{0,200})>`;
+
+const CALL_TAG = new RegExp(`<(${PREFIX}(?:function|invoke|tool_call|tool_use|tool|call))${NAME}`, "y");
+const PARAMETER_TAG = new RegExp(`<(${PREFIX}(?:parameter|param|argument|arg))${NAME}`, "y");
+const KEY_TAG = new RegExp(`<([A-Za-z_][\\w-]{0,127})>`, "y");
+const PAIR = new RegExp(
+  String.raw`<([^\s<>\/]{0,24}arg_key[^\s<>]{0,24})>\s*([A-Za-z_][\w.-]{0,127})\s*<\/\1>\s*` +
+    String
+      .raw`(?:<([^\s<>\/]{0,24}arg_type[^\s<>]{0,24})>[^<>]{0,40}<\/\3>\s*)?<([^\s<>\/]{0,24}arg_value[^\s<>]{0,24})>`,
+  "y",
+);
+
+/** A closing tag that is left over after a call shows that a value held the tags, so that its end was misjudged. */
+export const STRAY_TAG = /<\/[^\s<>]{0,24}(?:parameter|param|function|invoke|arg_key|arg_value)[^\s<>]{0,24}>/;
+
+/** Where the value of an argument begins, with what opens others of its kind and what closes it. */
+interface Opening {
+  key: string;
+  open: RegExp;
+  close: string;
+  /** The value is JSON, as an attribute says. */
+  json: boolean;
 }
 
-function readKey(cursor: Cursor, form: TaggedForm): string | null {
-  cursor.skipSpace();
-  const key = cursor.takeName();
-  for (const literal of form.keyClose) {
-    cursor.skipSpace();
-    if (!cursor.take(literal)) return null;
+/** What a call consists of, once its name is known. */
+interface TaggedCall {
+  name: string;
+  /** Moves over the tag that opens an argument. */
+  open(cursor: Cursor): Opening | null;
+  /** What ends the call. */
+  close: string;
+}
+
+/** Reads a call whose tag names the tool. Null when no such tag stands here, or nothing of a call follows it. */
+export function readTag(cursor: Cursor, context: CallContext): Reading | null {
+  const tag = cursor.takePattern(CALL_TAG);
+  if (tag === null) return null;
+  const [, word = "", name = ""] = tag;
+  const close = `</${word}>`;
+  cursor.takePattern(GAP);
+  if (cursor.character === "{") {
+    const reading = readArgumentsObject(cursor, { name, context });
+    cursor.takePattern(GAP);
+    cursor.take(close);
+    return reading;
   }
-  return key;
+  const keys = propertiesOf(name, context);
+  return readTagged(cursor, {
+    name,
+    close,
+    open: (at) => openParameter(at) ?? openKey(at, keys),
+  }, context);
+}
+
+/** Reads the rest of a call between pairs of tags; its name stood before the cursor, and `close` ends it. */
+export function readPairs(cursor: Cursor, call: { name: string; close: string }, context: CallContext): Reading | null {
+  return readTagged(cursor, {
+    ...call,
+    open(at) {
+      const found = at.takePattern(PAIR);
+      const [, , key = "", , tag = ""] = found ?? [];
+      return found && { key, open: new RegExp(RegExp.escape(`<${tag}>`)), close: `</${tag}>`, json: false };
+    },
+  }, context);
+}
+
+function openParameter(cursor: Cursor): Opening | null {
+  const found = cursor.takePattern(PARAMETER_TAG);
+  if (found === null) return null;
+  const [, word = "", key = "", attributes = ""] = found;
+  return {
+    key,
+    open: new RegExp(`<${RegExp.escape(word)}${NAME}`),
+    close: `</${word}>`,
+    json: /\bstring\s?=\s?["']?false/.test(attributes),
+  };
+}
+
+function openKey(cursor: Cursor, keys: Record<string, unknown>): Opening | null {
+  const start = cursor.at;
+  const [, key = ""] = cursor.takePattern(KEY_TAG) ?? [];
+  if (key !== "" && Object.hasOwn(keys, key)) {
+    return { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>`, json: false };
+  }
+  cursor.at = start;
+  return null;
+}
+
+/** Null when no argument and no end follows: somebody writes about the format. */
+function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): Reading | null {
+  const { name } = call;
+  const written: WrittenArgument[] = [];
+  for (;;) {
+    cursor.takePattern(GAP);
+    if (cursor.take(call.close)) break;
+    const opening = call.open(cursor);
+    if (opening === null) return written.length === 0 ? null : { kind: "broken" };
+    const value = readValue(cursor, { opening, call });
+    if (value === null) return { kind: "broken" };
+    written.push([opening.key, value, opening.json]);
+  }
+  return callReading({ name, input: typedArguments(written, parametersOf(name, context)) }, context);
 }
 
 /**
@@ -53,25 +122,35 @@ function readKey(cursor: Cursor, form: TaggedForm): string | null {
  * closed. Tags that open and close inside the value belong to it, and so does a closing tag that nothing of the call
  * follows.
  */
-function readValue(cursor: Cursor, form: TaggedForm): string | null {
+function readValue(cursor: Cursor, { opening, call }: { opening: Opening; call: TaggedCall }): string | null {
   const { text } = cursor;
   const start = cursor.at;
-  const tags = new RegExp(`${RegExp.escape(form.valueOpen)}|${RegExp.escape(form.valueClose)}`, "g");
+  const data = cursor.take("<![CDATA[");
+  const close = `${data ? "\\]\\]>" : ""}(?:${NAMESPACE})?${RegExp.escape(opening.close)}`;
+  const tags = new RegExp(data ? `(${close})` : `(${close})|${opening.open.source}`, "g");
   let depth = 1;
-  tags.lastIndex = start;
+  tags.lastIndex = cursor.at;
   for (let tag = tags.exec(text); tag !== null; tag = tags.exec(text)) {
-    const end = tags.lastIndex;
-    if (tag[0] !== form.valueClose) depth++;
+    if (tag[1] === undefined) depth++;
     else if (depth > 1) depth--;
     else {
-      const next = endOfSpace(text, end);
-      if (text.startsWith(form.keyOpen, next) || text.startsWith(form.callClose, next)) {
-        cursor.at = end;
-        return withoutFrame(text.slice(start, tag.index));
+      cursor.at = tags.lastIndex;
+      if (endsArgument(cursor, call)) {
+        const value = text.slice(start, tag.index);
+        return data ? value.slice("<![CDATA[".length) : withoutFrame(value);
       }
     }
   }
   return null;
+}
+
+/** Whether the call goes on or ends here; leaves the cursor in its place. */
+function endsArgument(cursor: Cursor, call: TaggedCall): boolean {
+  const end = cursor.at;
+  cursor.takePattern(GAP);
+  const goesOn = cursor.take(call.close) || call.open(cursor) !== null;
+  cursor.at = end;
+  return goesOn;
 }
 
 /**

@@ -1,6 +1,9 @@
 /** Written arguments, which have no types, get those that the tool's schema states. */
-import { isRecord } from "./family.ts";
+import { isRecord } from "./call.ts";
 import { parseJson } from "./json.ts";
+
+/** An argument as it is written; `json` when the call itself says that the value is no text. */
+export type WrittenArgument = readonly [name: string, value: string, json?: boolean];
 
 /**
  * Gives written values the types that the schema states. What does not fit stays text, for the check of the tool to
@@ -8,14 +11,18 @@ import { parseJson } from "./json.ts";
  * Null when a name comes twice: which one is meant is unknown.
  */
 export function typedArguments(
-  written: readonly (readonly [name: string, value: string])[],
+  written: readonly WrittenArgument[],
   parameters: Record<string, unknown> | undefined,
 ): Record<string, unknown> | null {
   const properties = isRecord(parameters?.properties) ? parameters.properties : {};
   const typed = new Map<string, unknown>();
-  for (const [name, value] of written) {
+  for (const [name, value, json = false] of written) {
     if (typed.has(name)) return null;
-    typed.set(name, typedValue(value, typesOf(Object.hasOwn(properties, name) ? properties[name] : undefined)));
+    const stated = json ? parseJson(value.trim()) : undefined;
+    typed.set(
+      name,
+      stated ?? typedValue(value, typesOf(Object.hasOwn(properties, name) ? properties[name] : undefined)),
+    );
   }
   return Object.fromEntries(typed);
 }

@@ -1,0 +1,128 @@
+/** The marks around calls: one table, told by the words in their names, whatever their brackets and prefixes are. */
+
+/** A mark. `inner` ones stand between the parts of a call. */
+export interface CallMark {
+  kind: "open" | "close" | "inner";
+  /** What stands between the brackets. */
+  name: string;
+  end: number;
+}
+
+/** Longer names are none; bounds what is held back of a stream. */
+const NAME_LIMIT = 48;
+
+/** What MiniMax M3 writes before each of its tags. */
+export const NAMESPACE = String.raw`\]<\]\w{1,24}\[>\[`;
+
+const ANGLE = String.raw`<[\/\w:|｜▁.-]{1,${NAME_LIMIT}}>`;
+
+/** Names in square brackets: Mistral, LM Studio, Pangu. */
+const SQUARE: ReadonlyMap<string, CallMark["kind"]> = new Map([
+  ["[TOOL_CALLS]", "open"],
+  ["[TOOL_REQUEST]", "open"],
+  ["[unused11]", "open"],
+  ["[/TOOL_CALLS]", "close"],
+  ["[END_TOOL_REQUEST]", "close"],
+  ["[unused12]", "close"],
+  ["[CALL_ID]", "inner"],
+  ["[ARGS]", "inner"],
+]);
+
+/** The message header of gpt-oss that names a recipient. */
+const HEADERS = [
+  "<|start|>assistant to=",
+  "<|start|>assistant<|channel|>commentary to=",
+  "<|start|>assistant<|channel|>analysis to=",
+  "<|channel|>commentary to=",
+  "<|channel|>analysis to=",
+];
+
+/** Tags that name a tool, as `<function=n>` or `<invoke name="n">`, with any prefix. */
+const TAG = String
+  .raw`<(?:[|｜]?[\w.-]{1,24}[:|｜])?(?:function|invoke|tool_call|tool_use|tool|call)(?:=|[\s\u0120]*name\s?=)`;
+
+/** The end of a turn or of an answer, which goes with a call that stands before it. */
+const TURN_ENDS = String.raw`<\/s>|<\/(?:answer|response)>|<end_of_turn>|<｜end▁of▁sentence｜>|` +
+  String.raw`<\|(?:eom_id|eot_id|eot|im_end|call|end|return|message_sep|endoftext|END_OF_TURN_TOKEN|END_RESPONSE)\|>`;
+
+/** Finds what may open a call. */
+export const OPENER: string = [
+  NAMESPACE,
+  ...HEADERS.map((header) => RegExp.escape(header)),
+  TAG,
+  ANGLE,
+  ...[...SQUARE].filter(([, kind]) => kind === "open").map(([mark]) => RegExp.escape(mark)),
+].join("|");
+
+const FENCE = "`{3}(?:json|python|tool_code|xml)?(?=\\s)\\s*";
+
+/** What may stand between marks and the parts of a call: white space, a namespace, the opening of a fence. */
+export const GAP = new RegExp(
+  String.raw`(?:\s+(?:${NAMESPACE}\s*)?(?:${FENCE})?|${NAMESPACE}\s*(?:${FENCE})?|${FENCE})`,
+  "y",
+);
+
+const LITERALS = [...SQUARE.keys(), ...HEADERS, "]<]minimax[>["];
+
+/** The mark at `at`, or null. */
+export function callMarkAt(text: string, at: number): CallMark | null {
+  for (const [mark, kind] of SQUARE) {
+    if (text.startsWith(mark, at)) return { kind, name: mark.slice(1, -1), end: at + mark.length };
+  }
+  const pattern = new RegExp(ANGLE, "y");
+  pattern.lastIndex = at;
+  const name = pattern.exec(text)?.[0].slice(1, -1);
+  const kind = name === undefined ? null : kindOf(name);
+  return name === undefined || kind === null ? null : { kind, name, end: pattern.lastIndex };
+}
+
+function kindOf(name: string): CallMark["kind"] | null {
+  if (/^[|｜]?\/|(?:^|[^a-z])end(?:[^a-z]|$)|suffix|^[^|｜]+[|｜]$/i.test(name)) {
+    return /tool|function|action|python|call|arg/i.test(name) ? "close" : null;
+  }
+  if (/arg|sep|tool_name|plugin/i.test(name)) return "inner";
+  return /(?:tool|function)s?[_▁]?(?:call|request|use|code|prefix)|python_(?:tag|start)|START_ACTION|action_start/i
+      .test(name)
+    ? "open"
+    : null;
+}
+
+/** Offset behind what closes and parts calls and ends turns, where it follows a call, without the white space behind. */
+export function skipClosing(text: string, from: number): number {
+  const pattern = new RegExp(String.raw`(?:\s|${NAMESPACE})*(?:(${TURN_ENDS})|(?=<|\[))`, "y");
+  for (let end = from;;) {
+    pattern.lastIndex = end;
+    const found = pattern.exec(text);
+    if (found === null) return end;
+    const mark = found[1] === undefined ? callMarkAt(text, pattern.lastIndex) : null;
+    const goes = mark?.kind === "close" || (mark?.kind === "inner" && end > from && /sep/.test(mark.name));
+    if (found[1] === undefined && !goes) return end;
+    end = mark?.end ?? pattern.lastIndex;
+  }
+}
+
+/** The places of all closing marks. */
+export function closingMarks(text: string): number[] {
+  return [...text.matchAll(new RegExp(`${ANGLE}|\\[`, "g"))].map((found) => found.index)
+    .filter((at) => callMarkAt(text, at)?.kind === "close");
+}
+
+/**
+ * Where the end of `text` may be the beginning of what opens a call; its length when it is none. `before` is the
+ * character that stands before it.
+ */
+export function openerTail(text: string, before: string): number {
+  const partial = new RegExp(
+    String.raw`^(?:<[\/\w:|｜▁.-]{0,${NAME_LIMIT}}|${
+      TAG.slice(0, TAG.indexOf("(?:=|"))
+    }[\s\u0120]?(?:n|na|nam|name)?\s?)$`,
+  );
+  for (let at = Math.max(0, text.length - NAME_LIMIT - 10); at < text.length; at++) {
+    const tail = text.slice(at);
+    // A closing bracket ends more lists than it begins namespaces.
+    if (!/^(?:[<[]|\]<|\]$)/.test(tail)) continue;
+    if (tail === "]" && /\S/.test(at > 0 ? text.charAt(at - 1) : before)) continue;
+    if (partial.test(tail) || LITERALS.some((literal) => literal.startsWith(tail))) return at;
+  }
+  return text.length;
+}

@@ -1,0 +1,170 @@
+/** How calls are written behind an opening mark: as JSON, as Python, as Gemma's maps, between tags, or name first. */
+import { type CallContext, callReading, type Reading } from "./call.ts";
+import type { Cursor } from "./cursor.ts";
+import { readArgumentsObject, readCallObjects } from "./json_call.ts";
+import { type Notation, readMap } from "./literal.ts";
+import { type CallMark, callMarkAt, GAP } from "./marks.ts";
+import { opensPython, readPythonCalls, readPythonList } from "./python.ts";
+import { readPairs, readTag } from "./tagged.ts";
+
+/** The calls behind one opening mark. */
+export interface MarkedReading {
+  reading: Reading;
+  /** The name of the form: of the family of models that is known for it, else of the mark. */
+  form: string;
+  /** Values stand between tags, without escapes. */
+  tagged: boolean;
+}
+
+/** The same, where the mark may tell the form. */
+type FoundReading = Pick<MarkedReading, "reading"> & Partial<MarkedReading>;
+
+/** Forms that are known by the name of a family: what the opening mark looks like → the family. */
+const FAMILIES: readonly (readonly [RegExp, string])[] = [
+  [/^tool_call$/, "hermes"],
+  [/^\|python_tag\|$/, "llama"],
+  [/^TOOL_CALLS$/, "mistral"],
+  [/^｜tool▁/, "deepseek"],
+  [/^\|tool_call(?:s_section)?_begin\|$/, "kimi"],
+  [/^\|tool_call_start\|$/, "lfm"],
+  [/^TOOL_REQUEST$/, "lm_studio"],
+];
+
+/** More marks in a row open nothing; keeps the whole linear. */
+const MARKS_LIMIT = 6;
+
+/**
+ * gpt-oss: the recipient stands before or behind the channel; what is between it and the arguments says that they are
+ * JSON. Source: OpenAI's guide to the harmony response format.
+ */
+const HEADER =
+  /(?:<\|start\|>assistant)?(?:<\|channel\|>(?:commentary|analysis))? to=([\w.-]{1,128})(?:<\|channel\|>(?:commentary|analysis))?\s*(?:<\|constrain\|>)?\s*(?:json|code)?\s*<\|message\|>\s*/y;
+
+/** What may stand between the name of a tool and its arguments. Source: mistral-common; the tool call guide of Kimi K2. */
+const BEHIND_NAME = /\s+|:\d{1,8}|\[CALL_ID\][\w-]{0,64}|\[ARGS\]/y;
+
+/**
+ * Reads at an opening mark; null when what follows is nothing like a call (prose about the format). The cursor is behind
+ * the calls when they have an end.
+ */
+export function readMarked(cursor: Cursor, context: CallContext): MarkedReading | null {
+  const [, recipient] = cursor.takePattern(HEADER) ?? [];
+  if (recipient !== undefined) {
+    if (cursor.character !== "{") return null;
+    return { reading: readArgumentsObject(cursor, { name: recipient, context }), form: "harmony", tagged: false };
+  }
+  cursor.takePattern(GAP);
+  const marks: CallMark[] = [];
+  for (let mark = openingAt(cursor, marks); mark !== null; mark = openingAt(cursor, marks)) {
+    marks.push(mark);
+    cursor.at = mark.end;
+    cursor.takePattern(GAP);
+  }
+  const tag = readTagged(cursor, context);
+  if (tag !== null) return tag;
+  const opener = marks.findLast((mark) => mark.kind === "open");
+  if (opener === undefined) return null;
+  const found = readBehind(cursor, { opener, context });
+  if (found === null) return null;
+  cursor.takePattern(/\s*```(?=\s|<|$)/y);
+  const [, family = opener.name] = FAMILIES.find(([pattern]) => pattern.test(opener.name)) ?? [];
+  return { reading: found.reading, form: found.form ?? family, tagged: found.tagged ?? false };
+}
+
+/** Reads a tag that names the tool; leaves the cursor in its place when there is none. */
+function readTagged(cursor: Cursor, context: CallContext): MarkedReading | null {
+  const start = cursor.at;
+  const reading = readTag(cursor, context);
+  const form = cursor.text.startsWith("<function=", start) ? "qwen_coder" : "minimax";
+  if (reading === null) cursor.at = start;
+  return reading && { reading, form, tagged: true };
+}
+
+/** The next mark before the calls: one that opens, or one that belongs to one that does. */
+function openingAt(cursor: Cursor, before: readonly CallMark[]): CallMark | null {
+  const mark = callMarkAt(cursor.text, cursor.at);
+  if (mark === null || mark.kind === "close" || before.length === MARKS_LIMIT) return null;
+  return mark.kind === "open" || before.length > 0 ? mark : null;
+}
+
+function readBehind(
+  cursor: Cursor,
+  { opener, context }: { opener: CallMark; context: CallContext },
+): FoundReading | null {
+  // Code behind Llama's tag is for an interpreter, and no call, unless it is a method of a tool or a list.
+  const isCode = opener.name.includes("python_tag");
+  if (/^(?:\{|\[\s*[\]{[])/.test(cursor.text.slice(cursor.at, cursor.at + 64))) {
+    return { reading: readCallObjects(cursor, context) };
+  }
+  if (opensPython(cursor, { list: true })) return { reading: readPythonList(cursor, context) };
+  if (opensPython(cursor, { list: false })) {
+    const name = /[\w.]+/y;
+    name.lastIndex = cursor.at;
+    return isCode && !name.exec(cursor.text)?.[0].endsWith(".call")
+      ? null
+      : { reading: readPythonCalls(cursor, context) };
+  }
+  if (cursor.take("call:")) return readMapCall(cursor, context);
+  return isCode ? null : readNamed(cursor, { opener, context });
+}
+
+/** Reads a call whose name stands before its arguments, alone or with `function` before it. */
+function readNamed(
+  cursor: Cursor,
+  { opener, context }: { opener: CallMark; context: CallContext },
+): FoundReading | null {
+  let name = cursor.takeName();
+  if (name === null) return null;
+  const marked = skipBehindName(cursor);
+  if (name === "function" && marked) {
+    name = cursor.takeName() ?? name;
+    skipBehindName(cursor);
+  }
+  if (cursor.character === "{") return { reading: readArgumentsObject(cursor, { name, context }) };
+  const tag = readTagged(cursor, context);
+  if (tag !== null) return tag;
+  const reading = readPairs(cursor, { name, close: `</${opener.name}>` }, context);
+  return reading && { reading, form: "glm", tagged: true };
+}
+
+/** True when a mark was among what was skipped. */
+function skipBehindName(cursor: Cursor): boolean {
+  let marked = false;
+  for (;;) {
+    if (cursor.takePattern(GAP) !== null || cursor.takePattern(BEHIND_NAME) !== null) continue;
+    const mark = callMarkAt(cursor.text, cursor.at);
+    if (mark === null || !/arg|sep|tool_name/i.test(mark.name) || /arg_(?:key|value|type)/.test(mark.name)) {
+      return marked;
+    }
+    marked = true;
+    cursor.at = mark.end;
+  }
+}
+
+/**
+ * Gemma 4: `call:n{k:<|"|>v<|"|>}`; FunctionGemma writes `<escape>`. Strings stand between tokens and have no escapes;
+ * numbers, words, lists and maps are as in JSON, keys without quotes. Source: their chat templates.
+ */
+function readMapCall(cursor: Cursor, context: CallContext): FoundReading | null {
+  const name = cursor.takeName();
+  cursor.skipSpace();
+  if (name === null || !cursor.take("{")) return null;
+  const input = readMap(cursor, { notation: GEMMA, close: "}", assign: ":" });
+  return { reading: input === null ? { kind: "broken" } : callReading({ name, input }, context), form: "gemma" };
+}
+
+const GEMMA: Notation = {
+  words: new Map<string, unknown>([["true", true], ["false", false], ["null", null]]),
+  string: readToken,
+  key: (cursor) => readToken(cursor) ?? cursor.takeName(),
+};
+
+function readToken(cursor: Cursor): string | null | undefined {
+  const token = cursor.takeAny(['<|"|>', "<escape>"]);
+  if (token === null) return undefined;
+  const end = cursor.text.indexOf(token, cursor.at);
+  if (end < 0) return null;
+  const value = cursor.text.slice(cursor.at, end);
+  cursor.at = end + token.length;
+  return value;
+}
