@@ -98,7 +98,8 @@ class WorkspaceScanner implements ContentScanner {
     const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
     await this.#judge(stringsOf(checked), {
       name: `the request to "${provider}"`,
-      hint: "continue with a local model, or start a session without that text",
+      hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
+        "agentcli secrets allow-fragment FILE:LINES",
     }, { provider, local: false });
   }
 

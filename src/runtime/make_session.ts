@@ -9,6 +9,7 @@ import { createSession, type Session } from "../agent/session.ts";
 import { buildSystemPrompt } from "../agent/system_prompt.ts";
 import type { AskModel } from "../agent/turn.ts";
 import { createSessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Configuration } from "../config/types.ts";
 import { chat } from "../provider/chat.ts";
@@ -94,7 +95,7 @@ export async function makeSession(
       findCompactModel: () => findCompactModel({ io, door, project, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),
-    scanner: openContentScanner(workspace),
+    scanner: openContentScanner(workspace, { allowed: allowedFragments(workspace) }),
     sandbox: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,
@@ -109,6 +110,15 @@ export async function makeSession(
   // The demo is this process itself.
   const ask = demo !== null ? direct : admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true);
   return { session, model: ask };
+}
+
+/** Loaded with the first hit. */
+function allowedFragments({ record }: Workspace): AllowedFragments {
+  return async (fragments) => {
+    if (record === undefined) return new Set();
+    const { allowedByRecord } = await import("../boundary/scan/allowed_fragments.ts");
+    return await allowedByRecord(record)(fragments);
+  };
 }
 
 /** Variables that providers take their keys from. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { configure, programCommand, runProgram, startCommand } from "../helpers/program.ts";
 import { outputOf } from "../../src/platform/program_output.ts";
+import { say } from "../helpers/fake_server.ts";
 import { openStage } from "./harness.ts";
 
 const places = { loc: { baseUrl: "http://localhost:1/v1" }, rem: { baseUrl: "http://127.0.0.2:1/v1" } };
@@ -122,4 +123,27 @@ Deno.test({
       hint: "mount it so that it can be written",
     });
   },
+});
+
+Deno.test("lines of a protected file that the user allows pass the scan, and the others do not", async () => {
+  await using stage = await openStage();
+  const { home } = stage;
+  await home.write(".env", `# The Example License, version 2.0\nKEY=${stage.canary("env")}\n`);
+  const say1 = [say("Yes.")];
+  const prompt = "is this right: The Example License, Version 2.0?";
+  const before = await stage.play("rem", { script: say1, prompt });
+  assert.equal(before.done.code, 6, before.done.stderr);
+  assert.match(before.done.stderr, /line 1 of \.env/);
+  const unasked = await runProgram(["secrets", "allow-fragment", ".env:1"], { home });
+  assert.notEqual(unasked.code, 0, "without a terminal --yes is needed");
+  const allowed = await runProgram(["secrets", "allow-fragment", ".env:1", "--yes"], { home });
+  assert.equal(allowed.code, 0, allowed.stderr);
+  const after = await stage.play("rem", { script: say1, prompt });
+  assert.equal(after.done.code, 0, after.done.stderr);
+  const secret = await stage.play("rem", { script: say1, prompt: `${prompt} ${stage.canary("env")}` });
+  assert.equal(secret.done.code, 6, secret.done.stderr);
+  for (const words of ["pub.txt:1", ".env", ".env:9", ".env:2-1"]) {
+    const refused = await runProgram(["secrets", "allow-fragment", words, "--yes"], { home });
+    assert.equal(refused.code, 2, `${words}: ${refused.stderr}`);
+  }
 });

@@ -56,5 +56,17 @@ export const secretsVerb = group({
       examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json", "agentcli secrets trust notes.txt"],
       load: () => import("./trust.ts"),
     }),
+    "allow-fragment": verb({
+      brief: "Let lines of a protected file leave, where the leak scanner stops requests over them",
+      detail:
+        "For lines that are no secret though they stand in a protected file, such as a license header. The file stays protected. The lines are remembered as salted digests in the home; asks at a terminal, and needs --yes without one.",
+      arguments: [{ name: "FILE:LINES", brief: "A protected file with a line, or with the first and the last one" }],
+      options: {},
+      examples: [
+        "agentcli secrets allow-fragment .env:2",
+        "agentcli secrets allow-fragment config/app.yaml:1-12 --yes",
+      ],
+      load: () => import("./allow_fragment.ts"),
+    }),
   },
 });
