@@ -112,6 +112,29 @@ export async function openSocket(address: SocketAddress, signal: AbortSignal): P
 }
 
 /**
+ * Whether something answers a greeting of TLS there, found with a connection that is closed at once; whom its certificate
+ * names, and who signed it, does not matter. Rejects with the signal's reason; every other failure is `false`.
+ */
+export async function speaksTls(address: SocketAddress, signal: AbortSignal): Promise<boolean> {
+  let connection: Deno.Conn | null = null;
+  const close = () => connection?.close();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    connection = await Deno.connect({ ...address, transport: "tcp", signal });
+    const secured = await Deno.startTls(connection as Deno.TcpConn, { hostname: address.hostname });
+    connection = secured;
+    await secured.handshake();
+    return true;
+  } catch (error) {
+    signal.throwIfAborted();
+    return error instanceof Error && /certificate|UnknownIssuer|NotValidForName/i.test(error.message);
+  } finally {
+    signal.removeEventListener("abort", close);
+    if (!signal.aborted) close();
+  }
+}
+
+/**
  * Whether something takes connections there, found with a connection that is closed at once. Rejects with the signal's
  * reason; every other failure is `false`.
  */

@@ -11,6 +11,7 @@ import {
   mayConnect,
   openClient,
   type SocketAddress,
+  speaksTls,
   takesConnections,
 } from "../platform/http_client.ts";
 import type { Io } from "../platform/io.ts";
@@ -21,13 +22,15 @@ import { requestHeaders } from "./headers.ts";
 import type { ReceivedHeaders } from "./http_head.ts";
 import { exchange } from "./http_loopback.ts";
 import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
-import { type Route, routesTo, shownUrl, urlOf } from "./route.ts";
-import { type Attempt, noConnection, redirectFailure, silence, transportFailure } from "./transport_error.ts";
+import { bare, type Route, routesTo, shownUrl, urlOf } from "./route.ts";
+import { type Attempt, noConnection, noTls, redirectFailure, silence, transportFailure } from "./transport_error.ts";
 import type { Endpoint } from "./types.ts";
 import { WrittenHistory } from "./written.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
+/** After so much silence, in milliseconds, a server that never answered before is greeted a second time. */
+const TLS_SILENCE = 500;
 /** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every request. */
 const OVER = "over";
 
@@ -196,16 +199,25 @@ class Door implements HttpDoor {
     const firstByteMs = request.firstByteMs ?? endpoint.timeout.firstByte * 1000;
     const connectMs = request.connectMs ?? endpoint.timeout.connect * 1000;
     this.#after(firstByteMs, watch.signal, () => stop.abort(silence(attemptOf(sent), firstByteMs)));
-    const address = probedAddress(route);
-    if (address !== null && connectMs < firstByteMs) {
-      this.#after(connectMs, watch.signal, () => {
+    const probed = (look: Look, milliseconds: { after: number; within: number }, failure: () => ProviderFailure) => {
+      this.#after(milliseconds.after, watch.signal, () => {
         const probe = new AbortController();
         watch.signal.addEventListener("abort", () => probe.abort());
-        this.#after(connectMs, watch.signal, () => probe.abort());
-        takesConnections(address, probe.signal).catch(() => false).then((answers) => {
-          if (!answers && !watch.signal.aborted) stop.abort(noConnection(attemptOf(sent), connectMs));
+        this.#after(milliseconds.within, watch.signal, () => probe.abort());
+        look(probe.signal).catch(() => false).then((answers) => {
+          if (!answers && !watch.signal.aborted) stop.abort(failure());
         });
       });
+    };
+    const address = probedAddress(route);
+    if (address !== null && connectMs < firstByteMs) {
+      const look: Look = (signal) => takesConnections(address, signal);
+      probed(look, { after: connectMs, within: connectMs }, () => noConnection(attemptOf(sent), connectMs));
+    }
+    const secured = this.#answering.has(sent.url.origin) ? null : securedAddress(route);
+    if (secured !== null) {
+      const look: Look = (signal) => speaksTls(secured, signal);
+      probed(look, { after: TLS_SILENCE, within: connectMs / 4 }, () => noTls(attemptOf(sent)));
     }
     return watch;
   }
@@ -274,13 +286,27 @@ function openOrExplain(connection: Connection, endpoint: Endpoint): HttpClient {
   }
 }
 
+/** Looks for something at an address; rejects when its signal is aborted. */
+type Look = (signal: AbortSignal) => Promise<boolean>;
+
+/**
+ * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may wait
+ * for the end of a line that a greeting does not have, and then waits as long as we do.
+ */
+function securedAddress({ url, connection }: Route): SocketAddress | null {
+  if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;
+  const hostname = (connection.kind === "direct" ? connection.localAddress : undefined) ?? bare(url.hostname);
+  const port = Number(effectivePort(url));
+  return mayConnect(hostname, port) ? { hostname, port } : null;
+}
+
 /** The address to probe when it stays silent; null on loopback, where the wait for headers covers the connect. */
 function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
   if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
     return null;
   }
   const url = connection.kind === "proxy" ? new URL(connection.url) : asked;
-  const hostname = url.hostname.replace(/^\[(.*)\]$/, "$1");
+  const hostname = bare(url.hostname);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
   return mayConnect(url.hostname, port) ? { hostname, port } : null;
 }

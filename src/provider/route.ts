@@ -75,6 +75,7 @@ const LOOPBACK: Readonly<Record<string, readonly string[]>> = {
   "[::1]": ["[::1]"],
 };
 
-function bare(address: string): string {
+/** An address without the brackets of a URL. */
+export function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, "$1");
 }

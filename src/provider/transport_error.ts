@@ -23,6 +23,9 @@ interface Rule {
   hint: (attempt: Attempt) => string;
 }
 
+const NO_TLS = "no TLS there";
+const NO_TLS_HINT = "does the server speak https? if not, write base_url with http://";
+
 const ask = (attempt: Attempt) => `is the server running? try: curl ${attempt.modelsUrl}`;
 const network = (attempt: Attempt) =>
   isLocal(attempt.modelsUrl, [])
@@ -47,8 +50,8 @@ const RULES: readonly Rule[] = [
   {
     when: /corrupt message|tls handshake|InvalidContentType/i,
     kind: "unreachable",
-    says: "no TLS there",
-    hint: () => "does the server speak https? if not, write base_url with http://",
+    says: NO_TLS,
+    hint: () => NO_TLS_HINT,
   },
   {
     when: /invalid HTTP (?:version|header|status|body)/i,
@@ -120,6 +123,14 @@ export function silence(attempt: Attempt, milliseconds: number): ProviderFailure
   return new ProviderFailure("provider_timeout", `${provider} at ${url} sent nothing for ${seconds(milliseconds)}`, {
     kind: "timeout",
     hint: "is the model still being loaded? the wait is timeout.first_byte_s in providers.yaml",
+  });
+}
+
+/** The failure of an https address where nothing answers a greeting of TLS. */
+export function noTls(attempt: Attempt): ProviderFailure {
+  return new ProviderFailure("provider_unreachable", `cannot reach ${attempt.provider} at ${attempt.url}: ${NO_TLS}`, {
+    kind: "unreachable",
+    hint: NO_TLS_HINT,
   });
 }
 
