@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { type RecordedRequest, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
 import { configure, runProgram, temporaryHome } from "../helpers/program.ts";
-import { type LlamaServer, MODEL, required, startLlama } from "./llama_server.ts";
+import { configureLlama, type LlamaServer, MODEL, required, startLlama } from "./llama_server.ts";
 
 // deno-lint-ignore no-explicit-any -- bodies of requests, as they came
 type Body = any;
@@ -199,6 +199,19 @@ for (const template of templates) {
     assertStablePrefix(server.rendered.slice(-4));
   });
 }
+
+Deno.test("the real server names itself and its template early enough: what it would drop is sent again as text", async () => {
+  await using llama = await startLlama({ template: `${folder}/google-gemma-2-2b-it.jinja` });
+  await using home = await temporaryHome();
+  await configureLlama(home, llama, { model: { max_tokens: 16 } });
+  for (const isFirst of [true, false]) {
+    const done = await runProgram(["run", "Say hello.", "--max-turns", "1"], { home });
+    assert.equal(/leaves tools out; sent again with the tools described in the prompt/.test(done.stderr), isFirst);
+    // Without the tools it is about 400.
+    const [, read] = /^(\d+) tokens read/m.exec(done.stderr) ?? [];
+    assert.ok(Number(read) > 1000, done.stderr);
+  }
+});
 
 Deno.test("most templates of the source take calls as such, and there are as many as there were", () => {
   assert.ok(
