@@ -37,7 +37,7 @@ export interface FileBytes {
 }
 
 /** A regular file that was checked and is held open: whoever has it closes it. */
-export interface CheckedFile {
+interface CheckedFile {
   handle: FileInPlace;
   status: FileStatus;
   /** Where it lay, links resolved, after it had been opened. */
@@ -63,7 +63,7 @@ function unreadable(display: string, error: unknown): Refusal {
 }
 
 /** Whether both name one regular file. */
-export function sameFile(one: FileStatus, other: FileStatus | null): boolean {
+function sameFile(one: FileStatus, other: FileStatus | null): boolean {
   return other !== null && other.kind === "file" && one.device === other.device && one.inode === other.inode;
 }
 
@@ -109,7 +109,7 @@ function openRegularFile(path: string, display: string): CheckedFile | Refusal {
 }
 
 /** Reads from a file that was checked, if nobody objects, and closes it. */
-export function readChecked({ handle, status, real }: CheckedFile, options: ReadOptions): FileBytes | Refusal {
+function readChecked({ handle, status, real }: CheckedFile, options: ReadOptions): FileBytes | Refusal {
   try {
     const objection = options.object?.(real, status) ?? null;
     if (objection !== null) return objection;

@@ -51,8 +51,6 @@ async function contextOf(root: string, local: boolean): Promise<ToolContext> {
     home: `${root}/../never-made-home`,
     markers: await findMarkers(root),
     provider: { local, name: "test" },
-    // Its directories count as old, as most are: those that have just changed are read in another way.
-    now: () => Date.now() + 3_600_000,
   });
   return {
     workspace,

@@ -60,7 +60,6 @@ Deno.test("no graph of links and no spelling brings protected bytes to a remote 
               home: `${root}/../no-home`,
               markers: await findMarkers(root),
               provider: { local, name: "p" },
-              now: () => Date.now() + 3_600_000,
             });
           const [local, remote] = [await open(true), await open(false)];
           const paths = spellings.map(({ names, separator, absolute }) =>

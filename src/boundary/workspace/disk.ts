@@ -10,8 +10,7 @@ import { endpointsThatCount, realDirectory } from "../policy/project.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../policy/protection_rule.ts";
-import { type CheckedFile, readChecked, readRegularFile } from "../reader.ts";
-import { openTogether, together } from "./batch_reader.ts";
+import { readRegularFile } from "../reader.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
 import { isOfSystem } from "../policy/system_directories.ts";
 import { systemReason } from "../system_error.ts";
@@ -36,8 +35,6 @@ export interface WorkspaceOptions {
   records?: readonly ProjectRecord[];
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
-  /** Milliseconds since 1970, to tell which directories are at rest; tests set it. */
-  now?: () => number;
   /** As for `HoldOptions`; false when absent. */
   ownProcess?: boolean;
 }
@@ -85,7 +82,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     provider: options.provider,
     localEndpoints: options.markers.localEndpoints,
     records: options.records ?? [],
-    now: options.now ?? Date.now,
     ownProcess: options.ownProcess ?? false,
   });
   await workspace.start();
@@ -102,7 +98,6 @@ interface Rules {
   /** Opted in at the start. */
   localEndpoints: readonly string[];
   records: readonly ProjectRecord[];
-  now: () => number;
   ownProcess: boolean;
 }
 
@@ -247,30 +242,14 @@ class DiskWorkspace implements Workspace {
 
   // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
-    return this.#objection(path.real, path.display) ?? this.#readAllowed(path, { range, file: null });
+    return this.#objection(path.real, path.display) ?? this.#readAllowed(path, range);
   }
 
   *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
-    for (const run of together(paths)) {
-      const objections = run.map(({ real, display }) => this.#objection(real, display));
-      const root = rootOf(run[0]?.real ?? "", this.#roots);
-      const may = root !== null && run.every(({ path, real }, index) => path === real && objections[index] === null);
-      const files = openTogether(may ? run.map(({ path }) => path) : [], { root: root ?? "", now: this.#rules.now() });
-      try {
-        for (const [index, path] of run.entries()) {
-          yield objections[index] ?? this.#readAllowed(path, { range, file: files.take(index) });
-        }
-      } finally {
-        files.close();
-      }
-    }
+    for (const path of paths) yield this.#objection(path.real, path.display) ?? this.#readAllowed(path, range);
   }
 
-  /** Reads from a file that was opened already, or opens it. */
-  #readAllowed(
-    path: ResolvedPath,
-    { range, file }: { range: ByteRange; file: CheckedFile | null },
-  ): LabelledBytes | Refusal {
+  #readAllowed(path: ResolvedPath, range: ByteRange): LabelledBytes | Refusal {
     const { display } = path;
     let rule: ProtectionRule | null = null;
     const object = (real: string, status: FileStatus): Refusal | null => {
@@ -281,7 +260,7 @@ class DiskWorkspace implements Workspace {
       return (real === path.real ? null : this.#objection(real, display)) ?? this.#withheld(rule, display);
     };
     const options = { ...range, display, object };
-    const read = file === null ? readRegularFile(path.path, options) : readChecked(file, options);
+    const read = readRegularFile(path.path, options);
     if ("refused" in read) return read;
     const { bytes, more, status } = read;
     // The reader has asked `object`, which the compiler cannot see.

@@ -70,7 +70,7 @@ export interface Workspace {
   ruleAt(path: ResolvedPath): ProtectionRule | null;
   resolve(path: string): Promise<ResolvedPath | Refusal>;
   read(path: ResolvedPath, range?: ByteRange): Promise<LabelledBytes | Refusal>;
-  /** The same for many, each read when it is asked for; those of one directory that follow each other cost less. */
+  /** The same for many, each read when it is asked for. */
   readAll(paths: readonly ResolvedPath[], range?: ByteRange): Iterable<LabelledBytes | Refusal>;
   status(path: ResolvedPath): Promise<FileStatus | null>;
   /** Sorted by name. */
