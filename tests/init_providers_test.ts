@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { startFakeServer } from "./helpers/fake_server.ts";
 import { programCommand, runProgram, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 Deno.test("init-providers ends well and leaves a usable file, whatever listens on this machine", async () => {
   await using home = await temporaryHome();
@@ -11,7 +12,8 @@ Deno.test("init-providers ends well and leaves a usable file, whatever listens o
   }
   const path = `${home.agentcliHome}/providers.yaml`;
   const text = await Deno.readTextFile(path);
-  assert.match(text, /^ {2}studio_f:$/m);
+  // Nothing is expected where the studio would be; should it run, it is a provider.
+  assert.match(text, /^ {2}(?:# )?studio_f:/m);
   assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600); // the test host has permission bits
   const again = await runProgram(["init-providers", "--timeout", "500", "--json"], { home });
   assert.equal(again.code, 0, again.stderr);
@@ -63,4 +65,41 @@ Deno.test({ name: "what Deno does not let it ask is no server that was wrong", i
   assert.equal(code, 0, stderr);
   // The address that is connected to: a permission for the name does not cover it.
   assert.match(stdout, /localhost:11434 +no answer \(this process may not connect to 127\.0\.0\.1:11434\)/);
+});
+
+Deno.test({
+  name: "a person at a terminal chooses the default, and everybody else is asked nothing",
+  ignore: !HAS_TMUX,
+  async fn() {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ models: ["one", "two"] });
+    const words = ["init-providers", "--host", `localhost:${server.port}`];
+    const defaults = async () =>
+      (await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`)).match(/^default_.*$/gm) ?? [];
+    for (const more of [["--yes"], ["--json"], ["--dry-run"]]) {
+      await using terminal = await openTerminal([...words, ...more], { home, columns: 120, rows: 60 });
+      assert.doesNotMatch(await terminal.shows(/EXIT/), /Which model/);
+    }
+    assert.deepEqual(await defaults(), []);
+    await using terminal = await openTerminal(words, { home, columns: 120, rows: 60 });
+    await terminal.shows(/Which model answers when none is named\?[^]*nothing for none:/);
+    await terminal.type("2");
+    await terminal.press("Enter");
+    assert.match(await terminal.shows(/EXIT 0/), /the default is \S+:two\n[^]*agentcli run "hello"\s/);
+    assert.deepEqual((await defaults())[1], "default_model: two");
+    const answered = await runProgram(["run", "hello"], { home });
+    assert.equal(answered.code, 0, answered.stderr);
+  },
+});
+
+Deno.test("the studio that is only a comment is said to be one that can be added", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer();
+  await runProgram(["init-providers", "--host", `localhost:${server.port}`], { home });
+  const { code, stderr } = await runProgram(["run", "hello", "--model", "studio_f:m"], { home });
+  assert.equal(code, 3);
+  assert.match(
+    stderr,
+    /there is no provider studio_f.*\n.*init-providers. adds it once it runs here or STUDIO_F_API_KEY/,
+  );
 });

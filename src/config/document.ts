@@ -5,7 +5,8 @@ import { readYaml, withoutEmpty } from "./parse.ts";
 import type { ModelRecord, ProviderRecord, ProvidersFile } from "./schema.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Role } from "./types.ts";
-import { editYaml, type ReadText, type YamlEdit } from "./yaml_edit.ts";
+import { commentLines, isCommented, withComment, withoutComment } from "./yaml_comment.ts";
+import { editYaml, isSameContent, type ReadText, type YamlEdit } from "./yaml_edit.ts";
 
 export type { ModelRecord, ProviderRecord } from "./schema.ts";
 
@@ -38,6 +39,13 @@ const MODEL_ORDER = [
 /** Some of a model's fields by the names of the file; the id says which model. */
 export type ModelChange = Pick<ModelRecord, "id"> & Partial<ModelRecord>;
 
+/** A provider that is not there yet; the note says when it is. */
+export interface CommentedProvider {
+  name: string;
+  provider: ProviderRecord;
+  note: string;
+}
+
 /** The file in the hands of an edit. Names are those of the file (`context_window`). */
 export interface ProvidersDocument {
   /** The text as it is now. */
@@ -50,6 +58,13 @@ export interface ProvidersDocument {
   unsetSetting(key: string): boolean;
   /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
   addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
+  /**
+   * Writes a provider as a comment, with a note behind its name; whether that was done. Not where one of that name is there
+   * already, as a comment too, nor where the layout has no place for it.
+   */
+  commentProvider(entry: CommentedProvider): boolean;
+  /** Takes out what {@link commentProvider} wrote and nobody changed. */
+  uncommentProvider(entry: CommentedProvider): void;
   /** Sets one field of a provider (`base_url`); undefined removes it. */
   setProviderField<K extends keyof ProviderRecord>(name: string, field: { key: K; value: ProviderRecord[K] }): void;
   /** Whether it was there. */
@@ -76,6 +91,22 @@ export function openDocument(start: string, path: string): ProvidersDocument {
     value = contentOf(read);
     return true;
   };
+  const editComments = (change: (text: string) => string): boolean => {
+    const { text } = read.parsed;
+    const after = change(text);
+    if (after === text) return false;
+    try {
+      const next = readYaml(after, path);
+      if (!isSameContent(contentOf(next), value)) return false;
+      read = next;
+      return true;
+    } catch (error) {
+      // A layout that has no room for a comment there, such as JSON.
+      if (error instanceof AgentcliError && error.code === "config_invalid") return false;
+      throw error;
+    }
+  };
+  const linesOf = ({ name, provider, note }: CommentedProvider) => commentLines([name, ordered(provider)], note);
   const providerOf = (name: string): ProviderRecord => {
     const providers = value.providers ?? {};
     const found = Object.hasOwn(providers, name) ? providers[name] : undefined;
@@ -114,6 +145,10 @@ export function openDocument(start: string, path: string): ProvidersDocument {
       }
       edit({ kind: "set", path: ["providers", name], value: ordered(provider), order: exists ? [] : FILE_ORDER });
     },
+    commentProvider: (entry) =>
+      !Object.hasOwn(value.providers ?? {}, entry.name) && !isCommented(read.parsed.text, entry.name) &&
+      editComments((text) => withComment(text, linesOf(entry))),
+    uncommentProvider: (entry) => void editComments((text) => withoutComment(text, linesOf(entry))),
     setProviderField(name, field) {
       providerOf(name);
       const path = ["providers", name, field.key];

@@ -8,7 +8,7 @@ import { checkFile, keyPathText, parseConfiguration, readYaml, toConfiguration }
 import { jsonSchema } from "./schema.ts";
 import type { Configuration } from "./types.ts";
 
-export type { ModelChange, ModelRecord, ProviderRecord, ProvidersDocument } from "./document.ts";
+export type { CommentedProvider, ModelChange, ModelRecord, ProviderRecord, ProvidersDocument } from "./document.ts";
 
 const SCHEMA_FILE = "providers.schema.json";
 

@@ -1,5 +1,6 @@
 /** Looking up providers and models by name, and the errors that list what there is. */
 import { AgentcliError } from "../errors.ts";
+import { STUDIO } from "./runtimes.ts";
 import { DEMO, type Selector } from "./selector.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
@@ -54,6 +55,8 @@ export function findProvider(
     ? `provider and model are joined by a colon: ${before}:<model>`
     : owners.length > 0
     ? `did you mean ${owners.slice(0, 3).map((owner) => `${owner.name}:${id}`).join(" or ")}?`
+    : name === STUDIO.id
+    ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
     : didYouMean(name, [...names, DEMO]);
   throw new AgentcliError("unknown_provider", `there is no provider ${name}; configured: ${listed(names)}`, {
     hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",

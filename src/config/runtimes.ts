@@ -22,12 +22,16 @@ export const RUNTIMES: readonly Runtime[] = [
   runtime("runtime_c", "vLLM", { port: 8000, probed: true }),
   runtime("runtime_d", "llama.cpp server", { port: 8080, probed: true }),
   runtime("engine_e", "mini-sglang", { port: 1919, probed: false }),
-  // The studio needs a real key, so discovery cannot see it; its block is always written instead.
+  // The studio needs a real key, so discovery cannot see its models; its block is always written instead.
   { ...runtime("studio_f", "Unsloth Studio", { port: 8888, probed: false }), apiKey: "$STUDIO_F_API_KEY" },
 ];
 
-/** The provider whose base URL an environment variable overrides, and which is written without being probed. */
-export const STUDIO = { id: "studio_f", baseUrlVariable: "STUDIO_F_BASE_URL" } as const;
+/** The provider whose base URL an environment variable overrides, and which is written as a comment where it is not met. */
+export const STUDIO = {
+  id: "studio_f",
+  baseUrlVariable: "STUDIO_F_BASE_URL",
+  keyVariable: "STUDIO_F_API_KEY",
+} as const;
 
 function runtime(id: string, product: string, place: { port: number; probed: boolean }): Runtime {
   return { id, product, ...place, baseUrl: `http://localhost:${place.port}/v1`, apiKey: "local" };

@@ -45,6 +45,11 @@ function fingerprint(value: unknown): string {
   });
 }
 
+/** Whether two values mean the same. */
+export function isSameContent(one: unknown, other: unknown): boolean {
+  return fingerprint(one) === fingerprint(other);
+}
+
 /** A file whose whole content is `null` or `~` means an empty one: the word makes room for the first key. */
 function withoutNull(parsed: ParsedYaml): ParsedYaml {
   const { contents } = parsed.document;

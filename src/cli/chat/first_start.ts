@@ -1,11 +1,12 @@
 /** The first start: nothing is configured, or no model is chosen. Finds servers, offers their models, and the demo. */
-import { editProviders } from "../../config/edit.ts";
 import { DEMO } from "../../config/selector.ts";
 import { openHome } from "../../platform/home.ts";
 import { discover, type Discovered } from "../../provider/discovery.ts";
 import { openDoor } from "../../provider/http.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { row } from "../../terminal/style.ts";
+import { setDefaultModel } from "../init_providers/default_model.ts";
+import { asksForStudio } from "../init_providers/plan.ts";
 import { mergeFound } from "../init_providers/run.ts";
 import { modelText } from "../init_providers/table.ts";
 import type { Context } from "../verb.ts";
@@ -57,7 +58,7 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
       selector === null ? [] : [{
         choice: { label: selector, note },
         take: async () => {
-          await makeUsual(context, { provider, model: selector.slice(provider.length + 1) });
+          await setDefaultModel(home, { provider, model: selector.slice(provider.length + 1) });
           return selector;
         },
       }]
@@ -67,9 +68,9 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
       server.models.map((model): Offer => ({
         choice: { label: modelText(model), note: `local, ${server.host}:${server.port}` },
         take: async () => {
-          const { plan } = await mergeFound(home, found);
+          const { plan } = await mergeFound(home, found, { studioAsked: asksForStudio(context.io.env) });
           const provider = plan.names.get(server.baseUrl) ?? nameOf(server);
-          await makeUsual(context, { provider, model: model.id });
+          await setDefaultModel(home, { provider, model: model.id });
           return `${provider}:${model.id}`;
         },
       }))
@@ -82,11 +83,4 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
 
 function nameOf({ runtime, port }: Discovered): string {
   return runtime ?? `port-${port}`;
-}
-
-async function makeUsual({ io }: Context, { provider, model }: { provider: string; model: string }): Promise<void> {
-  await editProviders(await openHome(io), (document) => {
-    document.setSetting("default_provider", provider);
-    document.setSetting("default_model", model);
-  });
 }

@@ -21,6 +21,8 @@ export interface PlannedProvider {
 /** What is to be added and what is to be said; nothing is ever taken away. */
 export interface Plan {
   providers: PlannedProvider[];
+  /** To be written as a comment: it is not there, and nobody asked for it. */
+  commented: PlannedProvider | null;
   /** Models to be added to providers that are there. */
   models: { provider: string; models: DiscoveredModel[] }[];
   /** Models that are configured but no longer served. */
@@ -38,9 +40,25 @@ export interface Configured {
   models: readonly { id: string; aliases: readonly string[] }[];
 }
 
-/** Plans the merge. A server belongs to the provider with its address, whatever its name. */
-export function planMerge(configured: readonly Configured[], found: readonly Discovered[]): Plan {
-  const plan: Plan = { providers: [], models: [], gone: [], names: new Map(), notes: [] };
+/** Behind the name of the studio in its comment. */
+export const STUDIO_NOTE =
+  `Unsloth Studio: init-providers removes the signs once it runs here or ${STUDIO.keyVariable} is set`;
+
+/** Whether the environment says that the studio is wanted: no probe without a key sees it anywhere but at its own port. */
+export function asksForStudio(env: (name: string) => string | undefined): boolean {
+  return [STUDIO.keyVariable, STUDIO.baseUrlVariable].some((name) => (env(name) ?? "") !== "");
+}
+
+/**
+ * Plans the merge. A server belongs to the provider with its address, whatever its name. The block of the studio is always
+ * part of it: as a comment unless it was met or is asked for.
+ */
+export function planMerge(
+  configured: readonly Configured[],
+  found: readonly Discovered[],
+  { studioAsked = false }: { studioAsked?: boolean } = {},
+): Plan {
+  const plan: Plan = { providers: [], commented: null, models: [], gone: [], names: new Map(), notes: [] };
   const handled = new Set<string>();
   for (const met of found) {
     const server = { ...met, models: met.models.filter(({ id }) => isName(id)) };
@@ -59,10 +77,24 @@ export function planMerge(configured: readonly Configured[], found: readonly Dis
     if (owner === undefined) planProvider(plan, server, configured);
     else planModels(plan, server, owner);
   }
-  const studio = RUNTIMES.find((runtime) => runtime.id === STUDIO.id);
-  const taken = (name: string) => [...configured, ...plan.providers].some((provider) => provider.name === name);
-  if (studio !== undefined && !taken(studio.id)) plan.providers.push(blockOf(studio));
+  planStudio(plan, found, { configured, asked: studioAsked });
   return plan;
+}
+
+function planStudio(
+  plan: Plan,
+  found: readonly Discovered[],
+  { configured, asked }: { configured: readonly Configured[]; asked: boolean },
+): void {
+  const studio = RUNTIMES.find((runtime) => runtime.id === STUDIO.id);
+  if (studio === undefined) return;
+  const address = addressOf(studio.baseUrl);
+  const known = [...configured, ...plan.providers];
+  if (known.some(({ name, baseUrl }) => name === studio.id || addressOf(baseUrl) === address)) return;
+  const met = found.filter(({ server, baseUrl }) => server?.server === "unsloth" && addressOf(baseUrl) === address);
+  for (const { baseUrl } of met) plan.names.set(baseUrl, studio.id);
+  if (asked || met.length > 0) plan.providers.push(blockOf(studio));
+  else plan.commented = blockOf(studio);
 }
 
 /** Whether an id can stand in a file and on a terminal as what it is: no control or direction characters, not endless. */

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Discovered } from "../../provider/discovery.ts";
-import { type Configured, planMerge } from "./plan.ts";
+import { asksForStudio, type Configured, planMerge } from "./plan.ts";
 
 /** A server that was met on localhost. */
 function met(port: number, more: Partial<Discovered> = {}): Discovered {
@@ -28,7 +28,9 @@ const configured = (name: string, port: number, ...ids: string[]): Configured =>
 });
 const STUDIO = configured("studio_f", 8888);
 
-Deno.test("a server on a usual port becomes the provider of the seed, and the studio's block is always written", () => {
+const STUDIO_BLOCK = { name: "studio_f", baseUrl: "http://localhost:8888/v1", apiKey: "$STUDIO_F_API_KEY", models: [] };
+
+Deno.test("a server on a usual port becomes the provider of the seed, and the studio a comment", () => {
   const plan = planMerge([], [met(11434, { models: [{ id: "qwen3:8b", contextWindow: 4096 }] })]);
   assert.deepEqual(plan.providers, [
     {
@@ -37,15 +39,45 @@ Deno.test("a server on a usual port becomes the provider of the seed, and the st
       apiKey: "local",
       models: [{ id: "qwen3:8b", contextWindow: 4096 }],
     },
-    { name: "studio_f", baseUrl: "http://localhost:8888/v1", apiKey: "$STUDIO_F_API_KEY", models: [] },
   ]);
+  assert.deepEqual(plan.commented, STUDIO_BLOCK);
 });
 
-Deno.test("nothing but the studio's block comes of nothing, and nothing of a configured studio", () => {
+Deno.test("nothing but the studio's comment comes of nothing, and nothing of a configured studio", () => {
   const absent = met(11434, { state: "nothing there" });
-  assert.deepEqual(planMerge([], [absent]).providers.map((block) => block.name), ["studio_f"]);
-  const plan = planMerge([STUDIO, configured("runtime_a", 11434, "m")], [absent]);
-  assert.deepEqual([plan.providers, plan.models, plan.gone], [[], [], []]);
+  assert.deepEqual([planMerge([], [absent]).providers, planMerge([], [absent]).commented], [[], STUDIO_BLOCK]);
+  for (const studio of [STUDIO, configured("mine", 8888)]) {
+    const plan = planMerge([studio, configured("runtime_a", 11434, "m")], [absent]);
+    assert.deepEqual([plan.providers, plan.commented, plan.models, plan.gone], [[], null, [], []]);
+  }
+});
+
+Deno.test("the studio is a provider where it is met or asked for", () => {
+  const asked = planMerge([], [], { studioAsked: true });
+  assert.deepEqual([asked.providers, asked.commented], [[STUDIO_BLOCK], null]);
+  const unsloth = { server: "unsloth", label: "Unsloth Studio", gateway: false };
+  for (const host of ["localhost", "127.0.0.1"]) {
+    const plan = planMerge([], [met(8888, { host, state: "needs key", server: unsloth })]);
+    assert.deepEqual([plan.providers, plan.commented], [[STUDIO_BLOCK], null]);
+    assert.equal(plan.names.get(`http://${host}:8888/v1`), "studio_f");
+  }
+  // Something else listens there: notebooks do.
+  for (const other of [null, OLLAMA]) {
+    assert.notEqual(planMerge([], [met(8888, { state: "needs key", server: other })]).commented, null);
+  }
+});
+
+Deno.test("the environment asks for the studio by its key or its address", () => {
+  const asks = (given: Record<string, string>) => asksForStudio((name) => given[name]);
+  assert.deepEqual(
+    [
+      asks({}),
+      asks({ STUDIO_F_API_KEY: "" }),
+      asks({ STUDIO_F_API_KEY: "k" }),
+      asks({ STUDIO_F_BASE_URL: "http://h/v1" }),
+    ],
+    [false, false, true, true],
+  );
 });
 
 Deno.test("new models are added to a configured provider, and those that are gone are reported", () => {

@@ -1,5 +1,6 @@
 /** What `init-providers` tells: what changed, what is gone, what to do next; or all of it as one JSON object. */
 import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
+import { RUNTIMES } from "../../config/runtimes.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";
 import { modelName, modelText } from "./table.ts";
@@ -15,6 +16,8 @@ export interface Outcome {
   plan: Plan;
   /** What changed, as a unified diff. */
   diff: string;
+  /** Selector of the model that was made the default just now. */
+  chosen: string | null;
 }
 
 /** What was added, kept and noticed, one sentence a line. */
@@ -23,6 +26,9 @@ export function changeLines(outcome: Outcome): string[] {
   const verb = dryRun ? "would add" : "added";
   return [
     ...plan.providers.map((block) => `${verb} ${block.name} (${clean(block.baseUrl)}): ${counted(block.models)}`),
+    ...plan.commented === null
+      ? []
+      : [`${verb} ${plan.commented.name} (${clean(plan.commented.baseUrl)}) as a comment: it does not run here`],
     ...plan.models.map(({ provider, models }) =>
       `${provider}: ${verb} ${models.slice(0, 5).map(modelText).join(", ")}${
         models.length > 5 ? ` and ${models.length - 5} more` : ""
@@ -46,13 +52,16 @@ function fileLine({ path, dryRun, changed }: Outcome): string {
 }
 
 /** What to do next, one step a line; commands are indented. */
-export function nextSteps({ found, plan }: Outcome): string[] {
+export function nextSteps({ found, plan, chosen }: Outcome): string[] {
   const steps: string[] = [];
   for (const server of found) {
     const where = `${clean(server.host)}:${server.port}`;
     const owner = plan.names.get(server.baseUrl);
     if (server.state === "needs key" && owner !== undefined) {
-      steps.push(`${owner} needs its key to list models; it is checked by:`, `  agentcli providers validate ${owner}`);
+      const variable = keyVariable(owner);
+      const where = variable === null ? "" : `; put it into ${variable}`;
+      steps.push(`${owner} needs its key to list models${where}; it is checked by:`);
+      steps.push(`  agentcli providers validate ${owner}`);
     } else if (server.state === "needs key") {
       const name = server.runtime ?? "<name>";
       const variable = `${name === "<name>" ? "PROVIDER" : name.toUpperCase()}_API_KEY`;
@@ -76,7 +85,8 @@ export function nextSteps({ found, plan }: Outcome): string[] {
   }
   const ready = readyModel(found, plan);
   if (ready !== null) {
-    steps.push("check and try it:", "  agentcli providers validate", `  agentcli run "hello" --model ${ready}`);
+    const model = chosen === null ? ` --model ${ready}` : "";
+    steps.push("check and try it:", "  agentcli providers validate", `  agentcli run "hello"${model}`);
   } else if (steps.length === 0) {
     const silent = found.filter((server) => server.state === "no answer");
     if (silent.length > 0) {
@@ -97,6 +107,12 @@ export function nextSteps({ found, plan }: Outcome): string[] {
     );
   }
   return steps;
+}
+
+/** The variable that the key of a runtime is read from; null where it needs none. */
+function keyVariable(name: string): string | null {
+  const { apiKey = "" } = RUNTIMES.find(({ id }) => id === name) ?? {};
+  return apiKey.startsWith("$") ? apiKey.slice(1) : null;
 }
 
 /** A selector that works as it stands: the first model that is served and needs no quoting. */
@@ -132,6 +148,7 @@ export function jsonReport({ path, dryRun, changed, found, plan, diff }: Outcome
       base_url: block.baseUrl,
       models: models(block.models),
     })),
+    commented_providers: plan.commented === null ? [] : [plan.commented.name],
     added_models: plan.models.map(({ provider, models: list }) => ({ provider, models: models(list) })),
     gone_models: plan.gone,
     notes: plan.notes,

@@ -24,7 +24,16 @@ function met(more: Partial<Discovered> = {}): Discovered {
 
 function outcome(found: Discovered[], more: Partial<Outcome> = {}): Outcome {
   const plan = planMerge([], found);
-  return { path: "/home/u/.agentcli/providers.yaml", dryRun: false, changed: true, found, plan, diff: "", ...more };
+  return {
+    path: "/home/u/.agentcli/providers.yaml",
+    dryRun: false,
+    changed: true,
+    found,
+    plan,
+    diff: "",
+    chosen: null,
+    ...more,
+  };
 }
 
 Deno.test("the table shows label, address, state, server and models with their windows", () => {
@@ -65,7 +74,7 @@ Deno.test("what servers say reaches neither terminal nor JSON as control charact
 Deno.test("what was added and kept is told", () => {
   assert.deepEqual(changeLines(outcome([met()])), [
     "added runtime_a (http://localhost:11434/v1): 2 models",
-    "added studio_f (http://localhost:8888/v1): no models yet",
+    "added studio_f (http://localhost:8888/v1) as a comment: it does not run here",
     "wrote /home/u/.agentcli/providers.yaml",
   ]);
   assert.match(changeLines(outcome([met()], { dryRun: true })).join("\n"), /would add runtime_a.*was not written$/s);
@@ -77,6 +86,7 @@ Deno.test("the next step after finding a model is a command that works", () => {
     "  agentcli providers validate",
     '  agentcli run "hello" --model runtime_a:qwen3:8b',
   ]);
+  assert.equal(nextSteps(outcome([met()], { chosen: "runtime_a:small" })).at(-1), '  agentcli run "hello"');
 });
 
 Deno.test("each state that needs the user has its next step", () => {
@@ -87,6 +97,17 @@ Deno.test("each state that needs the user has its next step", () => {
   );
   assert.match(steps({ state: "nothing there" }), /no model server answered[\s\S]*--model demo/);
   assert.match(steps({ state: "needs key" }), /--api-key '\$RUNTIME_A_API_KEY'/);
+  const unsloth = { server: "unsloth", label: "Unsloth Studio", gateway: false };
+  assert.match(
+    steps({
+      runtime: "studio_f",
+      port: 8888,
+      baseUrl: "http://localhost:8888/v1",
+      state: "needs key",
+      server: unsloth,
+    }),
+    /studio_f needs its key .*; put it into STUDIO_F_API_KEY; .*\n {2}agentcli providers validate studio_f/,
+  );
   assert.match(steps({ state: "loading" }), /not ready yet/);
   assert.match(steps({ state: "serving" }), /no models yet/);
   assert.match(steps({ server: { server: "litellm", label: "LiteLLM", gateway: true } }), /may leave this machine/);
@@ -100,5 +121,6 @@ Deno.test("JSON names every address with its state and what was added", () => {
     { id: "qwen3:8b", context_window: 32768 },
     { id: "small", context_window: null },
   ]);
-  assert.deepEqual(report.added_providers.map((block: { name: string }) => block.name), ["runtime_a", "studio_f"]);
+  assert.deepEqual(report.added_providers.map((block: { name: string }) => block.name), ["runtime_a"]);
+  assert.deepEqual(report.commented_providers, ["studio_f"]);
 });

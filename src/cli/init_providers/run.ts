@@ -1,15 +1,23 @@
 /** Looks for servers, merges what was found into providers.yaml, and tells it. */
 import { loadConfiguration } from "../../config/load.ts";
 import { aliasesOf } from "../../config/check.ts";
-import { editProviders, type EditResult, type ModelChange, type ProvidersDocument } from "../../config/edit.ts";
+import {
+  editProviders,
+  type EditResult,
+  type ModelChange,
+  type ProviderRecord,
+  type ProvidersDocument,
+} from "../../config/edit.ts";
+import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { Io } from "../../platform/io.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { discover, type Discovered, type DiscoveredModel } from "../../provider/discovery.ts";
-import { openDoor } from "../../provider/http.ts";
+import { type HttpDoor, openDoor } from "../../provider/http.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import type { Globals, Invocation } from "../verb.ts";
-import { type Configured, type Plan, planMerge } from "./plan.ts";
+import type { Invocation } from "../verb.ts";
+import { offerDefault } from "./default_model.ts";
+import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
 import { changeLines, jsonReport, nextSteps, type Outcome } from "./report.ts";
 import { discoveryTable } from "./table.ts";
 import type { INIT_PROVIDERS_OPTIONS } from "./verb.ts";
@@ -25,19 +33,34 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
   const { path } = await loadConfiguration(home);
   const door = openDoor(io);
   try {
-    const hosts = options.host.length > 0 ? options.host : ["localhost"];
-    const found = await discover(door, { hosts, timeoutMs: options.timeout ?? TIMEOUT });
     const { dryRun } = options;
-    const { before, after, existed, plan } = await mergeFound(home, found, { dryRun });
+    const timeoutMs = options.timeout ?? TIMEOUT;
+    const found = options.host.length > 0
+      ? await discover(door, { hosts: options.host, timeoutMs })
+      : (await Promise.all([discover(door, { hosts: ["localhost"], timeoutMs }), findStudio(door, timeoutMs)])).flat();
+    const studioAsked = asksForStudio(io.env);
+    const { before, after, existed, plan, configuration } = await mergeFound(home, found, { dryRun, studioAsked });
     let diff = "";
     if (dryRun && before !== after) {
       const { unifiedDiff } = await import("../../terminal/diff.ts");
       diff = unifiedDiff(existed ? hideKeys(before) : null, hideKeys(after), { name: "providers.yaml" });
     }
-    await tell({ path, dryRun, changed: before !== after, found, plan, diff }, { io, globals });
+    const outcome = { path, dryRun, changed: before !== after, found, plan, diff, chosen: null };
+    if (globals.json) return await io.stdout.write(jsonText(jsonReport(outcome)));
+    await tell(outcome, io);
+    const isAsked = !dryRun && !globals.yes && !globals.quiet && io.stdin.isTerminal && io.stderr.isTerminal;
+    const chosen = isAsked ? await offerDefault(configuration, { found, plan, home, io }) : null;
+    if (!globals.quiet) await io.stdout.write("\n" + nextSteps({ ...outcome, chosen }).join("\n") + "\n");
   } finally {
     door.close();
   }
+}
+
+/** The studio, where it runs at its usual place: it lists nothing without a key, but says what it is. */
+async function findStudio(door: HttpDoor, timeoutMs: number): Promise<Discovered[]> {
+  const runtimes = RUNTIMES.filter(({ id }) => id === STUDIO.id).map((studio) => ({ ...studio, probed: true }));
+  const met = await discover(door, { hosts: ["localhost"], timeoutMs, runtimes });
+  return met.filter(({ server }) => server?.server === "unsloth");
 }
 
 /**
@@ -47,11 +70,11 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
 export async function mergeFound(
   home: Home,
   found: readonly Discovered[],
-  options: { dryRun?: boolean } = {},
+  options: { dryRun?: boolean; studioAsked?: boolean } = {},
 ): Promise<EditResult & { plan: Plan }> {
   let plan = planMerge([], []);
   const result = await editProviders(home, (document) => {
-    plan = planMerge(configuredIn(document), found);
+    plan = planMerge(configuredIn(document), found, options);
     apply(plan, document);
   }, options);
   return { ...result, plan };
@@ -66,28 +89,31 @@ function configuredIn(document: ProvidersDocument): Configured[] {
 }
 
 function apply(plan: Plan, document: ProvidersDocument): void {
-  for (const { name, baseUrl, apiKey, models } of plan.providers) {
-    document.addProvider(name, {
-      type: "openai_compat",
-      base_url: baseUrl,
-      api_key: apiKey,
-      models: models.map(recordOf),
-    });
+  for (const block of plan.providers) {
+    document.uncommentProvider({ name: block.name, provider: providerOf(block), note: STUDIO_NOTE });
+    document.addProvider(block.name, providerOf(block));
+  }
+  const { commented } = plan;
+  if (commented !== null) {
+    const entry = { name: commented.name, provider: providerOf(commented), note: STUDIO_NOTE };
+    if (!document.commentProvider(entry)) plan.commented = null;
   }
   for (const { provider, models } of plan.models) {
     for (const model of models) document.addModel(provider, recordOf(model));
   }
 }
 
+function providerOf({ baseUrl, apiKey, models }: PlannedProvider): ProviderRecord {
+  return { type: "openai_compat", base_url: baseUrl, api_key: apiKey, models: models.map(recordOf) };
+}
+
 function recordOf({ id, contextWindow }: DiscoveredModel): ModelChange {
   return contextWindow === null ? { id } : { id, context_window: contextWindow };
 }
 
-async function tell(outcome: Outcome, { io, globals }: { io: Io; globals: Globals }): Promise<void> {
-  if (globals.json) return await io.stdout.write(jsonText(jsonReport(outcome)));
+async function tell(outcome: Outcome, io: Io): Promise<void> {
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
   await io.stdout.write(discoveryTable(outcome.found, { width }) + "\n");
   if (outcome.diff !== "") await io.stdout.write(outcome.diff + "\n");
   await io.stdout.write(changeLines(outcome).join("\n") + "\n");
-  if (!globals.quiet) await io.stdout.write("\n" + nextSteps(outcome).join("\n") + "\n");
 }

@@ -8,10 +8,10 @@ import { run } from "./run.ts";
 /** Runs the verb in this process against one host; gives stdout. */
 async function init(
   home: TemporaryHome,
-  more: { host: string[]; dryRun?: boolean; json?: boolean; quiet?: boolean },
+  more: { host: string[]; dryRun?: boolean; json?: boolean; quiet?: boolean; env?: Record<string, string> },
 ): Promise<string> {
   let stdout = "";
-  const env: Record<string, string> = { AGENTCLI_HOME: home.agentcliHome };
+  const env: Record<string, string> = { AGENTCLI_HOME: home.agentcliHome, ...more.env };
   const output = {
     isTerminal: false,
     columns: () => 80,
@@ -57,7 +57,7 @@ Deno.test("what is found is written, and a second time nothing changes", async (
   );
   assert.match(text, /- id: Qwen\/Qwen3-8B\n +context_window: 32768\n/);
   assert.match(text, /- id: "123"\n/);
-  assert.match(text, /^ {2}studio_f:\n[^]*api_key: \$STUDIO_F_API_KEY\n/m);
+  assert.match(text, /^ {2}# studio_f: # Unsloth Studio: .*\n[^]*# {3}api_key: \$STUDIO_F_API_KEY\n/m);
   assert.match(await init(home, { host }), /nothing to change in /);
   assert.equal(await providersYaml(home), text);
 });
@@ -99,14 +99,46 @@ Deno.test("a dry run prints the change as a diff and writes nothing at all", asy
   await assert.rejects(Deno.stat(home.agentcliHome), Deno.errors.NotFound);
 });
 
-Deno.test("finding nothing writes the studio's block, is no failure, and says what to do next", async () => {
+Deno.test("the comment of the studio becomes its block once it is asked for, and its own line alone", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ models: ["m"] });
+  const host = [`127.0.0.1:${server.port}`];
+  await init(home, { host });
+  const before = await providersYaml(home);
+  const told = await init(home, { host, env: { STUDIO_F_API_KEY: "k" } });
+  assert.match(told, /added studio_f \(http:\/\/localhost:8888\/v1\): no models yet/);
+  const after = await providersYaml(home);
+  // The signs are gone, and nothing else changed.
+  assert.equal(
+    after,
+    before.replaceAll(
+      /^( *)# (.*)$/gm,
+      (line, indent, rest) => line.includes("yaml-language-server") ? line : indent + rest.replace(/ # Unsloth.*$/, ""),
+    ),
+  );
+  assert.match(await init(home, { host }), /nothing to change in /);
+  assert.equal(await providersYaml(home), after);
+});
+
+Deno.test("a comment of the studio that somebody wrote stays", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ models: ["m"] });
+  const before =
+    `providers:\n  mine: { base_url: "http://localhost:${server.port}/v1", models: [{ id: m }] }\n  # studio_f: later\n`;
+  await Deno.mkdir(home.agentcliHome, { mode: 0o700 });
+  await Deno.writeTextFile(`${home.agentcliHome}/providers.yaml`, before);
+  assert.match(await init(home, { host: [`127.0.0.1:${server.port}`] }), /nothing to change in /);
+  assert.equal(await providersYaml(home), before);
+});
+
+Deno.test("finding nothing writes the studio's comment, is no failure, and says what to do next", async () => {
   await using home = await temporaryHome();
   const server = startFakeServer();
   await server.close();
   const told = await init(home, { host: [`127.0.0.1:${server.port}`] });
   assert.match(told, /nothing there/);
   assert.match(told, /agentcli run --model demo/);
-  assert.match(await providersYaml(home), /studio_f:/);
+  assert.match(await providersYaml(home), /^providers:\n {2}# studio_f:/m);
 });
 
 Deno.test("a broken file is told before any server is asked, and stays as it is", async () => {

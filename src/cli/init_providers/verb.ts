@@ -14,7 +14,7 @@ export const INIT_PROVIDERS_OPTIONS = {
 export const initProvidersVerb = verb({
   brief: "Find local model servers and write providers.yaml",
   detail:
-    "Asks the usual ports of local model servers for their models: plain requests, without a key. What you wrote in providers.yaml stays as it is: new models are added, models that are gone are reported and kept.",
+    "Asks the usual ports of local model servers for their models: plain requests, without a key. What you wrote in providers.yaml stays as it is: new models are added, models that are gone are reported and kept. On a terminal it offers the models as the default where none is set; --yes asks nothing.",
   arguments: [],
   options: INIT_PROVIDERS_OPTIONS,
   examples: [
