@@ -25,7 +25,7 @@ export interface RecordedRequest {
 }
 
 /** Steps in order (one a chat request), or a function of the request. After the last step: an error 500. */
-export type Script = readonly Step[] | ((request: RecordedRequest) => Step);
+export type Script = readonly Step[] | ((request: RecordedRequest) => Step | Promise<Step>);
 
 /** How the server is set up. */
 export interface FakeServerOptions {
@@ -133,7 +133,7 @@ async function perform(step: Step, reply: Reply, context: Answering): Promise<vo
       return await perform(await step.step, reply, context);
     case "gated":
       await Promise.race([step.gate, reply.gone]);
-      return await perform(step.then, reply, context);
+      return await perform(await step.then, reply, context);
     case "status":
       return await reply.whole(step.status, step.headers ?? {}, step.body);
     case "raw":
@@ -177,7 +177,7 @@ function modelList(models: FakeServerOptions["models"]): Step {
 }
 
 /** The step for a chat request: the scripted one, or an error that says that the script is over. */
-function chatStep(script: Script, request: RecordedRequest): Step {
+function chatStep(script: Script, request: RecordedRequest): Step | Promise<Step> {
   if (typeof script === "function") return script(request);
   const at = Math.min(request.index, script.length - 1);
   const step = script[at];
@@ -202,7 +202,7 @@ export function startFakeServer(options: FakeServerOptions = {}): FakeServer {
   const waiting = new Map<number, (request: RecordedRequest) => void>();
   const chats = () => requests.filter((request) => request.index >= 0);
 
-  const stepFor = (request: RecordedRequest): Step => {
+  const stepFor = (request: RecordedRequest): Step | Promise<Step> => {
     const path = request.path.split("?")[0] ?? "";
     const routed = options.routes?.[path];
     if (routed !== undefined) return routed;
@@ -223,7 +223,12 @@ export function startFakeServer(options: FakeServerOptions = {}): FakeServer {
     requests.push(request);
     waiting.get(request.index)?.(request);
     waiting.delete(request.index);
-    await perform(stepFor(request), reply, { request, tools: offeredTools(request.json), absent, name: options.name });
+    await perform(await stepFor(request), reply, {
+      request,
+      tools: offeredTools(request.json),
+      absent,
+      name: options.name,
+    });
   };
   const server: FakeHttp = listenHttp(host.replace(/[[\]]/g, ""), answer);
   const close = () => server.close();

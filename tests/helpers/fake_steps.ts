@@ -50,7 +50,7 @@ export type Step =
   /** `[DONE]` and nothing else. */
   | { kind: "empty" }
   /** Waits for `gate`, then answers `then`. The client leaving ends the wait. */
-  | { kind: "gated"; gate: Promise<void>; then: Step }
+  | { kind: "gated"; gate: Promise<void>; then: Step | Promise<Step> }
   /** What another server says first decides the answer. */
   | { kind: "later"; step: Promise<Step> }
   /** The same answer for every request from here on. */

@@ -129,10 +129,18 @@ function leftOf(messages: readonly SentMessage[], room: number): SentMessage[] {
   return [system, ...others.slice(start)];
 }
 
+/** How the server is set up. */
+export interface WindowOptions {
+  window: number;
+  dialect: WindowDialect;
+  steps: readonly ModelStep[];
+  /** Tokens of a request as something real counts them, or how that refuses it. */
+  // deno-lint-ignore no-explicit-any -- the body of a request
+  ask?(body: any): Promise<number | Step>;
+}
+
 /** Starts the server. */
-export function startWindowServer(
-  options: { window: number; dialect: WindowDialect; steps: readonly ModelStep[] },
-): WindowServer {
+export function startWindowServer(options: WindowOptions): WindowServer {
   const { window, dialect, steps } = options;
   let at = 0;
   const counts: Pick<WindowServer, "answered" | "summaries" | "refused" | "cut"> = {
@@ -141,19 +149,24 @@ export function startWindowServer(
     refused: 0,
     cut: 0,
   };
-  const script = ({ json: body }: RecordedRequest): Step => {
+  const script = async ({ json: body }: RecordedRequest): Promise<Step> => {
     const tools = countTokens(JSON.stringify(body.tools ?? []));
     const all: SentMessage[] = body.messages;
     const tokensOf = (messages: readonly SentMessage[]) =>
       messages.reduce((sum, message) => sum + messageTokens(message), tools);
-    const refusal = tooLong(dialect, { prompt: tokensOf(all), reply: body.max_tokens, window });
+    const asked = await options.ask?.(body) ?? tokensOf(all);
+    const refusal = typeof asked === "number"
+      ? tooLong(dialect, { prompt: asked, reply: body.max_tokens, window })
+      : asked;
     if (refusal !== null) {
       counts.refused++;
       return refusal;
     }
     const messages = dialect.startsWith("silent") ? leftOf(all, window - tools) : all;
     if (messages.length < all.length) counts.cut++;
-    const usage = { prompt: Math.min(tokensOf(messages), window), completion: 20 };
+    const whole = typeof asked === "number" ? asked : 0;
+    const prompt = messages.length < all.length ? Math.min(tokensOf(messages), window) : whole;
+    const usage = { prompt, completion: 20 };
     if (body.tools === undefined) {
       counts.summaries++;
       return say("Files were read one by one; none of them held the word that is wanted so far. ".repeat(4), { usage });
