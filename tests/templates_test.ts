@@ -189,9 +189,49 @@ Deno.test("tools that a template would drop without a word are described in the 
   const bodies = server.chats().map(({ json }) => json);
   assert.deepEqual(bodies.map((body) => body.tools !== undefined), [true, false, false, false, false]);
   assertStablePrefix(bodies.slice(1, 3));
-  assert.equal(server.requests.length, bodies.length + 1, "asked once, behind the first request");
+  assert.equal(server.requests.length, bodies.length + 2, "asked once a session, behind the first request");
   assert.equal(server.requests[0]?.index, 0);
   await server.requests[0]?.gone;
+});
+
+Deno.test("another template on the same server is found out by the next session", async () => {
+  const can = { tools: false, parallel: false };
+  await using server = startFakeServer({
+    name: "llama.cpp",
+    script: ({ json }) => json.tools === undefined || can.tools ? readsBoth(json) : { kind: "silence" },
+    routes: {
+      get "/props"() {
+        return capabilities(can);
+      },
+    },
+  });
+  await using home = await homeWith(server.baseUrl);
+  const runs = async () => {
+    const before = server.chats().length;
+    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    assert.equal(done.stdout, "alpha and beta\n", done.stderr);
+    return server.chats().slice(before).map(({ json }) => json.tools !== undefined);
+  };
+  assert.deepEqual(await runs(), [true, false, false]);
+  [can.tools, can.parallel] = [true, true];
+  assert.deepEqual(await runs(), [false, false], "what was learnt holds for a session");
+  assert.deepEqual(await runs(), [true, true]);
+  [can.tools, can.parallel] = [false, false];
+  assert.deepEqual(await runs(), [true, false, false]);
+});
+
+Deno.test("what a template refused stays known, whatever the server tells of it", async () => {
+  await using server = startFakeServer({
+    ...llama({ tools: true, parallel: true }),
+    script: ({ json }) => json.tools === undefined ? readsBoth(json) : NO_PARSER,
+  });
+  await using home = await homeWith(server.baseUrl);
+  for (const requests of [3, 2, 2]) {
+    const before = server.chats().length;
+    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    assert.equal(done.stdout, "alpha and beta\n", done.stderr);
+    assert.equal(server.chats().length - before, requests);
+  }
 });
 
 Deno.test("what a template drops of parallel calls is not sent together, also in a session that goes on", async () => {

@@ -2,7 +2,8 @@
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import type { HttpDoor } from "../provider/http.ts";
-import { type LearntToolCalls, type ModelKnowledge, rememberModel } from "../provider/known_models.ts";
+import { type ModelKnowledge, rememberModel } from "../provider/known_models.ts";
+import type { TemplateNeeds } from "../provider/template_needs.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { LearntFacts, SessionServer, SideModel } from "./server.ts";
 import type { FoundServer } from "./window.ts";
@@ -27,7 +28,7 @@ export function connectServer(parts: ServerParts): SessionServer {
   const { door, endpoint, model, home, clock, known } = parts;
   let compactModel: Promise<SideModel | null> | null = null;
   let sight: Promise<boolean | null> | null = null;
-  let needs: Promise<LearntToolCalls | null> | null = null;
+  let needs: Promise<TemplateNeeds | null> | null = null;
   // That a server tells no window is known of one that was asked.
   let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
   let server = known.server;
@@ -51,7 +52,10 @@ export function connectServer(parts: ServerParts): SessionServer {
   };
   const lookAtTemplate = async () => {
     const { findTemplateNeeds } = await import("../provider/template_needs.ts");
-    return await findTemplateNeeds(door, endpoint, { model, signal: new AbortController().signal });
+    const found = await findTemplateNeeds(door, endpoint, { model, signal: new AbortController().signal });
+    const template = found === "native" ? undefined : found;
+    if (template !== null && template !== known.template) parts.later(keep({ template }));
+    return found;
   };
   return {
     recognise: async () => server === undefined ? (await search()).server : server,

@@ -1,5 +1,6 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
 import { imageTokens } from "../provider/image.ts";
+import type { TemplateNeeds } from "../provider/template_needs.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { imagesOf, type SessionItem } from "../session/item.ts";
 import { type HistoryOptions, messageOf } from "./request.ts";
@@ -25,8 +26,8 @@ export interface ContextState {
   toldWindow?: number | null;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
-  /** The server was asked what its chat template shows, or need not be. */
-  templateAsked: boolean;
+  /** What the server tells of its chat template; null where it does not tell, undefined while it was not asked. */
+  templateNeeds: TemplateNeeds | null | undefined;
   /** Whether the model sees images; null while nobody has told. */
   sight: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
@@ -68,7 +69,7 @@ export function createContextState(
     bytesPerToken: USUAL_RATIO,
     counted: null,
     provenTokens: 0,
-    templateAsked: false,
+    templateNeeds: undefined,
     sight,
     removed: 0,
     sentBytes: 0,

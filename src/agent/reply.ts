@@ -76,8 +76,9 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
  * Whether the beginning of a reply is the time to ask what the server's chat template drops: llama-server tells, by the
  * name that it gives itself.
  */
-function mayDropCalls({ context, schemas }: Session, server: string): boolean {
-  return server === "llama.cpp" && !context.templateAsked && context.toolProtocol !== "text" && schemas.length > 0;
+function mayDropCalls({ context, model, schemas }: Session, server: string): boolean {
+  return server === "llama.cpp" && context.templateNeeds === undefined && schemas.length > 0 &&
+    model.entry.toolCalls !== "text";
 }
 
 /** LM Studio can answer a prompt that is too long with an empty stream (wire reference, §3.3). */

@@ -1,5 +1,6 @@
 /** What a session may ask of its server besides replies, and where it leaves what it learnt. Passed in; may be nothing. */
 import type { LearntToolCalls } from "../provider/known_models.ts";
+import type { TemplateNeeds } from "../provider/template_needs.ts";
 import type { AskModel } from "./turn_options.ts";
 
 /** A model for side work, with what limits it. */
@@ -34,8 +35,8 @@ export interface SessionServer {
   windowOnceLoaded(): Promise<number | null>;
   /** Whether the session's model sees images; asked once. */
   seesImages(): Promise<boolean | null>;
-  /** How calls have to be sent, by what the server tells of its chat template; asked once. */
-  templateNeeds(): Promise<LearntToolCalls | null>;
+  /** How calls have to be sent, by what the server tells of its chat template; null where it does not. Asked once. */
+  templateNeeds(): Promise<TemplateNeeds | null>;
   remember(facts: LearntFacts): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;

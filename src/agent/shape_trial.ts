@@ -94,7 +94,9 @@ export class ShapeTrial {
       });
     }
     await announceBreak(this.#session, { emit }, { ...tried, callIds: [] });
-    if (isLearnt(toolProtocol)) await server.remember({ toolCalls: toolProtocol });
+    // What the server tells of its template is remembered as that: it may have another one tomorrow.
+    const isTold = context.templateNeeds === toolProtocol;
+    if (isLearnt(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
   }
 
   /** Without a reply nothing was learnt: another failure says nothing of the shape. */

@@ -4,6 +4,7 @@
  */
 import { ProviderFailure } from "../provider/failure.ts";
 import type { Session } from "./session.ts";
+import { safest } from "./tool_protocol.ts";
 
 /**
  * Asks for what the template needs, once a session. Throws what another shape of the request helps against, where the
@@ -11,18 +12,17 @@ import type { Session } from "./session.ts";
  */
 export async function checkTemplate(session: Session): Promise<void> {
   const { context, model, server, items } = session;
-  context.templateAsked = true;
-  const needs = await server.templateNeeds();
+  const needs = context.templateNeeds = await server.templateNeeds();
+  if (needs === null || safest([needs, context.toolProtocol]) === context.toolProtocol) return;
   const subject = `the chat template of ${model.entry.id} on ${model.provider}`;
-  // Whoever configures calls as such knows the template, but not that a message can hold too many of them.
-  if (needs === "text" && model.entry.toolCalls === undefined) {
+  if (needs === "text") {
+    // Whoever configures calls as such knows the template, but not that a message can hold too many of them.
+    if (model.entry.toolCalls !== undefined) return;
     throw new ProviderFailure("provider_error", `${subject} leaves tools out`, { kind: "no_tools" });
   }
-  if (needs !== "single" || context.toolProtocol !== "native") return;
   if (items.some((item) => item.kind === "assistant" && item.calls.length > 1)) {
     throw new ProviderFailure("provider_error", `${subject} shows one call a message`, { kind: "template" });
   }
   // Nothing was left out yet, and what comes is sent in a way that leaves nothing out.
-  context.toolProtocol = "single";
-  await server.remember({ toolCalls: "single" });
+  context.toolProtocol = needs;
 }

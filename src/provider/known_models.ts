@@ -43,7 +43,10 @@ export interface ModelKnowledge {
   refusedWindow?: number;
   /** Of the table of fingerprints; null: asked, and not recognised. */
   server?: string | null;
+  /** By refusals. */
   toolCalls?: LearntToolCalls;
+  /** By what the server told of its chat template. */
+  template?: LearntToolCalls;
 }
 
 /** An entry of the file. Times are milliseconds since 1970. */
@@ -54,6 +57,8 @@ interface Entry {
   refusedWindow?: number;
   toolCalls?: LearntToolCalls;
   toolCallsAt?: number;
+  template?: LearntToolCalls;
+  templateAt?: number;
 }
 
 function keyOf({ baseUrl, model }: ModelAddress): string {
@@ -76,6 +81,7 @@ export async function recallModel(
   if (entry.toolCalls !== undefined && fresh(entry.toolCallsAt, { now, age: TOOLS_AGE })) {
     known.toolCalls = entry.toolCalls;
   }
+  if (entry.template !== undefined && fresh(entry.templateAt, { now, age: TOOLS_AGE })) known.template = entry.template;
   return known;
 }
 
@@ -84,7 +90,7 @@ function fresh(at: number | undefined, { now, age }: { now: number; age: number 
   return at !== undefined && at <= now && now - at < age;
 }
 
-/** Adds to what is known of a model; `window: undefined` with the key present forgets it. Never throws. */
+/** Adds to what is known of a model; undefined with the key present forgets a part. Never throws. */
 export async function rememberModel(
   home: Home,
   address: ModelAddress,
@@ -105,6 +111,7 @@ export async function rememberModel(
         ...("window" in facts ? { refusedWindow: facts.refusedWindow } : {}),
         ...("window" in facts ? { windowAt: now } : {}),
         ...("toolCalls" in facts ? { toolCallsAt: now } : {}),
+        ...("template" in facts ? { templateAt: now } : {}),
       });
       const kept = [...entries].slice(-COUNT_LIMIT);
       await home.write(NAME, JSON.stringify({ layout: LAYOUT, models: Object.fromEntries(kept) }));
@@ -127,10 +134,12 @@ async function readEntries(home: Home): Promise<Map<string, Entry>> {
 
 function entryOf(value: unknown): Entry {
   const fields = fieldsOf(value);
-  const { server, toolCalls } = fields;
+  const { server, toolCalls, template } = fields;
   const window = fields["window"] === null ? null : tokens(fields["window"]) ?? undefined;
   const refusedWindow = tokens(fields["refusedWindow"]);
-  const [windowAt, toolCallsAt] = [timeOf(fields["windowAt"]), timeOf(fields["toolCallsAt"])];
+  const [windowAt, toolCallsAt, templateAt] = ["windowAt", "toolCallsAt", "templateAt"].map((name) =>
+    timeOf(fields[name])
+  );
   return {
     ...(window === undefined ? {} : { window }),
     ...(typeof server === "string" || server === null ? { server } : {}),
@@ -138,6 +147,8 @@ function entryOf(value: unknown): Entry {
     ...(windowAt === undefined ? {} : { windowAt }),
     ...(isLearnt(toolCalls) ? { toolCalls } : {}),
     ...(toolCallsAt === undefined ? {} : { toolCallsAt }),
+    ...(isLearnt(template) ? { template } : {}),
+    ...(templateAt === undefined ? {} : { templateAt }),
   };
 }
 

@@ -30,9 +30,11 @@ Deno.test("what was learnt of a model is known for a while, each part by its own
 Deno.test("how calls have to be sent is known in every form, and a form of a later version is none", async () => {
   await inHome(async (home) => {
     for (const toolCalls of ["single", "no_system", "text"] as const) {
-      await rememberModel(home, address, { facts: { toolCalls }, now: 1 });
-      assert.deepEqual(await recallModel(home, address, { now: 2 }), { toolCalls });
+      await rememberModel(home, address, { facts: { toolCalls, template: toolCalls }, now: 1 });
+      assert.deepEqual(await recallModel(home, address, { now: 2 }), { toolCalls, template: toolCalls });
     }
+    await rememberModel(home, address, { facts: { template: undefined }, now: 1 });
+    assert.deepEqual(await recallModel(home, address, { now: 2 }), { toolCalls: "text" });
     const text = await home.read("cache/servers.json") ?? "";
     await home.write("cache/servers.json", text.replace('"text"', '"other"'));
     assert.deepEqual(await recallModel(home, address, { now: 2 }), {});

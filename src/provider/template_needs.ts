@@ -13,6 +13,9 @@ const SEARCH_MS = 1500;
 /** Bytes of an answer: it holds the template itself. */
 const ANSWER_LIMIT = 1024 * 1024;
 
+/** How calls have to be sent to the model; `native`: as such. */
+export type TemplateNeeds = LearntToolCalls | "native";
+
 /** What a capability that is false asks for; the first row that holds decides. */
 const NEEDS: readonly { capability: string; toolCalls: LearntToolCalls }[] = [
   { capability: "supports_tools", toolCalls: "text" },
@@ -21,14 +24,14 @@ const NEEDS: readonly { capability: string; toolCalls: LearntToolCalls }[] = [
 ];
 
 /**
- * How calls have to be sent to the model, by its template; null when the server tells nothing against sending them as
- * such, or not within a second and a half. Makes no server load a model. Only the signal's reason is thrown.
+ * How calls have to be sent to the model, by its template; null when the server does not tell, or not within a second and
+ * a half. Makes no server load a model. Only the signal's reason is thrown.
  */
 export async function findTemplateNeeds(
   door: HttpDoor,
   endpoint: Endpoint,
   { model, signal }: { model: string; signal: AbortSignal },
-): Promise<LearntToolCalls | null> {
+): Promise<TemplateNeeds | null> {
   const limits = { limitBytes: ANSWER_LIMIT, timeoutMs: SEARCH_MS, signal };
   const props = async (query: string) => {
     const answer = await ask(door, endpoint, { path: `/props${query}`, atOrigin: true, ...limits });
@@ -39,7 +42,9 @@ export async function findTemplateNeeds(
     // A router has no template of its own.
     if (fields["role"] === "router") fields = await props(`?model=${encodeURIComponent(model)}&autoload=false`);
     const capabilities = fieldsOf(fields["chat_template_caps"]);
-    return NEEDS.find(({ capability }) => capabilities[capability] === false)?.toolCalls ?? null;
+    const lacking = NEEDS.find(({ capability }) => capabilities[capability] === false);
+    if (lacking !== undefined) return lacking.toolCalls;
+    return NEEDS.every(({ capability }) => capabilities[capability] === true) ? "native" : null;
   } catch (error) {
     if (signal.aborted || !(error instanceof AgentcliError)) throw error;
     return null;

@@ -20,19 +20,20 @@ async function needsWith(answers: Record<string, { status?: number; body: unknow
 }
 
 Deno.test("tools that a template drops go as text, and calls that it refuses together go one by one", async () => {
-  for (const [model, wanted] of [["gemma2", "text"], ["llama3", "single"], ["qwen3", null]] as const) {
+  for (const [model, wanted] of [["gemma2", "text"], ["llama3", "single"], ["qwen3", "native"]] as const) {
     const { needs, sent } = await needsWith({ "/props": { body: { chat_template_caps: CAPABILITIES[model] } } });
     assert.equal(needs, wanted, model);
     assert.equal(sent.length, 1);
   }
 });
 
-Deno.test("a server that does not tell has no needs", async () => {
+Deno.test("a server that does not tell is not known to need anything", async () => {
   for (
     const answer of [
       { body: { chat_template: "{{ x }}" } },
       { body: { error: "Unexpected endpoint or method. (GET /props)" } },
       { body: { chat_template_caps: { supports_tools: "no" } } },
+      { body: { chat_template_caps: { supports_tools: true } } },
       { status: 404, body: {} },
       { status: 503, body: { error: { message: "Loading model" } } },
       { status: 401, body: { chat_template_caps: CAPABILITIES.gemma2 } },

@@ -50,7 +50,8 @@ export function toolProtocolOf(
   { entry }: Pick<ChosenModel, "entry">,
   { known, before }: { known: ModelKnowledge; before: SessionContext | null },
 ): ToolProtocol {
-  const found = safest([protocolNamed(before?.toolProtocol), known.toolCalls, "native"]) ?? "native";
-  if (entry.toolCalls === undefined || REFINED[entry.toolCalls] === found) return found;
-  return entry.toolCalls;
+  const found = [protocolNamed(before?.toolProtocol), known.toolCalls, known.template];
+  if (entry.toolCalls === undefined) return safest(found) ?? "native";
+  const refined = REFINED[entry.toolCalls];
+  return refined !== undefined && found.includes(refined) ? refined : entry.toolCalls;
 }
