@@ -15,8 +15,8 @@ export async function recoverTextCalls(
   if (reply.calls.length > 0 || reply.finish === "length" || tools.length === 0) return null;
   if (!COULD_BE_CALL.test(reply.text)) return null;
   // Loaded after the reply: the way to the first request stays short.
-  const { recoverCalls } = await import("../provider/text_calls/recover.ts");
-  const found = recoverCalls(reply.text, tools);
+  const { recoverMended } = await import("../provider/text_calls/recover.ts");
+  const found = await recoverMended(reply.text, tools);
   if (found === null) return null;
   const calls = found.calls.map((call) => ({
     id: "",

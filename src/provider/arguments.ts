@@ -1,16 +1,24 @@
 /** The arguments of a call, read as one object or refused with words for the model. Source: wire reference, §7. */
 import { DEPTH_LIMIT, ObjectScanner } from "./json_scan.ts";
-import { repairJson } from "./json_repair.ts";
+import { loadRepair, type RepairJson } from "./json_repair.ts";
 import { isRecord, type JsonRecord } from "./record.ts";
 
 /** The arguments, or why they cannot be used. */
 export type ReadArguments = { input: JsonRecord } | { input: null; problem: string };
 
-/**
- * Reads `raw`, mending what is complete but not quite JSON. Text that was cut is never closed for the model: a cut
- * string looks like a short one. Backslashes that JSON does not know are kept as they stand (paths, patterns).
- */
+/** {@link readArgumentsWith}, with the library loaded where it is needed. */
 export async function readArguments(raw: string): Promise<ReadArguments> {
+  return readArgumentsWith(raw, null) ?? readArgumentsWith(raw, await loadRepair());
+}
+
+/**
+ * Reads `raw`, mending what is complete but not quite JSON; null when that needs the library and it is not given. Text
+ * that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not know are
+ * kept as they stand (paths, patterns).
+ */
+export function readArgumentsWith(raw: string, repair: RepairJson): ReadArguments;
+export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadArguments | null;
+export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadArguments | null {
   const text = raw.trim();
   if (text === "" || text === "null") return { input: {} };
   const unwrapped = withoutStrings(text);
@@ -31,7 +39,7 @@ export async function readArguments(raw: string): Promise<ReadArguments> {
     case "more":
       return refused(bare.startsWith("{") ? "text follows the object" : "they do not begin with {");
     case "closed":
-      return await mended(bare);
+      return mended(bare, repair);
   }
 }
 
@@ -54,14 +62,15 @@ function withoutDecoration(text: string): string {
   return /^\{\s*\}\s*\{/.test(bare) ? bare.replace(/^\{\s*\}\s*/, "") : bare;
 }
 
-async function mended(text: string): Promise<ReadArguments> {
+function mended(text: string, repair: RepairJson | null): ReadArguments | null {
   const plain = parsed(text);
   if (plain !== undefined) return checked(plain, text);
   const doubled = withDoubledBackslashes(text);
   const escaped = parsed(doubled);
   if (escaped !== undefined) return checked(escaped, text);
+  if (repair === null) return null;
   try {
-    return checked(parsed(await repairJson(doubled)), text);
+    return checked(parsed(repair(doubled)), text);
   } catch {
     return refused(parserWords(text));
   }

@@ -201,7 +201,8 @@ export const CALL_MARKS: readonly string[] = [
   ),
   ..."<|start|>assistant <|channel|>commentary <|channel|>analysis <|constrain|>json <|call|> <|end|> </s>".split(" "),
   ...[" to=functions.", '<invoke name="', '<function name="', '<param name="', "]<]minimax[>[", "<｜DSML｜"],
-  ..."</answer> <|eom_id|> <|im_end|> functools[ <tool_response> </tool_response> <![CDATA[ ]]>".split(" "),
+  ..."Action: Action Input: Observation: </answer> <|eom_id|> <|im_end|> functools[ <tool_response> </tool_response> <![CDATA[ ]]>"
+    .split(" "),
 ];
 
 /** How models mark what they only think. The last two are phrases, which count at the beginning of a message alone. */

@@ -3,7 +3,7 @@
  * small models of every family do when they forget their marks. It could also be data that was asked for, so more is
  * required of it than of marked calls.
  */
-import { type CallContext, declaredName, isRecord, propertiesOf, type TextCall } from "./call.ts";
+import { type CallContext, declaredName, isRecord, mendObject, propertiesOf, type TextCall } from "./call.ts";
 import { Cursor } from "./cursor.ts";
 import { callOfObject, isNothingButCall } from "./json_call.ts";
 import { readJson } from "./json.ts";
@@ -46,7 +46,7 @@ function readWhole(text: string, { start, context }: { start: number; context: C
     const plausible = calls.length > 0 && calls.every((call) => isPlausible(call, context));
     return plausible ? { kind: "calls", calls, rest: text.slice(0, start).trimEnd() } : { kind: "prose" };
   }
-  const values = code ? null : readValues(cursor);
+  const values = code ? null : readValues(cursor) ?? mendedValues(message, context);
   if (values === null) return { kind: "prose" };
   const calls = values.map((value) => weakCall(value, context)).filter((call) => call !== null);
   if (calls.length === 0 || calls.length < values.length) return { kind: "data" };
@@ -64,6 +64,13 @@ function readValues(cursor: Cursor): unknown[] | null {
     cursor.takePattern(/\s*[,;]?\s*/y);
   }
   return cursor.text === "" ? null : values;
+}
+
+/** A message that is one object, but not quite JSON. */
+function mendedValues(message: string, context: CallContext): unknown[] | null {
+  if (!/^\{\s*["'\w][^]*\}$/.test(message)) return null;
+  const mended = mendObject(message, context);
+  return isNothingButCall(mended) ? [mended] : null;
 }
 
 /** The inside of a message that is one fence; else the message. `code` when the fence is one of Python. */
@@ -84,7 +91,7 @@ function behindAnswer(text: string, start: number): number | null {
 function lastFence(text: string, start: number): number | null {
   const message = text.slice(start).trimStart();
   const [opening, paragraph = ""] = /^((?:[^\n`]+\n){1,8})\n?(?=```)/.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];
-  if (opening === undefined || SHOWS.test(paragraph)) return null;
+  if (opening === undefined || SHOWS.test(paragraph) || /Action:\**\s*$/.test(paragraph)) return null;
   return text.length - message.length + opening.length;
 }
 

@@ -1,5 +1,10 @@
 /** What recovery reads: calls of declared tools, and what may stand where one was expected. */
+import { readArgumentsWith } from "../arguments.ts";
+import type { RepairJson } from "../json_repair.ts";
 import type { ToolSchema } from "../types.ts";
+
+/** More objects of one text are not mended. */
+const MENDED_LIMIT = 64;
 
 /** A call found in text, complete, of a declared tool. */
 export interface TextCall {
@@ -11,8 +16,10 @@ export interface TextCall {
 export interface CallContext {
   /** Name → JSON Schema of the parameters. */
   tools: ReadonlyMap<string, Record<string, unknown>>;
-  /** Mends one JSON object that is closed but not quite JSON; undefined when it cannot. Null to take none but JSON. */
-  repair: ((json: string) => Record<string, unknown> | undefined) | null;
+  /** The library that mends JSON; null while it is not loaded. */
+  repair: RepairJson | null;
+  /** Objects that could be mended with the library; bounds its work. */
+  mended: number;
   /** The places of the closing marks of the text, once they were asked for. */
   closings?: readonly number[];
 }
@@ -26,9 +33,24 @@ export interface CallContext {
  */
 export type Reading = { kind: "calls"; calls: TextCall[] } | { kind: "refused" } | { kind: "broken" };
 
-/** The tools by name. */
-export function contextOf(tools: readonly ToolSchema[], repair: CallContext["repair"] = null): CallContext {
-  return { tools: new Map(tools.map((tool) => [tool.function.name, tool.function.parameters])), repair };
+/** What the calls of one text are read with. */
+export function contextOf(tools: readonly ToolSchema[], repair: RepairJson | null = null): CallContext {
+  return { tools: new Map(tools.map((tool) => [tool.function.name, tool.function.parameters])), repair, mended: 0 };
+}
+
+/** False when enough was mended. */
+export function mayMend(context: CallContext): boolean {
+  return context.mended < MENDED_LIMIT;
+}
+
+/**
+ * Reads one JSON object that is closed but not quite JSON, as the arguments of other calls are read; null when it cannot
+ * be mended, or not yet.
+ */
+export function mendObject(json: string, context: CallContext): Record<string, unknown> | null {
+  if (!mayMend(context)) return null;
+  context.mended++;
+  return readArgumentsWith(json, context.repair)?.input ?? null;
 }
 
 /** The declared name that `name` means, or null. Some models put a namespace before it (`functions.`, `default_api.`). */

@@ -93,23 +93,52 @@ function findMark(
   text: string,
   { fences, before }: { fences: boolean; before: string },
 ): { at: number; certain: boolean; fence?: boolean } {
-  if (!(fences ? /[<[\]`]/ : /[<[\]]/).test(text)) return { at: text.length, certain: false };
+  // With the character before it, it is known where lines begin.
+  const whole = before + text;
+  const at = Math.min(openerTail(whole), lineTail(whole)) - before.length;
+  if (!(fences ? /[<[\]`]|Action:/ : /[<[\]]|Action:/).test(text)) return { at, certain: false };
   const ticks = fences ? text.indexOf("`") : -1;
   const fence = ticks >= 0 ? judgeBeginning(text.slice(ticks)) : "other";
-  for (const found of text.matchAll(MARKS)) {
-    if (fence !== "other" && ticks < found.index) break;
-    const behind = text.slice(found.index + found[0].length);
+  for (const found of whole.matchAll(MARKS)) {
+    const start = found.index - before.length;
+    if (start < 0) continue;
+    if (fence !== "other" && ticks < start) break;
+    const behind = whole.slice(found.index + found[0].length);
     const decision = judgeBehind(found[0], behind);
-    if (decision === "call") return { at: found.index, certain: true };
-    if (decision === "open" && behind.length <= UNDECIDED_LIMIT) return { at: found.index, certain: false };
+    if (decision === "call") return { at: start, certain: true };
+    if (decision === "open" && behind.length <= UNDECIDED_LIMIT) return { at: start, certain: false };
   }
   if (fence !== "other") return { at: ticks, certain: fence === "call" };
-  return { at: openerTail(text, before), certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
+  return { at, certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
+}
+
+/** Where the last line begins, if it may become one of the ReAct form; else the length of the text. */
+function lineTail(text: string): number {
+  const start = text.lastIndexOf("\n") + 1;
+  const line = text.slice(start, start + ACTION_LINE.length);
+  const may = line !== "" && (ACTION_LINE.startsWith(line) || ACTION_LINE.slice(2).startsWith(line));
+  return may ? start : text.length;
+}
+
+const ACTION_LINE = "**Action:";
+
+/** What follows `Action:`: an object, or a name and the line of its arguments. */
+function judgeAction(behind: string): Decision {
+  const body = behind.replace(/^\**\s*/, "");
+  if (body === "" || /^`{1,2}$/.test(body)) return "open";
+  if (/^(?:[{[]|```)/.test(body)) return "call";
+  const name = /^`?[A-Za-z_][\w.-]{0,127}`?[ \t\r]*/.exec(body)?.[0] ?? "";
+  const next = body.slice(name.length);
+  if (name === "" || (next !== "" && !next.startsWith("\n"))) return "other";
+  const line = next.trimStart().replace(/^\*+/, "");
+  if (/^Action[ _]Input:/.test(line)) return "call";
+  return "Action Input:".startsWith(line) || "Action_Input:".startsWith(line) ? "open" : "other";
 }
 
 /** What follows a mark: a name, a tag or an object, or words about it. */
 function judgeBehind(mark: string, behind: string): Decision {
   if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
+  if (mark.endsWith("Action:")) return judgeAction(behind);
   if (mark.endsWith("=")) return judgeTag(behind);
   const body = behind.replace(GAP_START, "");
   if (body === "" || /^`{1,2}$/.test(body)) return isOpening(mark) ? "open" : "other";

@@ -88,6 +88,29 @@ Deno.test("a fence behind a short paragraph, and what follows a closed answer, i
   }
 });
 
+Deno.test("the lines of the ReAct form are held, others that begin like them are not", () => {
+  for (
+    const action of ["Action: list\nAction Input: {", "**Action:** list\n**Action Input:** {", 'Action:\n{"action":']
+  ) {
+    const hold = createHold(true);
+    const shown = Array.from(`Thought: I look.\n${action}`, (character) => hold.push(character)).join("");
+    assert.equal(shown, "Thought: I look.\n");
+    assert.equal(hold.end(), action);
+  }
+  for (
+    const text of [
+      "Action: we read.\n",
+      "A\nAct now.",
+      "**Bold** text",
+      "So Action: list\nAction Input: {",
+      "* a\n** b",
+    ]
+  ) {
+    const hold = createHold(true);
+    assert.equal(Array.from(text, (character) => hold.push(character)).join(""), text);
+  }
+});
+
 Deno.test("what is said about a marker is shown while it comes", () => {
   const texts = [
     "The <tool_call> tag opens a call, then",

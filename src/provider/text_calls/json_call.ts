@@ -1,5 +1,14 @@
 /** Calls written as JSON objects: `{"name": …, "arguments": {…}}` and the shapes models make of it. */
-import { allOf, type CallContext, callReading, declaredName, isRecord, type Reading } from "./call.ts";
+import {
+  allOf,
+  type CallContext,
+  callReading,
+  declaredName,
+  isRecord,
+  mayMend,
+  mendObject,
+  type Reading,
+} from "./call.ts";
 import type { Cursor } from "./cursor.ts";
 import { type JsonReading, parseJson, readJson } from "./json.ts";
 import { closingMarks } from "./marks.ts";
@@ -42,7 +51,7 @@ export function callOfObject(value: unknown, context: CallContext): { name: stri
   if (input === undefined) {
     return Object.keys(call).every((key) => COMPANIONS.has(key)) ? { name, input: {} } : null;
   }
-  return { name, input: typeof input === "string" ? parseJson(input) : input };
+  return { name, input: typeof input === "string" ? parseJson(input) ?? mendObject(input, context) : input };
 }
 
 /** True when an object has no key but those of a call, and its arguments. */
@@ -83,24 +92,25 @@ export function readCallObjects(cursor: Cursor, context: CallContext): Reading {
 }
 
 /**
- * Reads an object or an array by the letter of JSON; where that fails and it may be mended, up to the closing mark of
- * the call: without one, where it ends is a guess.
+ * Reads an object or an array by the letter of JSON; where that fails it is mended, up to a closing mark or the end of
+ * the text: where else it ends is a guess.
  */
 function readObject(cursor: Cursor, context: CallContext): JsonReading {
-  const { repair } = context;
   const start = cursor.at;
   const json = readJson(cursor);
-  if (json.kind === "value" || repair === null) return json;
+  if (json.kind === "value" || !mayMend(context)) return json;
   const { text } = cursor;
   context.closings ??= closingMarks(text);
   const first = context.closings.findIndex((at) => at > start);
   for (const close of first < 0 ? [] : context.closings.slice(first, first + TRIES)) {
-    const written = text.slice(start, close).replace(/\s*(?:```\s*)?$/, "");
+    let written = text.slice(start, close).trimEnd();
+    if (written.endsWith("```")) written = written.slice(0, -3).trimEnd();
     // An array is mended as the only value of an object.
-    const mended = written.startsWith("[") ? repair(`{"calls":${written}}`)?.calls : repair(written);
-    if (mended === undefined) continue;
+    const isArray = written.startsWith("[");
+    const mended = mendObject(isArray ? `{"calls":${written}}` : written, context);
+    if (mended === null) continue;
     cursor.at = start + written.length;
-    return { kind: "value", value: mended };
+    return { kind: "value", value: isArray ? mended.calls : mended };
   }
   return json;
 }

@@ -41,6 +41,9 @@ const HEADERS = [
 const TAG = String
   .raw`<(?:[|｜]?[\w.-]{1,24}[:|｜])?(?:function|invoke|tool_call|tool_use|tool|call)(?:=|[\s\u0120]*name\s?=)`;
 
+/** A line of the ReAct form that names a tool; bold in some replies. */
+export const ACTION = String.raw`(?<=^|\n)\*{0,2}Action:`;
+
 /** The end of a turn or of an answer, which goes with a call that stands before it. */
 const TURN_ENDS = String.raw`<\/s>|<\/(?:answer|response)>|<end_of_turn>|<｜end▁of▁sentence｜>|` +
   String.raw`<\|(?:eom_id|eot_id|eot|im_end|call|end|return|message_sep|endoftext|END_OF_TURN_TOKEN|END_RESPONSE)\|>`;
@@ -51,6 +54,7 @@ export const OPENER: string = [
   ...HEADERS.map((header) => RegExp.escape(header)),
   TAG,
   ANGLE,
+  ACTION,
   ...[...SQUARE].filter(([, kind]) => kind === "open").map(([mark]) => RegExp.escape(mark)),
 ].join("|");
 
@@ -101,17 +105,15 @@ export function skipClosing(text: string, from: number): number {
   }
 }
 
-/** The places of all closing marks. */
+/** The places of all closing marks, of the ends of turns, and of the end of the text. */
 export function closingMarks(text: string): number[] {
-  return [...text.matchAll(new RegExp(`${ANGLE}|\\[`, "g"))].map((found) => found.index)
-    .filter((at) => callMarkAt(text, at)?.kind === "close");
+  const found = [...text.matchAll(new RegExp(`(${TURN_ENDS})|${ANGLE}|\\[`, "g"))];
+  const marks = found.filter((one) => one[1] !== undefined || callMarkAt(text, one.index)?.kind === "close");
+  return [...marks.map((one) => one.index), text.length];
 }
 
-/**
- * Where the end of `text` may be the beginning of what opens a call; its length when it is none. `before` is the
- * character that stands before it.
- */
-export function openerTail(text: string, before: string): number {
+/** Where the end of `text` may be the beginning of what opens a call; its length when it is none. */
+export function openerTail(text: string): number {
   const partial = new RegExp(
     String.raw`^(?:<[\/\w:|｜▁.-]{0,${NAME_LIMIT}}|${
       TAG.slice(0, TAG.indexOf("(?:=|"))
@@ -121,7 +123,7 @@ export function openerTail(text: string, before: string): number {
     const tail = text.slice(at);
     // A closing bracket ends more lists than it begins namespaces.
     if (!/^(?:[<[]|\]<|\]$)/.test(tail)) continue;
-    if (tail === "]" && /\S/.test(at > 0 ? text.charAt(at - 1) : before)) continue;
+    if (tail === "]" && /\S/.test(text.charAt(at - 1))) continue;
     if (partial.test(tail) || LITERALS.some((literal) => literal.startsWith(tail))) return at;
   }
   return text.length;

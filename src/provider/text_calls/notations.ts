@@ -30,6 +30,8 @@ const FAMILIES: readonly (readonly [RegExp, string])[] = [
   [/^TOOL_REQUEST$/, "lm_studio"],
 ];
 
+const FENCE_END = /\s*```(?=\s|<|$)/y;
+
 /** More marks in a row open nothing; keeps the whole linear. */
 const MARKS_LIMIT = 6;
 
@@ -39,6 +41,11 @@ const MARKS_LIMIT = 6;
  */
 const HEADER =
   /(?:<\|start\|>assistant)?(?:<\|channel\|>(?:commentary|analysis))? to=([\w.-]{1,128})(?:<\|channel\|>(?:commentary|analysis))?\s*(?:<\|constrain\|>)?\s*(?:json|code)?\s*<\|message\|>\s*/y;
+
+/** ReAct: the tool and its arguments on lines of their own, or both in one object behind `Action:`. */
+const ACTION_NAME =
+  /\*{0,2}Action:\*{0,2}[ \t]*`?([A-Za-z_][\w.-]{0,127})`?[ \t\r]*\n\s*\*{0,2}Action[ _]Input:\*{0,2}\s*/y;
+const ACTION_OBJECT = /\*{0,2}Action:\*{0,2}\s*(?=[{[`])/y;
 
 /** What may stand between the name of a tool and its arguments. Source: mistral-common; the tool call guide of Kimi K2. */
 const BEHIND_NAME = /\s+|:\d{1,8}|\[CALL_ID\][\w-]{0,64}|\[ARGS\]/y;
@@ -53,6 +60,17 @@ export function readMarked(cursor: Cursor, context: CallContext): MarkedReading 
     if (cursor.character !== "{") return null;
     return { reading: readArgumentsObject(cursor, { name: recipient, context }), form: "harmony", tagged: false };
   }
+  const action = cursor.takePattern(ACTION_NAME) ?? cursor.takePattern(ACTION_OBJECT);
+  if (action !== null) {
+    cursor.takePattern(GAP);
+    if (!/[{[]/.test(cursor.character)) return null;
+    const [, name] = action;
+    const reading = name === undefined
+      ? readCallObjects(cursor, context)
+      : readArgumentsObject(cursor, { name, context });
+    cursor.takePattern(FENCE_END);
+    return { reading, form: "react", tagged: false };
+  }
   cursor.takePattern(GAP);
   const marks: CallMark[] = [];
   for (let mark = openingAt(cursor, marks); mark !== null; mark = openingAt(cursor, marks)) {
@@ -66,7 +84,7 @@ export function readMarked(cursor: Cursor, context: CallContext): MarkedReading 
   if (opener === undefined) return null;
   const found = readBehind(cursor, { opener, context });
   if (found === null) return null;
-  cursor.takePattern(/\s*```(?=\s|<|$)/y);
+  cursor.takePattern(FENCE_END);
   const [, family = opener.name] = FAMILIES.find(([pattern]) => pattern.test(opener.name)) ?? [];
   return { reading: found.reading, form: found.form ?? family, tagged: found.tagged ?? false };
 }

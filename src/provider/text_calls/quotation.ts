@@ -7,6 +7,9 @@ const ELEMENT =
 /** A here-document of a shell, with the word that ends it. */
 const HERE_DOCUMENT = /<<[-~]?[ \t]*(["']?)([A-Za-z_]\w*)\1/;
 
+/** What a tool gave, in the ReAct form. */
+const OBSERVATION = String.raw`(?<=^|\n)\*{0,2}Observation:`;
+
 /** Finds the places where a quotation may open. */
 export const QUOTATION_OPENER: string = [
   "`|~~~",
@@ -16,6 +19,7 @@ export const QUOTATION_OPENER: string = [
   // A fence in quoted lines ends with them.
   String.raw`(?<=^|\n)[ \t]{0,3}>(?![> \t]*(?:\`\`\`|~~~))`,
   String.raw`\n[ \t]*\r?\n(?: {4}|\t)`,
+  OBSERVATION,
 ].join("|");
 
 /** Finds the ends of quotations in one text. */
@@ -60,8 +64,9 @@ export function createQuotations(text: string): Quotations {
   };
 }
 
-/** True for the mark of an element that holds what a tool gave. */
+/** True for the mark of what a tool gave. */
 export function opensResult(text: string, at: number): boolean {
+  if (/^\*{0,2}Observation:/.test(text.slice(at, at + 16))) return true;
   return /^<(?:observation|(?:tool|function)_)/.test(text.slice(at, at + 16)) && endOfElement(text, at) !== null;
 }
 

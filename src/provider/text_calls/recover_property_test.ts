@@ -141,7 +141,7 @@ for (const [family, form] of Object.entries(FORMS)) {
           plain({ calls, rest: "", family: toldAs(family) }),
         );
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 
@@ -154,7 +154,7 @@ for (const [family, form] of Object.entries(FORMS)) {
         assert.equal(shown, "Now <this>:\n\n");
         assert.ok(recoverCalls(text, SAMPLE_TOOLS)?.rest.startsWith(shown.trimEnd()));
       }),
-      { numRuns: 50 },
+      { numRuns: 30 },
     );
   });
 
@@ -164,13 +164,13 @@ for (const [family, form] of Object.entries(FORMS)) {
       fc.property(harmless, fc.constantFrom(...Object.entries(QUOTATIONS)), (calls, [, quote]) => {
         assert.equal(recoverCalls(quote(form(calls)), SAMPLE_TOOLS), null);
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
     fc.assert(
       fc.property(harmless, fc.constantFrom(...REASONING_MARKS), (calls, [open, close]) => {
         assert.equal(recoverCalls(`${open}\n${form(calls)}\n${close}\nNo.`, SAMPLE_TOOLS), null);
       }),
-      { numRuns: 100 },
+      { numRuns: 60 },
     );
   });
 
@@ -181,7 +181,7 @@ for (const [family, form] of Object.entries(FORMS)) {
         const found = recoverCalls(text.slice(0, Math.floor(text.length * part)), SAMPLE_TOOLS)?.calls ?? [];
         assert.deepEqual(plain(found), plain(calls.slice(0, found.length)));
       }),
-      { numRuns: 150 },
+      { numRuns: 60 },
     );
   });
 }

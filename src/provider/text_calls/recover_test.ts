@@ -9,7 +9,7 @@ import {
   type SampleCall,
   toldAs,
 } from "../../../tests/helpers/text_calls.ts";
-import { recoverCalls } from "./recover.ts";
+import { recoverCalls, recoverMended } from "./recover.ts";
 
 const READ: SampleCall = { name: "read_file", input: { path: "src/a.ts", limit: 20 } };
 const WRITE: SampleCall = {
@@ -223,6 +223,36 @@ Deno.test("marked objects that are no valid call stay in the text, and later cal
   }
 });
 
+Deno.test("marked objects that are closed but not quite JSON are mended like the arguments of other calls", async () => {
+  const content = 'if (x) {\n\ty = "1";\n}\n';
+  const raw = JSON.stringify(content).replaceAll("\\n", "\n").replaceAll("\\t", "\t");
+  const call = { name: "write_file", input: { path: "C:\\d", content } };
+  const mended: [text: string, calls: SampleCall[]][] = [
+    [`<tool_call>\n{"name": "write_file", "arguments": {"path": "C:\\d", "content": ${raw}}}\n</tool_call>`, [call]],
+    [`[TOOL_CALLS]write_file{"path": "C:\\d", "content": ${raw}}</s>`, [call]],
+    [`<tool_calls>[{"name": "write_file", "arguments": {"path": "C:\\d", "content": ${raw}}}]</tool_calls>`, [call]],
+    [`{"name": "write_file", "arguments": {"path": "C:\\d", "content": ${raw}}}`, [call]],
+    ["<tool_call>{'name': 'list', 'arguments': {},}</tool_call>", [LIST]],
+    ['<functioncall> {"name": "read_file", "arguments": \'{"path": "a"}\'}', [{
+      name: "read_file",
+      input: { path: "a" },
+    }]],
+    ['<tool_call>```json\n{name: "list"}\n```</tool_call>\n<tool_call>{"name": "list"}</tool_call>', [LIST, LIST]],
+  ];
+  for (const [text, calls] of mended) {
+    assert.deepEqual((await recoverMended(text, SAMPLE_TOOLS))?.calls, calls, text);
+    assert.equal((await recoverMended(text, SAMPLE_TOOLS))?.rest, "", text);
+  }
+  const others = [
+    '<tool_call>{"name": "write_file", "arguments": {"content": "see \n</tool_call>',
+    "<tool_call>{'name': 'list', 'arguments': {}</tool_call>",
+    "<tool_call>{'name': 'delete_all', 'arguments': {}}</tool_call>",
+    "{'version': 1}",
+    "{ a: 'list' } is what I would write",
+  ];
+  for (const text of others) assert.equal(await recoverMended(text, SAMPLE_TOOLS), null, text);
+});
+
 Deno.test("after a call without an end nothing is read", () => {
   const later = "<tool_call>list\n</tool_call>";
   const texts = [
@@ -293,6 +323,35 @@ Deno.test("code is cut as in Markdown", () => {
   assert.deepEqual(callsOf(`~~~~\n~~~\n${call}\n~~~~\n`), []);
   assert.deepEqual(callsOf(`~~~\n\`\`\`\n~~~\n${call}`), [LIST]);
   assert.deepEqual(callsOf(`\`\`\`\n${call}`), []);
+});
+
+Deno.test("the ReAct form is a call where a line names the tool, up to a result that is made up", () => {
+  const read = { name: "read_file", input: { path: "a" } };
+  const thought = "Thought: I look first.";
+  const texts: [text: string, rest: string][] = [
+    ['Action: read_file\nAction Input: {"path": "a"}', ""],
+    [`${thought}\nAction: read_file\nAction Input: {"path": "a"}\n`, thought],
+    [`${thought}\n\n**Action:** \`read_file\`\n**Action Input:**\n\`\`\`json\n{"path": "a"}\n\`\`\``, thought],
+    [`${thought}\nAction:\n\`\`\`json\n[{"tool_name": "read_file", "parameters": {"path": "a"}}]\n\`\`\``, thought],
+    [`${thought}\nAction: {"action": "read_file", "action_input": {"path": "a"}}`, thought],
+    [
+      `${thought}\nAction: read_file\nAction Input: {"path": "a"}\nObservation: 3 lines\nAction: list\nAction Input: {}`,
+      thought,
+    ],
+  ];
+  for (const [text, rest] of texts) {
+    assert.deepEqual(recoverCalls(text, SAMPLE_TOOLS), { calls: [read], rest, family: "react" }, text);
+  }
+  const others = [
+    "Action: I read the file.",
+    "Action: read_file\nthen wait",
+    "Action: read_file\nAction Input: the file a",
+    'Action: delete_all\nAction Input: {"path": "a"}',
+    'The line "Action: list\nAction Input: {}" calls.',
+    "- Action: list\n  Action Input: {}",
+    "```\nAction: list\nAction Input: {}\n```",
+  ];
+  for (const text of others) assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
 });
 
 Deno.test("tokens that end a turn go with the call", () => {

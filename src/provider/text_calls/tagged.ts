@@ -34,7 +34,9 @@ interface Opening {
   open: RegExp;
   close: string;
   /** The value is JSON, as an attribute says. */
-  json: boolean;
+  json?: boolean;
+  /** A namespace stands before each tag (MiniMax M3). */
+  namespaced?: boolean;
 }
 
 /** What a call consists of, once its name is known. */
@@ -74,12 +76,13 @@ export function readPairs(cursor: Cursor, call: { name: string; close: string },
     open(at) {
       const found = at.takePattern(PAIR);
       const [, , key = "", , tag = ""] = found ?? [];
-      return found && { key, open: new RegExp(RegExp.escape(`<${tag}>`)), close: `</${tag}>`, json: false };
+      return found && { key, open: new RegExp(RegExp.escape(`<${tag}>`)), close: `</${tag}>` };
     },
   }, context);
 }
 
 function openParameter(cursor: Cursor): Opening | null {
+  const namespaced = isNamespaced(cursor);
   const found = cursor.takePattern(PARAMETER_TAG);
   if (found === null) return null;
   const [, word = "", key = "", attributes = ""] = found;
@@ -88,17 +91,23 @@ function openParameter(cursor: Cursor): Opening | null {
     open: new RegExp(`<${RegExp.escape(word)}${NAME}`),
     close: `</${word}>`,
     json: /\bstring\s?=\s?["']?false/.test(attributes),
+    namespaced,
   };
 }
 
 function openKey(cursor: Cursor, keys: Record<string, unknown>): Opening | null {
   const start = cursor.at;
+  const namespaced = isNamespaced(cursor);
   const [, key = ""] = cursor.takePattern(KEY_TAG) ?? [];
   if (key !== "" && Object.hasOwn(keys, key)) {
-    return { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>`, json: false };
+    return { key, open: new RegExp(RegExp.escape(`<${key}>`)), close: `</${key}>`, namespaced };
   }
   cursor.at = start;
   return null;
+}
+
+function isNamespaced(cursor: Cursor): boolean {
+  return cursor.text.startsWith("[>[", cursor.at - "[>[".length);
 }
 
 /** Null when no argument and no end follows: somebody writes about the format. */
@@ -126,7 +135,9 @@ function readValue(cursor: Cursor, { opening, call }: { opening: Opening; call: 
   const { text } = cursor;
   const start = cursor.at;
   const data = cursor.take("<![CDATA[");
-  const close = `${data ? "\\]\\]>" : ""}(?:${NAMESPACE})?${RegExp.escape(opening.close)}`;
+  const close = `${data ? "\\]\\]>" : ""}${opening.namespaced === true ? `(?:${NAMESPACE})?` : ""}${
+    RegExp.escape(opening.close)
+  }`;
   const tags = new RegExp(data ? `(${close})` : `(${close})|${opening.open.source}`, "g");
   let depth = 1;
   tags.lastIndex = cursor.at;
