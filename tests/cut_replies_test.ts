@@ -27,6 +27,7 @@ async function ran(script: readonly Step[], args: readonly string[] = []) {
 async function transcripts({ agentcliHome }: TemporaryHome): Promise<string> {
   let text = "";
   for await (const project of Deno.readDir(`${agentcliHome}/projects`)) {
+    if (!project.isDirectory) continue;
     for await (const file of Deno.readDir(`${agentcliHome}/projects/${project.name}`)) {
       if (file.name.endsWith(".jsonl")) {
         text += await Deno.readTextFile(`${agentcliHome}/projects/${project.name}/${file.name}`);

@@ -27,7 +27,7 @@ Deno.test("the transcript names the branch, but not in a project with protected 
     const { done } = await results(["hi", "--session-id", id], home);
     assert.equal(done.code, 0, done.stderr);
     const projects = `${home.agentcliHome}/projects`;
-    const [slug] = [...Deno.readDirSync(projects)].map(({ name }) => name);
+    const [slug] = [...Deno.readDirSync(projects)].filter(({ isDirectory }) => isDirectory).map(({ name }) => name);
     const lines = (await Deno.readTextFile(`${projects}/${slug}/${id}.jsonl`)).trimEnd().split("\n");
     const messages = lines.map((line) => JSON.parse(line)).filter(({ message }) => message !== undefined);
     assert.equal(messages.length, 2);
@@ -184,7 +184,7 @@ Deno.test({
     await configure(home, { loc: { baseUrl: server.baseUrl } });
     assert.equal((await results(["hi"], home)).done.code, 0);
     const projects = `${home.agentcliHome}/projects`;
-    const [slug] = [...Deno.readDirSync(projects)].map(({ name }) => name);
+    const [slug] = [...Deno.readDirSync(projects)].filter(({ isDirectory }) => isDirectory).map(({ name }) => name);
     await Deno.remove(`${projects}/${slug}`, { recursive: true });
     await Deno.symlink("/proc/self", `${projects}/${slug}`);
     const { done, result } = await results(["hi", "--permission-mode", "acceptEdits"], home);

@@ -154,7 +154,8 @@ async function transcripts(home: TemporaryHome): Promise<string> {
   const projects = `${home.agentcliHome}/projects`;
   let text = "";
   const isThere = await Deno.stat(projects).then(() => true, () => false);
-  for (const { name: slug } of isThere ? Deno.readDirSync(projects) : []) {
+  const entries = isThere ? [...Deno.readDirSync(projects)] : [];
+  for (const { name: slug } of entries.filter(({ isDirectory }) => isDirectory)) {
     for (const { name } of Deno.readDirSync(`${projects}/${slug}`)) {
       if (name.endsWith(".jsonl")) text += await Deno.readTextFile(`${projects}/${slug}/${name}`);
     }
