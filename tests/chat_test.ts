@@ -1,12 +1,13 @@
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 
 Deno.test("each line of piped input is a turn of one session, and the answers alone are on stdout", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First."), say("Second.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "one\n\ntwo" });
+  const done = await runInProcess(["chat"], { home, stdin: "one\n\ntwo" });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, "First.\nSecond.\n");
   const sent = server.chats().at(-1)?.json.messages.map((message: { content: string }) => message.content);
@@ -17,7 +18,7 @@ Deno.test("commands work on piped input, and an unknown one is told with what wa
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "one\n/context\n/contxt\n/exit\nnever sent\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "one\n/context\n/contxt\n/exit\nnever sent\n" });
   assert.equal(done.code, 2);
   assert.match(done.stderr, /system prompt +\d+ +#+/);
   assert.match(done.stderr, /no command \/contxt\n.*did you mean \/context\?/);
@@ -30,7 +31,7 @@ Deno.test("exit and quit alone leave, with a space or more words they are sent",
     await using server = startFakeServer({ script: () => say("Yes.") });
     await configure(home, { loc: { baseUrl: server.baseUrl } });
     const stdin = ` ${word}\n${word} how?\n${word}\nnever sent\n`;
-    const done = await runProgram(["chat"], { home, stdin });
+    const done = await runInProcess(["chat"], { home, stdin });
     assert.equal(done.code, 0, done.stderr);
     assert.deepEqual(server.chats().map(({ json }) => json.messages.at(-1).content), [` ${word}`, `${word} how?`]);
   }
@@ -42,7 +43,7 @@ Deno.test("a call that nobody can allow is denied and told once, and the chat go
     script: [ask(want("write", { path: "new.txt", content: "x" })), say("I may not."), say("Hello.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "write it\nhello\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "write it\nhello\n" });
   assert.equal(done.code, 6, done.stderr);
   assert.equal(done.stdout, "I may not.\nHello.\n");
   assert.equal(done.stderr.match(/a permission was missing/g)?.length, 1, done.stderr);
@@ -55,7 +56,7 @@ Deno.test("undo takes back what a turn wrote, also a new file", async () => {
     script: [ask(want("write", { path: "new.txt", content: "x\n" })), say("Written.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat", "--permission-mode", "acceptEdits"], {
+  const done = await runInProcess(["chat", "--permission-mode", "acceptEdits"], {
     home,
     stdin: "write it\n/diff\n/undo\n",
   });
@@ -76,7 +77,7 @@ Deno.test("the model is told with the next prompt what was undone, once, also in
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const chat = async (stdin: string, ...args: string[]) => {
-    const done = await runProgram(["chat", "--permission-mode", "acceptEdits", ...args], { home, stdin });
+    const done = await runInProcess(["chat", "--permission-mode", "acceptEdits", ...args], { home, stdin });
     assert.equal(done.code, 0, done.stderr);
   };
   const last = (index: number) => server.chats()[index]?.json.messages.at(-1);
@@ -105,7 +106,7 @@ Deno.test("what a protected session changed is in no diff on a pipe, and what an
     await using server = startFakeServer({ script: [ask(want("read", { path: name })), ask(edit), say("Done.")] });
     await configure(home, { loc: { baseUrl: server.baseUrl } });
     const args = ["chat", "--permission-mode", "acceptEdits"];
-    const done = await runProgram(args, { home, stdin: "change it\n/diff\n" });
+    const done = await runInProcess(args, { home, stdin: "change it\n/diff\n" });
     assert.equal(done.code, 0, done.stderr);
     assert.equal(/after-9f8e|before-0f1e/.test(done.stderr), name === "open.txt", done.stderr);
     if (name === ".env") assert.match(done.stderr, /\.env: protected, so its changes are shown on a terminal only/);
@@ -123,7 +124,7 @@ Deno.test("undo in a later chat takes back each turn that changed files, once", 
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const chat = async (stdin: string, ...args: string[]) => {
-    const done = await runProgram(["chat", "--permission-mode", "acceptEdits", ...args], { home, stdin });
+    const done = await runInProcess(["chat", "--permission-mode", "acceptEdits", ...args], { home, stdin });
     assert.equal(done.code, 0, done.stderr);
     return done.stderr;
   };
@@ -140,7 +141,7 @@ Deno.test("clear begins a new session, resume goes on with the old one", async (
   await using server = startFakeServer({ script: [say("First."), say("Second."), say("Third.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const id = "11111111-2222-4333-8444-555555555555";
-  const done = await runProgram(["chat", "--session-id", id], {
+  const done = await runInProcess(["chat", "--session-id", id], {
     home,
     stdin: `one\n/clear\ntwo\n/resume ${id}\nthree\n`,
   });
@@ -153,8 +154,8 @@ Deno.test("clear begins a new session, resume goes on with the old one", async (
 Deno.test("machine formats are refused, and a model that is not there ends the chat with its own code", async () => {
   await using home = await temporaryHome();
   const [format, missing] = await Promise.all([
-    runProgram(["chat", "--output-format", "json"], { home, stdin: "" }),
-    runProgram(["chat"], { home, stdin: "one\n" }),
+    runInProcess(["chat", "--output-format", "json"], { home, stdin: "" }),
+    runInProcess(["chat"], { home, stdin: "one\n" }),
   ]);
   assert.equal(format.code, 2);
   assert.equal(missing.code, 3);
@@ -165,7 +166,7 @@ Deno.test("a time limit holds for each turn, and the next turn has its own", asy
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [{ kind: "silence" }, say("Second.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat", "--timeout", "0.3"], { home, stdin: "one\ntwo\n" });
+  const done = await runInProcess(["chat", "--timeout", "0.3"], { home, stdin: "one\ntwo\n" });
   assert.match(done.stderr, /ended after 0\.3 s/);
   assert.equal(done.stdout, "Second.\n");
   assert.equal(done.code, 0);
@@ -175,7 +176,7 @@ Deno.test("a message that is too long for the window is taken out again, and the
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Short is fine.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 4096 }] } });
-  const done = await runProgram(["chat"], { home, stdin: `${"long words ".repeat(20_000)}\nshort\n` });
+  const done = await runInProcess(["chat"], { home, stdin: `${"long words ".repeat(20_000)}\nshort\n` });
   assert.match(done.stderr, /nothing more\s+can be left out/);
   assert.equal(done.stdout, "Short is fine.\n", done.stderr);
   const sent = JSON.stringify(server.chats().at(-1)?.json.messages);
@@ -188,7 +189,7 @@ Deno.test("nothing protected goes into the history, also what is typed after it 
   await home.write(".agentclisecret", "no-cloud: .env\n");
   await using server = startFakeServer({ script: [ask(want("read", { path: ".env" })), say("Read."), say("Yes.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "read .env\nis it canary-71c2f0aa9b?\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "read .env\nis it canary-71c2f0aa9b?\n" });
   assert.equal(done.code, 0, done.stderr);
   for await (const { isFile, path } of filesBelow(home.agentcliHome)) {
     if (isFile) assert.doesNotMatch(await Deno.readTextFile(path), /canary/, path);
@@ -205,7 +206,7 @@ async function* filesBelow(directory: string): AsyncGenerator<{ isFile: boolean;
 
 Deno.test("before anything was said there is nothing to export", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(["chat", "--model", "demo"], { home, stdin: "/export\n" });
+  const done = await runInProcess(["chat", "--model", "demo"], { home, stdin: "/export\n" });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stderr, /^nothing to export yet$/m);
   assert.deepEqual([...Deno.readDirSync(home.project)], []);
@@ -215,7 +216,7 @@ Deno.test("a session or a model that is not there leaves the chat with what it h
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("First."), say("Second."), say("Third.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "one\n/resume ffffffff\ntwo\n/model gone:x\nthree\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "one\n/resume ffffffff\ntwo\n/model gone:x\nthree\n" });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stderr, /no session "ffffffff" here[^]*no provider gone/);
   const sent = server.chats()[2]?.json.messages.slice(1).map((message: { content: string }) => message.content);
@@ -224,7 +225,7 @@ Deno.test("a session or a model that is not there leaves the chat with what it h
 
 Deno.test("all that commands say on piped input is written before the program ends", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(["chat", "--model", "demo"], { home, stdin: "/undo\n".repeat(300) });
+  const done = await runInProcess(["chat", "--model", "demo"], { home, stdin: "/undo\n".repeat(300) });
   assert.equal(done.code, 0);
   assert.equal(done.stderr.split("no turn of this session has changed files\n").length - 1, 300);
 });

@@ -1,12 +1,6 @@
 import assert from "node:assert/strict";
-import {
-  configure,
-  programCommand,
-  runProgram,
-  startCommand,
-  type TemporaryHome,
-  temporaryHome,
-} from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, programCommand, startCommand, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const file = (home: TemporaryHome) => `${home.agentcliHome}/providers.yaml`;
 
@@ -22,22 +16,22 @@ async function write(home: TemporaryHome, text: string): Promise<void> {
 
 Deno.test("a setting is set, read, listed and removed", async () => {
   await using home = await temporaryHome();
-  const set = await runProgram(["config", "set", "default_model", "qwen3:8b", "--yes"], { home });
+  const set = await runInProcess(["config", "set", "default_model", "qwen3:8b", "--yes"], { home });
   assert.deepEqual([set.code, set.stdout], [0, "default_model: (not set) → qwen3:8b\n"]);
   assert.match(set.stderr, /warning: no provider has a model qwen3:8b/);
-  const get = await runProgram(["config", "get", "default_model"], { home });
+  const get = await runInProcess(["config", "get", "default_model"], { home });
   assert.deepEqual([get.code, get.stdout, get.stderr], [0, "qwen3:8b\n", ""]);
-  const list = await runProgram(["config", "list"], { home });
+  const list = await runInProcess(["config", "list"], { home });
   assert.match(list.stdout, /^default_model=qwen3:8b$/m);
-  const unset = await runProgram(["config", "unset", "default_model"], { home });
+  const unset = await runInProcess(["config", "unset", "default_model"], { home });
   assert.equal(unset.stdout, "default_model: qwen3:8b → (not set)\n");
-  const none = await runProgram(["config", "get", "default_model"], { home });
+  const none = await runInProcess(["config", "get", "default_model"], { home });
   assert.deepEqual([none.code, none.stdout], [1, ""]);
 });
 
 Deno.test("set needs --yes without a terminal, and says so before anything is written", async () => {
   await using home = await temporaryHome();
-  const set = await runProgram(["config", "set", "default_provider", "a"], { home, stdin: "y\n" });
+  const set = await runInProcess(["config", "set", "default_provider", "a"], { home, stdin: "y\n" });
   assert.equal(set.code, 2);
   assert.match(set.stderr, /--yes/);
   assert(await absent(home.agentcliHome));
@@ -55,7 +49,7 @@ Deno.test("an unknown key, an unknown role and a bad value are refused and nothi
     [["permissions.allow", "[1]"], 2, /JSON list/],
   ];
   for (const [words, code, message] of cases) {
-    const set = await runProgram(["config", "set", ...words, "--yes"], { home });
+    const set = await runInProcess(["config", "set", ...words, "--yes"], { home });
     assert.equal(set.code, code, words.join(" "));
     assert.match(set.stderr, message);
     assert.equal(set.stdout, "");
@@ -65,7 +59,7 @@ Deno.test("an unknown key, an unknown role and a bad value are refused and nothi
 
 Deno.test("with --json stdout is one object, for results and for failures", async () => {
   await using home = await temporaryHome();
-  const json = async (...args: string[]) => JSON.parse((await runProgram([...args, "--json"], { home })).stdout);
+  const json = async (...args: string[]) => JSON.parse((await runInProcess([...args, "--json"], { home })).stdout);
   assert.deepEqual(await json("config", "set", "sandbox.read", '["/a","/b"]', "-y"), {
     key: "sandbox.read",
     old: null,
@@ -80,13 +74,13 @@ Deno.test("with --json stdout is one object, for results and for failures", asyn
 
 Deno.test("the printed schema is the one beside the file, and takes the file of the documentation", async () => {
   await using home = await temporaryHome();
-  await runProgram(["config", "set", "default_model", "x", "--yes"], { home });
-  const printed = await runProgram(["config", "schema"], { home });
+  await runInProcess(["config", "set", "default_model", "x", "--yes"], { home });
+  const printed = await runInProcess(["config", "schema"], { home });
   assert.equal(printed.stdout, await Deno.readTextFile(`${home.agentcliHome}/providers.schema.json`));
   const schema = JSON.parse(printed.stdout);
   assert(schema.properties.providers.additionalProperties.properties.base_url);
   assert.match(await Deno.readTextFile(file(home)), /^# yaml-language-server: \$schema=\.\/providers\.schema\.json\n/);
-  const protocol = await runProgram(["config", "schema", "--protocol"], { home });
+  const protocol = await runInProcess(["config", "schema", "--protocol"], { home });
   assert.equal(typeof JSON.parse(protocol.stdout), "object");
 });
 
@@ -97,7 +91,7 @@ Deno.test("a broken file is exit 3 with file, line and column, and none of its t
     for (
       const verb of [["config", "list"], ["config", "set", "default_model", "x", "-y"], ["providers", "list", "--json"]]
     ) {
-      const run = await runProgram([...verb, "--verbose"], { home });
+      const run = await runInProcess([...verb, "--verbose"], { home });
       assert.equal(run.code, 3);
       assert.match(run.stdout + run.stderr, /providers\.yaml:\d+:\d+: /);
       assert.doesNotMatch(run.stdout + run.stderr, /CANARY/);
@@ -111,9 +105,9 @@ Deno.test("everything in the file that a verb does not concern stays byte for by
   const text = "# mine\nversion: 1\n\nproviders:   # servers\n  b: {base_url: 'http://h/v1',models: [ ]}   # flow\n\n" +
     '  a:\n    x_own: kept\n    base_url:   "http://localhost:1/v1"\n\n\n# end\n';
   await write(home, text);
-  await runProgram(["config", "set", "default_provider", "a", "--yes"], { home });
+  await runInProcess(["config", "set", "default_provider", "a", "--yes"], { home });
   assert.equal(await Deno.readTextFile(file(home)), text.replace("1\n\n", "1\ndefault_provider: a\n\n"));
-  await runProgram(["config", "unset", "default_provider"], { home });
+  await runInProcess(["config", "unset", "default_provider"], { home });
   assert.equal(await Deno.readTextFile(file(home)), text);
 });
 
@@ -124,7 +118,7 @@ Deno.test("files and directories are private also under a loose umask", async ()
   const program = startCommand(["sh", "-c", script, ...command], { home });
   await program.closeInput();
   assert.equal((await program.finished).code, 0);
-  await runProgram(["config", "list"], { home });
+  await runInProcess(["config", "list"], { home });
   const modes: Record<string, number> = {};
   const modeOf = async (path: string) => ((await Deno.lstat(path)).mode ?? 0) & 0o777;
   modes["."] = await modeOf(home.agentcliHome);
@@ -138,7 +132,7 @@ Deno.test("files and directories are private also under a loose umask", async ()
 
 Deno.test("a relative home is exit 3 and nothing is written", async () => {
   await using home = await temporaryHome();
-  const run = await runProgram(["config", "set", "default_model", "x", "--yes"], {
+  const run = await runInProcess(["config", "set", "default_model", "x", "--yes"], {
     home,
     env: { AGENTCLI_HOME: "relative" },
   });
@@ -150,15 +144,15 @@ Deno.test("processes that write at the same time lose nothing", async () => {
   await using home = await temporaryHome();
   await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: [] } });
   const ids = Array.from({ length: 8 }, (_, index) => `m${index}`);
-  await Promise.all(ids.map((id) => runProgram(["providers", "model", "add", "a", id], { home })));
-  const list = await runProgram(["providers", "model", "list", "a", "--json"], { home });
+  await Promise.all(ids.map((id) => runInProcess(["providers", "model", "add", "a", id], { home })));
+  const list = await runInProcess(["providers", "model", "list", "a", "--json"], { home });
   const found = JSON.parse(list.stdout).models.map((model: { id: string }) => model.id);
   assert.deepEqual(found.sort(), ids);
 });
 
 Deno.test("a permission rule is checked before it is written, and names what was meant", async () => {
   await using home = await temporaryHome();
-  const set = (rule: string) => runProgram(["config", "set", "permissions.deny", rule, "--yes"], { home });
+  const set = (rule: string) => runInProcess(["config", "set", "permissions.deny", rule, "--yes"], { home });
   const broken = await set("Write(migrations/**");
   assert.deepEqual([broken.code, broken.stdout], [2, ""]);
   assert.match(broken.stderr, /the permission rule "Write\(migrations\/\*\*"/);
@@ -173,7 +167,7 @@ Deno.test("a bad permission rule in the file is exit 3 with file and key path", 
   await using home = await temporaryHome();
   const providers = "providers:\n  a:\n    base_url: http://127.0.0.1:1/v1\n    models: [{ id: m }]\n";
   await write(home, `permissions:\n  deny: [Read(a), "Bash(x; y)"]\n${providers}`);
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 3);
   assert.ok(done.stderr.includes(`${file(home)}: permissions.deny[1]: the permission rule "Bash(x; y)"`), done.stderr);
 });
@@ -181,7 +175,7 @@ Deno.test("a bad permission rule in the file is exit 3 with file and key path", 
 Deno.test("an unknown tool on the command line is told with the one that was meant", async () => {
   await using home = await temporaryHome();
   for (const option of ["--allowed-tools", "--disallowed-tools"]) {
-    const done = await runProgram(["run", "hi", "--model", "demo", option, "Bsh(ls:*)"], { home });
+    const done = await runInProcess(["run", "hi", "--model", "demo", option, "Bsh(ls:*)"], { home });
     assert.equal(done.code, 2);
     assert.match(done.stderr, /there is no tool "Bsh"[^]*did you mean Bash\?/);
   }
@@ -193,23 +187,23 @@ Deno.test("providers.yaml that is a link is written where it leads, and stays a 
   const target = `${home.root}/dotfiles.yaml`;
   await Deno.writeTextFile(target, "# mine\n");
   await Deno.symlink("../../dotfiles.yaml", file(home));
-  const set = await runProgram(["config", "set", "default_provider", "a", "--yes"], { home });
+  const set = await runInProcess(["config", "set", "default_provider", "a", "--yes"], { home });
   assert.equal(set.code, 0, set.stderr);
   assert.equal(await Deno.readTextFile(target), "# mine\ndefault_provider: a\n");
   assert.ok((await Deno.lstat(file(home))).isSymlink);
   await Deno.remove(target);
-  const nowhere = await runProgram(["config", "set", "default_provider", "b", "--yes"], { home });
+  const nowhere = await runInProcess(["config", "set", "default_provider", "b", "--yes"], { home });
   assert.equal(nowhere.code, 3);
   assert.match(nowhere.stderr, /is a link that leads nowhere/);
   await Deno.mkdir(target);
-  assert.equal((await runProgram(["config", "set", "default_provider", "b", "--yes"], { home })).code, 3);
+  assert.equal((await runInProcess(["config", "set", "default_provider", "b", "--yes"], { home })).code, 3);
 });
 
 Deno.test("the byte order mark of providers.yaml stays, and comes once", async () => {
   await using home = await temporaryHome();
   await write(home, "\ufeffversion: 1\r\n");
   for (const name of ["a", "b"]) {
-    const set = await runProgram(["config", "set", "default_provider", name, "--yes"], { home });
+    const set = await runInProcess(["config", "set", "default_provider", name, "--yes"], { home });
     assert.equal(set.code, 0, set.stderr);
     const bytes = await Deno.readFile(file(home));
     const text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
@@ -221,7 +215,7 @@ Deno.test("a file that says null is an empty one", async () => {
   for (const [text, after] of [["null", ""], ["~\n", ""], ["# mine\nnull # none\n", "# mine\n # none\n"]] as const) {
     await using home = await temporaryHome();
     await write(home, text);
-    const set = await runProgram(["config", "set", "default_provider", "a", "--yes"], { home });
+    const set = await runInProcess(["config", "set", "default_provider", "a", "--yes"], { home });
     assert.equal(set.code, 0, set.stderr);
     assert.equal(await Deno.readTextFile(file(home)), `${after}default_provider: a\n`);
   }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { eventSchema, type ProtocolEvent } from "../src/protocol/schema.ts";
 import { always, ask, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 
 function events(stdout: string): ProtocolEvent[] {
   return stdout.trimEnd().split("\n").map((line) => eventSchema.parse(JSON.parse(line)));
@@ -23,7 +24,7 @@ Deno.test("the window is asked for once, decides the profile, and is remembered 
   await using home = await temporaryHome();
   await using server = startFakeServer({ ...ollama(4096), script: [always(say("Hi."))] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const first = await runProgram(["run", "hi", "--json"], { home });
+  const first = await runInProcess(["run", "hi", "--json"], { home });
   assert.equal(first.code, 0, first.stderr);
   assert.equal(JSON.parse(first.stdout).modelUsage.fake.contextWindow, 4096);
   const asked = server.requests.length - server.chats().length;
@@ -32,7 +33,7 @@ Deno.test("the window is asked for once, decides the profile, and is remembered 
   // Where the project lies is nothing of ours.
   const bytes = bytesOf(JSON.stringify(tools) + messages[0].content.replaceAll(home.project, "/home/me/project"));
   assert.ok(bytes <= 1600, `${bytes} bytes`);
-  const second = await runProgram(["run", "hi", "--json"], { home });
+  const second = await runInProcess(["run", "hi", "--json"], { home });
   assert.equal(JSON.parse(second.stdout).modelUsage.fake.contextWindow, 4096);
   assert.equal(server.requests.length - server.chats().length, asked, "nothing is asked again");
   const status = await Deno.stat(`${home.agentcliHome}/cache/servers.json`);
@@ -43,7 +44,7 @@ Deno.test("a configured window costs no request", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Hi.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(server.requests.length, 1);
   assert.equal(server.chats()[0]?.json.max_tokens, 8192);
@@ -57,7 +58,7 @@ Deno.test("a server that does not answer questions costs a bounded wait, and the
     routes: { "/v1/models": { kind: "silence", beforeHead: true } },
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.stdout, "Hi.\n");
   assert.ok(done.durationMs < 10_000, `${done.durationMs} ms`);
 });
@@ -74,13 +75,13 @@ Deno.test("a server without tools gets the prompt protocol by itself, also in th
     },
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "read a.txt"], { home });
+  const done = await runInProcess(["run", "read a.txt"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, "It says alpha.\n");
   assert.match(done.stderr, /takes no tools/);
   const before = server.chats().length;
   assert.equal(before, 3);
-  const again = await runProgram(["run", "read a.txt"], { home });
+  const again = await runInProcess(["run", "read a.txt"], { home });
   assert.equal(again.stdout, "It says alpha.\n");
   assert.doesNotMatch(again.stderr, /takes no tools/);
   assert.ok(server.chats().slice(before).every(({ json }) => json.tools === undefined));
@@ -99,7 +100,7 @@ Deno.test("tool_calls and edit of a model decide what is offered", async () => {
     await configure(home, {
       loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768, ...entry }] },
     });
-    const done = await runProgram(["run", "hi"], { home });
+    const done = await runInProcess(["run", "hi"], { home });
     assert.equal(done.code, 0, done.stderr);
     const { tools, messages } = server.chats()[0]?.json;
     assert.deepEqual(tools?.map((tool: { function: { name: string } }) => tool.function.name), names);
@@ -117,7 +118,7 @@ Deno.test("a prompt cut by the server is told, with the command that fixes it", 
       script: [say("Hi.", { usage: { prompt: 4000, completion: 2 } })],
     });
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
-    const done = await runProgram(["run", "hi", "--file", "long.txt", "--output-format", format], { home });
+    const done = await runInProcess(["run", "hi", "--file", "long.txt", "--output-format", format], { home });
     assert.equal(done.code, 0, done.stderr);
     if (format === "text") {
       assert.match(done.stderr, /dropped a part of the prompt: it read 4000 of[^]*OLLAMA_CONTEXT_LENGTH=65536/);
@@ -153,7 +154,7 @@ Deno.test("an overflow is answered with a summary by the model of role compact a
     loc: { baseUrl: server.baseUrl, models: ["fake"] },
     small: { baseUrl: side.baseUrl, models: [{ id: "tiny", context_window: 8192 }] },
   }, { roles: { compact: "small:tiny" }, default_provider: "loc" });
-  const done = await runProgram(["run", "go", "--output-format", "stream-json"], { home });
+  const done = await runInProcess(["run", "go", "--output-format", "stream-json"], { home });
   assert.equal(done.code, 0, done.stderr + done.stdout);
   assert.equal(side.chats().length, 1);
   assert.ok(bytesOf(side.chats()[0]?.text ?? "") < 2 * 8192);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, startProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 /** Ends after the words `one two`. */
 const CUT: Step = { kind: "cut", events: 3, message: { kind: "message", text: "one two three four" } };
@@ -11,7 +12,7 @@ async function ran(script: readonly Step[], args: readonly string[] = []) {
   const home = await temporaryHome();
   const server = startFakeServer({ script });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
-  const done = await runProgram(["run", "count", ...args], { home });
+  const done = await runInProcess(["run", "count", ...args], { home });
   return {
     done,
     chats: server.chats(),

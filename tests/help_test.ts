@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { TOPICS } from "../src/cli/help_topics/topics.ts";
-import { runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { temporaryHome } from "./helpers/program.ts";
 
 Deno.test("help of a verb is the same in both spellings", async () => {
   await using home = await temporaryHome();
   for (const words of [["run"], ["providers"], ["providers", "add"], []]) {
     const [before, after] = await Promise.all([
-      runProgram(["help", ...words], { home }),
-      runProgram([...words, "--help"], { home }),
+      runInProcess(["help", ...words], { home }),
+      runInProcess([...words, "--help"], { home }),
     ]);
     assert.equal(before.code, 0, before.stderr);
     assert.ok(before.stdout.startsWith(after.stdout), words.join(" "));
@@ -17,9 +18,9 @@ Deno.test("help of a verb is the same in both spellings", async () => {
 
 Deno.test("every topic is printed, within the width, and is in the list", async () => {
   await using home = await temporaryHome();
-  const list = await runProgram(["help"], { home });
+  const list = await runInProcess(["help"], { home });
   for (const { name, brief } of TOPICS) {
-    const done = await runProgram(["help", name], { home });
+    const done = await runInProcess(["help", name], { home });
     assert.equal(done.code, 0, done.stderr);
     assert.ok(done.stdout.startsWith(`${brief}\n`));
     assert.ok(done.stdout.split("\n").every((line) => line.length <= 80), name);
@@ -29,10 +30,10 @@ Deno.test("every topic is printed, within the width, and is in the list", async 
 
 Deno.test("a group without its verb prints the help, as JSON an error", async () => {
   await using home = await temporaryHome();
-  const text = await runProgram(["providers"], { home });
+  const text = await runInProcess(["providers"], { home });
   assert.equal(text.code, 2);
   assert.match(text.stdout, /^Usage: agentcli providers <verb>/m);
-  const json = await runProgram(["providers", "--json"], { home });
+  const json = await runInProcess(["providers", "--json"], { home });
   assert.equal(json.code, 2);
   const { error } = JSON.parse(json.stdout);
   assert.deepEqual([error.code, error.hint], ["usage", "see: agentcli providers --help"]);
@@ -41,8 +42,8 @@ Deno.test("a group without its verb prints the help, as JSON an error", async ()
 Deno.test("the topic of exit codes says what the help of the program says", async () => {
   await using home = await temporaryHome();
   const [topic, root] = await Promise.all([
-    runProgram(["help", "exit-codes"], { home }),
-    runProgram(["--help"], { home }),
+    runInProcess(["help", "exit-codes"], { home }),
+    runInProcess(["--help"], { home }),
   ]);
   const codes = /Exit codes:\n(?: .*\n)+/.exec(topic.stdout)?.[0] ?? "missing";
   assert.ok(root.stdout.includes(codes));
@@ -56,7 +57,7 @@ Deno.test("a word that is neither verb nor topic is answered with what was meant
       "add",
     ]] as const
   ) {
-    const done = await runProgram(["help", ...words], { home });
+    const done = await runInProcess(["help", ...words], { home });
     assert.equal(done.code, 2);
     assert.match(done.stderr, new RegExp(`did you mean.* ?${meant}`));
   }

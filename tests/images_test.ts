@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { startClient } from "./helpers/client.ts";
 import { always, ask, type FakeServer, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { dataUrl, jpegFile, pngFile, webpFile } from "./helpers/images.ts";
-import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const PNG = pngFile({ width: 640, height: 480 });
 const URL = dataUrl("image/png", PNG);
@@ -32,7 +33,7 @@ Deno.test("--file shows images, whatever they are called, and attaches texts as 
   await home.write("c.webp", webp);
   await home.write("note.txt", "words\n");
   const files = ["shots/a.png", "note.txt", "photo", "c.webp"].flatMap((path) => ["--file", path]);
-  const done = await runProgram(["run", "what is this?", ...files], { home });
+  const done = await runInProcess(["run", "what is this?", ...files], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, "A picture.\n");
   assert.deepEqual(lastParts(server, 0), [
@@ -62,12 +63,12 @@ Deno.test("an image that cannot be sent ends the run before any request, and say
   ];
   for (const [name, bytes, problem] of cases) {
     await home.write(name, bytes);
-    const done = await runProgram(["run", "look", "--file", name], { home });
+    const done = await runInProcess(["run", "look", "--file", name], { home });
     assert.equal(done.code, 2, name);
     assert.match(done.stderr, problem);
   }
   await home.write("other.bin", new Uint8Array([0xff, 0xfe, 0, 1]));
-  const other = await runProgram(["run", "look", "--file", "other.bin"], { home });
+  const other = await runInProcess(["run", "look", "--file", "other.bin"], { home });
   assert.match(other.stderr, /not UTF-8 text/);
   assert.equal(server.requests.length, 0);
 });
@@ -80,7 +81,7 @@ Deno.test("Read shows an image behind the results of its round, and the next tur
   await useSeeing(home, server);
   await home.write("a.png", PNG);
   await home.write("note.txt", "words\n");
-  const done = await runProgram(["run", "look at a.png", "--output-format", "stream-json"], { home });
+  const done = await runInProcess(["run", "look at a.png", "--output-format", "stream-json"], { home });
   assert.equal(done.code, 0, done.stderr);
   const { messages } = server.chats()[1]?.json;
   const [first, second, between, images] = messages.slice(-4);
@@ -88,7 +89,7 @@ Deno.test("Read shows an image behind the results of its round, and the next tur
   assert.match(first.content, /^a\.png: PNG image, 640x480 pixels, [\d,]+ bytes\. It follows\.$/);
   assert.deepEqual(images.content, [{ type: "text", text: "Image a.png" }, shown(URL)]);
   assert.ok(!done.stdout.includes(PNG.toBase64()), "clients are told of it in words");
-  const more = await runProgram(["run", "sure?", "--continue"], { home });
+  const more = await runInProcess(["run", "sure?", "--continue"], { home });
   assert.equal(more.code, 0, more.stderr);
   assert.deepEqual(server.chats()[2]?.json.messages.slice(0, messages.length), messages);
 });
@@ -113,7 +114,7 @@ Deno.test("Read only describes an image to a model that is not known to see, and
       ],
     });
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
-    const done = await runProgram(["run", "look"], { home });
+    const done = await runInProcess(["run", "look"], { home });
     assert.equal(done.code, 0, done.stderr);
     const results = server.chats()[1]?.json.messages.filter((message: { role: string }) => message.role === "tool");
     assert.match(results[0].content, told);
@@ -135,13 +136,13 @@ Deno.test("a server that takes no images is asked once; its words become one err
   for (const [status, message] of words) {
     await using server = startFakeServer({ script: [always(refuse(status, message))] });
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
-    const done = await runProgram(["run", "look", "--file", "a.png"], { home });
+    const done = await runInProcess(["run", "look", "--file", "a.png"], { home });
     assert.equal(done.code, 1, message);
     assert.match(done.stderr, /loc takes no images with this model \(HTTP \d+\)/);
     assert.match(done.stderr, /^ {2}choose a model that sees images .*--mmproj/m);
     assert.doesNotMatch(done.stderr, /shortened|read anew/);
     assert.equal(server.chats().length, 1, message);
-    const plain = await runProgram(["run", "look"], { home });
+    const plain = await runInProcess(["run", "look"], { home });
     assert.doesNotMatch(plain.stderr, /takes no images/, "control: without images these words mean something else");
   }
 });
@@ -151,7 +152,7 @@ Deno.test("an error that quotes the data of an image shows none of it", async ()
   await home.write("a.png", PNG);
   await using server = startFakeServer({ script: [always(refuse(400, `cannot decode image: ${URL.slice(0, 90)}`))] });
   await useSeeing(home, server);
-  const done = await runProgram(["run", "look", "--file", "a.png", "--verbose"], { home });
+  const done = await runInProcess(["run", "look", "--file", "a.png", "--verbose"], { home });
   assert.match(done.stderr, /loc cannot read the image \(HTTP 400\)/);
   assert.ok(!done.stderr.includes(PNG.toBase64().slice(10, 30)), done.stderr);
 });
@@ -197,19 +198,19 @@ Deno.test("a transcript holds images in the shape of the protocol, is listed and
   await using server = startFakeServer({ script: [always(say("Seen."))] });
   await useSeeing(home, server);
   await home.write("a.png", PNG);
-  const first = await runProgram(["run", "look", "--file", "a.png", "--json"], { home });
+  const first = await runInProcess(["run", "look", "--file", "a.png", "--json"], { home });
   const id = JSON.parse(first.stdout).session_id;
-  const exported = await runProgram(["sessions", "export", id, "--json"], { home });
+  const exported = await runInProcess(["sessions", "export", id, "--json"], { home });
   const [item] = JSON.parse(exported.stdout).items;
   assert.deepEqual(item.images, [
     { name: "a.png", media_type: "image/png", width: 640, height: 480, data: PNG.toBase64() },
   ]);
-  const page = await runProgram(["sessions", "export", id], { home });
+  const page = await runInProcess(["sessions", "export", id], { home });
   assert.match(page.stdout, /\[image a\.png, 640x480\]/);
   assert.ok(!page.stdout.includes(PNG.toBase64()));
-  const list = await runProgram(["sessions", "list"], { home });
+  const list = await runInProcess(["sessions", "list"], { home });
   assert.match(list.stdout, /look/);
-  const more = await runProgram(["run", "again", "--resume", id], { home });
+  const more = await runInProcess(["run", "again", "--resume", id], { home });
   assert.equal(more.code, 0, more.stderr);
   const [before, after] = server.chats().map(({ json }) => json.messages);
   assert.deepEqual(after.slice(0, before.length), before);
@@ -228,7 +229,7 @@ Deno.test("in a chat the images that a line names are attached; names of what is
     "mail me@a.png or see /etc/agentcli-test.png",
     "no image at all",
   ];
-  const done = await runProgram(["chat"], { home, stdin: lines.join("\n") });
+  const done = await runInProcess(["chat"], { home, stdin: lines.join("\n") });
   assert.equal(done.code, 0, done.stderr);
   const parts = server.chats().map((_, index) => lastParts(server, index));
   assert.deepEqual(parts[0].slice(1), [shown(URL)]);
@@ -245,7 +246,7 @@ Deno.test("tools described as text carry images too", async () => {
   await using server = startFakeServer({ script: [say(call), say("Grey.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ ...SEEING, tool_calls: "text" }] } });
   await home.write("a.png", PNG);
-  const done = await runProgram(["run", "look"], { home });
+  const done = await runInProcess(["run", "look"], { home });
   assert.equal(done.stdout, "Grey.\n", done.stderr);
   const { messages } = server.chats()[1]?.json;
   assert.deepEqual(messages.map(({ role }: { role: string }) => role), [
@@ -262,10 +263,10 @@ Deno.test("tools described as text carry images too", async () => {
 Deno.test("the demo says that it sees nothing", async () => {
   await using home = await temporaryHome();
   await home.write("a.png", PNG);
-  const attached = await runProgram(["run", "--model", "demo", "look", "--file", "a.png"], { home });
+  const attached = await runInProcess(["run", "--model", "demo", "look", "--file", "a.png"], { home });
   assert.equal(attached.code, 2);
   assert.match(attached.stderr, /demo of demo does not see images/);
-  const read = await runProgram(["run", "--model", "demo", "read a.png"], { home });
+  const read = await runInProcess(["run", "--model", "demo", "read a.png"], { home });
   assert.equal(read.code, 0, read.stderr);
   assert.match(read.stdout, /PNG image, 640x480 pixels, .* this model does not see images/);
 });
@@ -277,7 +278,7 @@ Deno.test("a request without images is the same to the byte whether the model se
     await using server = startFakeServer({ script: [say("Hi.")] });
     const model = { ...SEEING, images };
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [model] } });
-    await runProgram(["run", "hi"], { home });
+    await runInProcess(["run", "hi"], { home });
     bodies.push(server.chats()[0]?.text.replaceAll(home.root, "") ?? "");
   }
   assert.ok(bodies[0] !== "" && bodies.every((body) => body === bodies[0]));

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { startFakeServer } from "./helpers/fake_server.ts";
-import { programCommand, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { programCommand, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 Deno.test("init-providers ends well and leaves a usable file, whatever listens on this machine", async () => {
   await using home = await temporaryHome();
-  const first = await runProgram(["init-providers", "--timeout", "500"], { home });
+  const first = await runInProcess(["init-providers", "--timeout", "500"], { home });
   assert.equal(first.code, 0, first.stderr);
   for (const label of ["runtime_a", "runtime_b", "runtime_c", "runtime_d"]) {
     assert.match(first.stdout, new RegExp(label));
@@ -15,7 +16,7 @@ Deno.test("init-providers ends well and leaves a usable file, whatever listens o
   // Nothing is expected where the studio would be; should it run, it is a provider.
   assert.match(text, /^ {2}(?:# )?studio_f:/m);
   assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600); // the test host has permission bits
-  const again = await runProgram(["init-providers", "--timeout", "500", "--json"], { home });
+  const again = await runInProcess(["init-providers", "--timeout", "500", "--json"], { home });
   assert.equal(again.code, 0, again.stderr);
   assert.equal(JSON.parse(again.stdout).servers.length, 4);
 });
@@ -25,11 +26,11 @@ Deno.test("what init-providers finds answers a prompt at once", async () => {
   await using server = startFakeServer({
     models: { object: "list", data: [{ id: "coder:7b", owned_by: "vllm", max_model_len: 16384 }] },
   });
-  const found = await runProgram(["init-providers", "--host", `localhost:${server.port}`], { home });
+  const found = await runInProcess(["init-providers", "--host", `localhost:${server.port}`], { home });
   assert.equal(found.code, 0, found.stderr);
   const selector = /agentcli run "hello" --model (\S+)/.exec(found.stdout)?.[1] ?? "";
   assert.equal(selector, `vllm-${server.port}:coder:7b`);
-  const answered = await runProgram(["run", "hello", "--model", selector], { home });
+  const answered = await runInProcess(["run", "hello", "--model", selector], { home });
   assert.equal(answered.code, 0, answered.stderr);
   assert.match(answered.stdout, /Hello\./);
 });
@@ -37,7 +38,7 @@ Deno.test("what init-providers finds answers a prompt at once", async () => {
 Deno.test("init-providers with wrong usage asks nobody and writes nothing", async () => {
   await using home = await temporaryHome();
   for (const args of [["--host", "http://localhost:1"], ["--timeout", "soon"], ["--timeout", "0"]]) {
-    const { code } = await runProgram(["init-providers", ...args], { home });
+    const { code } = await runInProcess(["init-providers", ...args], { home });
     assert.equal(code, 2, args.join(" "));
   }
   await assert.rejects(Deno.stat(home.agentcliHome), Deno.errors.NotFound);
@@ -46,13 +47,15 @@ Deno.test("init-providers with wrong usage asks nobody and writes nothing", asyn
 Deno.test("what a hostile server lists steers no terminal and no file", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ models: ["x\u001b]0;owned\u0007", "y\u009b31m", "z\nproviders: {}"] });
-  const { code, stdout, stderr } = await runProgram(["init-providers", "--host", `127.0.0.1:${server.port}`], { home });
+  const { code, stdout, stderr } = await runInProcess(["init-providers", "--host", `127.0.0.1:${server.port}`], {
+    home,
+  });
   assert.equal(code, 0, stderr);
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   assert.doesNotMatch(stdout + stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
   const sent = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
   assert.doesNotMatch(sent, /authorization|POST/i);
-  const again = await runProgram(["init-providers", "--host", `127.0.0.1:${server.port}`], { home });
+  const again = await runInProcess(["init-providers", "--host", `127.0.0.1:${server.port}`], { home });
   assert.match(again.stdout, /nothing to change/);
 });
 
@@ -61,7 +64,7 @@ const compiled = programCommand()[0] !== Deno.execPath();
 Deno.test({ name: "what Deno does not let it ask is no server that was wrong", ignore: compiled }, async () => {
   await using home = await temporaryHome();
   const permissions = ["--allow-read", "--allow-env", "--no-prompt"];
-  const { code, stdout, stderr } = await runProgram(["init-providers", "--dry-run"], { home, permissions });
+  const { code, stdout, stderr } = await runInProcess(["init-providers", "--dry-run"], { home, permissions });
   assert.equal(code, 0, stderr);
   // The address that is connected to: a permission for the name does not cover it.
   assert.match(stdout, /localhost:11434 +no answer \(this process may not connect to 127\.0\.0\.1:11434\)/);
@@ -87,7 +90,7 @@ Deno.test({
     await terminal.press("Enter");
     assert.match(await terminal.shows(/EXIT 0/), /the default is \S+:two\n[^]*agentcli run "hello"\s/);
     assert.deepEqual((await defaults())[1], "default_model: two");
-    const answered = await runProgram(["run", "hello"], { home });
+    const answered = await runInProcess(["run", "hello"], { home });
     assert.equal(answered.code, 0, answered.stderr);
   },
 });
@@ -95,8 +98,8 @@ Deno.test({
 Deno.test("the studio that is only a comment is said to be one that can be added", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer();
-  await runProgram(["init-providers", "--host", `localhost:${server.port}`], { home });
-  const { code, stderr } = await runProgram(["run", "hello", "--model", "studio_f:m"], { home });
+  await runInProcess(["init-providers", "--host", `localhost:${server.port}`], { home });
+  const { code, stderr } = await runInProcess(["run", "hello", "--model", "studio_f:m"], { home });
   assert.equal(code, 3);
   assert.match(
     stderr,

@@ -4,7 +4,8 @@ import { type Canary, LeakScan, makeCanary, TreeScan } from "./boundary/leakscan
 import { say, startFakeServer } from "./helpers/fake_server.ts";
 import { missingKeyringPrograms, startBus } from "./helpers/keyring.ts";
 import { plainDirectory } from "./helpers/plain_directory.ts";
-import { configure, programCommand, runProgram, startCommand, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, programCommand, startCommand, temporaryHome } from "./helpers/program.ts";
 import type { TemporaryHome } from "./helpers/home.ts";
 
 const NO_BUS = { DBUS_SESSION_BUS_ADDRESS: null, XDG_RUNTIME_DIR: null };
@@ -33,7 +34,7 @@ Deno.test("a key in the file is sent to its address, is shown nowhere, and goes 
   await using server = await startFakeServer({ script: [say("Done.")] });
   const key = makeCanary("key");
   await configure(home, { p: { baseUrl: server.baseUrl, apiKey: "$OLD" } });
-  const set = await runProgram(["providers", "set-key", "p", "--store", "file"], { home, stdin: `  ${key.value}\n` });
+  const set = await runInProcess(["providers", "set-key", "p", "--store", "file"], { home, stdin: `  ${key.value}\n` });
   assert.equal(set.code, 0, set.stderr);
   assert.match(set.stdout, /^stored the key of p in credentials\.json, for http:\/\/127\.0\.0\.1:\d+\n$/);
   assert.match(set.stderr, /only hides/);
@@ -42,16 +43,16 @@ Deno.test("a key in the file is sent to its address, is shown nowhere, and goes 
     const { mode } = await Deno.stat(`${home.agentcliHome}/${name}`);
     assert.equal((mode ?? 0) & 0o777, 0o600, name);
   }
-  const turn = await runProgram(["run", "hi", "--model", "p"], { home });
+  const turn = await runInProcess(["run", "hi", "--model", "p"], { home });
   assert.equal(turn.code, 0, turn.stderr);
   assert.equal(server.chats().at(-1)?.headers.get("authorization"), `Bearer ${key.value}`);
-  const list = await runProgram(["providers", "list", "--json"], { home });
+  const list = await runInProcess(["providers", "list", "--json"], { home });
   assert.deepEqual(JSON.parse(list.stdout).providers[0].key, { source: "file", problem: null });
-  const validated = await runProgram(["providers", "validate"], { home });
+  const validated = await runInProcess(["providers", "validate"], { home });
   assert.match(validated.stdout, /ok: API key resolved via file/);
   for (const done of [set, turn, list, validated]) silent(done.stdout + done.stderr, key);
   await notBelow(home.root, key);
-  const unset = await runProgram(["providers", "unset-key", "p"], { home });
+  const unset = await runInProcess(["providers", "unset-key", "p"], { home });
   assert.equal(unset.code, 0, unset.stderr);
   assert.ok(!(await entryOf(home)).includes("api_key"));
   assert.ok(!(await Deno.readTextFile(`${home.agentcliHome}/credentials.json`)).includes("origin"));
@@ -63,16 +64,16 @@ Deno.test("a stored key does not follow its provider to another address", async 
     await using first = await startFakeServer({ script: [say("Done.")] });
     await using second = await startFakeServer({ script: [say("Done.")] });
     await configure(home, { p: { baseUrl: first.baseUrl } });
-    const set = await runProgram(["providers", "set-key", "p", "--store", "file"], { home, stdin: "sk-CANARY" });
+    const set = await runInProcess(["providers", "set-key", "p", "--store", "file"], { home, stdin: "sk-CANARY" });
     assert.equal(set.code, 0, set.stderr);
     if (change === "edited") {
       const path = `${home.agentcliHome}/providers.yaml`;
       await Deno.writeTextFile(path, (await entryOf(home)).replace(first.baseUrl, second.baseUrl));
     } else {
       const args = ["--base-url", second.baseUrl, "--api-key", "file", "--model", "fake", "--replace"];
-      assert.equal((await runProgram(["providers", "add", "p", ...args], { home })).code, 0);
+      assert.equal((await runInProcess(["providers", "add", "p", ...args], { home })).code, 0);
     }
-    const turn = await runProgram(["run", "hi", "--model", "p"], { home });
+    const turn = await runInProcess(["run", "hi", "--model", "p"], { home });
     assert.equal(turn.code, 5, turn.stderr);
     assert.match(turn.stderr, change === "edited" ? /another address/ : /holds no key/);
     assert.match(turn.stderr, /set-key p --store file/);
@@ -86,14 +87,14 @@ Deno.test("keys that are set at the same time are all kept", async () => {
   const block = { baseUrl: "http://127.0.0.1:9/v1" };
   await configure(home, Object.fromEntries(names.map((name) => [name, block])));
   const all = await Promise.all(names.map((name) => {
-    return runProgram(["providers", "set-key", name, "--store", "file"], { home, stdin: `key-of-${name}` });
+    return runInProcess(["providers", "set-key", name, "--store", "file"], { home, stdin: `key-of-${name}` });
   }));
   for (const done of all) assert.equal(done.code, 0, done.stderr);
   const { entries } = JSON.parse(await Deno.readTextFile(`${home.agentcliHome}/credentials.json`));
   assert.deepEqual(Object.keys(entries).sort(), names);
-  const list = await runProgram(["providers", "list", "--json"], { home });
+  const list = await runInProcess(["providers", "list", "--json"], { home });
   for (const { key } of JSON.parse(list.stdout).providers) assert.equal(key.source, "file");
-  const status = await runProgram(["doctor", "--json"], { home });
+  const status = await runInProcess(["doctor", "--json"], { home });
   const store = JSON.parse(status.stdout).checks.find((check: { id: string }) => check.id === "key_store");
   assert.equal(store.state, "ok", store.message);
 });
@@ -103,11 +104,11 @@ Deno.test("what cannot be a key is refused and not repeated, and nothing is stor
   await configure(home, { p: { baseUrl: "http://127.0.0.1:9/v1" } });
   const before = await entryOf(home);
   for (const stdin of ["", " \n", "sk-CANARY\nsecond", "sk-CANARY\u00e9", "sk-CANARY\x01"]) {
-    const done = await runProgram(["providers", "set-key", "p", "--store", "file"], { home, stdin });
+    const done = await runInProcess(["providers", "set-key", "p", "--store", "file"], { home, stdin });
     assert.equal(done.code, 2, done.stderr);
     assert.ok(!(done.stdout + done.stderr).includes("CANARY"));
   }
-  const argument = await runProgram(["providers", "set-key", "p", "sk-CANARY"], { home });
+  const argument = await runInProcess(["providers", "set-key", "p", "sk-CANARY"], { home });
   assert.equal(argument.code, 2);
   assert.equal(await entryOf(home), before);
   await assert.rejects(Deno.stat(`${home.agentcliHome}/credentials.json`), Deno.errors.NotFound);
@@ -117,13 +118,13 @@ Deno.test("without a bus a key is refused with the way out, and is in no file", 
   await using home = await temporaryHome();
   await configure(home, { p: { baseUrl: "http://127.0.0.1:9/v1" } });
   const before = await entryOf(home);
-  const done = await runProgram(["providers", "set-key", "p"], { home, stdin: "sk-CANARY", env: NO_BUS });
+  const done = await runInProcess(["providers", "set-key", "p"], { home, stdin: "sk-CANARY", env: NO_BUS });
   assert.equal(done.code, 3, done.stderr);
   assert.match(done.stderr, /--store file/);
   assert.equal(await entryOf(home), before);
   const key = { ...makeCanary("key"), value: "sk-CANARY" };
   await notBelow(home.root, key);
-  const json = await runProgram(["providers", "set-key", "p", "--json"], { home, stdin: "sk-CANARY", env: NO_BUS });
+  const json = await runInProcess(["providers", "set-key", "p", "--json"], { home, stdin: "sk-CANARY", env: NO_BUS });
   assert.equal(JSON.parse(json.stdout).error.code, "key_store_unusable");
 });
 
@@ -141,7 +142,7 @@ Deno.test("a bus that never answers costs less than five seconds", {
   try {
     const env = { DBUS_SESSION_BUS_ADDRESS: `unix:path=${place}/bus` };
     for (const args of [["providers", "set-key", "p"], ["run", "hi", "--model", "p"]]) {
-      const done = await runProgram(args, { home, stdin: "sk-CANARY", env });
+      const done = await runInProcess(args, { home, stdin: "sk-CANARY", env });
       assert.equal(done.code, args[0] === "run" ? 5 : 3, done.stderr);
       assert.match(done.stderr, /does not answer/);
       assert.ok(done.durationMs < 5000, `${args.join(" ")}: ${done.durationMs} ms`);
@@ -166,20 +167,20 @@ Deno.test(`a real keyring keeps the key, gives it back, and loses it with the pr
   const key = makeCanary("key");
   await configure(home, { p: { baseUrl: server.baseUrl } });
   for (const value of ["older", key.value]) {
-    const set = await runProgram(["providers", "set-key", "p"], { home, env, stdin: value });
+    const set = await runInProcess(["providers", "set-key", "p"], { home, env, stdin: value });
     assert.equal(set.code, 0, set.stderr);
     silent(set.stdout + set.stderr, key);
   }
   assert.match(await entryOf(home), /"api_key": "?keyring"?/);
-  const turn = await runProgram(["run", "hi", "--model", "p"], { home, env });
+  const turn = await runInProcess(["run", "hi", "--model", "p"], { home, env });
   assert.equal(turn.code, 0, turn.stderr);
   assert.equal(server.chats().at(-1)?.headers.get("authorization"), `Bearer ${key.value}`);
   assert.match(await bus.search(), /provider = p/);
   await notBelow(home.agentcliHome, key);
   await bus.lock();
-  const locked = await runProgram(["run", "hi", "--model", "p"], { home, env });
+  const locked = await runInProcess(["run", "hi", "--model", "p"], { home, env });
   assert.equal(locked.code, 5, locked.stderr);
-  const refused = await runProgram(["providers", "set-key", "p"], { home, env, stdin: "sk-CANARY" });
+  const refused = await runInProcess(["providers", "set-key", "p"], { home, env, stdin: "sk-CANARY" });
   assert.equal(refused.code, 3, refused.stderr);
   assert.ok(refused.durationMs < 5000 && locked.durationMs < 5000);
   assert.ok(!refused.stderr.includes("CANARY"));
@@ -192,13 +193,13 @@ Deno.test(`removing a provider removes its key from a real keyring${keyring.skip
   await using bus = await startBus(home);
   const { env } = bus;
   await configure(home, { p: { baseUrl: "http://127.0.0.1:9/v1" } });
-  const early = await runProgram(["providers", "set-key", "p"], { home, env, stdin: "sk-CANARY" });
+  const early = await runInProcess(["providers", "set-key", "p"], { home, env, stdin: "sk-CANARY" });
   assert.equal(early.code, 3, early.stderr);
   assert.match(early.stderr, /no keyring service runs/);
   await bus.startKeyring();
-  assert.equal((await runProgram(["providers", "set-key", "p"], { home, env, stdin: "sk-CANARY" })).code, 0);
+  assert.equal((await runInProcess(["providers", "set-key", "p"], { home, env, stdin: "sk-CANARY" })).code, 0);
   assert.match(await bus.search(), /provider = p/);
-  const removed = await runProgram(["providers", "remove", "p", "--yes"], { home, env });
+  const removed = await runInProcess(["providers", "remove", "p", "--yes"], { home, env });
   assert.equal(removed.code, 0, removed.stderr);
   assert.equal(await bus.search(), "");
 });

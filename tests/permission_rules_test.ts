@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { startFakeServer } from "./helpers/fake_server.ts";
 import { ask, say } from "./helpers/fake_steps.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 
 /** The results of the calls of one reply, in order. */
 async function resultsOf(
@@ -20,7 +21,7 @@ async function resultsOf(
     script: [ask(...calls), say("Done.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go", ...given.options], { home });
+  const done = await runInProcess(["run", "go", ...given.options], { home });
   const messages: { role: string; content: string }[] = server.chats()[1]?.json.messages ?? [];
   assert.ok(messages.length > 0, done.stderr);
   const results = messages.filter((message) => message.role === "tool").map((message) => message.content);
@@ -69,7 +70,7 @@ Deno.test("a file that a rule denies reading is not attached", async () => {
   await home.write("keys/k", "CANARY\n");
   await using server = startFakeServer({ script: [say("Hm.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go", "--file", "keys/k", "--disallowed-tools", "Read(keys)"], { home });
+  const done = await runInProcess(["run", "go", "--file", "keys/k", "--disallowed-tools", "Read(keys)"], { home });
   assert.equal(done.code, 6, done.stderr);
   assert.match(done.stderr, /cannot attach keys\/k: the rule Read\(keys\) denies reading it/);
   assert.equal(server.chats().length, 0);

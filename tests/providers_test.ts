@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { startFakeServer } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 Deno.test("an explicit engine is added, checked and listed as the seed describes", async () => {
   await using home = await temporaryHome();
   await using server = await startFakeServer({ script: [], models: ["served-model"] });
   const url = server.baseUrl;
-  const add = await runProgram(
+  const add = await runInProcess(
     [
       "providers",
       "add",
@@ -24,13 +25,13 @@ Deno.test("an explicit engine is added, checked and listed as the seed describes
     { home },
   );
   assert.deepEqual([add.code, add.stdout, add.stderr], [0, "added engine_e\n", ""]);
-  const validate = await runProgram(["providers", "validate"], { home });
+  const validate = await runInProcess(["providers", "validate"], { home });
   assert.equal(validate.code, 0);
   assert.equal(
     validate.stdout,
     `[OK ] engine_e\n  ok: API key resolved via local\n  ok: reachable (${url}/models)\n`,
   );
-  const list = await runProgram(["providers", "list"], { home });
+  const list = await runInProcess(["providers", "list"], { home });
   assert.match(list.stdout, /engine_e +http:\/\/127\.0\.0\.1:\d+\/v1  +local +local +served-model/);
 });
 
@@ -44,7 +45,7 @@ Deno.test("validate shows each provider in the order of the file and ends with 1
     studio_x: { baseUrl: gone.baseUrl, apiKey: "$STUDIO_X_KEY" },
     studio_f: { baseUrl: "http://localhost:8888/v1", apiKey: "$STUDIO_F_API_KEY", models: [] },
   });
-  const run = await runProgram(["providers", "validate"], { home });
+  const run = await runInProcess(["providers", "validate"], { home });
   assert.equal(run.code, 1);
   assert.equal(
     run.stdout,
@@ -59,10 +60,10 @@ Deno.test("validate shows each provider in the order of the file and ends with 1
   skip: STUDIO_F_API_KEY is not set
 `,
   );
-  const one = await runProgram(["providers", "validate", "runtime_a", "--json"], { home });
+  const one = await runInProcess(["providers", "validate", "runtime_a", "--json"], { home });
   const report = JSON.parse(one.stdout);
   assert.deepEqual([one.code, report.ok, report.providers.length, report.providers[0].state], [0, true, 1, "ok"]);
-  const unknown = await runProgram(["providers", "validate", "runtmie_a"], { home });
+  const unknown = await runInProcess(["providers", "validate", "runtmie_a"], { home });
   assert.equal(unknown.code, 3);
   assert.match(unknown.stderr, /did you mean runtime_a\?/);
 });
@@ -70,7 +71,7 @@ Deno.test("validate shows each provider in the order of the file and ends with 1
 Deno.test("no provider is no error", async () => {
   await using home = await temporaryHome();
   for (const verb of ["validate", "list"]) {
-    const run = await runProgram(["providers", verb], { home });
+    const run = await runInProcess(["providers", verb], { home });
     assert.deepEqual([run.code, run.stdout], [0, ""]);
     assert.match(run.stderr, /init-providers/);
   }
@@ -105,7 +106,7 @@ Deno.test("keys are never printed, whatever the verb and the server do", async (
     canary,
   ]];
   for (const verb of verbs) {
-    const run = await runProgram(["providers", ...verb], { home, env });
+    const run = await runInProcess(["providers", ...verb], { home, env });
     assert.doesNotMatch(run.stdout + run.stderr, /CANARY/, verb.join(" "));
   }
   assert(server.requests.some((request) => request.headers.get("authorization") === `Bearer ${canary}`));
@@ -114,11 +115,11 @@ Deno.test("keys are never printed, whatever the verb and the server do", async (
 Deno.test("an existing name is refused; replacing it never inherits the key", async () => {
   await using home = await temporaryHome();
   await configure(home, { a: { baseUrl: "http://localhost:1/v1", apiKey: "sk-CANARY" } });
-  const refused = await runProgram(["providers", "add", "a", "--base-url", "http://localhost:2/v1"], { home });
+  const refused = await runInProcess(["providers", "add", "a", "--base-url", "http://localhost:2/v1"], { home });
   assert.equal(refused.code, 3);
   assert.match(refused.stderr, /--replace/);
   const url = "https://host.invalid/v1";
-  const replaced = await runProgram(["providers", "add", "a", "--base-url", url, "--replace"], { home });
+  const replaced = await runInProcess(["providers", "add", "a", "--base-url", url, "--replace"], { home });
   assert.equal(replaced.stdout, "replaced a\n");
   const text = await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`);
   assert.doesNotMatch(text, /CANARY/);
@@ -128,7 +129,7 @@ Deno.test("an existing name is refused; replacing it never inherits the key", as
 Deno.test("a literal key is warned about; a variable and the placeholder are not", async () => {
   await using home = await temporaryHome();
   const add = (name: string, key: string) =>
-    runProgram(["providers", "add", name, "--base-url", "http://localhost:1/v1", "--api-key", key], { home });
+    runInProcess(["providers", "add", name, "--base-url", "http://localhost:1/v1", "--api-key", key], { home });
   assert.match((await add("literal", "sk-1")).stderr, /warning: .*\$NAME/);
   assert.equal((await add("variable", "$KEY")).stderr, "");
   assert.equal((await add("placeholder", "local")).stderr, "");
@@ -137,15 +138,15 @@ Deno.test("a literal key is warned about; a variable and the placeholder are not
 Deno.test("bad names and addresses are refused without repeating what may be secret", async () => {
   await using home = await temporaryHome();
   for (const name of ["A", "a:b", "-a", "a b", "", "x".repeat(65), "demo"]) {
-    const run = await runProgram(["providers", "add", "--base-url", "http://h/v1", "--", name], { home });
+    const run = await runInProcess(["providers", "add", "--base-url", "http://h/v1", "--", name], { home });
     assert.equal(run.code, 2, name);
   }
   for (const url of ["http://u:CANARY@h/v1", "ftp://h", "h:1/v1", "http://h/v1?key=CANARY"]) {
-    const run = await runProgram(["providers", "add", "a", "--base-url", url], { home });
+    const run = await runInProcess(["providers", "add", "a", "--base-url", url], { home });
     assert.equal(run.code, 2);
     assert.doesNotMatch(run.stderr, /CANARY/);
   }
-  const hint = await runProgram(["providers", "add", "a", "--base-url", "http://localhost:1"], { home });
+  const hint = await runInProcess(["providers", "add", "a", "--base-url", "http://localhost:1"], { home });
   assert.equal(hint.code, 0);
   assert.match(hint.stderr, /hint: .*\/v1/);
 });
@@ -153,7 +154,7 @@ Deno.test("bad names and addresses are refused without repeating what may be sec
 Deno.test("models are added, updated, listed and removed", async () => {
   await using home = await temporaryHome();
   await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x"] } });
-  const model = (...args: string[]) => runProgram(["providers", "model", ...args], { home });
+  const model = (...args: string[]) => runInProcess(["providers", "model", ...args], { home });
   const add = await model("add", "a", "qwen3:8b", "--role", "main", "--context-window", "32768", "--alias", "q");
   assert.equal(add.stdout, "added a:qwen3:8b\n");
   const update = await model("add", "a", "qwen3:8b", "--context-window", "65536");
@@ -176,7 +177,7 @@ Deno.test("models are added, updated, listed and removed", async () => {
 Deno.test("roles are set, listed and taken away; what is not configured is only warned about", async () => {
   await using home = await temporaryHome();
   await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x:1"] } });
-  const role = (...args: string[]) => runProgram(["providers", "role", ...args], { home });
+  const role = (...args: string[]) => runInProcess(["providers", "role", ...args], { home });
   const set = await role("set", "compact", "a:x:1");
   assert.deepEqual([set.stdout, set.stderr], ["compact: (not set) → a:x:1\n", ""]);
   assert.match((await role("set", "subagent", "b:y")).stderr, /warning: the provider b is not configured/);
@@ -192,20 +193,20 @@ Deno.test("removing a provider needs a yes, and says which settings still name i
     default_provider: "a",
     roles: { main: "a:fake" },
   });
-  const asked = await runProgram(["providers", "remove", "a"], { home });
+  const asked = await runInProcess(["providers", "remove", "a"], { home });
   assert.equal(asked.code, 2);
-  const removed = await runProgram(["providers", "remove", "a", "--yes"], { home });
+  const removed = await runInProcess(["providers", "remove", "a", "--yes"], { home });
   assert.equal(removed.stdout, "removed a\n");
   assert.match(removed.stderr, /default_provider still names a/);
   assert.match(removed.stderr, /roles\.main still names a/);
-  assert.equal((await runProgram(["providers", "remove", "a", "--yes"], { home })).code, 3);
+  assert.equal((await runInProcess(["providers", "remove", "a", "--yes"], { home })).code, 3);
 });
 
 Deno.test("local or remote is what the boundary of the project says", async () => {
   await using home = await temporaryHome();
   await configure(home, { near: { baseUrl: "http://localhost:1/v1" }, far: { baseUrl: "http://127.0.0.2:1/v1" } });
   const places = async () => {
-    const run = await runProgram(["providers", "list", "--json"], { home });
+    const run = await runInProcess(["providers", "list", "--json"], { home });
     return JSON.parse(run.stdout).providers.map((provider: { local: boolean }) => provider.local);
   };
   assert.deepEqual(await places(), [true, false]);
@@ -217,7 +218,7 @@ Deno.test("what a file holds reaches the terminal without control characters", a
   await using home = await temporaryHome();
   await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x\x1b]0;title\x07\u202e"] } });
   for (const verb of [["list"], ["list", "--json"], ["model", "list"]]) {
-    const run = await runProgram(["providers", ...verb], { home });
+    const run = await runInProcess(["providers", ...verb], { home });
     // deno-lint-ignore no-control-regex -- this is what is looked for
     assert.doesNotMatch(run.stdout + run.stderr, /[\x00-\x09\x0b-\x1f\u202e]/);
   }
@@ -227,7 +228,7 @@ Deno.test("an address that goes on to what is asked there is told when it is add
   await using home = await temporaryHome();
   for (const [at, path] of ["/v1/chat/completions", "/v1/models", "/v1", ""].entries()) {
     const args = ["providers", "add", `p${at}`, "--base-url", `http://localhost:1${path}`, "--api-key", "local"];
-    const added = await runProgram(args, { home });
+    const added = await runInProcess(args, { home });
     assert.equal(added.code, 0, added.stderr);
     const told = [/ends before \/chat\/completions,/, /ends before \/models,/, /^$/, /has no \/v1/][at] ?? /never/;
     assert.match(added.stderr, told);
@@ -236,9 +237,9 @@ Deno.test("an address that goes on to what is asked there is told when it is add
 
 Deno.test("the built-in demo is listed like another, and told apart where something is changed or checked", async () => {
   await using home = await temporaryHome();
-  const listed = await runProgram(["providers", "model", "list", "demo", "--json"], { home });
+  const listed = await runInProcess(["providers", "model", "list", "demo", "--json"], { home });
   assert.deepEqual(JSON.parse(listed.stdout).models.map(({ id }: { id: string }) => id), ["demo"]);
-  const checked = await runProgram(["providers", "validate", "demo"], { home });
+  const checked = await runInProcess(["providers", "validate", "demo"], { home });
   assert.equal(checked.code, 3);
   assert.match(checked.stderr, /demo is built in: .*to check\n.*--model demo/);
 });

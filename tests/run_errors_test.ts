@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { always, ask, html, refuse, say, startFakeServer, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 
 Deno.test("without any configuration run says what to run first", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 3);
   assert.match(done.stderr, /init-providers/);
   assert.equal(done.stdout, "");
@@ -14,10 +15,10 @@ Deno.test("unknown providers and models are exit 3 with what was meant", async (
   await using home = await temporaryHome();
   await using server = startFakeServer({ models: ["coder:7b"] });
   await configure(home, { local_one: { baseUrl: server.baseUrl, models: ["coder:7b"] } });
-  const provider = await runProgram(["run", "hi", "--model", "local_on"], { home });
+  const provider = await runInProcess(["run", "hi", "--model", "local_on"], { home });
   assert.equal(provider.code, 3);
   assert.match(provider.stderr, /local_one/);
-  const model = await runProgram(["run", "hi", "--model", "local_one:codr:7b"], { home });
+  const model = await runInProcess(["run", "hi", "--model", "local_one:codr:7b"], { home });
   assert.equal(model.code, 3);
   assert.match(model.stderr, /coder:7b/);
 });
@@ -27,7 +28,7 @@ Deno.test("an empty prompt is exit 2", async () => {
   await using server = startFakeServer();
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   for (const [args, stdin] of [[["run", ""], ""], [["run"], "  \n"], [["run", "-"], ""]] as const) {
-    assert.equal((await runProgram(args, { home, stdin })).code, 2);
+    assert.equal((await runInProcess(args, { home, stdin })).code, 2);
   }
   assert.equal(server.connectionCount(), 0);
 });
@@ -38,7 +39,7 @@ Deno.test("a dead server is named with its address, the reason and what to try",
   const { port } = listener.addr as Deno.NetAddr;
   listener.close();
   await configure(home, { loc: { baseUrl: `http://localhost:${port}/v1` } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 4);
   assert.match(done.stderr, new RegExp(`loc.*http://localhost:${port}/v1.*refused`));
   assert.match(done.stderr, /curl/);
@@ -49,7 +50,7 @@ Deno.test("a refused key is exit 5 and says where the key came from, never the k
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: always401() });
   await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "$MY_KEY" } });
-  const done = await runProgram(["run", "hi"], { home, env: { MY_KEY: "sk-very-secret-value" } });
+  const done = await runInProcess(["run", "hi"], { home, env: { MY_KEY: "sk-very-secret-value" } });
   assert.equal(done.code, 5);
   assert.match(done.stderr, /MY_KEY/);
   assert.doesNotMatch(done.stdout + done.stderr, /sk-very-secret/);
@@ -62,7 +63,7 @@ Deno.test("a refused literal key is told by the file it stands in", async () => 
   await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "sk-very-secret-value" } });
   // The second run reads the parsed copy.
   for (let count = 0; count < 2; count++) {
-    const done = await runProgram(["run", "hi"], { home });
+    const done = await runInProcess(["run", "hi"], { home });
     assert.equal(done.code, 5);
     assert.ok(done.stderr.includes(`literal in ${home.agentcliHome}/providers.yaml`), done.stderr);
     assert.doesNotMatch(done.stdout + done.stderr, /sk-very-secret/);
@@ -80,7 +81,7 @@ Deno.test("a peer that does not speak HTTP is told as that", async () => {
     }
   })();
   await configure(home, { loc: { baseUrl: `http://127.0.0.1:${listener.addr.port}/v1` } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 4);
   assert.match(done.stderr, /what answers there does not speak HTTP/);
   listener.close();
@@ -95,7 +96,7 @@ Deno.test("a key variable that is not set is exit 5 and named", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer();
   await configure(home, { loc: { baseUrl: server.baseUrl, apiKey: "$UNSET_KEY" } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 5);
   assert.match(done.stderr, /UNSET_KEY/);
   assert.equal(server.connectionCount(), 0);
@@ -108,7 +109,7 @@ Deno.test("a broken providers.yaml is exit 3 with line and key, without its text
   const path = `${home.agentcliHome}/providers.yaml`;
   for (const broken of [text, "providers: {a: [sk-hidden-thing\nversion"]) {
     await Deno.writeTextFile(path, broken);
-    const done = await runProgram(["run", "hi"], { home });
+    const done = await runInProcess(["run", "hi"], { home });
     assert.equal(done.code, 3);
     assert.match(done.stderr, /providers\.yaml:\d+/);
     assert.doesNotMatch(done.stderr, /sk-hidden/);
@@ -129,7 +130,7 @@ Deno.test("garbage, half a stream, HTML and nothing are failures that say so, ne
   for (const [name, step] of Object.entries(steps)) {
     await using server = startFakeServer({ script: [always(step)] });
     await configure(home, { loc: { baseUrl: server.baseUrl } });
-    const done = await runProgram(["run", "hi"], { home });
+    const done = await runInProcess(["run", "hi"], { home });
     assert.notEqual(done.code, 0, name);
     assert.ok([1, 4].includes(done.code), `${name}: exit ${done.code}\n${done.stderr}`);
     assert.match(done.stderr, /agentcli: .+\n {2}.+/, name);
@@ -154,7 +155,7 @@ Deno.test("wrong calls are told to the model and the turn goes on", async () => 
   ];
   await using server = startFakeServer({ script: [ask(...calls), say("Sorry.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 0, done.stderr);
   const results: string[] = server.chats()[1]?.json.messages.slice(3).map((message: { content: string }) =>
     message.content
@@ -174,7 +175,7 @@ Deno.test("what nobody can allow is denied, the turn goes on, and the end is exi
     script: [ask(want("write", { path: "new.txt", content: "x" })), say("I could not write.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "write"], { home });
+  const done = await runInProcess(["run", "write"], { home });
   assert.equal(done.code, 6);
   assert.equal(done.stdout, "I could not write.\n");
   await assert.rejects(home.read("new.txt"));
@@ -193,7 +194,7 @@ Deno.test("a permission mode, a rule on the line and a rule in the configuration
       script: [ask(want("write", { path: "new.txt", content: "x\n" })), say("Written.")],
     });
     await configure(home, { loc: { baseUrl: server.baseUrl } }, settings);
-    const done = await runProgram(["run", "write", ...args], { home });
+    const done = await runInProcess(["run", "write", ...args], { home });
     assert.equal(done.code, 0, done.stderr);
     assert.equal(await home.read("new.txt"), "x\n");
   }
@@ -213,7 +214,7 @@ Deno.test("in plan mode nothing but reading runs, whatever is allowed", async ()
     ],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "x", "--permission-mode", "plan", "--allowed-tools", "Write,Bash"], { home });
+  const done = await runInProcess(["run", "x", "--permission-mode", "plan", "--allowed-tools", "Write,Bash"], { home });
   const results = server.chats()[1]?.json.messages.slice(3);
   assert.match(results[0].content, /alpha/);
   assert.match(results[1].content, /plan/);
@@ -230,12 +231,12 @@ Deno.test("what was missing is named with a mode that gives it", async () => {
     script: [ask(change), say("No."), ask(change, shell), say("No."), ask(shell), say("Ran."), say("Never.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const hint = async () => JSON.parse((await runProgram(["run", "x", "--json"], { home })).stdout).hint;
+  const hint = async () => JSON.parse((await runInProcess(["run", "x", "--json"], { home })).stdout).hint;
   assert.equal(await hint(), "allow it: --allowed-tools Write, or --permission-mode acceptEdits");
   assert.equal(await hint(), "allow it: --allowed-tools Write,Bash, or --permission-mode bypassPermissions");
-  const failed = await runProgram(["run", "x", "--allowed-tools", "Bash"], { home });
+  const failed = await runInProcess(["run", "x", "--allowed-tools", "Bash"], { home });
   assert.match(failed.stderr, /^ {2}Bash failed: exit code 3$/m);
-  const asked = await runProgram(["run", "x", "--permission-prompt-tool", "stdio"], { home });
+  const asked = await runInProcess(["run", "x", "--permission-prompt-tool", "stdio"], { home });
   assert.equal(asked.code, 2);
   assert.match(asked.stderr, /--permission-prompt-tool needs --input-format stream-json/);
 });
@@ -248,12 +249,12 @@ Deno.test("a protected file is refused to a remote provider with its rule, and a
   await using remote = startFakeServer({ host: "127.0.0.2", script });
   await using local = startFakeServer({ script });
   await configure(home, { rem: { baseUrl: remote.baseUrl }, loc: { baseUrl: local.baseUrl } });
-  const refused = await runProgram(["run", "x", "--model", "rem"], { home });
+  const refused = await runInProcess(["run", "x", "--model", "rem"], { home });
   assert.equal(refused.code, 0, refused.stderr);
   assert.match(remote.chats()[1]?.text ?? "", /\.agentclisecret:1 no-cloud: \.env/);
   assert.doesNotMatch(remote.chats()[1]?.text ?? "", /local-endpoint/, "how to loosen a rule is not for the model");
   assert.doesNotMatch(remote.chats()[1]?.text ?? "", /CNRY_value/);
-  const read = await runProgram(["run", "x", "--model", "loc", "--output-format", "json"], { home });
+  const read = await runInProcess(["run", "x", "--model", "loc", "--output-format", "json"], { home });
   assert.equal(read.code, 0, read.stderr);
   assert.match(local.chats()[1]?.text ?? "", /CNRY_value/);
   assert.equal(JSON.parse(read.stdout).label, "no-cloud");
@@ -277,12 +278,12 @@ Deno.test("what cannot be attached or piped in is told to a person, with what to
       ["nope.txt", 2, /does not exist\n.*working directory/],
     ] as const
   ) {
-    const done = await runProgram(["run", "x", "--file", file], { home });
+    const done = await runInProcess(["run", "x", "--file", file], { home });
     assert.equal(done.code, code, done.stderr);
     assert.match(done.stderr, told);
     assert.doesNotMatch(done.stderr, /tell the user|go on without/i);
   }
-  const piped = await runProgram(["run", "x"], { home, stdin: "one\0two" });
+  const piped = await runInProcess(["run", "x"], { home, stdin: "one\0two" });
   assert.equal(piped.code, 2, piped.stderr);
   assert.match(piped.stderr, /holds NUL bytes\n.*pipe text in/);
   assert.equal(remote.chats().length, 0);
@@ -295,26 +296,26 @@ Deno.test("a model that loads is told of once, one that is not there with how to
     script: [loading, loading, loading, say("Ready."), refuse(404, 'model "fake" not found, try pulling it first')],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
-  const waited = await runProgram(["run", "x"], { home });
+  const waited = await runInProcess(["run", "x"], { home });
   assert.equal(waited.stdout, "Ready.\n");
   assert.deepEqual(waited.stderr.match(/^.*loading.*$/gm), [
     "  loc is still loading the model (HTTP 503); asked again until it is ready",
   ]);
-  const missing = await runProgram(["run", "x"], { home });
+  const missing = await runInProcess(["run", "x"], { home });
   assert.match(missing.stderr, /^ {2}fetch it first: ollama pull fake; or see what it serves: curl /m);
 });
 
 Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {
   await using home = await temporaryHome();
   const servers = ["--mcp-config", '{"mcpServers":{"files":{"command":"npx"}}}', "--mcp-config", "more.json"];
-  const plain = await runProgram(["run", "hi", "--model", "demo", ...servers], { home });
+  const plain = await runInProcess(["run", "hi", "--model", "demo", ...servers], { home });
   assert.equal(plain.code, 0, plain.stderr);
   assert.match(plain.stderr, /^agentcli: not used: files, more\.json; of MCP servers only/m);
-  const events = await runProgram(["run", "hi", "--model", "demo", ...servers, "--output-format", "stream-json"], {
+  const events = await runInProcess(["run", "hi", "--model", "demo", ...servers, "--output-format", "stream-json"], {
     home,
   });
   const failed = ["files", "more.json"].map((name) => ({ name, status: "failed" }));
   assert.deepEqual(JSON.parse(events.stdout.split("\n")[0] ?? "").mcp_servers, failed);
-  const without = await runProgram(["run", "hi", "--model", "demo"], { home });
+  const without = await runInProcess(["run", "hi", "--model", "demo"], { home });
   assert.doesNotMatch(without.stderr, /MCP/);
 });

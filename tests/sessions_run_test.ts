@@ -3,12 +3,13 @@ import { openHome } from "../src/platform/home.ts";
 import { openUndoStore } from "../src/session/undo.ts";
 import { STREAM } from "./helpers/client.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const ID = "11111111-2222-4333-8444-555555555555";
 
 async function results(args: readonly string[], home: TemporaryHome) {
-  const done = await runProgram(["run", ...args, "--output-format", "json"], { home });
+  const done = await runInProcess(["run", ...args, "--output-format", "json"], { home });
   if (done.stdout === "") throw new Error(`no result (exit ${done.code}): ${done.stderr}`);
   return { done, result: JSON.parse(done.stdout) };
 }
@@ -45,7 +46,7 @@ Deno.test("a session of the demo goes on without a word about its model, while n
   const next = await results(["and now", "--continue"], home);
   assert.equal(next.done.code, 0, next.done.stderr);
   assert.equal(next.result.session_id, first.result.session_id);
-  assert.equal((await runProgram(["run", "and now"], { home })).code, 3);
+  assert.equal((await runInProcess(["run", "and now"], { home })).code, 3);
 });
 
 Deno.test("a session goes on at its own provider, also where two have its model or none has it configured", async () => {
@@ -65,7 +66,7 @@ Deno.test("a session goes on at its own provider, also where two have its model 
     assert.equal(two.chats()[2 * at + 1]?.json.model, model);
   }
   assert.equal(one.chats().length, 0);
-  const listed = JSON.parse((await runProgram(["sessions", "list", "--json"], { home })).stdout).sessions;
+  const listed = JSON.parse((await runInProcess(["sessions", "list", "--json"], { home })).stdout).sessions;
   assert.deepEqual(listed.map(({ provider }: { provider: string }) => provider), ["two", "two"]);
 });
 
@@ -150,7 +151,7 @@ Deno.test("events of a session that could not be opened name no id but one that 
   for (const [args, code, id] of cases) {
     for (const format of [["--output-format", "json"], ["--output-format", "stream-json"], STREAM]) {
       const words = format === STREAM ? [] : ["x"];
-      const done = await runProgram(["run", ...words, ...anywhere, ...args, ...format], { home, stdin: prompt });
+      const done = await runInProcess(["run", ...words, ...anywhere, ...args, ...format], { home, stdin: prompt });
       assert.equal(done.code, code, `${args} ${format} ${done.stderr}`);
       const lines = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
       assert.equal(lines.at(-1).type, "result");

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { manualClock } from "./helpers/manual_clock.ts";
-import { runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 import { answer, CONTEXT, OTHER_SESSION, SESSION, transcriptOptions, userItem } from "./helpers/transcripts.ts";
 import { openHome } from "../src/platform/home.ts";
 import type { SessionItem } from "../src/session/item.ts";
@@ -37,19 +38,19 @@ Deno.test("sessions list shows this project's sessions, and all with --all", asy
   await using home = await temporaryHome();
   await store(home, [userItem("Fix \x1b[31mthe\nbug"), answer("Done")]);
   await store(home, [userItem("Other")], { sessionId: OTHER_SESSION, projectRoot: `${home.root}/deleted` });
-  const listed = await runProgram(["sessions", "list"], { home });
+  const listed = await runInProcess(["sessions", "list"], { home });
   assert.equal(listed.code, 0, listed.stderr);
   assert.match(listed.stdout, new RegExp(`${SESSION}.*1 .*fake.*open.*Fix \\\\x1b\\[31mthe bug\n`));
   assert.ok(!listed.stdout.includes(OTHER_SESSION) && !listed.stdout.includes("\x1b"));
-  const all = await runProgram(["sessions", "list", "--all"], { home });
+  const all = await runInProcess(["sessions", "list", "--all"], { home });
   assert.match(all.stdout, new RegExp(`${OTHER_SESSION}.*deleted \\(gone\\)`));
-  const json = JSON.parse((await runProgram(["sessions", "list", "--json"], { home })).stdout);
+  const json = JSON.parse((await runInProcess(["sessions", "list", "--json"], { home })).stdout);
   assert.deepEqual(json.sessions.map((session: { id: string }) => session.id), [SESSION]);
 });
 
 Deno.test("sessions list without any says so and creates nothing", async () => {
   await using home = await temporaryHome();
-  const listed = await runProgram(["sessions", "list"], { home });
+  const listed = await runInProcess(["sessions", "list"], { home });
   assert.equal(listed.code, 0);
   assert.equal(listed.stdout, "");
   assert.match(listed.stderr, /no sessions of this project/);
@@ -59,11 +60,11 @@ Deno.test("sessions list without any says so and creates nothing", async () => {
 Deno.test("sessions show and export take the beginning of an id, and never hold protected content", async () => {
   await using home = await temporaryHome();
   await store(home, [userItem("Question"), answer("Answer"), { ...answer("CANARY"), label: "no-cloud" }]);
-  const shown = await runProgram(["sessions", "show", "1111"], { home });
+  const shown = await runInProcess(["sessions", "show", "1111"], { home });
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stdout, /## User\n\nQuestion\n\n## Assistant\n\nAnswer\n/);
   assert.match(shown.stdout, /withheld/);
-  const exported = await runProgram(["sessions", "export", "latest", "--format", "json"], { home });
+  const exported = await runInProcess(["sessions", "export", "latest", "--format", "json"], { home });
   assert.equal(JSON.parse(exported.stdout).items.length, 3);
   assert.ok(!`${shown.stdout}${exported.stdout}`.includes("CANARY"));
 });
@@ -72,14 +73,14 @@ Deno.test("sessions export writes a file for the owner alone, and replaces one o
   await using home = await temporaryHome();
   await store(home, [userItem("Question")]);
   const args = ["sessions", "export", SESSION, "--output", "out.md"];
-  assert.equal((await runProgram(args, { home })).code, 0);
+  assert.equal((await runInProcess(args, { home })).code, 0);
   assert.match(await home.read("out.md"), /Question/);
   assert.equal(((await Deno.stat(`${home.project}/out.md`)).mode ?? 0) & 0o777, 0o600);
-  const again = await runProgram(args, { home });
+  const again = await runInProcess(args, { home });
   assert.equal(again.code, 2);
   assert.match(again.stderr, /exists already/);
-  assert.equal((await runProgram([...args, "--yes"], { home })).code, 0);
-  const directory = await runProgram(["sessions", "export", SESSION, "--output", "d/"], { home });
+  assert.equal((await runInProcess([...args, "--yes"], { home })).code, 0);
+  const directory = await runInProcess(["sessions", "export", SESSION, "--output", "d/"], { home });
   assert.equal(directory.code, 2);
   assert.match(directory.stderr, /d\/ is a directory\n.*name a file in it/);
 });
@@ -87,7 +88,7 @@ Deno.test("sessions export writes a file for the owner alone, and replaces one o
 Deno.test("an unknown session is exit 3 with what is near", async () => {
   await using home = await temporaryHome();
   await store(home, [userItem("Question")]);
-  const unknown = await runProgram(["sessions", "show", SESSION.replace("1111", "1112")], { home });
+  const unknown = await runInProcess(["sessions", "show", SESSION.replace("1111", "1112")], { home });
   assert.equal(unknown.code, 3);
   assert.match(unknown.stderr, new RegExp(`did you mean ${SESSION}`));
 });
@@ -95,14 +96,14 @@ Deno.test("an unknown session is exit 3 with what is near", async () => {
 Deno.test("sessions delete asks first; with --yes the session is gone; one in use stays", async () => {
   await using home = await temporaryHome();
   const writing = await start(home, [userItem("Question")], {});
-  const unasked = await runProgram(["sessions", "delete", SESSION], { home });
+  const unasked = await runInProcess(["sessions", "delete", SESSION], { home });
   assert.equal(unasked.code, 2);
   assert.match(unasked.stderr, /--yes/);
-  const inUse = await runProgram(["sessions", "delete", SESSION, "--yes"], { home });
+  const inUse = await runInProcess(["sessions", "delete", SESSION, "--yes"], { home });
   assert.equal(inUse.code, 3);
   assert.match(inUse.stderr, /in use by another process/);
   await writing.close();
-  const deleted = await runProgram(["sessions", "delete", SESSION, "--yes", "--json"], { home });
+  const deleted = await runInProcess(["sessions", "delete", SESSION, "--yes", "--json"], { home });
   assert.deepEqual(JSON.parse(deleted.stdout), { id: SESSION, change: "deleted" });
   await assert.rejects(Deno.stat(writing.file), Deno.errors.NotFound);
 });
@@ -113,13 +114,13 @@ Deno.test("sessions prune deletes what is older, and only that", async () => {
   await store(home, [userItem("New")], { sessionId: OTHER_SESSION });
   const monthAgo = new Date(Date.now() - 31 * 24 * 60 * 60 * 1000);
   await Deno.utime(old, monthAgo, monthAgo);
-  assert.equal((await runProgram(["sessions", "prune"], { home })).code, 2);
-  assert.equal((await runProgram(["sessions", "prune", "--older-than", "30"], { home })).code, 2);
-  const pruned = await runProgram(["sessions", "prune", "--older-than", "30", "--yes", "--json"], { home });
+  assert.equal((await runInProcess(["sessions", "prune"], { home })).code, 2);
+  assert.equal((await runInProcess(["sessions", "prune", "--older-than", "30"], { home })).code, 2);
+  const pruned = await runInProcess(["sessions", "prune", "--older-than", "30", "--yes", "--json"], { home });
   assert.deepEqual(JSON.parse(pruned.stdout), { deleted: [SESSION] });
-  const none = await runProgram(["sessions", "prune", "--older-than", "30"], { home });
+  const none = await runInProcess(["sessions", "prune", "--older-than", "30"], { home });
   assert.deepEqual([none.code, none.stdout], [0, ""]);
   assert.equal(none.stderr, "no session was last written over 30 days ago\n");
-  const left = JSON.parse((await runProgram(["sessions", "list", "--json"], { home })).stdout);
+  const left = JSON.parse((await runInProcess(["sessions", "list", "--json"], { home })).stdout);
   assert.deepEqual(left.sessions.map((session: { id: string }) => session.id), [OTHER_SESSION]);
 });

@@ -1,7 +1,8 @@
 /** Servers whose chat template cannot show all that a request may hold: found out, once, and kept to. */
 import assert from "node:assert/strict";
 import { ask, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 // deno-lint-ignore no-explicit-any -- bodies of requests, as they came
 type Body = any;
@@ -54,14 +55,14 @@ Deno.test("a template that refuses parallel calls in the history gets one call a
     script: ({ json }) => hasParallelCalls(json) ? SINGLE_CALLS : readsBoth(json),
   });
   await using home = await homeWith(server.baseUrl);
-  const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+  const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, "alpha and beta\n");
   assert.match(done.stderr, /single tool-calls[^]*sent again with one call a message/);
   assert.deepEqual(server.chats().map(({ json }) => callCounts(json)), [[0, 0], [0, 0, 2, 0, 0], [0, 0, 1, 0, 1, 0]]);
   const before = server.chats().length;
   for (const more of [[], ["--continue"]]) {
-    const next = await runProgram(["run", "once more", ...more], { home });
+    const next = await runInProcess(["run", "once more", ...more], { home });
     assert.equal(next.code, 0, next.stderr);
     assert.doesNotMatch(next.stderr, /sent again/);
   }
@@ -77,11 +78,11 @@ Deno.test("a stored session with parallel calls goes on with a server whose temp
   });
   // Calls as such are configured: how many of them a message holds is found out all the same.
   await using home = await homeWith(server.baseUrl, { tool_calls: "native" });
-  assert.equal((await runProgram(["run", "read a.txt and b.txt"], { home })).code, 0);
+  assert.equal((await runInProcess(["run", "read a.txt and b.txt"], { home })).code, 0);
   refuses = true;
   const before = server.chats().length;
   for (const prompt of ["and now?", "and then?"]) {
-    const done = await runProgram(["run", "--continue", prompt], { home });
+    const done = await runInProcess(["run", "--continue", prompt], { home });
     assert.equal(done.code, 0, done.stderr);
   }
   assert.deepEqual(server.chats().slice(before).map(({ json }) => hasParallelCalls(json)), [true, false, false]);
@@ -93,7 +94,7 @@ Deno.test("a template that fails on the tools gets them as text; what fails in e
     script: ({ json }) => json.tools !== undefined || isBroken ? NO_PARSER : readsBoth(json),
   });
   await using home = await homeWith(server.baseUrl);
-  const broken = await runProgram(["run", "read a.txt and b.txt", "--json"], { home });
+  const broken = await runInProcess(["run", "read a.txt and b.txt", "--json"], { home });
   assert.notEqual(broken.code, 0);
   const { error_code: code, errors, hint } = JSON.parse(broken.stdout);
   assert.equal(code, "provider_error");
@@ -102,7 +103,7 @@ Deno.test("a template that fails on the tools gets them as text; what fails in e
   isBroken = false;
   const before = server.chats().length;
   for (const _ of [1, 2]) {
-    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
     assert.equal(done.stdout, "alpha and beta\n", done.stderr);
   }
   const chats = server.chats().slice(before).map(({ json }) => json);
@@ -126,14 +127,14 @@ Deno.test("a template that knows no system message gets its words with the first
   });
   await using home = await homeWith(server.baseUrl, { context_window: 8192 });
   for (const name of ["alpha", "beta"]) await home.write(`${name[0]}.txt`, `${name}\n`.repeat(800));
-  const done = await runProgram(["chat"], { home, stdin: "read a.txt and b.txt\nwell\n/compact\nand now?\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "read a.txt and b.txt\nwell\n/compact\nand now?\n" });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stdout, /alpha and beta/);
   assert.ok(
     server.chats().some(({ json }) => /You keep the notes[^]*Write the summary/.test(json.messages[0].content)),
   );
   const before = server.chats().length;
-  const next = await runProgram(["run", "read a.txt and b.txt"], { home });
+  const next = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(next.stdout, "alpha and beta\n", next.stderr);
   const bodies = server.chats().slice(before).map(({ json }) => json);
   assert.equal(bodies.length, 2);
@@ -150,10 +151,10 @@ Deno.test("words of a template inside another failure change nothing for the nex
     },
   });
   await using home = await homeWith(server.baseUrl);
-  const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+  const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(done.code, 5, done.stderr);
   assert.ok(failed);
-  const next = await runProgram(["run", "read a.txt and b.txt"], { home });
+  const next = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(next.stdout, "alpha and beta\n", next.stderr);
   assert.ok(hasParallelCalls(server.chats().at(-1)?.json));
 });
@@ -181,10 +182,10 @@ Deno.test("tools that a template would drop without a word are described in the 
     script: ({ json }) => json.tools === undefined ? readsBoth(json) : { kind: "silence" },
   });
   await using home = await homeWith(server.baseUrl);
-  const first = await runProgram(["run", "read a.txt and b.txt"], { home });
+  const first = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(first.stdout, "alpha and beta\n", first.stderr);
   assert.match(first.stderr, /template of fake on loc leaves tools out; sent again with the tools described/);
-  const second = await runProgram(["run", "read a.txt and b.txt"], { home });
+  const second = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(second.stdout, "alpha and beta\n", second.stderr);
   const bodies = server.chats().map(({ json }) => json);
   assert.deepEqual(bodies.map((body) => body.tools !== undefined), [true, false, false, false, false]);
@@ -208,7 +209,7 @@ Deno.test("another template on the same server is found out by the next session"
   await using home = await homeWith(server.baseUrl);
   const runs = async () => {
     const before = server.chats().length;
-    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
     assert.equal(done.stdout, "alpha and beta\n", done.stderr);
     return server.chats().slice(before).map(({ json }) => json.tools !== undefined);
   };
@@ -228,7 +229,7 @@ Deno.test("what a template refused stays known, whatever the server tells of it"
   await using home = await homeWith(server.baseUrl);
   for (const requests of [3, 2, 2]) {
     const before = server.chats().length;
-    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
     assert.equal(done.stdout, "alpha and beta\n", done.stderr);
     assert.equal(server.chats().length - before, requests);
   }
@@ -244,11 +245,11 @@ Deno.test("what a template drops of parallel calls is not sent together, also in
     },
   });
   await using home = await homeWith(server.baseUrl);
-  assert.equal((await runProgram(["run", "read a.txt and b.txt"], { home })).code, 0);
+  assert.equal((await runInProcess(["run", "read a.txt and b.txt"], { home })).code, 0);
   name = "llama.cpp";
   const counted = async (...args: string[]) => {
     const before = server.chats().length;
-    const done = await runProgram(["run", "read a.txt and b.txt", ...args], { home });
+    const done = await runInProcess(["run", "read a.txt and b.txt", ...args], { home });
     assert.equal(done.stdout, "alpha and beta\n", done.stderr);
     return server.chats().slice(before).map(({ json }) => Math.max(...callCounts(json)));
   };
@@ -269,7 +270,7 @@ Deno.test("a template is asked about once a session, and what is configured stan
   ) {
     await using server = startFakeServer({ ...llama(can), script: ({ json }) => readsBoth(json) });
     await using home = await homeWith(server.baseUrl, model);
-    const done = await runProgram(["run", "read a.txt and b.txt"], { home });
+    const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
     assert.equal(done.stdout, "alpha and beta\n", done.stderr);
     assert.equal(server.requests.length, 2 + asked);
     assert.deepEqual(server.chats().map(({ json }) => json.tools !== undefined), [asked === 1, asked === 1]);

@@ -116,6 +116,7 @@ export function denoIo(): Io {
     os: Deno.build.os === "windows" ? "windows" : Deno.build.os === "darwin" ? "darwin" : "linux",
     onSignal,
     onResize,
+    ownProcess: true,
   };
 }
 

@@ -50,6 +50,8 @@ export interface Io {
   os: "linux" | "darwin" | "windows";
   /** Calls `listener` at each of the signals until the returned function is called. */
   onSignal(listener: (signal: StopSignal) => void): () => void;
+  /** The process is the program's alone: no other thread of it minds its working directory. Absent: it may not be. */
+  ownProcess?: boolean;
   /** Calls `listener` when the terminal was resized, until the returned function is called; absent where none tells. */
   onResize?(listener: () => void): () => void;
 }

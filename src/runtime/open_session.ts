@@ -152,7 +152,7 @@ async function startStore(
 
 async function openProject(
   { addDir }: SessionOptions,
-  { cwd }: Host,
+  { cwd, io }: Host,
   { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, markers, records } = project;
@@ -166,7 +166,7 @@ async function openProject(
     markers,
     records,
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
-    ownProcess: true,
+    ownProcess: io.ownProcess ?? false,
   });
 }
 

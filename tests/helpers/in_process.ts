@@ -7,9 +7,12 @@ import { denoIo } from "../../src/platform/deno_io.ts";
 import type { Io, Output } from "../../src/platform/io.ts";
 import { environmentOf, type Finished, type RunOptions, runProgram } from "./program.ts";
 
-/** Runs the program to its end, as `runProgram` does; of another form of it (`AGENTCLI_BIN`) a child is started. */
+/**
+ * Runs the program to its end, as `runProgram` does. A child is started for another form of it (`AGENTCLI_BIN`), and where
+ * Deno is to permit less.
+ */
 export async function runInProcess(args: readonly string[], options: RunOptions): Promise<Finished> {
-  if (Deno.env.get("AGENTCLI_BIN")) return await runProgram(args, options);
+  if (Deno.env.get("AGENTCLI_BIN") || options.permissions !== undefined) return await runProgram(args, options);
   const started = performance.now();
   const environment = environmentOf(options);
   const written = { stdout: "", stderr: "" };
