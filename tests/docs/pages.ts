@@ -66,6 +66,7 @@ export const PAGES: Record<string, PageSetting> = {
       "providers remove engine_e": ENGINE,
       "providers set-key engine_e": ENGINE,
       "providers unset-key engine_e": ENGINE,
+      "secrets allow-fragment .env:1": "agentcli secrets add .env",
       "secrets check .env src": "agentcli secrets add .env src",
       "editor show hook:no-cloud-guard": GUARD,
       "editor remove hook:no-cloud-guard": GUARD,

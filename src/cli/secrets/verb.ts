@@ -53,7 +53,7 @@ export const secretsVerb = group({
         "The home remembers what markers said, and which hosts counted as local when the project was first seen. A line that goes still protects, and a host that comes has no effect, until you say so here. With paths only these files are released: copies of protected content that a session left. Shows the difference and asks; without a terminal --yes is needed.",
       arguments: [{ ...PATHS, brief: "A file that holds protected content and may be open again", optional: true }],
       options: {},
-      examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json", "agentcli secrets trust notes.txt"],
+      examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json"],
       load: () => import("./trust.ts"),
     }),
     "allow-fragment": verb({
