@@ -18,7 +18,11 @@ export function foldedText(text: string): string {
  * drops: trailing dots, spaces and stream names. For rules about names.
  */
 export function foldedName(name: string): string {
-  const plain = foldedText(name);
+  return strippedName(foldedText(name));
+}
+
+/** The second half of {@link foldedName}. */
+export function strippedName(plain: string): string {
   const colon = plain.indexOf(":");
   let end = colon > 0 ? colon : plain.length;
   while (end > 0 && (plain[end - 1] === "." || plain[end - 1] === " ")) end -= 1;

@@ -4,23 +4,20 @@ import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstat, writeAtomically } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
 import { MARKER_NAME } from "./marker.ts";
-import { parseMarker, withoutForeignSigns } from "./marker_text.ts";
+import { escapedPath, parseMarker } from "./marker_text.ts";
 import { readRegularFile } from "../reader.ts";
 
 /** Permission bits of a new marker: everybody who may look at the project may know its rules. */
 const NEW_MARKER_MODE = 0o644;
 
-/**
- * A path below the marker's directory as a line of the marker holds it. Spaces at its ends would be cut: a `?` stands for
- * them, and for signs that a marker does not take in a path. Throws `usage` for a name with a line end.
- */
+/** A path below the marker's directory as a line of the marker holds it. Throws `usage` for a name with a line end. */
 export function markerValue(path: string): string {
   if (/[\r\n]/.test(path)) {
     throw new AgentcliError("usage", "a name with a line end cannot be written into a marker", {
       hint: "protect its directory, or write a ? for that character",
     });
   }
-  return withoutForeignSigns(path.replace(/^\s|\s$/g, "?"));
+  return escapedPath(path);
 }
 
 /**

@@ -43,29 +43,62 @@ function decode(bytes: Uint8Array): string | null {
 const CONTROL = /[\0-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029]/;
 const QUOTES = "\"'`\u00ab\u00bb\u2018-\u201f\u2039\u203a";
 
+const OUTER_QUOTES = new RegExp(`^[${QUOTES}]|[${QUOTES}]$`, "g");
+
 /** Signs that mean something in the files of other tools and nothing in a marker. Taken as they are, they would protect nothing. */
 const FOREIGN: readonly (readonly [RegExp, string])[] = [
   [new RegExp(`^[${QUOTES}].*[${QUOTES}]$`), "has quotation marks around its path; leave them out"],
+  [/^!/, "begins with !, which takes nothing back here"],
   [/(?:^|\s)#/, "has a # in its path; a comment takes a line of its own"],
   [/,/, "has a comma in its path; write one path a line"],
   [/[[\]{}]/, "has brackets or braces in its path; only *, ** and ? are wildcards"],
   [/\t/, "has a tab in its path; write one path a line"],
 ];
 
-/** The signs of a name that a line would be damaged by; a `?` stands for each. */
-export function withoutForeignSigns(path: string): string {
-  const quotes = new RegExp(`^[${QUOTES}]|[${QUOTES}]$`, "g");
-  return path.replace(/[\p{Cc}\u2028\u2029,[\]{}#]/gu, "?").replace(quotes, "?");
+/** Signs that may belong to a name; where a line covers nothing they are more likely why. */
+const DOUBTFUL: readonly (readonly [RegExp, string])[] = [
+  [/^-\s/, "it begins with a dash"],
+  [/\s(?:\/\/|--)\s|;/, "it seems to hold a comment or two paths"],
+  [/\s/, "it seems to hold two paths; write one path a line"],
+  [/[^/]\*\*|\*\*[^/]/, "** beside other signs means the same as *"],
+  [/^\//, "it begins with a slash, which means the directory of the marker"],
+];
+
+/** What may be wrong with a path that covers nothing; null when nothing looks so. */
+export function doubtOf(path: string): string | null {
+  return DOUBTFUL.find(([sign]) => sign.test(withoutEscapes(path)))?.[1] ?? null;
+}
+
+/** A backslash takes the meaning of the sign after it away. */
+function withoutEscapes(path: string): string {
+  return path.replace(/\\[^]/g, "");
+}
+
+/**
+ * A path as a line holds it: a backslash before signs that mean something there, and a `?` for those that no line may
+ * hold. Throws nothing; a name with a backslash is left as it is, which covers it as well.
+ */
+export function escapedPath(path: string): string {
+  const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
+  if (plain.includes("\\")) return plain.replace(/[,[\]{}#]|^[!\s]|\s$/gu, "?").replace(OUTER_QUOTES, "?");
+  return plain.replace(/[\s;,[\]{}#]|^!/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");
 }
 
 /** Why a path of an entry cannot be used, or null. */
 function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
-  const foreign = FOREIGN.find(([sign]) => sign.test(path));
-  if (foreign !== undefined) return `${foreign[1]}, and write ? for a sign that belongs to a name`;
-  const leaves = /^[/\\]/.test(path) || /^[A-Za-z]:/.test(path) || /^~(?:[/\\]|$)/.test(path) ||
-    climbsOut(path.split(/[/\\]/));
+  const foreign = FOREIGN.find(([sign]) => sign.test(withoutEscapes(path)));
+  if (foreign !== undefined) return `${foreign[1]}; write \\ before a sign that belongs to a name, or ? for it`;
+  // As a backslash may part names as well, it may lead out of the directory as well.
+  const leaves = /^[A-Za-z]:/.test(path) || /^~(?:[/\\]|$)/.test(path) || climbsOut(path.split(/[/\\]/));
   return leaves ? "names a path outside of the directory of the marker" : null;
+}
+
+/** Without spaces around it, but for one at its end that a backslash keeps. */
+function withoutSpaces(text: string): string {
+  const value = text.trim();
+  const kept = /(?:^|[^\\])(?:\\\\)*\\$/.test(value) ? text.trimStart().slice(value.length, value.length + 1) : "";
+  return value + kept;
 }
 
 function climbsOut(parts: string[]): boolean {
@@ -96,7 +129,7 @@ export function parseMarker(bytes: Uint8Array): Marker {
     const colon = entry.indexOf(":");
     if (colon < 1) return { ...marker, damaged: `line ${line} is not "key: value"` };
     const key = entry.slice(0, colon).trim().toLowerCase();
-    const value = entry.slice(colon + 1).trim();
+    const value = withoutSpaces(content.slice(content.indexOf(":") + 1));
     if (key === "local-endpoints") {
       if (parseLocalEndpoint(value) !== null) marker.localEndpoints.push(value);
       else marker.warnings.push(`line ${line}: local-endpoints takes host, host:port or [v6]:port; it has no effect`);

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { markerValue } from "./marker_edit.ts";
-import { parseMarker } from "./marker_text.ts";
-import { begin, compilePathGlob, covers, step } from "./protected_pattern.ts";
+import { doubtOf, parseMarker } from "./marker_text.ts";
+import { begin, comparable, compilePatterns, covers, step } from "./protected_pattern.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -37,15 +37,37 @@ Deno.test("a marker in UTF-16, with NUL bytes or invalid UTF-8 is damaged", () =
 });
 
 Deno.test("an empty path, a path that leaves and a line without a key damage the marker", () => {
-  for (const path of ["", "../x", "a/../../x", "/etc/hosts", "~/.ssh", "~", "C:\\x", "\\x"]) {
+  for (const path of ["", "../x", "a/../../x", "..\\x", "~/.ssh", "~", "C:\\x", "!x", "! x"]) {
     assert.match(parseMarker(bytes(`no-cloud: ${path}`)).damaged ?? "", /^line 1 /, path);
   }
   assert.match(parseMarker(bytes("\n.env\n")).damaged ?? "", /^line 2 /);
 });
 
 Deno.test("the whole project and globs may be marked", () => {
-  for (const path of [".", "*", "./secrets/", "secrets/**", "a/../b", "~backup"]) {
+  for (const path of [".", "*", "./secrets/", "secrets/**", "a/../b", "~backup", "/x", "\\!x", "\\#x", "a\\,b"]) {
     assert.equal(parseMarker(bytes(`no-cloud: ${path}`)).entries[0]?.path, path);
+  }
+});
+
+Deno.test("spaces at the end of a line are ignored, but for one behind a backslash", () => {
+  const pathOf = (line: string) => parseMarker(bytes(`no-cloud:${line}\n`)).entries[0]?.path;
+  assert.deepEqual(["  a  ", " a\\ ", " a\\   ", " a\\\\ ", " a b "].map(pathOf), [
+    "a",
+    "a\\ ",
+    "a\\ ",
+    "a\\\\",
+    "a b",
+  ]);
+});
+
+Deno.test("a line that looks like two paths or holds a comment is doubted, one with escaped signs is not", () => {
+  for (
+    const path of [".env .env.local", ".env; secrets", ".env // note", ".env -- note", "- .env", "**.pem", "/etc/x"]
+  ) {
+    assert.ok(doubtOf(path), path);
+  }
+  for (const path of [".env", "**/*.pem", "a/**", "my\\ file.txt", "a\\;b", "src/*.ts"]) {
+    assert.equal(doubtOf(path), null, path);
   }
 });
 
@@ -83,7 +105,8 @@ Deno.test("a name of any signs is written as a line that is read again and cover
     const value = markerValue(name);
     const marker = parseMarker(bytes(`no-cloud: ${value}`));
     assert.equal(marker.damaged, undefined, JSON.stringify(value));
-    const glob = compilePathGlob(marker.entries[0]?.path ?? "")[0];
-    assert.ok(glob !== undefined && covers(glob, step(glob, { progress: begin(glob), name })), JSON.stringify(value));
+    const globs = compilePatterns(marker.entries[0]?.path ?? "");
+    const meant = globs.some((glob) => covers(glob, step(glob, { progress: begin(glob), name: comparable(name) })));
+    assert.ok(meant, JSON.stringify(value));
   }));
 });

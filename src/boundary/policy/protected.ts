@@ -10,7 +10,7 @@ import type { DirectoryClock } from "./directory_cache.ts";
 import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
 import type { MarkerEntry } from "./marker_text.ts";
 import { type Coverage, Patterns, plainStart, ruleBelow, Scope } from "./patterns.ts";
-import { compilePathGlob, globOfName } from "./protected_pattern.ts";
+import { compilePatterns, globOfName, type PathGlob, type Pattern } from "./protected_pattern.ts";
 import { type ExternalFile, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { InodeIndex, type NamelessFile } from "./inode_index.ts";
 import { type TreeCache, unchanging } from "./tree_cache.ts";
@@ -362,33 +362,36 @@ export class ProtectedSet {
     }
     for (const entry of entries) {
       const key = `${entry.tier} ${entry.path}`;
+      const patterns = compilePatterns(entry.path);
       let rule = known.rules.get(key);
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
         if (remembered) rule.remembered = true;
         known.rules.set(key, rule);
         this.#version++;
-        for (const glob of compilePathGlob(entry.path)) known.patterns.add(rule, glob);
+        for (const pattern of patterns) known.patterns.add(rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
-      this.#followStart(dirname(path), rule);
+      for (const [index, pattern] of patterns.entries()) {
+        this.#followStart(dirname(path), { pattern, rule, key: `${key} ${index}` });
+      }
     }
   }
 
   /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
-  #followStart(directory: string, rule: ProtectionRule): void {
-    const start = plainStart(rule.pattern);
+  #followStart(
+    directory: string,
+    { pattern, rule, key }: { pattern: Pattern; rule: ProtectionRule; key: string },
+  ): void {
+    const start = plainStart(pattern);
     if (start.names.length === 0) return;
     const named = join(directory, ...start.names);
     const real = realOrNamed(named);
     if (real === named) return;
     const moved = start.at({ directory: dirname(real), name: basename(real) });
-    this.#move(moved, { rule, key: `${rule.tier} ${rule.pattern} ${basename(real)}` });
+    this.#move(moved, { rule, key: `${key} ${basename(real)}` });
   }
 
-  #move(
-    moved: { directory: string; glob: Parameters<Patterns["add"]>[1] },
-    line: { rule: ProtectionRule; key: string },
-  ) {
+  #move(moved: { directory: string; glob: PathGlob }, line: { rule: ProtectionRule; key: string }): void {
     let known = this.#moved.get(moved.directory);
     if (known === undefined) this.#moved.set(moved.directory, known = { patterns: new Patterns(), rules: new Map() });
     if (known.rules.has(line.key)) return;

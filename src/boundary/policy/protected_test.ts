@@ -16,14 +16,24 @@ async function covered(lines: string, paths: readonly string[]): Promise<string[
 
 /** Lines, what they cover, what they do not. */
 const CASES: [string, string[], string[]][] = [
-  ["no-cloud: .env", [".env", ".ENV", ".Env", ".env/below", ".env.", ".env "], [".envrc", "a/.env", ".en", "env"]],
-  ["no-cloud: secrets", ["secrets", "secrets/a", "secrets/a/b/c"], ["secrets2", "a/secrets", "secret"]],
-  ["no-cloud: secrets/", ["secrets", "secrets/a"], ["secrets2"]],
+  ["no-cloud: .env", [".env", ".ENV", ".Env", ".env/below", ".env.", ".env ", "a/b/.env"], [
+    ".envrc",
+    ".en",
+    "env",
+  ]],
+  ["no-cloud: /.env", [".env", ".env/below"], ["a/.env"]],
+  ["no-cloud: a/.env", ["a/.env"], [".env", "b/a/.env"]],
+  ["no-cloud: secrets", ["secrets", "secrets/a", "secrets/a/b/c", "a/secrets/b"], ["secrets2", "secret"]],
+  ["no-cloud: secrets/", ["secrets", "secrets/a", "a/secrets/b"], ["secrets2"]],
   ["no-cloud: ./secrets", ["secrets/a"], ["a/secrets"]],
+  ["no-cloud: my\\ file.txt", ["my file.txt", "a/my file.txt"], ["my"]],
+  ["no-cloud: \\#x\nno-cloud: \\!y\nno-cloud: \\*z", ["#x", "!y", "*z", "a/*z"], ["x", "y", "a/bz"]],
+  ["no-cloud: **.pem", ["x.pem", "a/b/x.pem"], ["x.pem2"]],
   ["no-cloud: secrets/**", ["secrets/a", "secrets/a/b/c"], ["secrets2/a"]],
   ["no-cloud: secrets/*", ["secrets/a", "secrets/a/b", "secrets/.hidden"], ["secrets"]],
   ["no-cloud: a/../b//c/.", ["b/c"], ["a/b/c", "a", "b"]],
-  ["no-cloud: *.pem", ["x.pem", ".pem", "X.PEM", "x.pem/y"], ["a/x.pem", "x.pem2", "xpem"]],
+  ["no-cloud: *.pem", ["x.pem", ".pem", "X.PEM", "x.pem/y", "a/b/x.pem"], ["x.pem2", "xpem"]],
+  ["no-cloud: /*.pem", ["x.pem"], ["a/x.pem"]],
   ["no-cloud: **/*.pem", ["x.pem", "a/x.pem", "a/b/c/x.pem"], ["x.pem2"]],
   ["no-cloud: a/**/b", ["a/b", "a/x/b", "a/x/y/b/z"], ["a", "b", "a/x", "a/xb"]],
   ["no-cloud: **/.env*", [".env", "a/.env.local", "a/b/.ENVRC"], ["a/env"]],

@@ -1,5 +1,13 @@
 /** Which of the known paths a pattern of the shell means. */
-import { begin, covers, globOf, type PathGlob, type Progress, step } from "../../boundary/policy/protected_pattern.ts";
+import {
+  begin,
+  comparable,
+  covers,
+  globOf,
+  type PathGlob,
+  type Progress,
+  step,
+} from "../../boundary/policy/protected_pattern.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../boundary/real_path.ts";
 import { ANY, type ShellName, STAR } from "./shell_words.ts";
@@ -55,7 +63,7 @@ function means(glob: PathGlob, path: string, { dots }: { dots: boolean }): boole
   let progress = begin(glob);
   for (const name of path.split("/")) {
     if (name.startsWith(".") && !dots) progress = withoutStars(glob, progress);
-    progress = step(glob, { progress, name });
+    progress = step(glob, { progress, name: comparable(name) });
     if (progress.length === 0) return false;
     if (covers(glob, progress)) return true;
   }
@@ -66,6 +74,6 @@ function means(glob: PathGlob, path: string, { dots }: { dots: boolean }): boole
 function withoutStars({ parts }: PathGlob, progress: Progress): Progress {
   return progress.filter((place) => {
     const part = parts[place];
-    return part?.kind === "name" || (part?.kind === "wild" && part.text.startsWith("."));
+    return part?.kind === "name" || (part?.kind === "wild" && part.text.signs[0] === ".");
   });
 }

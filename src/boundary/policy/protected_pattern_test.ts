@@ -1,0 +1,137 @@
+import assert from "node:assert/strict";
+import * as fc from "../../../tests/property.ts";
+import { foldedName, foldedText } from "../case_folded.ts";
+import { Patterns, Scope } from "./patterns.ts";
+import { compilePatterns } from "./protected_pattern.ts";
+import type { ProtectionRule } from "./protection_rule.ts";
+
+const rule: ProtectionRule = { tier: "no-cloud", pattern: "", marker: "/m", line: 1 };
+
+/** Whether a line covers a path below the marker, or a directory that it lies in. */
+function isCovered(pattern: string, path: string): boolean {
+  const patterns = new Patterns();
+  for (const meaning of compilePatterns(pattern)) patterns.add(rule, meaning);
+  let scope = Scope.of(patterns);
+  if (scope.rule !== null) return true;
+  for (const name of path.split("/")) {
+    const asFile = scope.ruleBelow(name);
+    scope = scope.below(name);
+    assert.equal(asFile, scope.rule, "a file and a directory of the same name");
+    if (scope.rule !== null) return true;
+    if (!scope.leadsOn) return false;
+  }
+  return false;
+}
+
+/** The rules of gitignore(5) as a regular expression: another way than the one that is tested. */
+function isIgnored(pattern: string, path: string): boolean {
+  const text = pattern.replace(/^\//, "").replace(/\/$/, "");
+  const anchored = pattern.replace(/\/$/, "").includes("/");
+  if (text === "" || text.includes("//")) return false;
+  const names = text.split("/").map((name, index, all) => {
+    if (name === "**") return index === all.length - 1 ? "(?:[^/]+)(?:/[^/]+)*" : "(?:[^/]+/)*";
+    const body = name.replace(/\\?[^]/gu, (sign) => {
+      if (sign === "*") return "[^/]*";
+      if (sign === "?") return "[^/]";
+      return `\\u{${(sign.length > 1 && sign.startsWith("\\") ? sign.slice(1) : sign).codePointAt(0)?.toString(16)}}`;
+    });
+    return index === all.length - 1 ? body : `${body}/`;
+  });
+  const regex = new RegExp(`^${anchored ? "" : "(?:[^/]+/)*"}${names.join("")}(?:/.*)?$`, "u");
+  return regex.test(path);
+}
+
+/** What the matcher before this one covered: from the marker's directory alone, name by name. */
+function wasCovered(pattern: string, path: string): boolean {
+  return (pattern.includes("\\") ? [/\//, /[/\\]/] : [/\//]).some((separator) => {
+    const names: string[] = [];
+    for (const name of pattern.split(separator)) {
+      if (name === "..") names.pop();
+      else if (name !== "" && name !== ".") names.push(name);
+    }
+    return covers(names, path.split("/"));
+  });
+}
+
+function covers(parts: readonly string[], names: readonly string[]): boolean {
+  const [part, ...rest] = parts;
+  if (part === undefined) return true;
+  const [name, ...below] = names;
+  if (part === "**") return covers(rest, names) || (name !== undefined && covers(parts, below));
+  if (name === undefined) return false;
+  return meansName(part, name) && covers(rest, below);
+}
+
+function meansName(part: string, name: string): boolean {
+  const compared = foldedName(name) || foldedText(name);
+  if (!/[*?]/.test(part)) return (foldedName(part) || foldedText(part)) === compared;
+  const regex = (text: string) => {
+    const signs = text.split(/([*?])/).map((piece, index) => {
+      if (index % 2 === 1) return piece === "*" ? ".*" : ".";
+      return foldedText(piece).replaceAll("*", "?").replace(
+        /[^]/gu,
+        (sign) => sign === "?" ? "." : `\\u{${sign.codePointAt(0)?.toString(16)}}`,
+      );
+    });
+    return new RegExp(`^${signs.join("")}$`, "us");
+  };
+  return regex(part).test(foldedText(name)) || regex(part.replace(/[. ]+$/, "")).test(compared);
+}
+
+const sign = (signs: string) => fc.constantFrom(...signs);
+const path = (signs: string) =>
+  fc.array(fc.string({ unit: sign(signs), minLength: 1, maxLength: 4 }), { minLength: 1, maxLength: 4 })
+    .map((names) => names.filter((name) => name !== "." && name !== "..").join("/")).filter((text) => text !== "");
+const pattern = (signs: string) => fc.string({ unit: sign(signs), minLength: 1, maxLength: 9 });
+/** Not what a marker takes: it would be damaged. */
+const isTaken = (text: string) => !/(?:^|[/\\])\.\.(?:[/\\]|$)/.test(text) && text.trim() === text;
+
+Deno.test("a line covers what .gitignore would ignore, and what it covered before, and nothing else", () => {
+  let covered = 0;
+  fc.assert(
+    fc.property(pattern("ab*?/"), path("ab"), (line, at) => {
+      const expected = isIgnored(line, at) || wasCovered(line.replace(/^\//, ""), at);
+      if (expected) covered++;
+      assert.equal(isCovered(line, at), expected, `${line} and ${at}`);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(covered > 2_000, "the control is empty");
+});
+
+Deno.test("a line with backslashes covers at least what .gitignore would ignore, and what it covered before", () => {
+  let covered = 0;
+  fc.assert(
+    fc.property(pattern("ab*?/\\. "), path("ab*\\. "), (line, at) => {
+      fc.pre(isTaken(line) && !line.endsWith("\\"));
+      const [ignored, before] = [isIgnored(line, at), wasCovered(line, at)];
+      if (!ignored && !before) return;
+      covered++;
+      assert.ok(isCovered(line, at), `${line} and ${at}`);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(covered > 500, "the control is empty");
+});
+
+Deno.test("a line of any letters covers at least what it covered before", () => {
+  const unit = fc.oneof(
+    fc.string({ unit: "grapheme", minLength: 1, maxLength: 1 }),
+    sign("aA*?/\\\u212a\uff0a\u00df."),
+  );
+  const text = fc.string({ unit, minLength: 1, maxLength: 6 }).map((one) => one.replace(/\p{Cc}/gu, "a"));
+  let covered = 0;
+  fc.assert(
+    fc.property(text, text, fc.boolean(), (line, other, same) => {
+      fc.pre(isTaken(line));
+      const at = (same ? line.replace(/[*?]/g, "x") : other).split("/").filter((name) => !/^\.{0,2}$/.test(name)).join(
+        "/",
+      );
+      if (at === "" || !wasCovered(line, at)) return;
+      covered++;
+      assert.ok(isCovered(line, at), `${JSON.stringify(line)} and ${JSON.stringify(at)}`);
+    }),
+    { numRuns: 20_000 },
+  );
+  assert.ok(covered > 2_000, "the control is empty");
+});
