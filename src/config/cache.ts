@@ -1,11 +1,12 @@
 /** The parsed copy of providers.yaml, so that a run does not pay for YAML and schema. */
 import type { FileStatus } from "../platform/files.ts";
 import type { Home } from "../platform/home.ts";
+import { isLiteralKey } from "./key.ts";
 import type { Configuration } from "./types.ts";
 
 const NAME = "cache/providers.json";
 /** Raised whenever the parsed shape or its meaning changes: an older copy is then not read. */
-const LAYOUT = 4;
+const LAYOUT = 5;
 /** A file changed this short a time ago may change again within the same time stamp: it is not copied yet. */
 const SETTLED_MS = 50;
 
@@ -40,14 +41,23 @@ export async function readCopy(home: Home, status: FileStatus): Promise<Configur
   }
 }
 
-/** Stores the copy. A copy that cannot be written costs time later and nothing else. */
+/**
+ * Stores the copy; of a file that may hold a key there is none, so that a key stands in one place. A copy that cannot be
+ * written costs time later and nothing else.
+ */
 export async function writeCopy(home: Home, status: FileStatus, configuration: Configuration): Promise<void> {
+  if (mayHoldKey(configuration)) return await removeCopy(home);
   if (Date.now() - status.modified < SETTLED_MS) return;
   const copy: Copy = { layout: LAYOUT, key: keyOf(status), configuration };
   await home.write(NAME, JSON.stringify(copy)).catch(() => {});
 }
 
-/** Removes the copy: it may hold keys that the file no longer has. */
+function mayHoldKey({ providers, engines = {} }: Configuration): boolean {
+  return Object.values(engines).some(({ env = {} }) => Object.keys(env).length > 0) ||
+    providers.some(({ apiKey = "", headers }) => isLiteralKey(apiKey.trim()) || Object.keys(headers).length > 0);
+}
+
+/** Removes the copy: an earlier version may have left keys in it. */
 export async function removeCopy(home: Home): Promise<void> {
   await home.remove(NAME).catch(() => {});
 }

@@ -31,6 +31,21 @@ Deno.test("an unchanged file is read from the copy, and the copy gives the same 
   assert.equal((await loadConfiguration(place.home)).providers[0]?.models[0]?.id, "from the copy");
 });
 
+Deno.test("a file that may hold a key is not copied, and what an earlier version copied of it goes", async () => {
+  const entries = [
+    "base_url: http://h/v1, api_key: sk-CANARY",
+    "base_url: http://h/v1, headers: { authorization: CANARY }",
+  ];
+  const files = entries.map((entry) => `providers:\n  a: { ${entry} }\n`);
+  for (const file of [...files, "engines:\n  e: { command: [x], env: { HF_TOKEN: CANARY } }\n"]) {
+    await using place = await toolHome(file);
+    await settle(place.home.file("providers.yaml"));
+    await place.home.write(CACHE, "{ CANARY }");
+    await loadConfiguration(place.home);
+    await assert.rejects(Deno.stat(place.home.file(CACHE)), Deno.errors.NotFound, file);
+  }
+});
+
 Deno.test("a changed file is parsed again, also when size and time are the same", async () => {
   await using place = await toolHome(text("first"));
   const path = place.home.file("providers.yaml");

@@ -12,6 +12,19 @@ export function endpointNotices({ localEndpoints, paths }: MarkerState): string[
   return [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${paths[0]})`];
 }
 
+/** Entries of a project that a session looks at for its first line. */
+const REPORT_LIMIT = 20_000;
+
+/** What a remote session in a protected project does not see, one line. */
+export async function hiddenNotice({ workspace, scanner }: Pick<Session, "workspace" | "scanner">): Promise<string[]> {
+  const { protection, root, additional, local } = workspace;
+  if (local || protection === undefined || !protection.any) return [];
+  const { reportMarkers, summarizeReport } = await import("../boundary/policy/marker_report.ts");
+  const report = await reportMarkers(protection, { roots: [root, ...additional], limit: REPORT_LIMIT });
+  const notScanned = await scanner?.notScanned() ?? [];
+  return [summarizeReport(report, { notScanned: notScanned.length })];
+}
+
 /** What the user must know of a session that was read back. */
 export function storedNotices(stored: StoredSession): string[] {
   const withheld = stored.withheld === 0 ? [] : [

@@ -16,7 +16,7 @@ import { clientModel } from "./client_model.ts";
 import { knowServer } from "./find_server.ts";
 import type { Host } from "./host.ts";
 import { makeSession, type OpenedParts } from "./make_session.ts";
-import { breakdown, endpointNotices, permissionNotices, storedNotices } from "./notices.ts";
+import { breakdown, endpointNotices, hiddenNotice, permissionNotices, storedNotices } from "./notices.ts";
 import { reachProviders } from "./provider_reach.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
@@ -90,6 +90,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     if (previous !== null) carryOver(session, previous.session);
     else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
     const notices = [
+      ...await hiddenNotice(session),
       ...configuration.warnings,
       ...project.notices,
       ...endpointNotices(markers),

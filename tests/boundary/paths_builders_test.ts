@@ -205,7 +205,7 @@ Deno.test("a fresh repository starts no process and changes no configuration", l
 Deno.test("a marker that cannot be used keeps remote providers out before anything is sent", linux, async (test) => {
   const lines = [
     "no-cloud: ../x",
-    "no-cloud: /etc/hosts",
+    "no-cloud: !/etc/hosts",
     "no-cloud: ~/.ssh",
     "no-cloud:",
     "no-cloud: a/../../b",
@@ -238,8 +238,23 @@ Deno.test("a marker that cannot be used keeps remote providers out before anythi
 
 Deno.test("a damaged marker below the root keeps remote providers out too", linux, async () => {
   await using stage = await openStage();
+  const path = await stage.write("deep/down/.agentclisecret", "no-cloud: x\n");
+  await stage.play("rem", { script: HELLO });
   await stage.write("deep/down/.agentclisecret", "no-cloud:\n");
+  await Deno.mkdir(`${stage.project}/other/.agentclisecret`, { recursive: true });
   const remote = await stage.play("rem", { script: HELLO });
-  assertRefusedRun(remote, /deep\/down\/\.agentclisecret cannot be used: line 1/);
+  assertRefusedRun(remote, /\/\.agentclisecret cannot be used: (?:line 1|it cannot be read)/);
+  assert.match(remote.done.stderr, /if you did not write it, remove it: .*agentcli doctor names every such file/);
   assertSilent(remote);
+  const { done } = await stage.play("rem", { script: [], argv: ["doctor"] });
+  assert.ok(done.stdout.includes(`${path}: line 1 names no path`), done.stdout);
+  assert.match(done.stdout, /other\/\.agentclisecret: it cannot be read/);
+  // What it says is enough to go on, and what the marker protected before stays protected.
+  for (const name of ["deep/down", "other"]) await Deno.remove(`${stage.project}/${name}/.agentclisecret`);
+  await stage.plant("deep/down/x", "deep");
+  const script = [ask(want("read", { path: "deep/down/x" })), say("Done.")];
+  const after = await stage.play("rem", { script });
+  assert.match(after.results[0] ?? "", /is protected/);
+  assertSealed(after);
+  assertArrived(await stage.play("loc", { script }), stage.canary("deep"));
 });

@@ -81,7 +81,7 @@ function withoutEscapes(path: string): string {
 export function escapedPath(path: string): string {
   const plain = path.replace(/[\p{Cc}\u2028\u2029]/gu, "?");
   if (plain.includes("\\")) return plain.replace(/[,[\]{}#]|^[!\s]|\s$/gu, "?").replace(OUTER_QUOTES, "?");
-  return plain.replace(/[\s;,[\]{}#]|^!/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");
+  return plain.replace(/[,[\]{}#]|^[!\s]|\s$/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");
 }
 
 /** Why a path of an entry cannot be used, or null. */

@@ -319,8 +319,7 @@ export class ProtectedSet {
       : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
     if (standing?.marker !== false && presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
-    const own = [this.#markers.get(marker), this.#moved.get(directory)];
-    for (const learnt of own) {
+    for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
       if (learnt !== undefined) scopes.push(Scope.of(learnt.patterns));
     }
     const place = {
@@ -371,24 +370,19 @@ export class ProtectedSet {
         this.#version++;
         for (const pattern of patterns) known.patterns.add(rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
-      for (const [index, pattern] of patterns.entries()) {
-        this.#followStart(dirname(path), { pattern, rule, key: `${key} ${index}` });
-      }
+      for (const pattern of patterns) this.#followStart(dirname(path), { pattern, rule });
     }
   }
 
   /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
-  #followStart(
-    directory: string,
-    { pattern, rule, key }: { pattern: Pattern; rule: ProtectionRule; key: string },
-  ): void {
+  #followStart(directory: string, { pattern, rule }: { pattern: Pattern; rule: ProtectionRule }): void {
     const start = plainStart(pattern);
     if (start.names.length === 0) return;
     const named = join(directory, ...start.names);
     const real = realOrNamed(named);
     if (real === named) return;
     const moved = start.at({ directory: dirname(real), name: basename(real) });
-    this.#move(moved, { rule, key: `${key} ${basename(real)}` });
+    this.#move(moved, { rule, key: `${rule.tier} ${pattern.names.join("/")} ${basename(real)}` });
   }
 
   #move(moved: { directory: string; glob: PathGlob }, line: { rule: ProtectionRule; key: string }): void {

@@ -34,6 +34,7 @@ export type Progress = readonly number[];
 /** Wildcards; no text of a marker holds these signs, and for a name that does they stand like for any other. */
 const STAR = "\x01";
 const ONE = "\x02";
+const WILDCARD = new RegExp(`([${STAR}${ONE}])`);
 /** Signs of a name that are no wildcards. */
 const LITERAL: Readonly<Record<string, string>> = { "*": "\x03", "?": "\x04" };
 
@@ -106,7 +107,7 @@ function partOf(name: string): Part {
   if (name === STAR + STAR) return { kind: "any" };
   if (!isWild(name)) return { kind: "name", name: comparable(unescaped(name)).stripped };
   // Wildcards that folding makes of other signs, of full width, stand for any one sign.
-  const pieces = name.split(/([\x01\x02])/).map((piece, index) =>
+  const pieces = name.split(WILDCARD).map((piece, index) =>
     index % 2 === 1 ? piece : unescaped(foldedText(piece).replace(/[*?]/g, ONE))
   );
   const last = pieces.length - 1;

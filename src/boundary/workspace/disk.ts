@@ -50,11 +50,11 @@ async function realOrNamed(path: string): Promise<string> {
 /** The way on for a person whose provider is not local. */
 const WAY_ON = "use a local model, or, when that server is yours: agentcli secrets add --local-endpoint <its host>";
 
-/** What makes a marker usable again. */
+/** What makes a marker usable again. A command of an earlier session may have left it. */
 function repairHint({ damaged, marker }: ProtectionRule): string {
-  return damaged?.startsWith("line ")
-    ? `repair that line of ${marker}, or use a local model`
-    : `make ${marker} a readable text file again, or use a local model`;
+  const repair = damaged?.startsWith("line ") ? `repair that line of ${marker}` : `make ${marker} a readable text file`;
+  return `${repair}; if you did not write it, remove it: what was protected before stays so ` +
+    "(agentcli doctor names every such file). A local model may be used meanwhile";
 }
 
 function damagedMarker(rule: ProtectionRule, given: { root: string; provider: string }): AgentcliError {

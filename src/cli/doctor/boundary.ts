@@ -1,11 +1,14 @@
 /** What is protected here, and whether commands can be kept away from it. */
+import { findNestedMarkers, readMarker } from "../../boundary/policy/marker.ts";
+import { describeReport } from "../../boundary/policy/marker_report.ts";
 import { selfCheck } from "../../boundary/sandbox/self_check.ts";
 import { systemSteps, trustedProgram } from "../../boundary/sandbox/host.ts";
 import { findBackends } from "../../boundary/sandbox/backends.ts";
+import { exists } from "../../boundary/real_path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { openScene } from "../secrets/scene.ts";
+import { openScene, reportOf } from "../secrets/scene.ts";
 import type { Context } from "../verb.ts";
 import type { Check } from "./check.ts";
 import { failed } from "./home.ts";
@@ -15,22 +18,37 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   let markers = 0;
   let boundary: Check;
   try {
-    const { root, markers: state, protection } = await openScene(context);
-    markers = state.paths.length;
-    const facts = { root, markers: state.paths, local_endpoints: state.localEndpoints };
-    const { damaged } = protection;
-    const broken = state.damaged ?? (damaged === null ? undefined : `${damaged.marker}: ${damaged.damaged}`);
-    const warnings = [...new Set([...protection.warnings, ...state.warnings])];
-    if (broken !== undefined) {
-      const message = `a marker cannot be used (${broken}); everything counts as protected`;
-      boundary = { id: "boundary", state: "fail", message, hint: "repair that .agentclisecret", facts };
-    } else if (warnings.length > 0) {
-      boundary = { id: "boundary", state: "warn", message: warnings.join("; "), hint: "agentcli secrets list", facts };
+    const scene = await openScene(context);
+    const { root, markers: state, protection } = scene;
+    // Walks the project: markers below its root count too.
+    const report = await reportOf(scene);
+    const found = [...new Set([...state.paths, ...await findNestedMarkers(root), ...protection.markers])];
+    markers = found.length;
+    const facts = { root, markers: found, local_endpoints: state.localEndpoints };
+    const broken = found.filter((path) => exists(path)).flatMap((path) => {
+      const { damaged } = readMarker(path);
+      return damaged === undefined ? [] : [`${path}: ${damaged}`];
+    });
+    const warnings = [
+      ...new Set([
+        ...protection.warnings,
+        ...state.warnings,
+        ...scene.notices,
+        ...describeReport(report, root),
+      ]),
+    ];
+    if (broken.length > 0) {
+      const message = `a marker cannot be used (${broken.join("; ")}); everything counts as protected`;
+      const hint = "repair each of these files, or remove those that you did not write";
+      boundary = { id: "boundary", state: "fail", message, hint, facts };
     } else {
-      const message = markers === 0
+      const counted = markers === 0
         ? `nothing is protected in ${root}`
-        : `protected paths in ${root}: ${state.paths.length === 1 ? "1 marker" : `${state.paths.length} markers`}`;
-      boundary = { id: "boundary", state: "ok", message, facts };
+        : `protected paths in ${root}: ${markers === 1 ? "1 marker" : `${markers} markers`}`;
+      const message = [counted, ...warnings].join("; ");
+      boundary = warnings.length === 0
+        ? { id: "boundary", state: "ok", message, facts }
+        : { id: "boundary", state: "warn", message, hint: "agentcli secrets list", facts };
     }
   } catch (error) {
     boundary = failed("boundary", error);

@@ -1,12 +1,23 @@
 /** Says of each path whether it is protected, by which line, and what that means for the provider. */
+import { describeReport } from "../../boundary/policy/marker_report.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { lstat } from "../../platform/files.ts";
 import { resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
+import { warn } from "../say.ts";
 import type { Invocation } from "../verb.ts";
-import { openScene, providerJson, providerText, ruleJson, type Scene, viewProvider, warnOfMarkers } from "./scene.ts";
+import {
+  openScene,
+  providerJson,
+  providerText,
+  reportOf,
+  ruleJson,
+  type Scene,
+  viewProvider,
+  warnOfMarkers,
+} from "./scene.ts";
 import type { SECRETS_OPTIONS } from "./verb.ts";
 
 /** Exit 1 when one of the paths is not protected. */
@@ -42,6 +53,7 @@ export async function run(
     await io.stdout.write(lines.join("") + providerText(provider) + "\n");
   }
   await warnOfMarkers(scene, context);
+  for (const line of describeReport(await reportOf(scene), scene.root)) await warn(context, line);
   return checked.every(({ rule }) => rule !== null) ? 0 : 1;
 }
 

@@ -1,6 +1,7 @@
 /** What the verbs look at: the project, its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import type { MarkerState } from "../../boundary/policy/marker.ts";
+import { type MarkerReport, reportMarkers } from "../../boundary/policy/marker_report.ts";
 import { findProjectRoot, openProject } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
@@ -16,6 +17,9 @@ import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { warn } from "../say.ts";
 import type { Context } from "../verb.ts";
+
+/** Entries of the project that are looked at for a report. */
+const ENTRY_LIMIT = 500_000;
 
 /** The project. */
 export interface Scene {
@@ -107,6 +111,11 @@ export function providerJson(view: ProviderView | string): Record<string, unknow
 export function ruleJson(rule: ProtectionRule, root: string): Record<string, unknown> {
   const { tier, pattern, marker, line, damaged } = rule;
   return { tier, pattern, marker, line, text: describeRule(rule, root), ...(damaged === undefined ? {} : { damaged }) };
+}
+
+/** What the lines of the markers come to. */
+export function reportOf({ protection, root }: Scene): Promise<MarkerReport> {
+  return reportMarkers(protection, { roots: [root], limit: ENTRY_LIMIT });
 }
 
 /** What is odd about the markers, on stderr. */

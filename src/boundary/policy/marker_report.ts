@@ -1,0 +1,154 @@
+/** What the lines of the markers come to: how much they hide, which cover nothing, and what looks as if one should cover it. */
+import { entriesInPlace, lstatInPlace } from "../../platform/files_in_place.ts";
+import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { foldedName } from "../case_folded.ts";
+import { quietly } from "../real_path.ts";
+import { MARKER_NAME } from "./marker.ts";
+import { doubtOf } from "./marker_text.ts";
+import { Patterns, plainStart, Scope } from "./patterns.ts";
+import type { ProtectedSet } from "./protected.ts";
+import { compilePatterns } from "./protected_pattern.ts";
+import { describeRule, type ProtectionRule } from "./protection_rule.ts";
+import { isOfSystem } from "./system_directories.ts";
+
+/** A name that more files have than this is no name of a secret. */
+const NAMESAKE_LIMIT = 20;
+
+/** What was found. */
+export interface MarkerReport {
+  files: number;
+  directories: number;
+  /** Lines of markers of the project that cover nothing that exists. */
+  idle: readonly ProtectionRule[];
+  /** Files and directories that no line covers, named as something that is protected; absolute paths. */
+  namesakes: readonly string[];
+}
+
+/** Looks through the roots, at most at `limit` entries; links are not followed. */
+export async function reportMarkers(
+  protection: ProtectedSet,
+  { roots, limit }: { roots: readonly string[]; limit: number },
+): Promise<MarkerReport> {
+  const { files, directories } = await protection.hidden();
+  const hidden = { files: files.length, directories: directories.length };
+  // Which of the lines a damaged marker means is not known.
+  if (protection.damaged !== null) return { ...hidden, idle: [], namesakes: [] };
+  const lines = protection.rules.map(lineOf);
+  const isHere = ({ rule }: Line) => roots.some((root) => isWithin(root, rule.marker)) && rule.remembered !== true;
+  const names = new Set(lines.flatMap((line) => line.last ?? []));
+  const walk: Walk = {
+    idle: new Set(lines.filter((line) => isHere(line) && !line.stands)),
+    names,
+    namesakes: new Map(),
+  };
+  let left = limit;
+  const waiting = roots.map((directory) => ({ directory, scopes: new Map<Line, Scope>() }));
+  // It grows on the way.
+  for (const { directory, scopes } of waiting) {
+    if (left <= 0 || walk.idle.size + names.size === 0) break;
+    for (const line of walk.idle) {
+      if (dirname(line.rule.marker) === directory) scopes.set(line, Scope.of(line.patterns));
+    }
+    for (const { name, isDirectory } of quietly(() => entriesInPlace(directory)) ?? []) {
+      left--;
+      if (name === ".git" || name === MARKER_NAME) continue;
+      const path = join(directory, name);
+      const below = meet(path, { name, scopes, walk, protection });
+      if (isDirectory && !isOfSystem(path)) waiting.push({ directory: path, scopes: below });
+    }
+  }
+  // What the walk did not come to may be covered.
+  const idle = left > 0 ? [...walk.idle].map(({ rule }) => rule) : [];
+  const namesakes = [...walk.namesakes.values()].filter((paths) => paths.length <= NAMESAKE_LIMIT).flat();
+  return { ...hidden, idle, namesakes };
+}
+
+/** A line with what it means, alone. */
+interface Line {
+  rule: ProtectionRule;
+  patterns: Patterns;
+  /** Something stands where it says, which a link may lead to. */
+  stands: boolean;
+  /** The last name of what it means, folded; null with wildcards. */
+  last: string | null;
+}
+
+interface Walk {
+  idle: Set<Line>;
+  names: ReadonlySet<string>;
+  namesakes: Map<string, string[]>;
+}
+
+function lineOf(rule: ProtectionRule): Line {
+  const patterns = new Patterns();
+  const meanings = compilePatterns(rule.pattern);
+  for (const meaning of meanings) patterns.add(rule, meaning);
+  const start = meanings[0] === undefined ? [] : plainStart(meanings[0]).names;
+  const isPlain = meanings[0] !== undefined && start.length === meanings[0].names.length;
+  const place = join(dirname(rule.marker), ...start);
+  const last = start.at(-1);
+  return {
+    rule,
+    patterns,
+    stands: isPlain && quietly(() => lstatInPlace(place)) !== null,
+    last: isPlain && last !== undefined ? foldedName(last) : null,
+  };
+}
+
+/** Takes an entry into account, and gives what is still looked for below it. */
+function meet(
+  path: string,
+  { name, scopes, walk, protection }: {
+    name: string;
+    scopes: ReadonlyMap<Line, Scope>;
+    walk: Walk;
+    protection: ProtectedSet;
+  },
+): Map<Line, Scope> {
+  const below = new Map<Line, Scope>();
+  for (const [line, scope] of scopes) {
+    if (!walk.idle.has(line)) continue;
+    const next = scope.below(name);
+    if (next.rule !== null) walk.idle.delete(line);
+    else if (next.leadsOn) below.set(line, next);
+  }
+  const folded = foldedName(name);
+  if (walk.names.has(folded) && protection.rule(path) === null) {
+    const before = walk.namesakes.get(folded);
+    if (before === undefined) walk.namesakes.set(folded, [path]);
+    else before.push(path);
+  }
+  return below;
+}
+
+/** Why a line covers nothing, as far as its text tells, as a sentence. */
+function describeIdle(rule: ProtectionRule, root: string): string {
+  const doubt = doubtOf(rule.pattern);
+  return `${describeRule(rule, root)}: covers nothing${doubt === null ? "" : ` (${doubt})`}`;
+}
+
+/** What people should look at, one sentence each. */
+export function describeReport({ idle, namesakes }: MarkerReport, root: string): string[] {
+  return [
+    ...idle.map((rule) => describeIdle(rule, root)),
+    ...namesakes.map((path) =>
+      `${relativeTo(root, path)}: no line covers it, though another one of that name is protected`
+    ),
+  ];
+}
+
+/** What a remote session begins with, one line. `notScanned`: files whose content would not be found. */
+export function summarizeReport(
+  { files, directories, idle, namesakes }: MarkerReport,
+  { notScanned }: { notScanned: number },
+): string {
+  const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
+  const parts = [
+    `hidden from this model: ${count(files, "file")}, ${count(directories, "directory", "directories")}`,
+    `lines without a match: ${idle.length}`,
+    ...namesakes.length === 0 ? [] : [`same name but not covered: ${namesakes.length}`],
+    `not scanned: ${notScanned === 0 ? "none" : count(notScanned, "file")}`,
+  ];
+  const more = idle.length + namesakes.length + notScanned > 0 ? " (agentcli secrets list)" : "";
+  return parts.join("; ") + more;
+}
