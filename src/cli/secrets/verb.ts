@@ -62,10 +62,7 @@ export const secretsVerb = group({
         "For lines that are no secret though they stand in a protected file, such as a license header. The file stays protected. The lines are remembered as salted digests in the home; asks at a terminal, and needs --yes without one.",
       arguments: [{ name: "FILE:LINES", brief: "A protected file with a line, or with the first and the last one" }],
       options: {},
-      examples: [
-        "agentcli secrets allow-fragment .env:2",
-        "agentcli secrets allow-fragment config/app.yaml:1-12 --yes",
-      ],
+      examples: ["agentcli secrets allow-fragment .env:1 --yes"],
       load: () => import("./allow_fragment.ts"),
     }),
   },
