@@ -151,6 +151,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
     sessionLabel: sessionLabel(session),
     checkWrite: session.scanner &&
       ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
+    notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,
     seesImages: async () => await (await import("./sight.ts")).seesImages(session),
     keepPrevious: session.keepPrevious,

@@ -13,7 +13,7 @@ export function emptyConfiguration(path: string): Configuration {
     exists: false,
     roles: {},
     permissions: { allow: [], deny: [] },
-    sandbox: { mode: "auto", read: [], write: [], network: false },
+    sandbox: { mode: "auto", read: [], write: [], network: false, env: [] },
     providers: [],
     warnings: [],
   };

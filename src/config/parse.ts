@@ -148,6 +148,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
       read: file.sandbox?.read ?? [],
       write: file.sandbox?.write ?? [],
       network: file.sandbox?.network ?? false,
+      env: file.sandbox?.env ?? [],
     },
     // Only where there are some: their names are data, `__proto__` too, and stay own keys.
     ...(file.engines === undefined ? {} : { engines: Object.fromEntries(Object.entries(file.engines)) }),

@@ -23,7 +23,7 @@ version: 1
 default_provider: a
 default_model: coder
 roles: { compact: "a:qwen3:1.7b" }
-sandbox: { mode: always, read: [/opt], write: [], network: true }
+sandbox: { mode: always, read: [/opt], write: [], network: true, env: [GOFLAGS] }
 permissions:
   allow: ["Bash(git status)"]
 providers:
@@ -54,7 +54,7 @@ providers:
     defaultModel: "coder",
     roles: { compact: "a:qwen3:1.7b" },
     permissions: { allow: ["Bash(git status)"], deny: [] },
-    sandbox: { mode: "always", read: ["/opt"], write: [], network: true },
+    sandbox: { mode: "always", read: ["/opt"], write: [], network: true, env: ["GOFLAGS"] },
     providers: [{
       name: "a",
       type: "openai_compat",
@@ -130,7 +130,7 @@ Deno.test("an error names file, line, column, key path and what was expected", (
       "providers:\n  a:\n    base_url: http://h/v1\n    models:\n      - id: x\n        context_window: many\n",
       "/home/providers.yaml:6:25: providers.a.models[0].context_window: expected number, received string",
     ],
-    ["sandbox:\n  mode: off\n", '/home/providers.yaml:2:9: sandbox.mode: expected one of "auto"|"always"'],
+    ["sandbox:\n  mode: off\n", '/home/providers.yaml:2:9: sandbox.mode: expected one of "auto"|"always"|"never"'],
     ["roles: { summary: a }\n", "/home/providers.yaml:1:10: roles.summary: expected one of main, compact, subagent"],
     ["[1, 2]\n", "/home/providers.yaml:1:1: the file: expected object, received array"],
     ["providers:\n  A b:\n    base_url: http://h/v1\n", "/home/providers.yaml:2:3: providers.A b: a provider name"],

@@ -62,10 +62,11 @@ const providersFile = z.strictObject({
   roles: z.strictObject({ main: text.optional(), compact: text.optional(), subagent: text.optional() }).optional()
     .describe("Which model does which work: <provider>[:<model or alias>]."),
   sandbox: z.strictObject({
-    mode: z.enum(["auto", "always"]).optional(),
+    mode: z.enum(["auto", "always", "never"]).optional(),
     read: texts.optional(),
     write: texts.optional(),
     network: z.boolean().optional(),
+    env: texts.optional(),
   }).optional(),
   engines: z.record(z.string().meta({ pattern: PROVIDER_NAME.source }), engine).optional()
     .describe("Command templates for local-model serve."),
@@ -115,7 +116,7 @@ export function knownKeys(path: readonly (string | number)[]): string[] {
     return Object.keys(provider.shape);
   }
   if (path[0] === "engines") return Object.keys(engine.shape);
-  if (path[0] === "sandbox") return ["mode", "read", "write", "network"];
+  if (path[0] === "sandbox") return ["mode", "read", "write", "network", "env"];
   if (path[0] === "permissions") return ["allow", "deny"];
   return Object.keys(providersFile.shape);
 }

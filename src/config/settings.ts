@@ -38,14 +38,14 @@ export const SETTINGS: readonly Setting[] = [
   })),
   {
     key: "sandbox.mode",
-    brief: "auto or always",
+    brief: "auto, always, or never (outside of protected projects)",
     kind: "text",
-    words: ["auto", "always"],
+    words: ["auto", "always", "never"],
     current: (c) => c.sandbox.mode,
   },
   {
     key: "sandbox.network",
-    brief: "network in the sandbox: true or false",
+    brief: "network in the sandbox while a session holds nothing protected: true or false",
     kind: "switch",
     words: ["true", "false"],
     current: (c) => c.sandbox.network,
@@ -61,6 +61,12 @@ export const SETTINGS: readonly Setting[] = [
     brief: "directories that commands in the sandbox may write",
     kind: "list",
     current: (c) => listOrNone(c.sandbox.write),
+  },
+  {
+    key: "sandbox.env",
+    brief: "names of variables that commands in the sandbox get",
+    kind: "list",
+    current: (c) => listOrNone(c.sandbox.env),
   },
   {
     key: "permissions.allow",

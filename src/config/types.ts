@@ -66,7 +66,7 @@ export interface Configuration {
   /** Selector text per role. */
   roles: Partial<Record<Role, string>>;
   permissions: { allow: string[]; deny: string[] };
-  sandbox: { mode: "auto" | "always"; read: string[]; write: string[]; network: boolean };
+  sandbox: { mode: "auto" | "always" | "never"; read: string[]; write: string[]; network: boolean; env: string[] };
   /** Own command templates of `local-model serve`, by name; absent for none. */
   engines?: Record<string, EngineTemplate>;
   /** In the order of the file. */

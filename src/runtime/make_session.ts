@@ -103,6 +103,8 @@ export async function makeSession(
       roots: [workspace.root, ...workspace.additional],
       userHome,
       path: io.env("PATH") ?? "",
+      protectsElsewhere: async () =>
+        await (await import("../boundary/policy/project_record_files.ts")).anyProtectedProject(home),
     }),
     secretVariables: secretVariables(configuration),
   });

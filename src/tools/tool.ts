@@ -56,6 +56,8 @@ export interface ToolContext {
   sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
+  /** Tells the person something that is no error; never the model. */
+  notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
   /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */

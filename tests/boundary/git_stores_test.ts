@@ -162,8 +162,8 @@ Deno.test(
     const script = [ask(want("shell", { command: EVIL.slice(INIT.length + 2) })), say("Done.")];
     const played = await stage.play("rem", { script, args: allowed });
     assertSealed(played);
-    assert.match(played.results[0] ?? "", /removed again.*\.gitmodules/);
-    assert.match(played.results[0] ?? "", /removed again.*evil\/\.git\/config/);
+    assert.match(played.results[0] ?? "", /moved to quarantine.*\.gitmodules/);
+    assert.match(played.results[0] ?? "", /moved to quarantine.*evil\/\.git/);
     await shell(stage, "echo d > evil/a; git status --porcelain --ignore-submodules=none; test ! -e out.txt");
     // The control: where nothing is protected, commands may.
     await using open = await openStage({ marker: null });

@@ -70,7 +70,7 @@ Deno.test(
               if (found !== undefined) secret.push(found);
             }
             const sandboxed = await project.sandbox.wrapCommand(
-              project.request(COMMAND, { hide: await protection.hidden() }),
+              await project.request(COMMAND, { hide: await protection.hidden() }),
             );
             if (sandboxed.kind === "refused") return;
             const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });

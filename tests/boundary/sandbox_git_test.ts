@@ -1,22 +1,9 @@
-/** Threat 43: what git keeps of protected files, and a repository that is itself the attack. */
+/** Threat 43: what git keeps is not there for commands, and a repository that is itself the attack runs nothing. */
 import assert from "node:assert/strict";
-import { historyHolds } from "../../src/boundary/sandbox/git_history.ts";
-import { askGit, PLAIN_DIFF } from "../../src/boundary/sandbox/git_call.ts";
-import { findMarkers } from "../../src/boundary/policy/marker.ts";
-import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
-import type { ProtectedPlaces } from "../../src/boundary/sandbox/request.ts";
+import { askGit, filtersOff, gitLine, parseSettings, PLAIN_DIFF } from "../../src/boundary/sandbox/git_call.ts";
 import { hasBubblewrap, holdsCanary, inSandboxProject, type SandboxProject } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
-
-async function protectionOf(project: SandboxProject): Promise<ProtectedPlaces> {
-  const { root, home } = project;
-  const markers = await findMarkers(root);
-  const provider = { local: false, name: "test" };
-  const workspace = await openWorkspace({ root, additional: [], cwd: root, home, markers, provider });
-  assert.ok(workspace.protection);
-  return workspace.protection;
-}
 
 /** Commands that show what git keeps. */
 const QUESTIONS: readonly string[] = [
@@ -33,6 +20,7 @@ const QUESTIONS: readonly string[] = [
   "git format-patch --stdout --root HEAD",
   "cp -r .git /tmp/g; git --git-dir=/tmp/g log -p --all",
   "GIT_DIR=.git git log -p --all; mv .git g2; git --git-dir=g2 log -p --all",
+  "chmod -R 777 .git; cat .git/config .git/rebase-apply/patch .git/logs/HEAD",
 ];
 
 function commitSecrets(project: SandboxProject): void {
@@ -43,159 +31,196 @@ function commitSecrets(project: SandboxProject): void {
   project.git("commit", "-qam", "two");
   project.git("rm", "-q", "--cached", "-r", ".env", "secrets", "deep");
   project.git("commit", "-qm", "three");
+  project.write(".git/rebase-apply/patch", `+A=${project.canary}\n`);
+  project.git("config", "remote.origin.url", `https://oauth2:${project.canary}@host.test/x`);
 }
 
 Deno.test(
-  "a history that holds a protected path is hidden as a whole",
+  "a repository is not there for the commands of an open session",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
       commitSecrets(project);
-      const protection = await protectionOf(project);
-      const git = await project.sandbox.gitVisibility([project.root], protection);
-      assert.equal(git, "hidden");
       for (const command of QUESTIONS) {
-        const { text } = await project.sandboxed(command, { git });
+        const { text } = await project.sandboxed(command);
         assert.ok(!holdsCanary(text, project.canary), `${command} shows the canary:\n${text}`);
       }
-      assert.match((await project.sandboxed("cat pub.txt; git status", { git })).text, /PUB 2\n/);
-      assert.ok(
-        holdsCanary(
-          await project.unsandboxed(`git config --global safe.directory '*'; ${QUESTIONS[1]}`),
-          project.canary,
-        ),
-      );
+      assert.match((await project.sandboxed("cat pub.txt; git status")).text, /PUB 2\n/);
+      await project.unsandboxed("git config --global safe.directory '*'");
+      for (const command of [QUESTIONS[1] ?? "", "cat .git/config", "cat .git/rebase-apply/patch"]) {
+        assert.ok(holdsCanary(await project.unsandboxed(command), project.canary), command);
+      }
     }),
 );
 
 Deno.test(
-  "a history without protected paths stays in sight, and can be worked with",
+  "in a session that holds protected content it is there, and nothing of it can be changed",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      project.write(".gitignore", ".env\nsecrets\ndeep\n");
-      project.git("init", "-q");
-      project.git("add", "-A");
-      project.git("commit", "-qm", "one");
-      const protection = await protectionOf(project);
-      const git = await project.sandbox.gitVisibility([project.root], protection);
-      assert.equal(git, "open");
-      const name = "-c user.name=t -c user.email=t@example.com";
-      const command = `echo x >> pub.txt; git add pub.txt; git ${name} commit -qm two && git log --oneline | wc -l`;
-      assert.equal((await project.sandboxed(command, { git })).text, "2\n");
-      const worktree = await project.sandboxed("git worktree add -q wt && git -C wt log --oneline | wc -l", { git });
-      assert.deepEqual([worktree.text, worktree.report.undone], ["2\n", []]);
-      assert.equal((await project.sandboxed("git -C wt status --porcelain", { git })).text, "");
-      assert.equal(await project.sandbox.gitVisibility([project.root], protection), "open");
-      // A commit that holds one changes the verdict.
-      project.git("add", "-f", ".env");
-      assert.equal(await project.sandbox.gitVisibility([project.root], protection), "hidden");
+      commitSecrets(project);
+      const name = "-c safe.directory='*' -c user.name=t -c user.email=t@example.com";
+      const command = `git ${name} log --oneline | wc -l; echo x > new; git ${name} add new; git ${name} commit -qm four
+      echo x > .git/hooks/post-commit; git config core.fsmonitor ./evil; mv .git g2; rm -rf .git; ls .git/HEAD`;
+      const { text } = await project.sandboxed(command, { git: "read-only" });
+      assert.equal(text.trim().split("\n").at(0), "3");
+      assert.match(text, /\.git\/HEAD\n$/);
+      assert.equal(project.git("log", "--oneline").trim().split("\n").length, 3);
+      assert.equal(project.read(".git/hooks/post-commit"), null);
+      assert.doesNotMatch(project.read(".git/config") ?? "", /fsmonitor/);
     }),
 );
 
-const HELD: readonly [string, (project: SandboxProject) => void][] = [
-  ["in the index", (project) => project.git("add", "-f", ".env")],
-  ["only in an old commit", commitSecrets],
-  ["only on another branch", (project) => {
-    project.git("commit", "-q", "--allow-empty", "-m", "none");
-    project.git("checkout", "-qb", "other");
-    project.git("add", "-f", "secrets");
-    project.git("commit", "-qm", "held");
-    project.git("checkout", "-q", "-");
-  }],
-  ["only in the stash", (project) => {
-    project.git("add", "pub.txt");
-    project.git("commit", "-qm", "one");
-    project.git("add", "-f", ".env");
-    project.git("stash", "-q");
-    project.write(".env", "B=other value\n");
-  }],
-  ["only in the reflog", (project) => {
-    project.git("add", "pub.txt");
-    project.git("commit", "-qm", "one");
-    project.git("add", "-f", ".env");
-    project.git("commit", "-qm", "two");
-    project.git("reset", "-q", "HEAD~1");
-  }],
-  ["as an object that nothing reaches", (project) => project.git("hash-object", "-w", ".env")],
-  ["under an earlier name", (project) => {
-    project.write("old.txt", `A=${project.canary}\n`);
-    project.git("add", "old.txt");
-    project.git("commit", "-qm", "one");
-  }],
-  ["as a path that is no longer there", (project) => {
-    project.write("secrets/gone.txt", "gone\n");
-    project.git("add", "-f", "secrets/gone.txt");
-    project.git("commit", "-qm", "one");
-    project.git("rm", "-q", "-f", "secrets/gone.txt");
-    project.git("commit", "-qm", "two");
-  }],
+Deno.test(
+  "where nothing of the project is protected, commands work with git as they would outside",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      for (const gone of [".agentclisecret", ".env", "secrets", "deep"]) {
+        await Deno.remove(`${project.root}/${gone}`, { recursive: true });
+      }
+      project.git("init", "-q");
+      const name = "-c user.name=t -c user.email=t@example.com";
+      const command =
+        `git add pub.txt; git ${name} commit -qm one && git config core.hooksPath hooks; mkdir x; git init -q x`;
+      const { report } = await project.sandboxed(command, { git: "open" });
+      assert.equal(report.quarantined, null);
+      assert.match(project.read(".git/config") ?? "", /hooksPath = hooks/);
+      assert.match(project.git("log", "--oneline"), /one/);
+      assert.notEqual(project.read("x/.git/HEAD"), null);
+    }),
+);
+
+/** Settings of a repository that make git run something. */
+const RUNS = (evil: string, root: string): readonly (readonly [string, string])[] => [
+  ["core.fsmonitor", evil],
+  ["core.hooksPath", root],
+  ["core.pager", evil],
+  ["pager.log", evil],
+  ["diff.external", evil],
+  ["core.sshCommand", evil],
+  ["core.alternateRefsCommand", evil],
+  ["filter.a b.clean", evil],
+  ["filter.a b.smudge", evil],
+  ["filter.a b.required", "true"],
+  ["filter.p.process", evil],
+  ["diff.x.textconv", evil],
+  ["diff.x.command", evil],
+  ["gpg.program", evil],
+  ["log.showSignature", "true"],
 ];
 
-for (const [where, make] of HELD) {
-  Deno.test(`a repository holds what is protected: ${where}`, bubblewrap, () =>
-    inSandboxProject(async (project) => {
-      project.git("init", "-q");
-      const protection = await protectionOf(project);
-      const options = { protection, hide: await protection.hidden() };
-      const { root } = project;
-      const repository = { git: "/usr/bin/git", top: root, directory: `${root}/.git`, tops: [root] };
-      assert.equal(await historyHolds(repository, options), false);
-      make(project);
-      assert.equal(await historyHolds(repository, options), true);
-    }));
-}
-
 Deno.test(
-  "a broken repository, and one that git will not speak of, count as holding",
+  "asking a repository runs none of its programs, even if there were no sandbox",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      project.write(".git/HEAD", "nonsense");
-      const protection = await protectionOf(project);
-      assert.equal(await project.sandbox.gitVisibility([project.root], protection), "hidden");
+      project.git("init", "-q");
+      project.git("add", "pub.txt");
+      project.git("commit", "-qm", "one");
+      const ran = `${project.base}/ran`;
+      const settings = RUNS(`touch ${ran}; cat`, project.root);
+      for (const [key, value] of settings) project.git("config", key, value);
+      project.write(".gitattributes", '* filter=p diff=x\n*.txt filter="a b"\n');
+      project.write("pub.txt", "changed\n");
+      const repository = {
+        git: "/usr/bin/git",
+        top: project.root,
+        directory: `${project.root}/.git`,
+        common: `${project.root}/.git`,
+        off: filtersOff(settings),
+        inSandbox: (
+          line: Parameters<typeof gitLine>[1] & { argv: [string, ...string[]]; env: Record<string, string> },
+        ) => Promise.resolve({ argv: line.argv, env: line.env, cwd: project.root }),
+      };
+      const ask = (...args: string[]) =>
+        // deno-lint-ignore no-explicit-any -- a repository without its sandbox
+        askGit(repository as any, { timeoutMs: 10_000, limit: 100_000, args });
+      assert.match(await ask("status", "--porcelain") ?? "", /M pub\.txt/);
+      assert.match(await ask("diff", ...PLAIN_DIFF) ?? "", /\+changed/);
+      assert.match(await ask("log", "-p", ...PLAIN_DIFF) ?? "", /one/);
+      const told = parseSettings(await ask("config", "--null", "--list") ?? "");
+      assert.ok(told.some(([key, value]) => key === "filter.p.process" && value.startsWith("touch")));
+      assert.equal(project.read(ran), null);
     }),
 );
 
-Deno.test("asking a repository runs none of its programs", bubblewrap, () =>
-  inSandboxProject(async (project) => {
-    project.git("init", "-q");
-    project.git("add", "pub.txt");
-    project.git("commit", "-qm", "one");
-    const ran = `${project.base}/ran`;
-    const evil = `touch ${ran}; cat`;
-    for (
-      const [key, value] of [
-        ["core.fsmonitor", evil],
-        ["core.hooksPath", project.root],
-        ["core.pager", evil],
-        ["pager.log", evil],
-        ["diff.external", evil],
-        ["core.sshCommand", evil],
-        ["core.alternateRefsCommand", evil],
-        ["filter.a b.clean", evil],
-        ["filter.a b.smudge", evil],
-        ["filter.a b.required", "true"],
-        ["filter.p.process", evil],
-        ["diff.x.textconv", evil],
-        ["diff.x.command", evil],
-        ["gpg.program", ran],
-        ["log.showSignature", "true"],
-        ["core.worktree", "/"],
-      ] as const
-    ) project.git("config", key, value);
-    project.write(".gitattributes", '* filter=p diff=x\n*.txt filter="a b"\n');
-    project.write("pub.txt", "changed\n");
-    const repository = { git: "/usr/bin/git", top: project.root };
-    const options = { timeoutMs: 10_000, limit: 100_000 };
-    const status = await askGit(repository, { ...options, args: ["status", "--porcelain"] });
-    assert.match(status ?? "", /M pub\.txt/);
-    assert.match(
-      await askGit(repository, { ...options, args: ["diff", ...PLAIN_DIFF] }) ?? "",
-      /\+changed/,
-    );
-    assert.match(await askGit(repository, { ...options, args: ["log", "-p", ...PLAIN_DIFF] }) ?? "", /one/);
-    const protection = await protectionOf(project);
-    await project.sandbox.gitVisibility([project.root], protection);
-    assert.equal(project.read(ran), null);
-  }));
+Deno.test(
+  "git fetches nothing that a partial clone lacks, by no protocol",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      project.git("init", "-q");
+      project.git("add", "pub.txt");
+      project.git("commit", "-qm", "one");
+      const tree = project.git("rev-parse", "HEAD^{tree}").trim();
+      await Deno.remove(`${project.root}/.git/objects/${tree.slice(0, 2)}/${tree.slice(2)}`);
+      const ran = `${project.base}/ran`;
+      for (
+        const [key, value] of [
+          ["extensions.partialClone", "origin"],
+          ["remote.origin.url", project.root],
+          ["remote.origin.promisor", "true"],
+          ["remote.origin.uploadpack", `touch ${ran}; git-upload-pack`],
+          ["protocol.file.allow", "always"],
+          ["core.repositoryFormatVersion", "1"],
+        ] as const
+      ) project.git("config", key, value);
+      const start = async (strict: boolean) => {
+        const { argv, env } = gitLine({ git: "/usr/bin/git", top: project.root, directory: `${project.root}/.git` }, {
+          args: ["log", "-p"],
+        });
+        // As a git that does not know of it: those before 2.39.4.
+        delete env["GIT_NO_LAZY_FETCH"];
+        if (!strict) {
+          delete env["GIT_ALLOW_PROTOCOL"];
+          for (const [name, value] of Object.entries(env)) {
+            if (value.startsWith("protocol.")) env[name] = "x.x";
+          }
+        }
+        await new Deno.Command(argv[0], { args: argv.slice(1), cwd: project.root, clearEnv: true, env }).output();
+        return project.read(ran) !== null;
+      };
+      assert.equal(await start(true), false);
+      // The control: with protocols it runs.
+      assert.equal(await start(false), true);
+    }),
+);
+
+Deno.test(
+  "what git says it would run cannot be changed, nor made where it is missing",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      project.git("init", "-q");
+      project.write(".githooks/pre-commit", "mine\n");
+      project.write("tools/filter.sh", "mine\n");
+      project.write("shared.gitconfig", "[alias]\n\tx = !./tools/alias.sh\n");
+      project.write("tools/alias.sh", "mine\n");
+      project.write("tools/free.sh", "theirs\n");
+      project.write(`${project.userHome}/.gitconfig`, "[core]\n\tfsmonitor = ./watch.sh\n");
+      for (
+        const [key, value] of [
+          ["core.hooksPath", ".githooks"],
+          ["filter.f.clean", "sh ./tools/filter.sh --clean"],
+          ["include.path", "../shared.gitconfig"],
+          ["diff.d.textconv", "./later.sh"],
+        ] as const
+      ) project.git("config", key, value);
+      const kept = [".githooks/pre-commit", "tools/filter.sh", "shared.gitconfig", "tools/alias.sh"];
+      const before = kept.map(project.read);
+      const made = [".githooks/post-commit", "later.sh", "watch.sh"];
+      const command = [...kept, ...made, "tools/free.sh"].map((name) => `echo evil > ${name}; mv ${name} ${name}2`)
+        .join("\n") + "\nmv tools t2; rm -rf .githooks; echo evil > later.sh; echo evil > watch.sh";
+      const { report } = await project.sandboxed(command);
+      assert.deepEqual(kept.map(project.read), before);
+      assert.deepEqual(made.map(project.read), [null, null, null]);
+      assert.deepEqual(report.quarantined?.paths.sort(), [`${project.root}/later.sh`, `${project.root}/watch.sh`]);
+      assert.equal(project.read("tools/free.sh2"), "evil\n");
+      // A second command asks git no more, and a change of the settings is seen.
+      project.git("config", "diff.d.textconv", "./tools/free.sh2");
+      await project.sandboxed("echo again > tools/free.sh2; echo again > tools/filter.sh");
+      assert.equal(project.read("tools/free.sh2"), "evil\n");
+      assert.equal(project.read("tools/filter.sh"), "mine\n");
+    }),
+);

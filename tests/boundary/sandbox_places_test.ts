@@ -10,7 +10,7 @@ Deno.test("without a program that makes a sandbox the command is refused, with w
   ignore: Deno.build.os !== "linux",
 }, () =>
   inSandboxProject(async (project) => {
-    const { reason, hint } = await refusal(project.sandbox, project.request("touch ran"));
+    const { reason, hint } = await refusal(project.sandbox, await project.request("touch ran"));
     assert.match(reason, /neither bubblewrap nor unshare/);
     assert.match(hint, /install bubblewrap/);
     assert.equal(project.read("ran"), null);
@@ -19,7 +19,7 @@ Deno.test("without a program that makes a sandbox the command is refused, with w
 Deno.test("on Windows the command is refused", async () => {
   const sandbox = createSessionSandbox({
     os: "windows",
-    settings: { mode: "auto", network: false, read: [], write: [] },
+    settings: { mode: "auto", network: false, read: [], write: [], env: [] },
     home: "C:/home",
     roots: ["C:/p"],
     userHome: undefined,
@@ -33,7 +33,7 @@ Deno.test("on Windows the command is refused", async () => {
     env: {},
     hide: { files: [], directories: [] },
     readOnly: [],
-    git: "open" as const,
+    git: "hidden" as const,
     network: false,
   };
   assert.match((await refusal(sandbox, request)).reason, /Windows/);
@@ -60,7 +60,10 @@ Deno.test(
         path: `${directory}:/usr/bin`,
         programs: [directory],
       });
-      assert.match((await refusal(sandbox, project.request("cat .env"))).reason, /no sandbox can be made here|neither/);
+      assert.match(
+        (await refusal(sandbox, await project.request("cat .env"))).reason,
+        /no sandbox can be made here|neither/,
+      );
     }),
 );
 
@@ -75,7 +78,7 @@ Deno.test("a program on PATH, in the project, or that others can write is never 
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: 4_000_000 }), null);
     await Deno.chmod(`${project.root}/bin`, 0o777);
     assert.equal(await trustedProgram("bwrap", { places: [`${project.root}/bin`], owner: Deno.uid() ?? 0 }), null);
-    await project.sandbox.wrapCommand(project.request("true"));
+    await project.sandbox.wrapCommand(await project.request("true"));
     assert.equal(project.read("bin/bwrap.ran"), null);
   }, { path: "bin:./bin:/usr/bin:/bin" }));
 
@@ -119,9 +122,10 @@ Deno.test(
       assert.ok(performance.now() - start < 15_000);
       assert.match(text, /Permission denied/);
       assert.ok(!holdsCanary(text, project.canary));
-      const request = project.request("true");
+      const request = await project.request("true");
       const sandboxed = await project.sandbox.wrapCommand(request);
-      assert.ok(sandboxed.kind === "ready" && sandboxed.argv.filter((word) => word === "0000").length === 1);
+      assert.ok(sandboxed.kind === "ready");
+      assert.equal(Object.values(sandboxed.env).join("").split("\\00000000\\0000").length, 2);
     }),
 );
 
@@ -144,16 +148,16 @@ Deno.test(
   () =>
     inSandboxProject(async (project) => {
       await project.sandboxed("true");
-      const sandboxed = await project.sandbox.wrapCommand(project.request("true"));
+      const sandboxed = await project.sandbox.wrapCommand(await project.request("true"));
       assert.ok(sandboxed.kind === "ready");
       project.write("new", project.canary);
       await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
-      assert.deepEqual((await sandboxed.finish()).replaced, [`${project.root}/.env`]);
+      assert.deepEqual((await sandboxed.finish(await project.hidden())).replaced, [`${project.root}/.env`]);
     }),
 );
 
 Deno.test(
-  "markers, hooks and their kind keep their bytes, and new ones are gone again",
+  "markers, hooks and their kind keep their bytes, and new ones are moved to quarantine",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
@@ -184,7 +188,13 @@ Deno.test(
       assert.deepEqual(made.filter((name) => project.read(name) !== null), []);
       assert.equal(project.read(".ide/mcp.json"), null);
       assert.equal(project.read(".evil/hooks.json"), null);
-      assert.ok(report.undone.length > 0);
+      const id = report.quarantined?.id ?? "";
+      const paths = report.quarantined?.paths ?? [];
+      for (const name of [".claude/settings.json", ".cursor/mcp.json", "mcp_config.json", ".ide/mcp.json", ".evil"]) {
+        const index = paths.indexOf(`${project.root}/${name}`);
+        assert.ok(index >= 0, `${name} is not among ${paths}`);
+        assert.ok(Deno.lstatSync(`${project.home}/quarantine/${id}/${index}`));
+      }
       for (const name of [".agentcli/new", ".ssh/config", ".bashrc"]) {
         assert.equal(project.read(`${project.userHome}/${name}`), null);
       }
@@ -194,16 +204,13 @@ Deno.test(
 );
 
 Deno.test(
-  "a missing marker at the root cannot be made by a command",
+  "a marker that a command makes stays: it can only tighten",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      await Deno.remove(`${project.root}/.agentclisecret`);
-      const { report } = await project.sandboxed("echo 'local-endpoints: 127.0.0.2' > .agentclisecret", {
-        readOnly: [],
-      });
-      assert.equal(project.read(".agentclisecret"), null);
-      assert.deepEqual(report.undone, [`${project.root}/.agentclisecret`]);
+      const { report } = await project.sandboxed("mkdir sub; echo 'no-cloud: x' > sub/.agentclisecret");
+      assert.equal(project.read("sub/.agentclisecret"), "no-cloud: x\n");
+      assert.equal(report.quarantined, null);
     }),
 );
 
@@ -236,11 +243,11 @@ Deno.test(
 Deno.test("a project that is protected as a whole runs nothing", bubblewrap, () =>
   inSandboxProject(async (project) => {
     const hide = { files: [], directories: [project.root] };
-    assert.match((await refusal(project.sandbox, project.request("true", { hide }))).reason, /whole project/);
+    assert.match((await refusal(project.sandbox, await project.request("true", { hide }))).reason, /whole project/);
   }));
 
 Deno.test(
-  "directories of PATH and of the settings are there, but not those that hold what is protected",
+  "directories of PATH and of the settings are there, without what is protected in them",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
@@ -253,6 +260,7 @@ Deno.test(
       project.write(`${base}/out/y`, "before");
       project.write(`${base}/sibling/.agentclisecret`, "no-cloud: key\n");
       project.write(`${base}/sibling/key`, canary);
+      project.write(`${base}/sibling/open`, "sibling\n");
       const found = await import("../../src/boundary/sandbox/session_sandbox.ts");
       const sandbox = found.createSessionSandbox({
         os: "linux",
@@ -261,6 +269,7 @@ Deno.test(
           network: false,
           read: [`${base}/cache`, `${base}/sibling`, base, project.home, "relative"],
           write: [`${base}/out`, project.userHome],
+          env: [],
         },
         home: project.home,
         roots: [project.root],
@@ -268,16 +277,16 @@ Deno.test(
         path: `${base}/tools/bin:${base}/user/bin:${base}/user:${base}:.:/usr/bin:/bin`,
       });
       const command = `hello; hi; cat "${base}/cache/x"; echo after > "${base}/out/y"; echo no > "${base}/cache/x";` +
-        `cat "${base}/sibling/key" "${base}/user/notes.txt" "${project.home}/providers.yaml"`;
+        `cat "${base}/sibling/open" "${base}/sibling/key" "${base}/user/notes.txt" "${project.home}/providers.yaml"`;
       const env = { PATH: `${base}/tools/bin:${base}/user/bin:/usr/bin:/bin`, HOME: project.userHome };
-      const sandboxed = await sandbox.wrapCommand(project.request(command, { env }));
+      const sandboxed = await sandbox.wrapCommand(await project.request(command, { env }));
       assert.ok(sandboxed.kind === "ready");
-      const { stdout } = await new Deno.Command(sandboxed.argv[0], { args: sandboxed.argv.slice(1), clearEnv: true })
-        .output();
-      assert.equal(new TextDecoder().decode(stdout), "hello\nhi\ncached\n");
+      const { argv: [program, ...args], env: given } = sandboxed;
+      const { stdout } = await new Deno.Command(program, { args, clearEnv: true, env: given }).output();
+      assert.equal(new TextDecoder().decode(stdout), "hello\nhi\ncached\nsibling\n");
       assert.equal(project.read(`${base}/out/y`), "after\n");
       assert.equal(project.read(`${base}/cache/x`), "cached\n");
-      assert.equal(sandboxed.notices.length, 5, sandboxed.notices.join("\n"));
+      assert.equal(sandboxed.notices.length, 4, sandboxed.notices.join("\n"));
     }),
 );
 
@@ -290,30 +299,18 @@ Deno.test(
       await Deno.link(`${project.root}/.env`, `${project.base}/cache/env`);
       const sandbox = createSessionSandbox({
         os: "linux",
-        settings: { mode: "auto", network: false, read: [`${project.base}/cache`], write: [] },
+        settings: { mode: "auto", network: false, read: [`${project.base}/cache`], write: [], env: [] },
         home: project.home,
         roots: [project.root],
         userHome: project.userHome,
         path: "/usr/bin:/bin",
       });
       const sandboxed = await sandbox.wrapCommand(
-        project.request(`cat "${project.base}/cache/env"; ls "${project.base}/cache"`),
+        await project.request(`cat "${project.base}/cache/env"; ls "${project.base}/cache"`),
       );
       assert.ok(sandboxed.kind === "ready");
-      const { stdout } = await new Deno.Command(sandboxed.argv[0], { args: sandboxed.argv.slice(1), clearEnv: true })
-        .output();
+      const { argv: [program, ...args], env: given } = sandboxed;
+      const { stdout } = await new Deno.Command(program, { args, clearEnv: true, env: given }).output();
       assert.equal(new TextDecoder().decode(stdout), "env\nx\n");
-    }),
-);
-
-Deno.test(
-  "the variables of the command are those given, without those that name services",
-  bubblewrap,
-  () =>
-    inSandboxProject(async (project) => {
-      const env = { PATH: "/usr/bin", GIVEN: "yes", SSH_AUTH_SOCK: "/s", DBUS_SESSION_BUS_ADDRESS: "unix:abstract=x" };
-      const { text } = await project.sandboxed("env", { env });
-      const names = text.split("\n").map((line) => line.split("=")[0]).filter((name) => name !== "").sort();
-      assert.deepEqual(names, ["GIVEN", "HOME", "PATH", "PWD", "SHLVL", "TMPDIR", "_"]);
     }),
 );

@@ -1,6 +1,8 @@
 /** A project with canaries in protected files, and ways to run commands in it, sandboxed and not: for the tests of the sandbox. */
 import { createSessionSandbox, type SessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import type {
+  HiddenPlaces,
   SandboxRefusal,
   SandboxRequest,
   SandboxSettings,
@@ -28,7 +30,9 @@ export interface SandboxProject {
   /** In every protected file. */
   canary: string;
   sandbox: SessionSandbox;
-  request(command: string, more?: Partial<SandboxRequest>): SandboxRequest;
+  /** What is protected, looked at now. */
+  hidden(): Promise<HiddenPlaces>;
+  request(command: string, more?: Partial<SandboxRequest>): Promise<SandboxRequest>;
   sandboxed(command: string, more?: Partial<SandboxRequest>): Promise<Ran>;
   unsandboxed(command: string): Promise<string>;
   write(name: string, text: string): void;
@@ -77,7 +81,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
   write("pub.txt", "PUB\n");
   write(".agentclisecret", "no-cloud: .env\nno-cloud: secrets\nno-cloud: deep/down/key\n");
   for (const name of [".env", "secrets/k.txt", "deep/down/key", `${home}/providers.yaml`]) write(name, `A=${canary}\n`);
-  const settings: SandboxSettings = { mode: "auto", network: false, read: [], write: [], ...choice.settings };
+  const settings: SandboxSettings = { mode: "auto", network: false, read: [], write: [], env: [], ...choice.settings };
   const sandbox = createSessionSandbox({
     os: "linux",
     settings,
@@ -87,15 +91,20 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     path: choice.path ?? PATH,
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });
-  const request = (command: string, more: Partial<SandboxRequest> = {}): SandboxRequest => ({
+  const protection = new ProtectedSet([root]);
+  const hidden = () => {
+    protection.refresh();
+    return protection.hidden();
+  };
+  const request = async (command: string, more: Partial<SandboxRequest> = {}): Promise<SandboxRequest> => ({
     root,
     additional: [],
     cwd: root,
     argv: ["/bin/bash", "-c", command],
     env: { PATH: choice.path ?? PATH, HOME: userHome, LANG: "C.UTF-8" },
-    hide: { files: [`${root}/.env`, `${root}/deep/down/key`], directories: [`${root}/secrets`] },
+    hide: more.hide ?? await hidden(),
     readOnly: [`${root}/.agentclisecret`],
-    git: "open",
+    git: "hidden",
     network: false,
     ...more,
   });
@@ -106,6 +115,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     userHome,
     canary,
     sandbox,
+    hidden,
     request,
     write,
     read(name) {
@@ -116,10 +126,11 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       }
     },
     async sandboxed(command, more) {
-      const sandboxed = await sandbox.wrapCommand(request(command, more));
+      const asked = await request(command, more);
+      const sandboxed = await sandbox.wrapCommand(asked);
       if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
-      return { ...ran, report: await sandboxed.finish() };
+      return { ...ran, report: await sandboxed.finish(more?.hide ?? await hidden()) };
     },
     async unsandboxed(command) {
       return (await start(["/bin/bash", "-c", command], { cwd: root, env: { PATH, HOME: userHome } })).text;

@@ -1,10 +1,12 @@
 /**
- * Protected files outside of the roots: what markers above the root name elsewhere, and what covered links lead to. Nobody
- * reads them by those paths, but another name of theirs, or their content, may lie in a root. Only what the patterns name
- * is walked, and no more than a limit.
+ * Protected files outside of the roots: what markers above the root name elsewhere, and what covered links lead to. Tools
+ * do not read them by those paths, but a view may show them, and another name of theirs, or their content, may lie in a
+ * root. Only what the patterns name is walked, and no more than a limit.
  */
-import { listInPlace, lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { type DirectoryEntry, entryOf } from "../../platform/files.ts";
+import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
+import { isTooLong, listEntries, NO_UTF8, type UnjudgedPlace, unjudgedPlace } from "./listing.ts";
 import { type Patterns, Scope } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 import { isOfSystem } from "./system_directories.ts";
@@ -28,6 +30,15 @@ export interface ExternalFile {
   rule: ProtectionRule;
 }
 
+/** What is protected outside of the roots, absolute paths. */
+export interface ExternalFound {
+  files: readonly ExternalFile[];
+  /** Covered as a whole. */
+  directories: readonly string[];
+  /** Where the patterns lead and nobody can say what lies there, or the walk did not get to. */
+  unjudged: readonly UnjudgedPlace[];
+}
+
 /** What a walk needs to know. */
 export interface ExternalRules {
   /** Not entered: they are looked at by themselves. */
@@ -46,51 +57,75 @@ interface Waiting {
 /** The files of one session. */
 export class ExternalPaths {
   readonly #rules: ExternalRules;
-  #last = { version: -1, until: 0, files: [] as readonly ExternalFile[] };
+  #last: ExternalFound & { version: number; until: number } = {
+    version: -1,
+    until: 0,
+    files: [],
+    directories: [],
+    unjudged: [],
+  };
 
   constructor(rules: ExternalRules) {
     this.#rules = rules;
   }
 
-  /** The files of the sources; `version` changes when there are new patterns. */
-  files(version: number, sources: () => readonly ExternalSource[]): readonly ExternalFile[] {
+  /** What the sources name; `version` changes when there are new patterns. */
+  find(version: number, sources: () => readonly ExternalSource[]): ExternalFound {
     const start = performance.now();
-    if (this.#last.version === version && start < this.#last.until) return this.#last.files;
-    const files = this.#walk(sources());
+    if (this.#last.version === version && start < this.#last.until) return this.#last;
+    const found = this.#walk(sources());
     const end = performance.now();
-    this.#last = { version, until: end + REUSED_FOR * (end - start), files };
-    return files;
+    this.#last = { version, until: end + REUSED_FOR * (end - start), ...found };
+    return this.#last;
   }
 
-  #walk(sources: readonly ExternalSource[]): ExternalFile[] {
-    const found: ExternalFile[] = [];
+  #walk(sources: readonly ExternalSource[]): ExternalFound {
+    const files: ExternalFile[] = [];
+    const directories: string[] = [];
+    const unjudged: UnjudgedPlace[] = [];
     let entries = 0;
     // Nearest things first: a limit that is reached must not leave out what is named plainly.
     let waiting: Waiting[] = sources.map(({ directory, patterns }) => {
       const scope = Scope.of(patterns);
       return { directory, scope, rule: scope.rule };
     });
+    directories.push(...waiting.filter(({ rule }) => rule !== null).map(({ directory }) => directory));
     while (waiting.length > 0) {
       const next: Waiting[] = [];
       for (const { directory, scope, rule } of waiting) {
-        for (const { name, kind } of listQuietly(directory)) {
-          if (++entries > ENTRY_LIMIT || found.length >= FILE_LIMIT) return found;
+        if (entries > ENTRY_LIMIT || files.length >= FILE_LIMIT) {
+          if (rule === null) unjudged.push({ directory, reason: "was not reached by the search for protected files" });
+          continue;
+        }
+        const listed = listQuietly(directory);
+        if (!Array.isArray(listed)) {
+          unjudged.push(unjudgedPlace(directory, listed));
+          continue;
+        }
+        if (rule === null && listed.some(({ name }) => name.includes(NO_UTF8))) {
+          unjudged.push(unjudgedPlace(directory, "?n"));
+        }
+        entries += listed.length;
+        for (const { name, kind } of listed) {
           const path = `${directory === "/" ? "" : directory}/${name}`;
           const below = scope?.below(name) ?? null;
           const covering = rule ?? below?.rule ?? null;
           if (kind === "directory") {
             if (isOfSystem(path) || this.#rules.roots.some((root) => isWithin(root, path))) continue;
-            if (covering !== null) next.push({ directory: path, scope: null, rule: covering });
-            else if (below?.leadsOn === true && name !== ".git") {
-              next.push({ directory: path, scope: below, rule: null });
+            if (covering !== null) {
+              if (rule === null) directories.push(path);
+              next.push({ directory: path, scope: null, rule: covering });
+            } else if (below?.leadsOn === true && name !== ".git") {
+              if (isTooLong(path)) unjudged.push(unjudgedPlace(directory, "?p"));
+              else next.push({ directory: path, scope: below, rule: null });
             }
-          } else if (covering !== null && kind === "file") found.push({ path, rule: covering });
+          } else if (covering !== null && kind === "file") files.push({ path, rule: covering });
           else if (covering !== null && kind === "symlink" && rule === null) this.#follow(path, covering);
         }
       }
       waiting = next;
     }
-    return found;
+    return { files, directories, unjudged };
   }
 
   #follow(link: string, rule: ProtectionRule): void {
@@ -103,11 +138,14 @@ export class ExternalPaths {
   }
 }
 
-function listQuietly(directory: string) {
+/** As `listEntries`; a link, and what is no directory, has no entries. */
+function listQuietly(directory: string): DirectoryEntry[] | "?l" | "?u" {
   try {
-    return lstatInPlace(directory)?.kind === "directory" ? listInPlace(directory) ?? [] : [];
+    if (lstatInPlace(directory)?.kind !== "directory") return [];
   } catch (error) {
     systemReason(error);
-    return [];
+    return "?u";
   }
+  const listed = listEntries(directory);
+  return Array.isArray(listed) ? listed.map(entryOf) : listed;
 }

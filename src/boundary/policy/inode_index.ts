@@ -55,6 +55,8 @@ export class InodeIndex {
   /** Lasting identities of all that was ever seen. */
   readonly #ever = new Map<string, ProtectionRule>();
   readonly #ofGroup = new WeakMap<ProtectedGroup, readonly (Identified | null)[]>();
+  /** Covers every file with several names while some protected file cannot be looked at: it may be that one. */
+  #blind: ProtectionRule | null = null;
 
   /** Takes a file that another session saw. */
   recall(status: Pick<FileStatus, "device" | "inode" | "born">, rule: ProtectionRule): void {
@@ -73,13 +75,14 @@ export class InodeIndex {
 
   /** The rule of an open file by what it is or was; null when it is none that was seen. */
   ruleOf(status: FileStatus): ProtectionRule | null {
-    if (this.#ever.size === 0) return null;
+    if (this.#ever.size === 0 && this.#blind === null) return null;
     const identity = identityOf(status);
     const present = stricter(
       this.#inRoots.present.get(identity) ?? null,
       this.#elsewhere.present.get(identity) ?? null,
     );
-    return stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
+    const known = stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
+    return known ?? (status.links > 1 ? this.#blind : null);
   }
 
   /** Whether a file has the number of one that was seen and came to be at another time: it is time to look again. */
@@ -91,10 +94,11 @@ export class InodeIndex {
 
   /**
    * Looks at the protected files inside of the roots. A group that was looked at is not looked at again: a directory
-   * changes, and is another group, when another file takes a name in it.
+   * changes, and is another group, when another file takes a name in it. `blind` stands for files that cannot be looked at.
    */
-  takeInRoots(groups: readonly ProtectedGroup[]): void {
+  takeInRoots(groups: readonly ProtectedGroup[], blind: () => ProtectionRule | null): void {
     if (groups === this.#groups) return;
+    this.#blind ??= groups.some((group) => group.blind) ? blind() : null;
     const seen: Seen = { present: new Map(), lasting: new Set() };
     for (const group of groups) {
       let identified = this.#ofGroup.get(group);

@@ -11,19 +11,19 @@ import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
 import type { MarkerEntry } from "./marker_text.ts";
 import { type Coverage, Patterns, plainStart, ruleBelow, Scope } from "./patterns.ts";
 import { compilePatterns, globOfName, type PathGlob, type Pattern } from "./protected_pattern.ts";
-import { type ExternalFile, ExternalPaths, type ExternalSource } from "./external_paths.ts";
-import { InodeIndex, type NamelessFile } from "./inode_index.ts";
+import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
+import { InodeIndex } from "./inode_index.ts";
 import { type TreeCache, unchanging } from "./tree_cache.ts";
 import {
-  type HiddenPaths,
   type IgnoreFile,
   type Listed,
   MOST_WALKS,
   namesIn,
+  type ProtectedPlaces,
   ProtectedTree,
-  type Standing,
 } from "./protected_tree.ts";
 import type { DerivedFile, RecordedMarker, SeenMarker } from "./project_record_files.ts";
+import type { Standing } from "./listing.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { realOrNamed } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
@@ -132,8 +132,8 @@ export class ProtectedSet {
       // A link or a marker that is found on the way can bring new rules.
       if (walk > 0) this.#tree.expire();
       const version = this.#version;
-      this.#identities.takeInRoots(this.#tree.groups());
-      this.#identities.takeElsewhere(this.#filesElsewhere());
+      this.#identities.takeInRoots(this.#tree.groups(), () => this.rules[0] ?? null);
+      this.#identities.takeElsewhere(this.#findElsewhere().files);
       this.#identified = version;
     }
   }
@@ -189,11 +189,11 @@ export class ProtectedSet {
     return stricter(found, this.#identities.ruleOf(status));
   }
 
-  /** What a mask must hide: one entry for a whole directory, real paths, inside of the roots; and files without a path. */
-  // deno-lint-ignore require-await -- a promise, so that callers need not know that it is done in place
-  async hidden(): Promise<HiddenPaths & { nameless: readonly NamelessFile[] }> {
+  /** What a view must not show as it is, inside of the roots and, of what the rules name, elsewhere. Walks the roots. */
+  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  async hidden(): Promise<ProtectedPlaces> {
     if (this.any) this.identify();
-    return { ...this.#tree.hidden(), nameless: this.#identities.nameless };
+    return { ...this.#tree.hidden(), nameless: this.#identities.nameless, external: this.#findElsewhere() };
   }
 
   /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
@@ -231,7 +231,7 @@ export class ProtectedSet {
     for (const { files } of this.#tree.groups()) {
       for (const { path } of files) yield path;
     }
-    for (const { path } of this.#filesElsewhere()) yield path;
+    for (const { path } of this.#findElsewhere().files) yield path;
   }
 
   /**
@@ -296,8 +296,8 @@ export class ProtectedSet {
     return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
   }
 
-  #filesElsewhere(): readonly ExternalFile[] {
-    return this.#elsewhere.files(this.#version, () => this.#sourcesElsewhere());
+  #findElsewhere(): ExternalFound {
+    return this.#elsewhere.find(this.#version, () => this.#sourcesElsewhere());
   }
 
   /** Markers and ends of links that lie outside of the roots; with what lies inside the tree is walked. */

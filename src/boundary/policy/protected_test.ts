@@ -128,7 +128,12 @@ Deno.test("links that a glob covers take their target with them once the tree wa
     Deno.symlinkSync("conf/prod.txt", `${root}/prod.key`);
     write(`${root}/.agentclisecret`, "no-cloud: *.key\n");
     const set = new ProtectedSet([root]);
-    assert.deepEqual(await set.hidden(), { files: [`${root}/conf/prod.txt`], directories: [], nameless: [] });
+    const { files, directories, nameless } = await set.hidden();
+    assert.deepEqual({ files, directories, nameless }, {
+      files: [`${root}/conf/prod.txt`],
+      directories: [],
+      nameless: [],
+    });
     assert.ok(set.rule(`${root}/conf/prod.txt`));
   }));
 
@@ -215,7 +220,8 @@ Deno.test("a project without a marker protects nothing, and a marker deep inside
     write(`${root}/a/b/c/.agentclisecret`, "no-cloud: x\n");
     set.refresh();
     assert.equal(set.any, true);
-    assert.deepEqual(await set.hidden(), { files: [`${root}/a/b/c/x`], directories: [], nameless: [] });
+    const { files, directories, nameless } = await set.hidden();
+    assert.deepEqual({ files, directories, nameless }, { files: [`${root}/a/b/c/x`], directories: [], nameless: [] });
   }));
 
 Deno.test("a marker that is damaged, a directory, or a link to nowhere protects everything", async (test) => {

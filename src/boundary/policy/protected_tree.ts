@@ -1,29 +1,56 @@
 /** What of a tree is protected now. Looks at each directory's times alone where nothing has changed since the last look. */
 import { type FileKind, kindOf } from "../../platform/files.ts";
-import { entriesInPlace, type PlainEntry, realPathInPlace } from "../../platform/files_in_place.ts";
+import { type PlainEntry, realPathInPlace } from "../../platform/files_in_place.ts";
 import { normalize } from "../../platform/path.ts";
 import { DirectoryCache, type DirectoryClock, type DirectoryFacts } from "./directory_cache.ts";
-import { foldedName } from "../case_folded.ts";
+import {
+  isTooLong,
+  listEntries,
+  namedIn,
+  NO_UTF8,
+  type Standing,
+  type UnjudgedPlace,
+  unjudgedPlace,
+} from "./listing.ts";
+import type { ExternalFound } from "./external_paths.ts";
+import type { NamelessFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { isOfSystem } from "./system_directories.ts";
-import { systemReason } from "../system_error.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
-/** Protected paths that exist, real, one entry for a whole directory. */
+/** What a walk found that a view of the roots must not show as it is. Absolute paths; links are not followed. */
 export interface HiddenPaths {
+  /** Protected files that exist. */
   files: readonly string[];
+  /** Directories that are protected as a whole. */
   directories: readonly string[];
+  unjudged: readonly UnjudgedPlace[];
+  /** Sockets, FIFOs and devices: what listens there is no part of the project. */
+  special: readonly string[];
+  /** What version control keeps: `.git` and its kind, bare repositories, and files named like packs and bundles. */
+  repositories: readonly string[];
+  /** Entries that may decide what other programs run, by directory: the same objects while a directory stays as it is. */
+  settings: readonly SettingsGroup[];
+}
+
+/** The same, and what is protected without a path in the roots. */
+export interface ProtectedPlaces extends HiddenPaths {
+  /** Protected files that no path names: their other names are hidden. */
+  nameless: readonly NamelessFile[];
+  /** Outside of the roots. */
+  external: ExternalFound;
+}
+
+/** Entries of one directory that are named as settings of other programs are. */
+export interface SettingsGroup {
+  settings: readonly string[];
 }
 
 /** The protected files of one directory, links left out. The same object for as long as the directory stays as it is. */
 export interface ProtectedGroup {
   files: readonly { path: string; rule: ProtectionRule }[];
-}
-
-/** What the listing of a directory tells of it: it saves two looks at the disk. */
-export interface Standing {
-  marker: boolean;
-  git: boolean;
+  /** Some of them cannot be looked at: their names are not UTF-8, or what holds them may not be listed. */
+  blind: boolean;
 }
 
 /** Something named as files are that tell searches what to leave out. */
@@ -46,11 +73,6 @@ export interface TreeRules {
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
 export const MOST_WALKS = 20;
 
-/** Not only git's: some programs have one of their own, or one for all. */
-const IGNORE_NAME = /^\.\w*ignore$/;
-/** Other letters can fold to those of a name. */
-const NOT_PLAIN = /[^\x20-\x7e]/;
-
 /** One directory as it was listed: the open ones below it, and what is covered. Names joined by slashes, which none holds. */
 export interface Listed extends DirectoryFacts {
   version: number;
@@ -59,6 +81,8 @@ export interface Listed extends DirectoryFacts {
   hidden: string;
   /** Covered links: where they lead is covered too, and may change without a trace here. */
   links: string;
+  /** Further entries of note, each behind the letter of what it is: see {@link namedIn}. */
+  others: string;
   /** Its `.git` is a file: another tree's rules may hold here. */
   worktree: boolean;
 }
@@ -70,10 +94,13 @@ interface Covered extends DirectoryFacts, ProtectedGroup {
 }
 
 /** What a listed directory comes to, absolute paths; worked out once. */
-interface Placed extends ProtectedGroup, More {
+interface Placed extends ProtectedGroup, SettingsGroup, More {
   open: readonly string[];
   directories: readonly string[];
   hiddenFiles: readonly string[];
+  unjudged: readonly UnjudgedPlace[];
+  special: readonly string[];
+  repositories: readonly string[];
 }
 
 /** What is known of a directory that was listed by ourselves. */
@@ -90,7 +117,7 @@ interface Walked extends HiddenPaths {
   ignoreFiles: readonly IgnoreFile[] | null;
 }
 
-const NOTHING = { directories: "", files: "", hidden: "", links: "", worktree: false };
+const NOTHING = { directories: "", files: "", hidden: "", links: "", others: "", worktree: false };
 const NOTHING_MORE: More = { unruled: null, ignoreFiles: null };
 
 /** The trees below the roots. */
@@ -132,10 +159,9 @@ export class ProtectedTree {
     this.#now = null;
   }
 
-  /** Protected paths; walks at most once after {@link expire}. Directories that may not be listed are passed over. */
+  /** What a view must not show; walks at most once after {@link expire}. */
   hidden(): HiddenPaths {
-    const { files, directories } = this.#walked();
-    return { files, directories };
+    return this.#walked();
   }
 
   /** What tells searches what to leave out, in open directories; null when that is not known. */
@@ -152,7 +178,7 @@ export class ProtectedTree {
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
       const covered = this.#lookCovered(directory);
       for (const below of covered.directories) waiting.push(below);
-      if (covered.files.length > 0) groups.push(covered);
+      if (covered.files.length > 0 || covered.blind) groups.push(covered);
     }
     this.#covered.end();
     const { changes } = this.#covered;
@@ -167,9 +193,14 @@ export class ProtectedTree {
     for (let walk = 1; this.#now === null; walk++) {
       const { version } = this.#rules;
       const walked = this.#walk();
-      if (this.#rules.version === version || walk >= MOST_WALKS) this.#now = walked;
+      if (this.#rules.version === version) this.#now = walked;
+      else if (walk >= MOST_WALKS) this.#now = { ...walked, unjudged: [...walked.unjudged, ...this.#endless()] };
     }
     return this.#now;
+  }
+
+  #endless(): UnjudgedPlace[] {
+    return this.#roots.map((directory) => ({ directory, reason: "its protected links lead on without an end" }));
   }
 
   #walk(): Walked {
@@ -219,23 +250,26 @@ export class ProtectedTree {
       current: (found) => found.version === this.#rules.version,
       list: (facts) => {
         const { version } = this.#rules;
-        const entries = listQuietly(directory) ?? [];
+        const listed = listEntries(directory);
+        const all = Array.isArray(listed) ? listed : [];
+        const entries = all.filter(({ name }) => !name.includes(NO_UTF8));
+        const blind = entries.length < all.length || all !== listed;
         const of = (wanted: FileKind) =>
           entries.filter((entry) => kindOf(entry) === wanted).map(({ name }) => within(directory, name));
-        return { ...facts, version, directories: of("directory"), files: this.#ruled(of("file")) };
+        return { ...facts, version, blind, directories: of("directory"), files: this.#ruled(of("file")) };
       },
     });
   }
 
   #list(directory: string, facts: DirectoryFacts): Listed {
-    const entries = listQuietly(directory);
+    const entries = listEntries(directory);
     // What is met from here on can cover what was sorted before it: then the directory is listed again.
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
-    if (entries === null) return { ...facts, version, ...NOTHING };
-    const { standing, ignoreFiles, worktree } = namedIn(entries);
+    if (!Array.isArray(entries)) return { ...facts, version, ...NOTHING, others: entries };
+    const { standing, ignoreFiles, worktree, others } = namedIn(directory, entries);
     const ruled = this.#rules.covers(directory, standing);
-    const listed = { ...facts, version, worktree, ...this.#sort(directory, { entries, ruled }) };
+    const listed = { ...facts, version, worktree, others, ...this.#sort(directory, { entries, ruled }) };
     const above = ignoreFiles.map((entry) => ({ path: within(directory, entry.name), kind: kindOf(entry) }));
     this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles: above } });
     return listed;
@@ -244,7 +278,8 @@ export class ProtectedTree {
   #sort(
     directory: string,
     { entries, ruled }: { entries: readonly PlainEntry[]; ruled: boolean },
-  ): Omit<Listed, keyof DirectoryFacts | "version" | "worktree"> {
+  ): Omit<Listed, keyof DirectoryFacts | "version" | "worktree" | "others"> {
+    const long = isTooLong(directory);
     const directories: string[] = [];
     const files: string[] = [];
     const hidden: string[] = [];
@@ -256,8 +291,9 @@ export class ProtectedTree {
       const path = within(directory, name);
       const rule = ruled ? this.#rules.rule(path) : null;
       if (rule === null || name === MARKER_NAME) {
-        // What git keeps is not the user's tree; it is masked as a whole where it matters.
-        if (kind === "directory" && name !== ".git" && !isOfSystem(path)) directories.push(name);
+        // What git keeps is not the user's tree, and what cannot be named is not there: views leave both out as a whole.
+        if (kind !== "directory" || name === ".git" || isOfSystem(path)) continue;
+        if (!long && !name.includes(NO_UTF8)) directories.push(name);
       } else if (kind === "directory") hidden.push(name);
       else if (kind === "symlink") links.push(name);
       else files.push(name);
@@ -273,11 +309,19 @@ export class ProtectedTree {
   #place(directory: string, { listed, more }: { listed: Listed; more: More }): Placed {
     const paths = (joined: string) => namesIn(joined).map((name) => within(directory, name));
     const hiddenFiles = paths(listed.files);
+    const others = namesIn(listed.others);
+    const of = (letter: string) =>
+      others.filter((other) => other.startsWith(letter)).map((other) => within(directory, other.slice(1)));
     const placed = {
       open: paths(listed.directories),
       directories: paths(listed.hidden),
       files: this.#ruled(hiddenFiles),
+      blind: listed.files.includes(NO_UTF8),
       hiddenFiles,
+      unjudged: others.filter((other) => other.startsWith("?")).map((other) => unjudgedPlace(directory, other)),
+      special: of("s"),
+      repositories: others.includes("R") ? [directory] : of("r"),
+      settings: of("d"),
       ...more,
     };
     this.#placed.set(listed, placed);
@@ -321,38 +365,13 @@ function joined(directories: readonly string[], placed: readonly Placed[]): Walk
   return {
     files: groups.flatMap(({ hiddenFiles }) => hiddenFiles),
     directories: [...directories, ...placed.flatMap((one) => one.directories)],
+    unjudged: placed.flatMap(({ unjudged }) => unjudged),
+    special: placed.flatMap(({ special }) => special),
+    repositories: placed.flatMap(({ repositories }) => repositories),
+    settings: placed.filter(({ settings }) => settings.length > 0),
     groups,
     ignoreFiles: placed.some(({ ignoreFiles }) => ignoreFiles === null)
       ? null
       : placed.flatMap(({ ignoreFiles }) => ignoreFiles ?? []),
   };
-}
-
-/** What stands among entries; a marker and what git keeps by any name that some file system takes for theirs. */
-function namedIn(
-  entries: readonly PlainEntry[],
-): { standing: Standing; ignoreFiles: readonly PlainEntry[]; worktree: boolean } {
-  const standing = { marker: false, git: false };
-  const ignoreFiles: PlainEntry[] = [];
-  let worktree = false;
-  for (const entry of entries) {
-    const { name } = entry;
-    if (!name.startsWith(".") && !NOT_PLAIN.test(name)) continue;
-    const folded = foldedName(name);
-    standing.marker ||= folded === MARKER_NAME;
-    standing.git ||= folded === ".git";
-    worktree ||= name === ".git" && kindOf(entry) !== "directory";
-    if (IGNORE_NAME.test(name)) ignoreFiles.push(entry);
-  }
-  return { standing, ignoreFiles, worktree };
-}
-
-/** Null when it may not be listed, or is gone. */
-function listQuietly(directory: string): PlainEntry[] | null {
-  try {
-    return entriesInPlace(directory);
-  } catch (error) {
-    systemReason(error);
-    return null;
-  }
 }

@@ -20,7 +20,7 @@ export interface TreeCache {
 
 /** How long ago a directory must have changed, in milliseconds: coarse times, and clocks that differ, hide no change. */
 const SETTLED_AFTER_MS = 60_000;
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Whether the next change of a directory that was listed after `now` will be seen by its times. */
 export function unchanging({ settled, modified, changed, inode }: Listed, now: number): boolean {
@@ -35,7 +35,8 @@ const BETWEEN = "\0";
 /** Text that {@link readTreeCache} reads: a line of JSON, by columns, since thousands of objects take long to read. */
 export function treeCacheText({ rules, markers, links, worktrees, directories }: TreeCache): string {
   const rows = [...directories.values()];
-  const joined = (name: "directories" | "files" | "hidden" | "links") => rows.map((row) => row[name]).join(BETWEEN);
+  const joined = (name: "directories" | "files" | "hidden" | "links" | "others") =>
+    rows.map((row) => row[name]).join(BETWEEN);
   return JSON.stringify({
     format: FORMAT,
     rules,
@@ -43,7 +44,7 @@ export function treeCacheText({ rules, markers, links, worktrees, directories }:
     links,
     worktrees,
     paths: [...directories.keys()].join(BETWEEN),
-    names: [joined("directories"), joined("files"), joined("hidden"), joined("links")],
+    names: [joined("directories"), joined("files"), joined("hidden"), joined("links"), joined("others")],
     facts: [
       rows.map(({ modified }) => modified),
       rows.map(({ changed }) => changed),
@@ -60,7 +61,7 @@ export function readTreeCache(text: string): TreeCache | null {
     if (format !== FORMAT || typeof rules !== "string" || typeof paths !== "string") return null;
     if (!isTexts(markers) || !isTexts(links) || !isTexts(worktrees) || !isTexts(names)) return null;
     const places = paths.split(BETWEEN);
-    const [below, files, hidden, covered] = names.map((column) => namesOf(column, places.length));
+    const [below, files, hidden, covered, others] = names.map((column) => namesOf(column, places.length));
     const [modified, changed, devices, inodes] = numbersOf(facts, places.length);
     const directories = new Map<string, Listed>();
     const trees = new Set(worktrees);
@@ -75,6 +76,7 @@ export function readTreeCache(text: string): TreeCache | null {
         files: at(files, index),
         hidden: at(hidden, index),
         links: at(covered, index),
+        others: at(others, index),
         worktree: trees.has(path),
         settled: true,
       });

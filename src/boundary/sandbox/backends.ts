@@ -1,18 +1,18 @@
 /** The ways to make a sandbox on this system, best first. */
 import { stat } from "../../platform/files.ts";
 import { isWithin } from "../../platform/path.ts";
-import { bubblewrapArgv } from "./bubblewrap.ts";
+import { bubblewrapLine } from "./bubblewrap.ts";
 import { trustedProgram } from "./host.ts";
-import type { SandboxPlan } from "./plan.ts";
-import { SANDBOX_EXEC, sayable, seatbeltArgv } from "./seatbelt.ts";
-import { BUILDING_PLACES, unshareArgv } from "./unshare.ts";
+import type { SandboxPlan, StartLine } from "./plan.ts";
+import { SANDBOX_EXEC, sayable, seatbeltLine } from "./seatbelt.ts";
+import { BUILDING_PLACES, unshareLine } from "./unshare.ts";
 
 /** One way. */
 export interface SandboxBackend {
   /** For messages: `bubblewrap`, `unshare`, `sandbox-exec`. */
   name: string;
-  /** Null when a plan cannot be said in its words. */
-  argv(plan: SandboxPlan): [string, ...string[]] | null;
+  /** What to start for a plan; null when it cannot be said in its words. */
+  line(plan: SandboxPlan): StartLine | null;
 }
 
 /** Where to look; `programs` are places for tests. */
@@ -31,12 +31,13 @@ export async function findBackends(options: BackendOptions): Promise<SandboxBack
 
 async function bubblewrap({ programs }: BackendOptions): Promise<SandboxBackend[]> {
   const program = await trustedProgram("bwrap", { places: programs });
-  const shell = await innerShell();
-  if (program === null || shell === null) return [];
+  const shell = await closingShell();
+  const sh = await trustedProgram("sh");
+  if (program === null || shell === null || sh === null) return [];
   const forms = [[true, true], [true, false], [false, true], [false, false]] as const;
   return forms.map(([proc, sealed]) => ({
     name: "bubblewrap",
-    argv: (plan) => bubblewrapArgv(plan, { program, shell, proc, sealed, network: false }),
+    line: (plan) => bubblewrapLine(plan, { program, shell, sh, proc, sealed }),
   }));
 }
 
@@ -45,24 +46,24 @@ async function unshare({ programs }: BackendOptions): Promise<SandboxBackend[]> 
   const [program, setpriv, mount, umount, pivotRoot] = await Promise.all(
     names.map((name) => trustedProgram(name, { places: programs })),
   );
-  const shell = await innerShell();
+  const shell = await closingShell();
   if (!program || !setpriv || !mount || !umount || !pivotRoot || shell === null) return [];
   const present = await Promise.all(BUILDING_PLACES.map((place) => stat(place).catch(() => null)));
   const places = BUILDING_PLACES.filter((_, index) => present[index]?.kind === "directory");
   return [true, false].map((proc) => ({
     name: "unshare",
-    argv(plan) {
+    line(plan) {
       const place = places.find((one) =>
         !plan.steps.some(({ kind, path }) => kind !== "scratch" && isWithin(one, path))
       );
       if (place === undefined) return null;
-      return unshareArgv(plan, { unshare: program, setpriv, mount, umount, pivotRoot, shell, proc, place });
+      return unshareLine(plan, { unshare: program, setpriv, mount, umount, pivotRoot, shell, proc, place });
     },
   }));
 }
 
 /** Bash, because not every `sh` can close all files. */
-async function innerShell(): Promise<string | null> {
+async function closingShell(): Promise<string | null> {
   return await trustedProgram("bash") ?? await trustedProgram("sh");
 }
 
@@ -70,6 +71,6 @@ async function seatbelt({ home }: BackendOptions): Promise<SandboxBackend[]> {
   if (await stat(SANDBOX_EXEC) === null) return [];
   return [{
     name: "sandbox-exec",
-    argv: (plan) => sayable(plan) ? seatbeltArgv(plan, { home, temporary: "/private/tmp" }) : null,
+    line: (plan) => sayable(plan) ? seatbeltLine(plan, { home, temporary: "/private/tmp" }) : null,
   }];
 }

@@ -1,36 +1,34 @@
 /** A plan in the words of bubblewrap. Source: the line measured in the specification of the boundary, "Commands". */
-import { CLOSE_FILES, type PlanStep, type SandboxPlan } from "./plan.ts";
+import { asVariables, CLOSE_FILES, type PlanStep, type SandboxPlan, type StartLine } from "./plan.ts";
 
 /** How far this machine lets bubblewrap go. */
 export interface BubblewrapForm {
   /** Absolute, from `trustedProgram`. */
   program: string;
-  /** Absolute; becomes process 1 in the sandbox. */
+  /** Absolute. */
   shell: string;
+  /** Absolute; becomes process 1 in the sandbox: a small one starts sooner. */
+  sh: string;
   /** False where a container forbids a fresh `/proc`: there is none then. */
   proc: boolean;
   /** No user namespaces inside of the sandbox; versions before 0.8 do not know it. */
   sealed: boolean;
-  /** Shares the network of the caller: only when that is one made for the command. */
-  network: boolean;
 }
 
 /**
- * The argument list. The program itself must be started with an empty environment: `--clearenv` alone leaves
- * `/proc/1/environ` readable inside (measured).
+ * What to start. The arguments reach bubblewrap by a pipe, and the program itself starts with an empty environment:
+ * `--clearenv` alone leaves `/proc/1/environ` readable inside (measured).
  */
-export function bubblewrapArgv(plan: SandboxPlan, form: BubblewrapForm): [string, ...string[]] {
-  return [
-    form.program,
+export function bubblewrapLine(plan: SandboxPlan, form: BubblewrapForm): StartLine {
+  const options = [
     "--unshare-all",
-    ...form.network ? ["--share-net"] : [],
+    ...plan.network ? ["--share-net"] : [],
     // As root these two are not implied (measured).
     "--unshare-user",
     "--unshare-pid",
     ...form.sealed ? ["--disable-userns"] : [],
     "--die-with-parent",
-    // Ours is process 1: bubblewrap's own would be reported as ended while what the command left behind is still dying,
-    // and it shows the names of hidden paths in its command line.
+    // Ours is process 1: bubblewrap's own would be reported as ended while what the command left behind is still dying.
     "--as-pid-1",
     "--new-session",
     "--clearenv",
@@ -43,22 +41,24 @@ export function bubblewrapArgv(plan: SandboxPlan, form: BubblewrapForm): [string
     plan.cwd,
     "--cap-drop",
     "ALL",
-    "--",
-    form.shell,
-    "-c",
-    `${CLOSE_FILES}\n"$@"; exit $?`,
-    "sh",
-    ...plan.argv,
   ];
+  const { env, text, forget } = asVariables(
+    options.map((option) => `${option.replaceAll("\\", "\\\\")}\\0000`).join(""),
+  );
+  const script = `${CLOSE_FILES}\nexec 4<&0; printf %b "${text}" | { ${forget}; exec "$@" 3<&0 0<&4 4<&-; }`;
+  const inner = [form.sh, "-c", '"$@"; exit $?', "sh", ...plan.argv];
+  return { argv: [form.shell, "-c", script, "sh", form.program, "--args", "3", "--", ...inner], env };
 }
 
 function words(step: PlanStep): string[] {
   const { path } = step;
   switch (step.kind) {
     case "read":
+      return ["--ro-bind", step.source ?? path, path];
+    case "write":
+      return ["--bind", step.source ?? path, path];
     case "freeze":
       return ["--ro-bind", path, path];
-    case "write":
     case "pin":
       return ["--bind", path, path];
     case "link":

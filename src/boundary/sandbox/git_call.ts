@@ -1,45 +1,52 @@
 /**
- * Running git on a repository that is untrusted data: what its configuration can make git run is switched off, and the
- * user's own configuration is not read. For questions about history, and for the tool that stands in for git.
+ * Running git on a repository that is untrusted data: always in a sandbox, with what its configuration can make git run
+ * switched off. The user's own configuration is not read.
  */
 import { type ProcessOutcome, run } from "../../platform/process.ts";
-import { join } from "../../platform/path.ts";
+import type { GitDirectory } from "./git_directory.ts";
 import type { SandboxedCommand } from "./request.ts";
 
+/** Where git is looked for first, like shells. */
+export const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
+
 /** A repository and the git to ask. */
-export interface Repository {
+export interface Repository extends GitDirectory {
   /** The program, absolute. */
   git: string;
-  /** The working tree: the directory that holds `.git`, absolute. */
-  top: string;
-  /** Where the repository lies, absolute; `.git` in the working tree when absent. */
-  directory?: string | undefined;
-  /**
-   * Puts a call in a sandbox; throws where there is none. Without it only questions about objects may be asked: what
-   * looks at a working tree can be made to run programs.
-   */
-  inSandbox?(call: PlainCall): Promise<Omit<SandboxedCommand, "kind" | "notices">>;
+  /** Settings of the repository that must not count, from {@link filtersOff}. */
+  off: Readonly<Record<string, string>>;
+  /** Puts a call in a sandbox; throws where there is none. */
+  inSandbox(call: PlainCall): Promise<Pick<SandboxedCommand, "argv" | "env" | "cwd">>;
 }
 
 /** A call as git itself gets it. */
 export interface PlainCall {
   argv: [string, ...string[]];
   env: Record<string, string>;
-  access: "read" | "write";
+  access: GitReach;
+  /** Files that it may read besides the repository and the working tree. */
+  see: readonly string[];
 }
+
+/** What a call may change: nothing, the repository, or that and the working tree. */
+export type GitReach = "read" | "repository" | "tree";
 
 /** One call. */
 export interface GitCall {
   args: readonly string[];
-  /** Whether the repository may be changed, where a sandbox decides; `read` when absent. */
-  access?: "read" | "write";
+  /** `read` when absent. */
+  access?: GitReach | undefined;
   /** Given to git as input. */
-  input?: string;
+  input?: string | undefined;
   /** Milliseconds. */
   timeoutMs: number;
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** More configuration, over that of the repository. */
-  settings?: Readonly<Record<string, string>>;
+  settings?: Readonly<Record<string, string>> | undefined;
+  /** More variables. */
+  env?: Readonly<Record<string, string>> | undefined;
+  /** Files that it may read besides the repository and the working tree. */
+  see?: readonly string[] | undefined;
   /** Standard output as it comes. */
   onOutput(bytes: Uint8Array<ArrayBuffer>): void;
 }
@@ -75,7 +82,14 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "diff.ignoreSubmodules": "all",
   "diff.submodule": "short",
   "diff.orderFile": "/dev/null",
+  // One by one: what a repository says of one protocol goes before what is said of all.
   "protocol.allow": "never",
+  "protocol.file.allow": "never",
+  "protocol.ext.allow": "never",
+  "protocol.git.allow": "never",
+  "protocol.ssh.allow": "never",
+  "protocol.http.allow": "never",
+  "protocol.https.allow": "never",
   "commit.gpgSign": "false",
   "commit.template": "",
   "tag.gpgSign": "false",
@@ -89,7 +103,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
   "submodule.recurse": "false",
 };
 
-/** Of git itself: nothing of ours, nothing that points elsewhere. */
+/** Of git itself: nothing of ours, nothing that points elsewhere, and no protocol. */
 const ENVIRONMENT: Readonly<Record<string, string>> = {
   PATH: "/usr/bin:/bin",
   HOME: "/nonexistent",
@@ -100,16 +114,43 @@ const ENVIRONMENT: Readonly<Record<string, string>> = {
   GIT_ATTR_NOSYSTEM: "1",
   GIT_OPTIONAL_LOCKS: "0",
   GIT_TERMINAL_PROMPT: "0",
+  GIT_ALLOW_PROTOCOL: "none",
   GIT_NO_LAZY_FETCH: "1",
   GIT_NO_REPLACE_OBJECTS: "1",
   GIT_GRAFT_FILE: "/dev/null",
   GIT_LITERAL_PATHSPECS: "1",
 };
 
+/** What to start for a call of git: what the repository can make it run is switched off. */
+export function gitLine(
+  { git, top, directory }: Pick<Repository, "git" | "top" | "directory">,
+  { args, settings, env }: Pick<GitCall, "args" | "settings" | "env">,
+): Pick<PlainCall, "argv" | "env"> {
+  const all = Object.entries({ ...SETTINGS, ...settings });
+  const variables: Record<string, string> = { ...ENVIRONMENT, GIT_CONFIG_COUNT: String(all.length), ...env };
+  for (const [index, [key, value]] of all.entries()) {
+    variables[`GIT_CONFIG_KEY_${index}`] = key;
+    variables[`GIT_CONFIG_VALUE_${index}`] = value;
+  }
+  return { argv: [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...args], env: variables };
+}
+
 /** Runs git; its error output is dropped, because it can quote content. */
 export async function callGit(repository: Repository, call: GitCall): Promise<ProcessOutcome> {
-  const settings = Object.entries({ ...SETTINGS, ...await silencedFilters(repository, call), ...call.settings });
-  return await start(repository, call, settings);
+  const settings = { ...repository.off, ...call.settings };
+  const line = gitLine(repository, { args: call.args, settings, env: call.env });
+  const started = await repository.inSandbox({ ...line, access: call.access ?? "read", see: call.see ?? [] });
+  return await run({
+    argv: started.argv,
+    cwd: started.cwd,
+    env: started.env,
+    timeoutMs: call.timeoutMs,
+    ...call.signal === undefined ? {} : { signal: call.signal },
+    ...call.input === undefined ? {} : { stdin: new TextEncoder().encode(call.input) },
+    onOutput: (bytes, stream) => {
+      if (stream === "stdout") call.onOutput(bytes);
+    },
+  });
 }
 
 /** Runs git and gives its standard output; null when it fails, takes too long, or says more than `limit` characters. */
@@ -126,51 +167,22 @@ export async function askGit(
   return outcome.ended === "exit" && outcome.code === 0 && text.length <= call.limit ? text : null;
 }
 
-/** Filters run programs on content; the names of all that the repository sets are found and each is emptied. */
-async function silencedFilters(repository: Repository, call: GitCall): Promise<Record<string, string>> {
-  const decoder = new TextDecoder();
-  let text = "";
-  const onOutput = (bytes: Uint8Array) => text += decoder.decode(bytes, { stream: true });
-  const args = ["config", "--null", "--name-only", "--get-regexp", "^filter\\."];
-  // Reading settings starts nothing, and needs no sandbox.
-  const plain = { git: repository.git, top: repository.top, directory: repository.directory };
-  await start(plain, { ...call, args, input: "", onOutput }, Object.entries(SETTINGS));
+/** Settings as `git config --null --list` prints them: keys and values, the last of a key behind those before it. */
+export function parseSettings(text: string): [key: string, value: string][] {
+  return text.split("\0").filter((entry) => entry !== "").map((entry) => {
+    const end = entry.indexOf("\n");
+    return end < 0 ? [entry, ""] : [entry.slice(0, end), entry.slice(end + 1)];
+  });
+}
+
+/** Filters run programs on content: settings that empty each one that the given settings name. */
+export function filtersOff(settings: readonly (readonly [string, string])[]): Record<string, string> {
   const off: Record<string, string> = {};
-  for (const key of text.split("\0")) {
+  for (const [key] of settings) {
     const name = /^(filter\..*)\.[^.]+$/s.exec(key)?.[1];
     if (name === undefined) continue;
     off[`${name}.clean`] = off[`${name}.smudge`] = off[`${name}.process`] = "";
     off[`${name}.required`] = "false";
   }
   return off;
-}
-
-async function start(
-  repository: Repository,
-  call: GitCall,
-  settings: readonly (readonly [string, string])[],
-): Promise<ProcessOutcome> {
-  const env: Record<string, string> = { ...ENVIRONMENT, GIT_CONFIG_COUNT: String(settings.length) };
-  for (const [index, [key, value]] of settings.entries()) {
-    env[`GIT_CONFIG_KEY_${index}`] = key;
-    env[`GIT_CONFIG_VALUE_${index}`] = value;
-  }
-  const { git, top } = repository;
-  const directory = repository.directory ?? join(top, ".git");
-  const argv: [string, ...string[]] = [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...call.args];
-  const plain = { argv, cwd: top, env, finish: () => Promise.resolve() };
-  const started = await repository.inSandbox?.({ argv, env, access: call.access ?? "read" }) ?? plain;
-  const outcome = await run({
-    argv: started.argv,
-    cwd: started.cwd,
-    env: started.env,
-    timeoutMs: call.timeoutMs,
-    ...call.signal === undefined ? {} : { signal: call.signal },
-    ...call.input === undefined ? {} : { stdin: new TextEncoder().encode(call.input) },
-    onOutput: (bytes, stream) => {
-      if (stream === "stdout") call.onOutput(bytes);
-    },
-  });
-  await started.finish();
-  return outcome;
 }

@@ -1,110 +1,121 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
-import { listDirectory, lstat } from "../../platform/files.ts";
-import { mountPoints } from "../../platform/files_in_place.ts";
-import { isWithin, join } from "../../platform/path.ts";
-import { identityOf as identity, lastingIdentityOf } from "../policy/inode_index.ts";
-import type { HiddenPaths } from "./request.ts";
-
-export { identity };
+import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
+import { isWithin } from "../../platform/path.ts";
+import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
+import { quietly } from "../real_path.ts";
 
 /** Times the length of a search in which its answer is used again. */
 const REUSED_FOR = 20;
 
+/** What is covered already: real paths, and protected files that none of them names. */
+export interface CoveredFiles {
+  files: readonly string[];
+  directories: readonly string[];
+  nameless: readonly NamelessFile[];
+}
+
+/** Where to look, real paths. `system` is looked through only for a file that has a name more than were found elsewhere. */
+export interface SearchedPlaces {
+  own: readonly string[];
+  system: readonly string[];
+}
+
 /** Searches for other names, again and again, at a bounded share of the time. */
-export interface HardLinkSearch {
+export class HardLinkSearch {
+  readonly #now: () => number;
+  #last = { question: "", until: 0, answer: [] as string[], files: "" };
+
+  /** `now` in milliseconds. */
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+  }
+
   /**
-   * The paths below `roots` that are other names of hidden files. An answer to the same question is given again for
-   * twenty times as long as the search took, as long as every path of it is still the file that it was: no command behind
-   * a sandbox can make such a name, and with ten thousand protected files every search costs a tenth of a second.
+   * The paths that are other names of covered files. An answer to the same question is given again for twenty times as
+   * long as the search took, as long as every path of it is still the file that it was: no command in a sandbox can make
+   * such a name, and with ten thousand protected files every search costs a tenth of a second.
    */
-  find(hide: HiddenPaths, roots: readonly string[]): Promise<string[]>;
+  find(covered: CoveredFiles, places: SearchedPlaces): string[] {
+    const mounts = mountPoints().filter((point) =>
+      [...places.own, ...places.system].some((place) => point !== place && isWithin(place, point))
+    );
+    const question = JSON.stringify([covered, places, mounts]);
+    const start = this.#now();
+    if (
+      question === this.#last.question && start < this.#last.until && identities(this.#last.answer) === this.#last.files
+    ) {
+      return this.#last.answer;
+    }
+    const answer = otherNames(covered, { ...places, mounts });
+    const end = this.#now();
+    this.#last = { question, until: end + REUSED_FOR * (end - start), answer, files: identities(answer) };
+    return answer;
+  }
 }
 
-/** A search of its own memory; `now` in milliseconds. */
-export function createHardLinkSearch(now: () => number = () => performance.now()): HardLinkSearch {
-  let last = { question: "", until: 0, answer: [] as string[], files: [] as (string | null)[] };
-  return {
-    async find(hide, roots) {
-      const question = JSON.stringify([hide, roots, mountsBelow(roots)]);
-      const start = now();
-      if (question === last.question && start < last.until && areSame(await filesAt(last.answer), last.files)) {
-        return last.answer;
-      }
-      const answer = await hardLinksTo(hide, roots);
-      const files = await filesAt(answer);
-      const end = now();
-      last = { question, until: end + REUSED_FOR * (end - start), answer, files };
-      return answer;
-    },
-  };
-}
-
-/** Which file stands at each path; null where none does. */
-function filesAt(paths: readonly string[]): Promise<(string | null)[]> {
-  return Promise.all(paths.map(async (path) => {
-    const found = await quietly(() => lstat(path));
-    return found?.kind === "file" ? lastingIdentityOf(found) : null;
-  }));
-}
-
-function areSame(files: readonly (string | null)[], before: readonly (string | null)[]): boolean {
-  return files.every((file, index) => file !== null && file === before[index]);
+function identities(paths: readonly string[]): string {
+  return paths.map((path) => {
+    const found = quietly(() => lstatInPlace(path));
+    return found?.kind === "file" ? lastingIdentityOf(found) : "gone";
+  }).join(" ");
 }
 
 /**
- * The paths below `roots` that are other names of hidden files, links not followed. Looks everywhere only where some hidden
- * file has more names than are hidden, or is gone from its path; costs one `lstat` for each hidden file, and then one for
- * each file of the roots. A bind mount is no name more, so what is mounted below the roots is always looked into.
+ * Looks everywhere only where some covered file has more names than are covered, or is gone from its path; costs one
+ * `lstat` for each covered file, and then one for each file of the places. A bind mount is no name more, so what is
+ * mounted below them is always looked into. Links are not followed.
  */
-async function hardLinksTo(hide: HiddenPaths, roots: readonly string[]): Promise<string[]> {
-  const wanted = new Map((hide.nameless ?? []).map(({ identity, names }) => [identity, names]));
-  const note = async (path: string) => {
-    const found = await quietly(() => lstat(path));
+function otherNames(
+  { files, directories, nameless }: CoveredFiles,
+  { own, system, mounts }: SearchedPlaces & { mounts: readonly string[] },
+): string[] {
+  const missing = new Map(nameless.map(({ identity, names }) => [identity, names]));
+  const note = (path: string) => {
+    const found = quietly(() => lstatInPlace(path));
     if (found?.kind !== "file") return;
-    const key = identity(found);
-    wanted.set(key, (wanted.get(key) ?? found.links) - 1);
+    const key = identityOf(found);
+    missing.set(key, (missing.get(key) ?? found.links) - 1);
   };
-  for (const path of hide.files) await note(path);
-  for (const directory of hide.directories) await eachFile(directory, { enter: () => true, visit: note });
-  const hidden = new Set([...hide.files, ...hide.directories]);
+  files.forEach(note);
+  for (const directory of directories) eachFile(directory, { enter: () => true, visit: note });
+  const covered = new Set([...files, ...directories]);
   const found = new Set<string>();
-  const visit = async (path: string) => {
-    if (hidden.has(path)) return;
-    const status = await quietly(() => lstat(path));
+  const visit = (path: string) => {
+    if (covered.has(path) || found.has(path)) return;
+    const status = quietly(() => lstatInPlace(path));
     if (status?.kind !== "file") return;
-    if (wanted.has(identity(status)) || wanted.has(lastingIdentityOf(status))) found.add(path);
+    const key = identityOf(status);
+    if (!missing.has(key) && !missing.has(lastingIdentityOf(status))) return;
+    found.add(path);
+    missing.set(key, (missing.get(key) ?? 1) - 1);
   };
-  const places = [...wanted.values()].some((missing) => missing > 0) ? roots : mountsBelow(roots);
-  for (const place of wanted.size === 0 ? [] : places) {
-    if (hide.directories.some((directory) => isWithin(directory, place))) continue;
+  const look = (place: string) => {
+    if (directories.some((directory) => isWithin(directory, place))) return;
     // What is mounted may be one file.
-    await visit(place);
-    await eachFile(place, { enter: (path) => !hidden.has(path), visit });
+    visit(place);
+    eachFile(place, { enter: (path) => !covered.has(path), visit });
+  };
+  if (missing.size === 0) return [];
+  if ([...missing.values()].some((names) => names > 0)) own.forEach(look);
+  mounts.forEach(look);
+  // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
+  const devices = new Set(
+    [...missing].filter(([key, names]) => names > 0 && key.split(":").length === 2).map(([key]) => key.split(":")[0]),
+  );
+  for (const place of system) {
+    if (devices.has(String(quietly(() => lstatInPlace(place))?.device))) look(place);
   }
   return [...found];
 }
 
-function mountsBelow(roots: readonly string[]): string[] {
-  return mountPoints().filter((point) => roots.some((root) => point !== root && isWithin(root, point)));
-}
-
-/** Visits every file below a directory, links not followed; what may not be looked into is passed over. */
-export async function eachFile(
-  directory: string,
-  walk: { enter(path: string): boolean; visit(path: string): Promise<void> },
-): Promise<void> {
-  for (const entry of await quietly(() => listDirectory(directory)) ?? []) {
-    const path = join(directory, entry.name);
-    if (entry.kind === "file") await walk.visit(path);
-    else if (entry.kind === "directory" && walk.enter(path)) await eachFile(path, walk);
-  }
-}
-
-/** What may not be looked at cannot be read by a command of the same user either. */
-async function quietly<T>(look: () => Promise<T>): Promise<T | null> {
-  try {
-    return await look();
-  } catch {
-    return null;
+/** Visits every file below a directory, links not followed; what may not be looked into is covered by others. */
+function eachFile(directory: string, walk: { enter(path: string): boolean; visit(path: string): void }): void {
+  const waiting = [directory];
+  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+    for (const { name, kind } of quietly(() => listInPlace(at)) ?? []) {
+      const path = `${at === "/" ? "" : at}/${name}`;
+      if (kind === "file") walk.visit(path);
+      else if (kind === "directory" && walk.enter(path)) waiting.push(path);
+    }
   }
 }

@@ -1,21 +1,21 @@
 import assert from "node:assert/strict";
-import { createHardLinkSearch, type HardLinkSearch } from "./hard_links.ts";
+import { type CoveredFiles, HardLinkSearch } from "./hard_links.ts";
 
 interface Place {
   root: string;
-  hide: { files: string[]; directories: string[] };
+  hide: CoveredFiles;
   search: HardLinkSearch;
 }
 
 /** A project whose `.env` has a second name; each look at the clock finds it a second later. */
-async function inProject(work: (place: Place) => Promise<void>): Promise<void> {
+async function inProject(work: (place: Place) => void | Promise<void>): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());
   try {
     await Deno.writeTextFile(`${root}/.env`, "x");
     await Deno.link(`${root}/.env`, `${root}/other`);
     let seconds = 0;
-    const search = createHardLinkSearch(() => 1000 * seconds++);
-    await work({ root, hide: { files: [`${root}/.env`], directories: [] }, search });
+    const search = new HardLinkSearch(() => 1000 * seconds++);
+    await work({ root, hide: { files: [`${root}/.env`], directories: [], nameless: [] }, search });
   } finally {
     await Deno.remove(root, { recursive: true });
   }
@@ -27,10 +27,10 @@ Deno.test(
   "an answer is given again while a search would take long",
   linux,
   () =>
-    inProject(async ({ root, hide, search }) => {
-      const first = await search.find(hide, [root]);
+    inProject(({ root, hide, search }) => {
+      const first = search.find(hide, { own: [root], system: [] });
       assert.deepEqual(first, [`${root}/other`]);
-      assert.equal(await search.find(hide, [root]), first);
+      assert.equal(search.find(hide, { own: [root], system: [] }), first);
     }),
 );
 
@@ -39,9 +39,9 @@ Deno.test(
   linux,
   () =>
     inProject(async ({ root, hide, search }) => {
-      await search.find(hide, [root]);
+      search.find(hide, { own: [root], system: [] });
       await Deno.remove(`${root}/other`);
       await Deno.writeTextFile(`${root}/other`, "another file");
-      assert.deepEqual(await search.find(hide, [root]), []);
+      assert.deepEqual(search.find(hide, { own: [root], system: [] }), []);
     }),
 );

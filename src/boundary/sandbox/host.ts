@@ -3,8 +3,19 @@ import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname } from "../../platform/path.ts";
 import type { PlanStep } from "./plan.ts";
 
-/** Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) are kept as links. */
-const SYSTEM = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/lib32", "/libx32", "/nix", "/gnu", "/run/current-system"];
+/** Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) are kept as links. Daemons listen beside them. */
+export const SYSTEM: readonly string[] = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib64",
+  "/lib32",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+  "/run/current-system",
+];
 
 /** Settings of the system that programs need; each is one mount. Never the whole of `/etc`: keys lie there. */
 const SETTINGS =
@@ -18,7 +29,7 @@ const NETWORK_SETTINGS = ["/etc/resolv.conf"];
 /** Where programs that make sandboxes are looked for: a `bwrap` on PATH could be anybody's. */
 const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin", "/run/current-system/sw/bin"];
 
-/** The steps that show the system, without what is not there. */
+/** Returns the steps that show the system, without what is not there. */
 export async function systemSteps(options: { network: boolean }): Promise<PlanStep[]> {
   const steps: PlanStep[] = [];
   for (const path of SYSTEM) {
@@ -29,7 +40,8 @@ export async function systemSteps(options: { network: boolean }): Promise<PlanSt
     if (target !== null) steps.push({ kind: "link", path, target });
   }
   for (const path of [...SETTINGS, ...options.network ? NETWORK_SETTINGS : []]) {
-    if (await stat(path).catch(() => null) !== null) steps.push({ kind: "read", path });
+    const source = await realPath(path).catch(() => null);
+    if (source !== null) steps.push({ kind: "read", path, source });
   }
   return steps;
 }

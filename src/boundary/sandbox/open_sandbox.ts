@@ -1,79 +1,146 @@
-/** Making a session's sandbox: the first way that passes the canary, found once, used for every command. */
+/** Making a session's sandbox: the first way that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
-import { lstat, realPath } from "../../platform/files.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { findExecutable } from "../../platform/process.ts";
-import { isAbsolute, isWithin, normalize } from "../../platform/path.ts";
-import { bindable } from "./bindable.ts";
-import { buildPlan, type BuiltPlan, type SandboxBase } from "./build_plan.ts";
-import { selfCheck } from "./self_check.ts";
-import { historyHolds, historyState } from "./git_history.ts";
-import { createGitStoreSearch, type GitStoreSearch } from "./git_stores.ts";
-import { createHardLinkSearch, identity } from "./hard_links.ts";
-import { systemSteps, trustedProgram } from "./host.ts";
+import { isAbsolute } from "../../platform/path.ts";
+import { identityOf } from "../policy/inode_index.ts";
+import { quietly, realOrNamed } from "../real_path.ts";
 import { findBackends, type SandboxBackend } from "./backends.ts";
-import { type PolicyOptions, quarantineNewFiles } from "./tamper_check.ts";
-import type { SandboxRefusal, TamperReport } from "./request.ts";
+import { findBoundPlaces } from "./bound.ts";
+import { GIT_PLACES } from "./git_call.ts";
+import { GitPrograms } from "./git_programs.ts";
+import { HardLinkSearch } from "./hard_links.ts";
+import { systemSteps, trustedProgram } from "./host.ts";
+import { quarantine } from "./quarantine.ts";
+import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, SandboxRequest, TamperReport } from "./request.ts";
+import { selfCheck } from "./self_check.ts";
 import type { SessionSandbox, SessionSandboxOptions } from "./session_sandbox.ts";
+import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
+import { buildView, type View, type ViewBase } from "./view.ts";
 
 interface Ready {
   kind: "ready";
   backend: SandboxBackend;
-  base: SandboxBase;
-  notices: string[];
+  base: ViewBase;
+  sh: string;
+  tamper: TamperCheck;
+  programs: GitPrograms;
 }
 
 /** The sandbox; nothing is looked for until the first command. */
-export function openSandbox(options: SessionSandboxOptions): SessionSandbox {
+export function openSandbox(options: SessionSandboxOptions): Pick<SessionSandbox, "wrapCommand"> {
   let ready: Promise<Ready | SandboxRefusal> | null = null;
-  let toldNotices = false;
-  const stores = createGitStoreSearch();
-  const verdicts = new Map<string, { state: string; holds: boolean }>();
+  const told = new Set<string>();
   return {
-    settings: options.settings,
-    async gitVisibility(roots, protection) {
-      const hide = await protection.hidden();
-      // What lies in a protected directory is hidden with it.
-      const found = stores.find(roots).stores.filter(({ directory }) =>
-        !hide.directories.some((hidden) => isWithin(hidden, directory))
-      );
-      if (found.length === 0) return "open";
-      const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
-      if (git === null) return "hidden";
-      for (const { directory, tops } of found) {
-        const state = historyState(directory, [...hide.files, ...hide.directories, ...protection.markers]);
-        const known = verdicts.get(directory);
-        // A submodule that is not checked out has none; git must start somewhere.
-        const present = await Promise.all(tops.map((top) => lstat(top).catch(() => null)));
-        const top = tops.find((_, index) => present[index]?.kind === "directory") ?? directory;
-        const repository = { git, top, directory, tops: [...new Set([...tops, ...roots])] };
-        const holds = known?.state === state ? known.holds : await historyHolds(repository, { protection, hide });
-        verdicts.set(directory, { state, holds });
-        if (holds) return "hidden";
-      }
-      return "open";
-    },
     async wrapCommand(request) {
-      ready ??= prepare(options, stores).catch(asRefusal);
+      ready ??= prepare(options).catch(asRefusal);
       const found = await ready;
       if (found.kind === "refused") return found;
-      const built = await buildPlan(request, found.base);
-      if ("kind" in built) return built;
-      const argv = found.backend.argv(built.plan);
-      if (argv === null) return cannotSay(found.backend);
-      const before = await identities(built.hidden);
-      const notices = toldNotices ? [] : request.network ? [...found.notices, NETWORK_CLOSED] : found.notices;
-      toldNotices = true;
-      const policy = { userHome: found.base.userHome, stores };
-      return { kind: "ready", argv, env: {}, cwd: "/", notices, finish: () => finish(built, { before, policy }) };
+      return await new Wrapping(request, { ready: found, options, told }).wrap();
     },
   };
 }
 
-/** Fixed places first, like those of shells. */
-const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
+/** One command on its way into the sandbox and back. */
+class Wrapping {
+  readonly #request: SandboxRequest;
+  readonly #ready: Ready;
+  readonly #options: SessionSandboxOptions;
+  readonly #told: Set<string>;
 
-const NETWORK_CLOSED =
-  "sandbox.network is set, but a network without the services of this machine cannot be made here; the command has none";
+  constructor(
+    request: SandboxRequest,
+    { ready, options, told }: { ready: Ready; options: SessionSandboxOptions; told: Set<string> },
+  ) {
+    this.#request = request;
+    this.#ready = ready;
+    this.#options = options;
+    this.#told = told;
+  }
+
+  get #roots(): string[] {
+    return [this.#request.root, ...this.#request.additional];
+  }
+
+  async wrap(): Promise<SandboxedCommand | SandboxRefusal> {
+    const { base } = this.#ready;
+    const programs = await this.#gitPrograms(this.#request.hide);
+    if ("kind" in programs) return programs;
+    const before = this.#watch(this.#request.hide, programs);
+    const view = await buildView(this.#request, { base, frozen: before?.present ?? [] });
+    if ("kind" in view) return view;
+    const line = this.#ready.backend.line(view.plan);
+    if (line === null) return cannotSay(this.#ready.backend);
+    const identities = identitiesOf(view.hidden);
+    return {
+      kind: "ready",
+      ...line,
+      cwd: "/",
+      notices: this.#notices(view),
+      finish: (after) => this.#finish({ view, before, identities, programs }, after),
+    };
+  }
+
+  /** Null where the settings of git and editors are the user's as they are outside of a sandbox. */
+  #watch(places: HiddenPlaces, programs: readonly string[]): WatchedFiles | null {
+    return this.#request.git === "open" ? null : this.#ready.tamper.watch(places, { roots: this.#roots, programs });
+  }
+
+  async #gitPrograms(hide: HiddenPlaces): Promise<readonly string[] | SandboxRefusal> {
+    const places = (hide.repositories ?? []).filter((path) => !/\.(?:pack|bundle)$/i.test(path));
+    const { git: access, access: reach } = this.#request;
+    if (access === "open" || reach === "read" || places.length === 0) return [];
+    const git = await findExecutable("git", `${GIT_PLACES}:${this.#options.path}`, { notBelow: this.#roots });
+    if (git === null) return [];
+    const { sh, base, backend, programs } = this.#ready;
+    let refused: SandboxRefusal | null = null;
+    const found = await programs.find({ git, sh, places, roots: this.#roots }, async (question) => {
+      const view = await buildView({ ...this.#request, ...question, git: "hidden", access: "read" }, {
+        base,
+        frozen: [],
+      });
+      const line = "kind" in view ? view : backend.line(view.plan) ?? cannotSay(backend);
+      if ("kind" in line) refused = line;
+      return "kind" in line ? null : { ...line, cwd: "/" };
+    });
+    return refused ?? found;
+  }
+
+  #notices({ unjudged }: View): string[] {
+    const notices = [
+      ...this.#ready.base.bound.notices,
+      ...unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
+    ].filter((notice) => !this.#told.has(notice));
+    for (const notice of notices) this.#told.add(notice);
+    return notices;
+  }
+
+  async #finish(
+    { view, before, identities, programs }: {
+      view: View;
+      before: WatchedFiles | null;
+      identities: ReadonlyMap<string, string | null>;
+      programs: readonly string[];
+    },
+    after: HiddenPlaces,
+  ): Promise<TamperReport> {
+    const watched = this.#watch(after, programs);
+    const made = before === null || watched === null ? [] : madeSince(before, watched);
+    const quarantined = made.length === 0
+      ? null
+      : await quarantine(made, { home: this.#ready.base.home, root: this.#request.root, now: Date.now() });
+    // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
+    // so is what came to be protected meanwhile.
+    const now = identitiesOf(view.hidden);
+    const { files, directories } = this.#request.hide;
+    const known = new Set([...files, ...directories]);
+    const replaced = [
+      ...view.hidden.filter((path) => now.get(path) !== identities.get(path)),
+      ...[...after.files, ...after.directories].filter((path) => !known.has(path)),
+    ];
+    return { quarantined, replaced: [...new Set(replaced)] };
+  }
+}
 
 function cannotSay(backend: SandboxBackend): SandboxRefusal {
   return {
@@ -89,7 +156,7 @@ function asRefusal(error: unknown): SandboxRefusal {
   return { kind: "refused", reason: error.message, hint: error.hint ?? "see agentcli doctor" };
 }
 
-async function prepare(options: SessionSandboxOptions, stores: GitStoreSearch): Promise<Ready | SandboxRefusal> {
+async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxRefusal> {
   if (options.os === "windows") {
     return {
       kind: "refused",
@@ -97,35 +164,37 @@ async function prepare(options: SessionSandboxOptions, stores: GitStoreSearch): 
       hint: "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
     };
   }
-  const backends = await findBackends(options);
-  const system = await systemSteps({ network: false });
+  const system = { closed: await systemSteps({ network: false }), network: await systemSteps({ network: true }) };
   const sh = await trustedProgram("sh") ?? "/bin/sh";
   const problems = new Set<string>();
-  for (const backend of backends) {
-    const argv = (plan: Parameters<SandboxBackend["argv"]>[0]) => backend.argv(plan) ?? ["/bin/false"] as [string];
-    const problem = await selfCheck(argv, { system, sh });
-    if (problem === null) return { kind: "ready", backend, ...await baseOf(options, { system, stores }) };
+  for (const backend of await findBackends(options)) {
+    const problem = await selfCheck(backend, { system, sh });
+    if (problem === null) {
+      const base = await baseOf(options, system);
+      const { userHome } = base;
+      return {
+        kind: "ready",
+        backend,
+        base,
+        sh,
+        tamper: new TamperCheck(userHome),
+        programs: new GitPrograms(userHome),
+      };
+    }
     problems.add(`${backend.name}: ${problem}`);
   }
-  return noMask(options, [...problems]);
+  return noSandbox(options, [...problems]);
 }
 
-async function baseOf(options: SessionSandboxOptions, { system, stores }: Pick<SandboxBase, "system" | "stores">) {
-  const home = await realOrNamed(options.home);
-  const userHome = isAbsolute(options.userHome ?? "") ? await realOrNamed(options.userHome ?? "") : null;
+async function baseOf(options: SessionSandboxOptions, system: ViewBase["system"]): Promise<ViewBase> {
+  const home = realOrNamed(options.home);
+  const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { read, write } = options.settings;
-  const bound = await bindable({ path: options.path, read, write }, { roots: options.roots, home, userHome });
-  return {
-    base: { system, bound: bound.steps, home, userHome, links: createHardLinkSearch(), stores },
-    notices: bound.notices,
-  };
+  const bound = await findBoundPlaces({ path: options.path, read, write }, { roots: options.roots, home, userHome });
+  return { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
 }
 
-async function realOrNamed(path: string): Promise<string> {
-  return normalize(await realPath(path).catch(() => null) ?? path);
-}
-
-function noMask({ os }: SessionSandboxOptions, problems: string[]): SandboxRefusal {
+function noSandbox({ os }: SessionSandboxOptions, problems: string[]): SandboxRefusal {
   if (os === "darwin") {
     return {
       kind: "refused",
@@ -144,18 +213,9 @@ function noMask({ os }: SessionSandboxOptions, problems: string[]): SandboxRefus
   };
 }
 
-async function identities(paths: readonly string[]): Promise<Map<string, string | null>> {
-  const found = await Promise.all(paths.map((path) => lstat(path).catch(() => null)));
-  return new Map(paths.map((path, index) => [path, found[index] ? identity(found[index]) : null]));
-}
-
-async function finish(
-  built: BuiltPlan,
-  { before, policy }: { before: Map<string, string | null>; policy: PolicyOptions },
-): Promise<TamperReport> {
-  const undone = await quarantineNewFiles(built.policy, policy);
-  // A file that is replaced from outside slips out from under its mount, and its new content is there for the command.
-  const after = await identities(built.hidden);
-  const replaced = built.hidden.filter((path) => after.get(path) !== before.get(path));
-  return { undone, replaced };
+function identitiesOf(paths: readonly string[]): Map<string, string | null> {
+  return new Map(paths.map((path) => {
+    const found = quietly(() => lstatInPlace(path));
+    return [path, found === null ? null : identityOf(found)];
+  }));
 }

@@ -1,31 +1,17 @@
 /**
  * What a sandbox is asked and what it answers. A sandbox runs a command so that protected paths are not there for it.
- * Source: specification of the boundary, "Commands".
+ * Source: specification of the boundary, "A view that fails closed".
  */
-import type { NamelessFile } from "../policy/inode_index.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 
-/** Existing protected paths: one entry for a directory that is protected as a whole, none for what lies in it. */
-export interface HiddenPaths {
-  /** Absolute. */
-  files: readonly string[];
-  /** Absolute. */
-  directories: readonly string[];
-  /** Protected files that none of the paths names: their other names are hidden. */
-  nameless?: readonly NamelessFile[];
-}
+/** What a view must not show as it is. */
+export type HiddenPlaces = Pick<ProtectedPlaces, "files" | "directories"> & Partial<ProtectedPlaces>;
 
-/** What the sandbox needs of the rules that protect a project. */
-export interface ProtectedPlaces {
-  /** Whether anything at all is protected. */
-  readonly any: boolean;
-  /** The markers, absolute. */
-  readonly markers: readonly string[];
-  hidden(): Promise<HiddenPaths>;
-  /** Looks at the disk and the markers again, from the next question on. */
-  refresh(): void;
-  /** Something when a rule covers the absolute path, whether or not anything stands there; null when none does. */
-  rule(path: string): unknown;
-}
+/**
+ * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions that hold protected content, and so run
+ * here. `open`: in roots without a marker, where git and its settings are the user's as they are outside of a sandbox.
+ */
+export type GitAccess = "hidden" | "read-only" | "open";
 
 /** One command to be run in a sandbox. All paths are absolute. */
 export interface SandboxRequest {
@@ -36,17 +22,16 @@ export interface SandboxRequest {
   /** Where the command starts; inside of a root. */
   cwd: string;
   argv: readonly [string, ...string[]];
-  /** The variables of the command: without keys already. */
+  /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
-  hide: HiddenPaths;
+  hide: HiddenPlaces;
   /** What must not be changed besides what {@link ./tamper_check.ts} finds by itself: the markers. */
   readOnly: readonly string[];
-  /** Whether the history of git may be seen; `sandboxed` hides every place below the roots where git keeps content. */
-  git: "open" | "hidden";
+  git: GitAccess;
   network: boolean;
   /** Whether the roots can be written; `write` when absent. */
   access?: "read" | "write";
-  /** More places, absolute real paths: of a repository that lies elsewhere, or that may be written in roots that may not. */
+  /** More places, absolute: of a repository that lies elsewhere, or that may be written in roots that may not. */
   more?: readonly { kind: "read" | "write"; path: string }[];
 }
 
@@ -58,21 +43,33 @@ export interface SandboxedCommand {
   env: Record<string, string>;
   /** Where the program that makes the sandbox starts. */
   cwd: string;
-  /** What the command will miss, one sentence each. */
+  /** What the command will miss, one sentence each; what was told before is left out. */
   notices: string[];
   /**
-   * To be called when the command has ended: undoes what it must not have made. Tells what was undone, and whether a
-   * hidden path was replaced meanwhile, so that the output cannot be trusted.
+   * To be called when the command has ended, with what must not be shown now: moves away what it must not have made. Tells
+   * what was moved, and what could have been seen because it was not hidden yet, so that the output cannot be trusted.
    */
-  finish(): Promise<TamperReport>;
+  finish(after: HiddenPlaces): Promise<TamperReport>;
 }
 
 /** What was found after a command. */
 export interface TamperReport {
-  /** Absolute paths that were made by the command and are gone again. */
-  undone: string[];
-  /** Hidden paths that are no longer what was hidden. */
+  /** What the command made that could run code later; null when there is none. */
+  quarantined: QuarantineEntry | null;
+  /** Hidden paths that are no longer what was hidden, and protected ones that came to be meanwhile. */
   replaced: string[];
+}
+
+/** Files that were moved out of a project together. */
+export interface QuarantineEntry {
+  /** Names it for `agentcli quarantine`. */
+  id: string;
+  /** Milliseconds since 1970. */
+  time: number;
+  /** The project they were in. */
+  root: string;
+  /** Absolute paths that they stood at. */
+  paths: string[];
 }
 
 /** Why there is no sandbox; the command must not run then. */
@@ -86,11 +83,13 @@ export interface SandboxRefusal {
 
 /** The user's settings for sandboxes. */
 export interface SandboxSettings {
-  /** `always`: also where nothing is protected. */
-  mode: "auto" | "always";
+  /** `always`: also where nothing is protected. `never`: only there where something is. */
+  mode: "auto" | "always" | "never";
   network: boolean;
   /** Absolute directories that commands may read. */
   read: readonly string[];
   /** Absolute directories that commands may write. */
   write: readonly string[];
+  /** Names of further variables that commands get. */
+  env: readonly string[];
 }

@@ -3,7 +3,7 @@
  * this project has seen a Mac. The self-check decides there as everywhere, so a profile that does not hold means refusal.
  */
 import { dirname } from "../../platform/path.ts";
-import type { SandboxPlan } from "./plan.ts";
+import type { SandboxPlan, StartLine } from "./plan.ts";
 
 /** The one place of the program; it cannot be replaced under System Integrity Protection. */
 export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
@@ -13,12 +13,12 @@ function quoted(path: string): string {
   return `"${path.replaceAll("\\", "\\\\").replaceAll('"', '\\"')}"`;
 }
 
-/** The profile: everything may be read but what is hidden, written only in the roots and scratch places, no network. */
+/** The profile: everything may be read but what is hidden, written only in the roots and scratch places. */
 function seatbeltProfile(plan: SandboxPlan, options: { home: string; temporary: string }): string {
   const lines = [
     "(version 1)",
     "(allow default)",
-    "(deny network*)",
+    ...plan.network ? [] : ["(deny network*)"],
     // Services that act for others: launchd, the keychain, Apple events, the pasteboard.
     "(deny mach-lookup)",
     '(allow mach-lookup (global-name "com.apple.system.opendirectoryd.libinfo") (global-name "com.apple.system.logger"))',
@@ -46,18 +46,12 @@ function seatbeltProfile(plan: SandboxPlan, options: { home: string; temporary: 
   return lines.join("\n");
 }
 
-/** The argument list. The variables are given by `env -i`, so that nothing of ours is inherited. */
-export function seatbeltArgv(plan: SandboxPlan, options: { home: string; temporary: string }): [string, ...string[]] {
-  const env = Object.entries({ ...plan.env, HOME: options.temporary, TMPDIR: options.temporary });
-  return [
-    SANDBOX_EXEC,
-    "-p",
-    seatbeltProfile(plan, options),
-    "/usr/bin/env",
-    "-i",
-    ...env.map(([name, value]) => `${name}=${value}`),
-    ...plan.argv,
-  ];
+/** What to start: the program hands the variables that it starts with on to the command. */
+export function seatbeltLine(plan: SandboxPlan, options: { home: string; temporary: string }): StartLine {
+  return {
+    argv: [SANDBOX_EXEC, "-p", seatbeltProfile(plan, options), ...plan.argv],
+    env: { ...plan.env, HOME: options.temporary, TMPDIR: options.temporary },
+  };
 }
 
 /** Whether a path can be said in a profile: the language has no escape for control characters. */

@@ -1,11 +1,10 @@
-/** The proof of a sandbox: a small project with canaries is run behind it, and none of them may sing. */
+/** The proof of a sandbox: a small project with canaries is run in it, and none of them may sing. */
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
-import { buildPlan } from "./build_plan.ts";
-import { createGitStoreSearch } from "./git_stores.ts";
-import { createHardLinkSearch } from "./hard_links.ts";
-import type { PlanStep, SandboxPlan } from "./plan.ts";
+import type { SandboxBackend } from "./backends.ts";
+import { HardLinkSearch } from "./hard_links.ts";
+import { buildView, type ViewBase } from "./view.ts";
 
 /** Longest wait for the proof, in milliseconds. */
 const PROOF_DEADLINE_MS = 10_000;
@@ -18,16 +17,23 @@ const PROBE = `cat open.txt
 { cat .env list/key other-name deep/down/key "$1/key"; ls list "$1"; tr '\\0' '\\n' < /proc/1/environ
 tr '\\0' '\\n' < "/proc/$PPID/environ"; mv list moved; cat moved/key; mv deep moved; cat moved/down/key; mv .env moved
 umount "$PWD/.env"; umount "$PWD/list"; cat .env list/key; cat /proc/*/root"$PWD/.env"
-echo changed > .agentclisecret; rm -f .agentclisecret; echo x > .git/hooks/new; } 2>/dev/null
+for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat "$d.env" "$d/project/.env" "$d$PWD/.env"; done
+echo changed > .agentclisecret; rm -f .agentclisecret; cat .git/hooks/old; } 2>/dev/null
 env`;
 
+const NOTHING_BOUND: ViewBase["bound"] = {
+  steps: [],
+  notices: [],
+  hidden: () => Promise.resolve({ files: [], directories: [] }),
+};
+
 /**
- * Runs the proof with `argv`, which turns a plan into the argument list of a sandbox. Null when nothing came through; else why
- * the sandbox cannot be used, one sentence without a final stop.
+ * Runs the proof with a backend. Null when nothing came through; else why it cannot be used, one sentence without a final
+ * stop.
  */
 export async function selfCheck(
-  argv: (plan: SandboxPlan) => [string, ...string[]],
-  options: { system: readonly PlanStep[]; sh: string },
+  backend: SandboxBackend,
+  { system, sh }: Pick<ViewBase, "system"> & { sh: string },
 ): Promise<string | null> {
   return await withTemporaryDirectory(async (directory) => {
     const root = join(directory.path, "project");
@@ -38,33 +44,41 @@ export async function selfCheck(
     }
     directory.write("project/open.txt", "visible");
     directory.write(MARKER, "rules");
-    directory.write("project/.git/hooks/old", "hook");
+    directory.write("project/.git/hooks/old", canary);
     directory.link("project/.env", "project/other-name");
-    const built = await buildPlan({
+    const view = await buildView({
       root,
       additional: [],
       cwd: root,
-      argv: [options.sh, "-c", PROBE, "sh", home],
+      argv: [sh, "-c", PROBE, "sh", home],
       env: { PATH: "/usr/bin:/bin" },
-      hide: { files: [join(root, ".env"), join(root, "deep/down/key")], directories: [join(root, "list")] },
+      hide: {
+        files: [join(root, ".env"), join(root, "deep/down/key")],
+        directories: [join(root, "list")],
+        repositories: [join(root, ".git")],
+      },
       readOnly: [join(root, ".agentclisecret")],
-      git: "open",
+      git: "hidden",
       network: false,
     }, {
-      system: options.system,
-      bound: [],
-      home,
-      userHome: null,
-      links: createHardLinkSearch(),
-      stores: createGitStoreSearch(),
+      base: {
+        system,
+        bound: NOTHING_BOUND,
+        home,
+        userHome: null,
+        links: new HardLinkSearch(),
+        heldLinks: new HardLinkSearch(),
+      },
+      frozen: [],
     });
-    if ("kind" in built) return built.reason;
+    if ("kind" in view) return view.reason;
+    const line = backend.line(view.plan);
+    if (line === null) return "it cannot express a path of the temporary directory";
     let output = "";
     const decoder = new TextDecoder();
     const outcome = await run({
-      argv: argv(built.plan),
+      ...line,
       cwd: "/",
-      env: {},
       timeoutMs: PROOF_DEADLINE_MS,
       onOutput: (bytes) => output += decoder.decode(bytes, { stream: true }),
     });

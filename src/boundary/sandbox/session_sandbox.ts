@@ -1,6 +1,6 @@
 /** The sandbox of a session, made when the first command needs it: most sessions of most projects never do. */
 import type { BackendOptions } from "./backends.ts";
-import type { ProtectedPlaces, SandboxedCommand, SandboxRefusal, SandboxRequest, SandboxSettings } from "./request.ts";
+import type { SandboxedCommand, SandboxRefusal, SandboxRequest, SandboxSettings } from "./request.ts";
 
 /** What a session's sandbox is made from. */
 export interface SessionSandboxOptions extends BackendOptions {
@@ -11,24 +11,29 @@ export interface SessionSandboxOptions extends BackendOptions {
   userHome: string | undefined;
   /** The value of PATH. */
   path: string;
+  /** Whether some project of this user has protected paths; without it none has. */
+  protectsElsewhere?: (() => Promise<boolean>) | undefined;
 }
 
-/** Sandboxes commands. */
+/** Runs commands in a sandbox. */
 export interface SessionSandbox {
   readonly settings: SandboxSettings;
+  /** What was told once, and is not again. */
+  readonly told: Set<string>;
+  /** Whether some project of this user has protected paths. */
+  protectsElsewhere(): Promise<boolean>;
   /** The command in the sandbox, or why there is none; it must not run then. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
-  /** Whether commands may see the repositories of the roots; asked anew when index, history or rules have changed. */
-  gitVisibility(roots: readonly string[], protection: ProtectedPlaces): Promise<"open" | "hidden">;
 }
 
 /** A sandbox that costs nothing until it is used. */
 export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
-  let opened: Promise<SessionSandbox> | null = null;
+  let opened: Promise<Pick<SessionSandbox, "wrapCommand">> | null = null;
   const open = () => opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options));
   return {
     settings: options.settings,
+    told: new Set(),
+    protectsElsewhere: async () => await options.protectsElsewhere?.() ?? false,
     wrapCommand: async (request) => (await open()).wrapCommand(request),
-    gitVisibility: async (roots, protection) => (await open()).gitVisibility(roots, protection),
   };
 }

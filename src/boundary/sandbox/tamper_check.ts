@@ -1,131 +1,123 @@
 /**
- * Files of the roots that decide what other programs run: a command must neither change nor make them. What exists is
- * mounted read-only; what a command makes is removed when it has ended.
+ * What in the roots decides what other programs run: a command must neither change nor make it. What exists is mounted
+ * read-only; what a command makes is found when it has ended.
  */
-import { type FileKind, listDirectory, lstat, realPath, removeFile } from "../../platform/files.ts";
-import { basename, dirname, isWithin, join } from "../../platform/path.ts";
-import { gitDirectory, type GitStores, type GitStoreSearch } from "./git_stores.ts";
+import { listInPlace, lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { basename, isWithin, join } from "../../platform/path.ts";
+import { foldedName } from "../case_folded.ts";
+import { lastingIdentityOf } from "../policy/inode_index.ts";
+import { MARKER_NAME } from "../policy/marker.ts";
+import type { SettingsGroup } from "../policy/protected_tree.ts";
 import { writeProtection } from "../policy/write_protected.ts";
+import { quietly } from "../real_path.ts";
+import type { HiddenPlaces } from "./request.ts";
 
-/** Inside of a `.git`: what makes git run something, or look for its settings elsewhere. */
-const GIT_POLICY = ["config", "config.worktree", "hooks", "info/attributes"];
-/** Only at the top: a linked worktree needs its own. */
-const TOP_POLICY = ["commondir", "gitdir"];
-
-/** What stands at the places that are watched. */
-export interface PolicyFiles {
-  /** Absolute paths of files and whole directories that can be mounted read-only. */
-  present: string[];
-  /** The same and links: all that was there before the command. */
-  known: string[];
-  roots: readonly string[];
+/** What stood in the roots before a command. */
+export interface WatchedFiles {
+  /** Paths that can be mounted read-only, absolute. */
+  present: readonly string[];
+  /** By path: the link that it is or lies behind, and which one that was; empty where there is none. */
+  known: ReadonlyMap<string, { link: string; identity: string }>;
+  /** The links that may lead to more, by path. */
+  links: ReadonlyMap<string, string>;
 }
 
-/** `userHome` as for `writeProtection`. */
-export interface PolicyOptions {
-  userHome: string | null;
-  stores: GitStoreSearch;
+/** What a group of settings comes to; links that may lead to more are looked at each time. */
+interface JudgedGroup {
+  settings: readonly string[];
+  links: readonly string[];
 }
 
-/** What was found of git just before. */
-export interface FoundPolicy {
-  userHome: string | null;
-  found: GitStores;
-}
+/** Looks at what was found in the roots, again and again; directories that have not changed are not judged anew. */
+export class TamperCheck {
+  readonly #judged = new WeakMap<SettingsGroup, JudgedGroup>();
+  readonly #userHome: string | null;
 
-/**
- * The policy files at the top of each root, in its dot directories, and in every repository below it with its submodules.
- * Other deeper ones are not looked for: it is done before every command. `roots` are real paths.
- */
-export async function findPolicyFiles(roots: readonly string[], options: FoundPolicy): Promise<PolicyFiles> {
-  const present: string[] = [];
-  const links: string[] = [];
-  for (const root of roots) {
-    for (const place of [root, ...await dotDirectories(root)]) {
-      for (const entry of await listDirectory(place).catch(() => null) ?? []) {
-        const path = join(place, entry.name);
-        if (entry.name === ".git" || writeProtection(path, options.userHome) === null) continue;
-        (entry.kind === "symlink" ? links : present).push(path);
+  /** `userHome` as for `writeProtection`. */
+  constructor(userHome: string | null) {
+    this.#userHome = userHome;
+  }
+
+  /** What is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
+  watch(
+    { settings, repositories }: HiddenPlaces,
+    { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
+  ): WatchedFiles {
+    const present: string[] = [];
+    const known = new Map<string, { link: string; identity: string }>();
+    const links = new Map<string, string>();
+    for (const group of settings ?? []) {
+      const judged = this.#judge(group);
+      for (const path of judged.settings) {
+        const status = quietly(() => lstatInPlace(path));
+        if (status === null) continue;
+        const isLink = status.kind === "symlink";
+        known.set(path, isLink ? { link: path, identity: lastingIdentityOf(status) } : NO_LINK);
+        const real = isLink ? realIn(path, roots) : path;
+        if (real !== null) present.push(real);
+      }
+      for (const link of judged.links) {
+        const directory = realIn(link, roots);
+        const status = quietly(() => lstatInPlace(link));
+        if (directory === null || status === null) continue;
+        const identity = lastingIdentityOf(status);
+        links.set(link, identity);
+        for (const { name } of quietly(() => listInPlace(directory)) ?? []) {
+          if (!this.#decides(join(link, name))) continue;
+          known.set(join(link, name), { link, identity });
+          present.push(join(directory, name));
+        }
       }
     }
-    for (const name of TOP_POLICY) {
-      const path = join(root, ".git", name);
-      if (await kindOf(path) !== undefined) present.push(path);
+    for (const path of repositories ?? []) {
+      // Objects alone make git run nothing.
+      if (!/\.(?:pack|bundle)$/i.test(path)) known.set(path, NO_LINK);
     }
+    for (const path of programs) {
+      if (quietly(() => lstatInPlace(path)) === null) continue;
+      known.set(path, NO_LINK);
+      const real = realIn(path, roots);
+      if (real !== null) present.push(real);
+    }
+    return { present, known, links };
   }
-  const git = await gitPolicy(options.found);
-  present.push(...git.present);
-  links.push(...git.links);
-  return { present: outermost(present), known: outermost([...present, ...links]), roots };
-}
 
-/** Also through links, where they stay in the root: an editor follows them as well. */
-async function dotDirectories(root: string): Promise<string[]> {
-  const found: string[] = [];
-  for (const entry of await listDirectory(root).catch(() => null) ?? []) {
-    if (!entry.name.startsWith(".") || entry.name === ".git") continue;
-    const path = join(root, entry.name);
-    if (entry.kind === "directory") found.push(path);
-    if (entry.kind !== "symlink") continue;
-    const real = await realPath(path).catch(() => null);
-    if (real !== null && real !== root && isWithin(root, real)) found.push(path);
+  #judge(group: SettingsGroup): JudgedGroup {
+    let judged = this.#judged.get(group);
+    if (judged === undefined) {
+      const settings = group.settings.filter((path) => this.#decides(path));
+      // An editor follows a directory of settings that is a link.
+      const links = group.settings.filter((path) =>
+        quietly(() => lstatInPlace(path))?.kind === "symlink" && !settings.includes(path)
+      );
+      this.#judged.set(group, judged = { settings, links });
+    }
+    return judged;
   }
-  return found;
-}
 
-/** A link there is followed by git as well; it cannot be mounted, only removed. */
-async function gitPolicy(found: GitStores): Promise<{ present: string[]; links: string[] }> {
-  const [present, links] = [[] as string[], [] as string[]];
-  const settings = found.stores.flatMap(({ directory }) => GIT_POLICY.map((name) => join(directory, name)));
-  for (const path of [...found.pointers, ...settings]) {
-    const kind = await kindOf(path);
-    if (kind === "file" || kind === "directory") present.push(path);
-    else if (kind !== undefined) links.push(path);
+  /** A marker can only tighten, whoever makes it; what packages bring is run by nobody's editor. */
+  #decides(path: string): boolean {
+    const name = foldedName(basename(path));
+    if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
+    return name === ".gitmodules" || writeProtection(path, this.#userHome) !== null;
   }
-  return { present, links };
 }
 
-async function kindOf(path: string): Promise<FileKind | undefined> {
-  return (await lstat(path).catch(() => null))?.kind;
-}
+const NO_LINK = { link: "", identity: "" };
 
-function outermost(paths: string[]): string[] {
-  return paths.filter((path) => !paths.some((other) => other !== path && isWithin(other, path)));
-}
-
-/**
- * Removes policy files that were not there before, and tells which. A marker below the root is left: it can only
- * tighten. What cannot be removed throws: the command has won then, and the turn must not go on as if nothing was.
- */
-export async function quarantineNewFiles(before: PolicyFiles, options: PolicyOptions): Promise<string[]> {
-  const now = await findPolicyFiles(before.roots, {
-    userHome: options.userHome,
-    found: options.stores.find(before.roots),
-  });
-  const made: string[] = [];
-  for (const path of now.known) {
-    if (before.known.some((known) => isWithin(known, path))) continue;
-    if (isWorktree(path, before.roots)) continue;
-    // Never through a link to another place: what lies there is not the command's.
-    const directory = await realPath(dirname(path));
-    if (directory === null || !before.roots.some((root) => isWithin(root, directory))) continue;
-    await removeAll(path);
-    made.push(path);
+/** The paths to move away: what was made since, or the link that leads to it now. Those inside of others are left out. */
+export function madeSince(before: WatchedFiles, after: WatchedFiles): string[] {
+  const made = new Set<string>();
+  for (const [path, { link, identity }] of after.known) {
+    if (before.known.get(path)?.identity === identity) continue;
+    const isOldLink = link !== path && before.links.get(link) === identity;
+    made.add(link === "" || isOldLink ? path : link);
   }
-  return made;
+  const all = [...made];
+  return all.filter((path) => !all.some((other) => other !== path && isWithin(other, path)));
 }
 
-/** Commands may make worktrees: such a `.git` leads into a repository of the roots, whose own settings are watched. */
-function isWorktree(path: string, roots: readonly string[]): boolean {
-  const top = dirname(path);
-  if (basename(path) !== ".git" || roots.includes(top)) return false;
-  const directory = gitDirectory(top) ?? "";
-  return /\/worktrees\/[^/]+$/.test(directory) && roots.some((root) => isWithin(root, directory));
-}
-
-async function removeAll(path: string): Promise<void> {
-  if ((await lstat(path))?.kind === "directory") {
-    for (const entry of await listDirectory(path) ?? []) await removeAll(join(path, entry.name));
-  }
-  await removeFile(path);
+function realIn(path: string, roots: readonly string[]): string | null {
+  const real = quietly(() => realPathInPlace(path));
+  return real !== null && roots.some((root) => real !== root && isWithin(root, real)) ? real : null;
 }

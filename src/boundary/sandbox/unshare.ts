@@ -1,5 +1,5 @@
 /** A plan in the words of `unshare`, `mount` and `setpriv`: the second choice, where bubblewrap is not installed. */
-import { CLOSE_FILES, type PlanStep, type SandboxPlan } from "./plan.ts";
+import { asVariables, CLOSE_FILES, type PlanStep, type SandboxPlan, type StartLine } from "./plan.ts";
 
 /** The programs, absolute, from `trustedProgram`, and how far this machine lets them go. */
 export interface UnshareForm {
@@ -18,28 +18,30 @@ export interface UnshareForm {
 export const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp", "/home"];
 
 /**
- * Reads `kind path target` three words at a time from its arguments up to `--`, builds the new root and becomes the
+ * Reads `kind path other` three words at a time from its arguments up to `--`, builds the new root and becomes the
  * command's parent: process 1, which takes all others with it. Every step must succeed: half a sandbox is none. The new root
  * is built on a directory that is hidden by that, in this mount namespace alone.
  */
-const SCRIPT = `${CLOSE_FILES}
+const SCRIPT = `
 set -eu
-MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 PROC=$5 CWD=$6 N=$7; shift 7
 PATH=/usr/bin:/bin:/usr/sbin:/sbin; umask 022
 "$MOUNT" -t tmpfs -o mode=0755,nosuid,nodev sandbox "$N"
 cd "$N"
 mkdir -p dev proc tmp .old
-place() { if [ -d "$1" ]; then mkdir -p "$N$1"; else mkdir -p "$N\${1%/*}"; [ -e "$N$1" ] || : > "$N$1"; fi; }
+place() { if [ -d "$2" ]; then mkdir -p "$N$1"; else mkdir -p "$N\${1%/*}"; [ -e "$N$1" ] || : > "$N$1"; fi; }
 fix() { "$MOUNT" -o "remount,bind,$2" "$N$1" 2>/dev/null || "$MOUNT" -o "remount,bind,$2,noexec" "$N$1"; }
 for d in null zero full random urandom; do : > "dev/$d"; "$MOUNT" --bind "/dev/$d" "dev/$d"; done
 ln -s /proc/self/fd dev/fd; ln -s /proc/self/fd/0 dev/stdin; ln -s /proc/self/fd/1 dev/stdout; ln -s /proc/self/fd/2 dev/stderr
 mkdir dev/shm
 [ "$PROC" = no ] || "$MOUNT" -t proc -o nosuid,nodev,noexec proc proc
-ETC=; while [ "$1" != -- ]; do
+ETC=
+copied() { [ -z "$ETC" ] || cp -rP --parents $ETC "$N" || :; ETC=; }
+while [ "$1" != -- ]; do
+  [ "$1" = copy ] || copied
   case $1 in
     copy) ETC="$ETC $2";;
-    read) place "$2"; "$MOUNT" --rbind "$2" "$N$2"; fix "$2" ro,nosuid,nodev;;
-    write) place "$2"; "$MOUNT" --rbind "$2" "$N$2"; fix "$2" nosuid,nodev;;
+    read) place "$2" "$3"; "$MOUNT" --rbind "$3" "$N$2"; fix "$2" ro,nosuid,nodev;;
+    write) place "$2" "$3"; "$MOUNT" --rbind "$3" "$N$2"; fix "$2" nosuid,nodev;;
     pin) "$MOUNT" --rbind "$N$2" "$N$2";;
     freeze) "$MOUNT" --rbind "$N$2" "$N$2"; fix "$2" ro,nosuid,nodev;;
     link) mkdir -p "$N\${2%/*}"; ln -s "$3" "$N$2";;
@@ -50,54 +52,74 @@ ETC=; while [ "$1" != -- ]; do
   esac
   shift 3
 done; shift
-[ -z "$ETC" ] || cp -rP --parents $ETC "$N" || :
+copied
 "$PIVOT" . .old
 cd /
 "$UMOUNT" -l /.old
 rmdir /.old
 cd "$CWD"
 set +e
-"$SETPRIV" --bounding-set -all --inh-caps -all --ambient-caps -all --no-new-privs -- "$@"
+set -- "$SETPRIV" --bounding-set -all --inh-caps -all --ambient-caps -all --no-new-privs -- "$@"
+unset PATH OLDPWD
+variables
+"$@"
 exit $?
 `;
 
-/** The argument list; to be started with an empty environment, like bubblewrap. */
-export function unshareArgv(plan: SandboxPlan, form: UnshareForm & { place: string }): [string, ...string[]] {
-  const env = Object.entries(plan.env).map(([name, value]) => `${name}=${value}`);
-  return [
-    form.unshare,
+/** What to start; the steps and the variables of the command come by the environment of the shell. */
+export function unshareLine(plan: SandboxPlan, form: UnshareForm & { place: string }): StartLine {
+  const steps = plan.steps.flatMap(words).map(quoted).join(" ");
+  const exports = Object.entries(plan.env).map(([name, value]) => `export ${name}=${quoted(value)}`).join("; ");
+  const { env, text, forget } = asVariables(
+    `variables() { ${exports || ":"}; }; set -- ${steps} -- "$@"`,
+  );
+  const script = `${CLOSE_FILES}
+MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 PROC=$5 CWD=$6 N=$7; shift 7
+ALL="${text}"; ${forget}; eval "$ALL"; unset ALL
+${SCRIPT}`;
+  const programs = [form.mount, form.pivotRoot, form.umount, form.setpriv];
+  const namespaces = [
     "--user",
     "--map-root-user",
     "--mount",
     "--pid",
-    "--net",
     "--ipc",
     "--uts",
-    "--fork",
-    "--kill-child",
-    "--",
-    form.shell,
-    "-c",
-    SCRIPT,
-    "sandbox",
-    form.mount,
-    form.pivotRoot,
-    form.umount,
-    form.setpriv,
-    form.proc ? "yes" : "no",
-    plan.cwd,
-    form.place,
-    ...plan.steps.flatMap(words),
-    "--",
-    "/usr/bin/env",
-    "-i",
-    ...env,
-    ...plan.argv,
+    ...plan.network ? [] : ["--net"],
   ];
+  return {
+    argv: [
+      form.unshare,
+      ...namespaces,
+      "--fork",
+      "--kill-child",
+      "--",
+      form.shell,
+      "-c",
+      script,
+      "sandbox",
+      ...programs,
+      form.proc ? "yes" : "no",
+      plan.cwd,
+      form.place,
+      ...plan.argv,
+    ],
+    env,
+  };
+}
+
+/** A word as the shell reads it. */
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
 }
 
 /** Settings of the system are copied, not mounted: each mount is two processes here, and they are small. */
 function words(step: PlanStep): string[] {
   if (step.kind === "read" && /^\/etc\/[\w./-]+$/.test(step.path)) return ["copy", step.path, "-"];
-  return [step.kind, step.path, step.kind === "link" ? step.target : "-"];
+  const other = step.kind === "link"
+    ? step.target
+    : step.kind === "read" || step.kind === "write"
+    ? step.source ?? step.path
+    : "-";
+  return [step.kind, step.path, other];
 }

@@ -62,9 +62,8 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
 async function checkSandbox(io: Io, { needed }: { needed: boolean }): Promise<Check> {
   const problems = new Set<string>();
   for (const backend of await backendsOf(io)) {
-    const argv = (plan: Parameters<typeof backend.argv>[0]) => backend.argv(plan) ?? ["/bin/false"] as [string];
-    const steps = { system: await systemSteps({ network: false }), sh: await trustedProgram("sh") ?? "/bin/sh" };
-    const problem = await selfCheck(argv, steps);
+    const system = { closed: await systemSteps({ network: false }), network: [] };
+    const problem = await selfCheck(backend, { system, sh: await trustedProgram("sh") ?? "/bin/sh" });
     if (problem === null) {
       return {
         id: "sandbox",

@@ -1,10 +1,10 @@
 /** Where hooks are tried: a small project with something protected, and where one is needed a git worktree of it. */
-import { callGit } from "../../boundary/sandbox/git_call.ts";
+import { gitLine } from "../../boundary/sandbox/git_call.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import type { Io } from "../../platform/io.ts";
 import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, join, resolve } from "../../platform/path.ts";
-import { findExecutable } from "../../platform/process.ts";
+import { findExecutable, run } from "../../platform/process.ts";
 import type { TemporaryDirectory } from "../../platform/temporary.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { lookAt } from "../disk.ts";
@@ -88,12 +88,12 @@ async function makeWorktree(top: string, worktree: string, io: Io): Promise<stri
     ["worktree", "add", "--quiet", "--detach", worktree],
   ];
   for (const args of steps) {
-    const { code } = await callGit({ git, top }, {
+    // In a repository of our own, which nobody has changed yet.
+    const line = gitLine({ git, top, directory: join(top, ".git") }, {
       args,
-      timeoutMs: GIT_LIMIT_MS,
       settings: { "user.name": "agentcli", "user.email": "agentcli@localhost" },
-      onOutput() {},
     });
+    const { code } = await run({ ...line, cwd: top, timeoutMs: GIT_LIMIT_MS, onOutput() {} });
     if (code !== 0) return null;
   }
   return worktree;

@@ -2,7 +2,7 @@
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 
 /** What every command finds set: nobody is there to page or to answer. */
-const SET: Readonly<Record<string, string>> = {
+export const SET: Readonly<Record<string, string>> = {
   TERM: "dumb",
   GIT_TERMINAL_PROMPT: "0",
   GIT_PAGER: "cat",

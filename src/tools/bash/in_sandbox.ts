@@ -1,7 +1,9 @@
-/** A command where paths are protected: run behind the session's sandbox, or not at all. */
-import { labelOf } from "../../boundary/policy/label.ts";
-import type { HiddenPaths, ProtectedPlaces, SandboxedCommand, TamperReport } from "../../boundary/sandbox/request.ts";
+/** A command in the session's sandbox: where paths are protected, and for remote models wherever some project has any. */
+import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
+import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
+import type { HiddenPlaces, SandboxRefusal, TamperReport } from "../../boundary/sandbox/request.ts";
 import type { ToolContext } from "../tool.ts";
+import { SET } from "./environment.ts";
 
 /** What to start, and what to do when it has ended. */
 export interface StartedAs {
@@ -13,57 +15,72 @@ export interface StartedAs {
   finish(): Promise<TamperReport>;
 }
 
-/** Nothing to hide: `sandbox.mode: always` in a project without a marker. */
-const NOTHING: HiddenPaths = { files: [], directories: [] };
+/** Why a command runs in a sandbox: `project` where paths of its own are protected; null where it does not. */
+export type SandboxReason = "project" | "always" | "elsewhere" | null;
 
-/** Whether the command must run in a sandbox. */
-export function needsSandbox({ workspace, sandbox }: ToolContext): boolean {
+const NOTHING: HiddenPlaces = { files: [], directories: [] };
+
+/** Why the command must run in a sandbox. */
+export async function sandboxReason({ workspace, sandbox }: ToolContext): Promise<SandboxReason> {
   // An earlier command of the same request can have made what is protected.
   workspace.protection?.refresh();
-  return workspace.ambientLabel !== "open" || workspace.protection?.any === true || sandbox?.settings.mode === "always";
+  if (workspace.ambientLabel !== "open" || workspace.protection?.any === true) return "project";
+  if (sandbox === undefined || sandbox.settings.mode === "never") return null;
+  if (sandbox.settings.mode === "always") return "always";
+  return !workspace.local && await sandbox.protectsElsewhere() ? "elsewhere" : null;
 }
 
-/** The command in the sandbox; or, as text for the model, why it does not run. */
+/** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */
 export async function inSandbox(
   argv: [string, ...string[]],
-  command: { env: Record<string, string>; context: ToolContext },
-): Promise<StartedAs | string> {
-  const { workspace, sandbox, sessionLabel } = command.context;
-  const protection = workspace.protection;
+  { context, reason }: { context: ToolContext; reason: Exclude<SandboxReason, null> },
+): Promise<StartedAs | string | null> {
+  const { workspace, sandbox, sessionLabel, checkWrite } = context;
+  const { protection } = workspace;
   if (sandbox === undefined || (protection === undefined && workspace.ambientLabel !== "open")) {
     return "Commands are refused in a project with protected paths: they could read past the protection. " +
       "Use Read, Grep and Glob to look, Edit and Write to change.";
   }
-  const roots = [workspace.root, ...workspace.additional];
-  const hide = protection?.any === true ? await protection.hidden() : NOTHING;
+  const label = highestLabel([labelOf({ label: sessionLabel }), workspace.ambientLabel]);
+  const environment = await sandboxEnvironment(context.io.environment(), {
+    named: sandbox.settings.env,
+    secret: context.secretVariables,
+    holdsProtected: checkWrite && (async (text) => await checkWrite(text, { display: "the environment" }) !== null),
+  });
   const sandboxed = await sandbox.wrapCommand({
     root: workspace.root,
     additional: workspace.additional,
     cwd: workspace.root,
     argv,
-    env: command.env,
-    hide,
+    env: { ...environment, ...SET },
+    hide: await protection?.hidden() ?? NOTHING,
     readOnly: protection?.markers ?? [],
-    git: protection?.any === true ? await sandbox.gitVisibility(roots, protection) : "open",
-    network: sandbox.settings.network && labelOf({ label: sessionLabel }) === "open",
+    git: reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only",
+    network: label === "open" && (reason === "elsewhere" || sandbox.settings.network),
   });
   if (sandboxed.kind === "refused") {
-    return `The command was not run: this project has protected paths, and ${sandboxed.reason}. Tell the user: ` +
+    if (reason === "elsewhere") {
+      await tellOnce(context, sandboxed);
+      return null;
+    }
+    const why = reason === "project" ? "this project has protected paths" : "sandbox.mode is always";
+    return `The command was not run: ${why}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
   }
-  return { ...sandboxed, finish: () => finish(sandboxed, { hide, protection }) };
+  return {
+    ...sandboxed,
+    async finish() {
+      protection?.refresh();
+      return await sandboxed.finish(await protection?.hidden() ?? NOTHING);
+    },
+  };
 }
 
-/** Also what came to be protected while the command ran: it could have seen it. */
-async function finish(
-  sandboxed: SandboxedCommand,
-  { hide, protection }: { hide: HiddenPaths; protection: ProtectedPlaces | undefined },
-): Promise<TamperReport> {
-  const report = await sandboxed.finish();
-  if (protection === undefined) return report;
-  protection.refresh();
-  const now = await protection.hidden();
-  const before = new Set([...hide.files, ...hide.directories]);
-  const added = [...now.files, ...now.directories].filter((path) => !before.has(path));
-  return { ...report, replaced: [...report.replaced, ...added] };
+/** Outside of protected projects commands run as ever where there is no sandbox; the person is told, once. */
+async function tellOnce({ sandbox, notify }: ToolContext, { reason, hint }: SandboxRefusal): Promise<void> {
+  if (sandbox === undefined || sandbox.told.has(reason)) return;
+  sandbox.told.add(reason);
+  await notify?.(
+    `commands of this remote model run without a sandbox and could read protected files of other projects: ${reason}; ${hint}`,
+  );
 }

@@ -2,7 +2,7 @@
 import { run } from "../../platform/process.ts";
 import { failure } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { inSandbox, needsSandbox, type StartedAs } from "./in_sandbox.ts";
+import { inSandbox, sandboxReason, type StartedAs } from "./in_sandbox.ts";
 import { childEnvironment } from "./environment.ts";
 import { BoundedOutput } from "./output.ts";
 import { shellArgv } from "./shell.ts";
@@ -55,8 +55,8 @@ async function runCommand(
   const { input, context } = call;
   const output = new BoundedOutput(context.resultBytes);
   const timeoutMs = timeoutOf(input);
-  const env = childEnvironment(context.io.environment(), context.secretVariables);
-  const started = needsSandbox(context) ? await inSandbox(argv, { env, context }) : unsandboxed(argv, { env, context });
+  const reason = await sandboxReason(context);
+  const started = (reason === null ? null : await inSandbox(argv, { context, reason })) ?? unsandboxed(argv, context);
   if (typeof started === "string") return failure(started, context);
   const outcome = await run({
     argv: started.argv,
@@ -66,11 +66,18 @@ async function runCommand(
     timeoutMs,
     onOutput: (bytes) => output.add(bytes),
   });
-  const { undone, replaced } = await started.finish();
+  const { quarantined, replaced } = await started.finish();
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   const text = replaced.length === 0 ? output.text() : WITHHELD;
   const notes = started.notices.map((notice) => `[${notice}]`);
-  if (undone.length > 0) notes.push(`[removed again, only the user may make them: ${undone.join(", ")}]`);
+  if (quarantined !== null) {
+    const paths = quarantined.paths.join(", ");
+    notes.push(`[moved to quarantine, only the user may make them: ${paths}]`);
+    await context.notify?.(
+      `a command made ${paths}, which could run code later: moved to quarantine; ` +
+        `to put it back: agentcli quarantine restore ${quarantined.id}`,
+    );
+  }
   if (outcome.ended === "timeout") notes.push(`[ended after ${timeoutMs / 1000} s: time limit]`);
   else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
@@ -84,10 +91,8 @@ async function runCommand(
 }
 
 /** As it is: where nothing is protected. */
-function unsandboxed(
-  argv: [string, ...string[]],
-  { env, context }: { env: Record<string, string>; context: ToolContext },
-): StartedAs {
-  const finish = () => Promise.resolve({ undone: [], replaced: [] });
+function unsandboxed(argv: [string, ...string[]], context: ToolContext): StartedAs {
+  const env = childEnvironment(context.io.environment(), context.secretVariables);
+  const finish = () => Promise.resolve({ quarantined: null, replaced: [] });
   return { argv, env, cwd: context.workspace.root, notices: [], finish };
 }

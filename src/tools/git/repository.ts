@@ -1,62 +1,260 @@
 /** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
-import { commonDirectory, gitDirectory } from "../../boundary/sandbox/git_stores.ts";
-import type { PlainCall, Repository } from "../../boundary/sandbox/git_call.ts";
-import type { SandboxRefusal, SandboxRequest } from "../../boundary/sandbox/request.ts";
+import { writeProtection } from "../../boundary/policy/write_protected.ts";
+import {
+  askGit,
+  callGit,
+  filtersOff,
+  GIT_PLACES,
+  type GitCall,
+  parseSettings,
+  type PlainCall,
+  type Repository,
+} from "../../boundary/sandbox/git_call.ts";
+import { gitDirectory } from "../../boundary/sandbox/git_directory.ts";
+import type { HiddenPlaces, SandboxRequest } from "../../boundary/sandbox/request.ts";
 import { AgentcliError } from "../../errors.ts";
-import { realPath } from "../../platform/files.ts";
-import { join } from "../../platform/path.ts";
-import type { ToolContext } from "../tool.ts";
+import { lstat } from "../../platform/files.ts";
+import { findExecutable } from "../../platform/process.ts";
+import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { failure, isRefusal, success } from "../result.ts";
+import type { ToolContext, ToolResult } from "../tool.ts";
 
 /** What makes git run something: not writable even where the repository is. */
 const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "commondir", "gitdir"];
+const DEADLINE_MS = 30_000;
+/** Characters of one answer. */
+const LIMIT = 20_000;
+/** Characters that are taken from git at most; a longer answer is an error. */
+const TAKEN = 4 * 1024 * 1024;
+
+const NOTHING: HiddenPlaces = { files: [], directories: [] };
+
+/** More of one question to git. */
+export type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" | "see">>;
+
+/** One call of the tool. */
+export class GitWork {
+  readonly context: ToolContext;
+  readonly #repository: Repository;
+  readonly #hide: HiddenPlaces;
+  /** Of the repository. */
+  readonly settings: readonly (readonly [string, string])[];
+  /** What the person should know of the sandbox, told for the first time. */
+  readonly #notices: readonly string[];
+
+  constructor(
+    repository: Repository,
+    { context, hide, settings, notices }: Pick<GitWork, "context" | "settings"> & {
+      hide: HiddenPlaces;
+      notices: readonly string[];
+    },
+  ) {
+    this.#repository = repository;
+    this.context = context;
+    this.#hide = hide;
+    this.settings = settings;
+    this.#notices = notices;
+  }
+
+  /** What git says; null when it fails. */
+  async ask(args: readonly string[], options: AskOptions = {}): Promise<string | null> {
+    const { signal } = this.context;
+    return await askGit(this.#repository, { args, timeoutMs: DEADLINE_MS, limit: TAKEN, signal, ...options });
+  }
+
+  /** The names that git says with `-z`; null when it fails. */
+  async names(args: readonly string[], options: AskOptions = {}): Promise<string[] | null> {
+    return (await this.ask(args, options))?.split("\0").filter((name) => name !== "") ?? null;
+  }
+
+  /** Whether git did it. */
+  async run(args: readonly string[], options: AskOptions): Promise<boolean> {
+    const { signal } = this.context;
+    const call = { args, timeoutMs: DEADLINE_MS, signal, ...options, onOutput: () => {} };
+    const { ended, code } = await callGit(this.#repository, call);
+    return ended === "exit" && code === 0;
+  }
+
+  /** The commit that a name means; null for none, and for what would be taken as an option. */
+  async commit(rev: string): Promise<string | null> {
+    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    if (!/^[^-\s\x00-\x1f][^\s\x00-\x1f]*$/.test(rev) || rev.includes("..")) return null;
+    const name = (await this.ask(["rev-parse", "--verify", "--quiet", `${rev}^{commit}`]))?.trim() ?? "";
+    return /^[0-9a-f]{40,64}$/.test(name) ? name : null;
+  }
+
+  /** Whether git does not see a file as it is: a rule covers it, or it lies where nobody can say what lies. */
+  isCovered(name: string): boolean {
+    const path = join(this.context.workspace.root, name);
+    const { protection } = this.context.workspace;
+    return (protection?.rule(path) ?? null) !== null ||
+      (this.#hide.unjudged ?? []).some(({ directory }) => isWithin(directory, path));
+  }
+
+  /** Of names whose files git would change, why it must not: a few words behind the first such name; null for none. */
+  async untouchable(names: readonly string[], commit: string): Promise<string | null> {
+    const { root } = this.context.workspace;
+    for (const name of names) {
+      if (this.isCovered(name)) return `${name}, which is protected`;
+      if (writeProtection(join(root, name), null) !== null) return `${name}, which only the user may change`;
+      if (!/(?:^|\/)\.gitattributes$/.test(name)) continue;
+      const text = await this.ask(["cat-file", "blob", `${commit}:${name}`]);
+      if (text === null || /filter=/.test(text)) return `${name}, which says that a program filters files`;
+    }
+    const filtered = await this.filtered(names);
+    return filtered === null ? "files that git does not tell of" : filtered[0] ?? null;
+  }
+
+  /** Of names, those that a program of the user's filters, with which; without it git would store or write something else. */
+  async filtered(names: readonly string[]): Promise<string[] | null> {
+    if (names.length === 0) return [];
+    const input = names.join("\0");
+    const found = await this.names(["check-attr", "-z", "--stdin", "filter"], { input });
+    if (found === null || found.length !== names.length * 3) return null;
+    const filters = names.flatMap((name, index) => {
+      const value = found[index * 3 + 2] ?? "";
+      return ["unspecified", "unset"].includes(value) ? [] : [`${name}, which the program ${value} filters`];
+    });
+    return filters;
+  }
+
+  /** What git is told in the user's own files of settings. */
+  async userSettings(): Promise<[key: string, value: string][]> {
+    const found: [string, string][] = [];
+    const home = this.context.io.env("HOME") ?? "";
+    for (const file of home === "" ? [] : [join(home, ".config/git/config"), join(home, ".gitconfig")]) {
+      if (await lstat(file).catch(() => null) === null) continue;
+      const text = await this.ask(["config", "--null", "--list"], { env: { GIT_CONFIG_GLOBAL: file }, see: [file] });
+      found.push(...parseSettings(text ?? ""));
+    }
+    return found;
+  }
+
+  /** Why a text must not go into the repository, as a result; null when it may. */
+  async refuseText(text: string, display: string): Promise<ToolResult | null> {
+    const refusal = await this.context.checkWrite?.(text, { display }) ?? null;
+    return refusal === null ? null : failure(`${refusal.message}.`, this.context);
+  }
+
+  /** Tracked protected files that are not as git last saw them, told from size and time: git itself does not see them. */
+  async protectedChanges(paths: readonly string[]): Promise<{ changed: string[]; gone: string[] }> {
+    const { root } = this.context.workspace;
+    const tracked = (await this.names(["ls-files", "-z", "--", ...paths]) ?? []).filter((name) => this.isCovered(name));
+    const [changed, gone] = [[] as string[], [] as string[]];
+    if (tracked.length === 0) return { changed, gone };
+    const text = await this.ask(["ls-files", "--debug", "-z", "--", ...tracked.slice(0, MOST_NAMES)]) ?? "";
+    for (const [, name = "", seconds, size] of text.matchAll(INDEX_ENTRY)) {
+      const found = await lstat(join(root, name)).catch(() => null);
+      // Git notes no size of a file that it saw in the second of its change.
+      const same = Math.floor((found?.modified ?? 0) / 1000) === Number(seconds) &&
+        (size === "0" || found?.size === Number(size));
+      if (found === null) gone.push(name);
+      else if (!same) changed.push(name);
+    }
+    return { changed, gone };
+  }
+
+  /** A result, cut to what a model can take. */
+  show(text: string): ToolResult {
+    const limit = Math.min(LIMIT, this.context.resultBytes);
+    const cut = text.length <= limit ? text : `${text.slice(0, limit)}\n[the rest is left out; name fewer paths]`;
+    return success([...this.#notices.map((notice) => `[${notice}]`), cut.trimEnd()].join("\n"), this.context);
+  }
+
+  /** A failure that the model can act on. */
+  fail(text: string): ToolResult {
+    return failure(text, this.context);
+  }
+
+  /** A failure of git itself, whose own words can quote content. */
+  failed(action: string): ToolResult {
+    return this.fail(`git ${action} failed, or its answer was too long. Name fewer paths.`);
+  }
+}
+
+/** Names that are looked at at most; a protected directory can hold thousands. */
+const MOST_NAMES = 200;
+/** An entry of `git ls-files --debug -z`: the name, seconds of its time, bytes. */
+const INDEX_ENTRY =
+  /([^\0]+)\0 {2}ctime: \d+:\d+\n {2}mtime: (\d+):\d+\n {2}dev: \d+\tino: \d+\n.*\n {2}size: (\d+)\t.*\n/g;
 
 /**
- * The repository; or, as text for the model, why there is none to work with. Its calls see the project read-only, without
- * protected paths and the network, and the repository read-only too but for calls that ask for more.
+ * The repository of the project; or, as text for the model, why there is none to work with. Its calls see the project
+ * without protected paths and the network, and change of it and the repository what they ask for.
  */
-export async function openRepository(git: string, context: ToolContext): Promise<Repository | string> {
-  const { workspace, sandbox } = context;
-  const named = gitDirectory(workspace.root);
-  const directory = named === null ? null : await realPath(named);
-  if (directory === null) return "The project root is no git repository.";
-  const common = await realPath(commonDirectory(directory));
-  if (sandbox === undefined || common === null) {
-    return refused({ reason: "there is no sandbox for commands", hint: null });
+export async function openGitWork(context: ToolContext): Promise<GitWork | string> {
+  const { workspace, sandbox, io } = context;
+  const notBelow = [workspace.root, ...workspace.additional];
+  const git = await findExecutable("git", `${GIT_PLACES}:${io.env("PATH") ?? ""}`, { notBelow });
+  if (git === null) return "Git is not installed on this machine.";
+  const place = gitDirectory(join(workspace.root, ".git"));
+  if (place === null) return "The project root is no git repository.";
+  workspace.protection?.refresh();
+  const hide = await workspace.protection?.hidden() ?? NOTHING;
+  const notices: string[] = [];
+  const inSandbox = async (call: PlainCall) => {
+    const sandboxed = await sandbox?.wrapCommand(
+      requestOf(call, { context, hide, places: [place.common, place.directory] }),
+    );
+    if (sandboxed?.kind === "ready") {
+      notices.push(...sandboxed.notices);
+      return sandboxed;
+    }
+    const { reason, hint } = sandboxed ?? { reason: "there is no sandbox for commands", hint: "see agentcli doctor" };
+    throw new AgentcliError("policy_refused", reason, { hint });
+  };
+  const repository: Repository = { git, ...place, off: {}, inSandbox };
+  try {
+    const text = await askGit(repository, {
+      args: ["config", "--null", "--list"],
+      timeoutMs: DEADLINE_MS,
+      limit: TAKEN,
+      signal: context.signal,
+    });
+    if (text === null) return "git cannot read the settings of this repository.";
+    const settings = parseSettings(text);
+    return new GitWork({ ...repository, off: filtersOff(settings) }, { context, hide, settings, notices });
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    return `Git was not run: this project has protected paths, and ${error.message}. Tell the user: ${error.hint}.`;
   }
-  const places = [...new Set([common, directory])];
-  const request = async (call: PlainCall): Promise<SandboxRequest> => ({
+}
+
+function requestOf(
+  { argv, env, access, see }: PlainCall,
+  { context, hide, places }: { context: ToolContext; hide: HiddenPlaces; places: readonly string[] },
+): SandboxRequest {
+  const { workspace } = context;
+  return {
     root: workspace.root,
     additional: workspace.additional,
     cwd: workspace.root,
-    argv: call.argv,
-    env: call.env,
-    hide: await workspace.protection?.hidden() ?? { files: [], directories: [] },
+    argv,
+    env,
+    hide,
     readOnly: [
       ...workspace.protection?.markers ?? [],
       ...places.flatMap((place) => SETTINGS.map((name) => join(place, name))),
     ],
-    git: "open",
+    git: "hidden",
     network: false,
-    access: "read",
-    more: places.map((path) => ({ kind: call.access, path })),
-  });
-  // Asked before the first call, so that a refusal is an answer and not a failure half-way.
-  const first = await sandbox.wrapCommand(await request({ argv: [git, "--version"], env: {}, access: "read" }));
-  if (first.kind === "refused") return refused(first);
-  return {
-    git,
-    top: workspace.root,
-    directory,
-    async inSandbox(call) {
-      const sandboxed = await sandbox.wrapCommand(await request(call));
-      if (sandboxed.kind === "ready") return sandboxed;
-      throw new AgentcliError("policy_refused", `git was not run: ${sandboxed.reason}`, { hint: sandboxed.hint });
-    },
+    access: access === "tree" ? "write" : "read",
+    more: [
+      ...[...new Set(places)].map((path) => ({ kind: access === "read" ? "read" as const : "write" as const, path })),
+      ...see.map((path) => ({ kind: "read" as const, path })),
+    ],
   };
 }
 
-function refused({ reason, hint }: Pick<SandboxRefusal, "reason"> & { hint: string | null }): string {
-  return `Git was not run: this project has protected paths, and ${reason}.${
-    hint === null ? "" : ` Tell the user: ${hint}.`
-  }`;
+/** The paths from the top of the repository; or which cannot be used. */
+export async function namesOf(paths: readonly string[], { workspace }: ToolContext): Promise<string[] | string> {
+  const names: string[] = [];
+  for (const given of paths) {
+    const path = await workspace.resolve(given);
+    if (isRefusal(path)) return `${path.message}.`;
+    const name = relativeTo(workspace.root, path.path);
+    if (name.startsWith("/")) return `${given} is not in the repository of the project.`;
+    names.push(name);
+  }
+  return names;
 }

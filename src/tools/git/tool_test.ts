@@ -2,9 +2,7 @@ import assert from "node:assert/strict";
 import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
 import { hasBubblewrap } from "../../../tests/boundary/sandbox_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
-import { run as startProcess } from "../../platform/process.ts";
 import { offersGit } from "./offer.ts";
-import { openRepository } from "./repository.ts";
 import { type GitInput, gitTool } from "./tool.ts";
 
 const sandboxed = { ignore: !hasBubblewrap() };
@@ -28,7 +26,7 @@ async function withRepository(work: (project: ToolProject) => Promise<void>): Pr
     const { root, context } = project;
     context.sandbox = createSessionSandbox({
       os: "linux",
-      settings: { mode: "auto", network: false, read: [], write: [] },
+      settings: { mode: "auto", network: false, read: [], write: [], env: [] },
       home: `${root}/../never-made-home`,
       roots: [root],
       userHome: undefined,
@@ -114,7 +112,7 @@ Deno.test(
       await project.write("dir/a.txt", "a\n");
       await project.write("secrets/new.txt", "CANARY\n");
       const added = await run(project, { action: "add", paths: ["dir", "secrets", "pub.txt"] });
-      assert.equal(added.content, "added dir/a.txt\nsecrets/new.txt was not added: protected");
+      assert.equal(added.content, "added dir/a.txt\nsecrets was not added: protected");
       assert.equal((await run(project, { action: "add", paths: ["secrets"] })).isError, true);
       const committed = await run(project, { action: "commit", message: "second $(touch ran)\n\nwhy" });
       assert.match(committed.content, /^committed [0-9a-f]+ second \$\(touch ran\)$/);
@@ -130,10 +128,11 @@ Deno.test("hooks and filters of the repository do not run", sandboxed, () =>
     await Deno.chmod(`${project.root}/.git/hooks/pre-commit`, 0o755);
     await git(project, "config", "filter.f.clean", "touch ran; cat");
     await git(project, "config", "core.fsmonitor", "touch ran; false");
-    await project.write(".gitattributes", "* filter=f\n");
+    await project.write(".gitattributes", "*.txt filter=f\n");
+    await project.write("plain.md", "plain\n");
     await project.write("pub.txt", "two\n");
     for (const action of ["status", "diff", "add", "commit", "log"] as const) {
-      await run(project, { action, paths: action === "add" ? ["pub.txt"] : [], message: "m" });
+      await run(project, { action, paths: action === "add" ? ["pub.txt", "plain.md"] : [], message: "m" });
     }
     await assert.rejects(Deno.stat(`${project.root}/ran`), Deno.errors.NotFound);
     assert.match((await run(project, { action: "log" })).content, /: m\n.*: first/);
@@ -148,34 +147,6 @@ Deno.test(
       const { content } = await run(project, { action: "diff", paths: ["--output=ran", ":(top)*"] });
       assert.match(content, /no changes/);
       await assert.rejects(Deno.stat(`${project.root}/ran`), Deno.errors.NotFound);
-    }),
-);
-
-Deno.test(
-  "what git is made to run sees nothing that is protected, and changes nothing",
-  sandboxed,
-  () =>
-    withRepository(async (project) => {
-      const repository = await openRepository("/usr/bin/git", project.context);
-      assert.ok(typeof repository !== "string");
-      const script =
-        "cat pub.txt .env secrets/k.txt; tr '\\0' '\\n' < /proc/$PPID/environ; env; touch made .git/made; " +
-        "echo x >> .git/config; ls .git/HEAD";
-      for (const access of ["read", "write"] as const) {
-        const env = { PATH: "/usr/bin:/bin" };
-        const sandboxed = await repository.inSandbox?.({ argv: ["/bin/bash", "-c", script], env, access });
-        assert.ok(sandboxed);
-        let text = "";
-        const onOutput = (bytes: Uint8Array) => text += new TextDecoder().decode(bytes);
-        await startProcess({ ...sandboxed, onOutput });
-        await sandboxed.finish();
-        assert.match(text, /^one\n[^]*\.git\/HEAD\n/);
-        assert.doesNotMatch(text, /CANARY/);
-        const made = await Deno.stat(`${project.root}/.git/made`).then(() => true, () => false);
-        assert.equal(made, access === "write");
-      }
-      await assert.rejects(Deno.stat(`${project.root}/made`), Deno.errors.NotFound);
-      assert.doesNotMatch(await project.text(".git/config"), /^x$/m);
     }),
 );
 
@@ -211,3 +182,187 @@ Deno.test("the tool is offered in repositories with a marker alone", async () =>
     assert.equal(await offersGit(project.context.workspace), false);
   });
 });
+
+Deno.test(
+  "show tells of a commit and of a file of it, protected files by name alone",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      await project.write("pub.txt", "two\n");
+      await project.write(".env", "A=CANARY2\n");
+      await git(project, "commit", "-qam", "second");
+      const { content } = await run(project, { action: "show" });
+      assert.match(content, /^[0-9a-f]+ \d{4}-\d\d-\d\d t\n\nsecond\n/);
+      assert.match(content, /-one\n\+two/);
+      assert.match(content, /\[\.env has changed; not shown: protected\]/);
+      assert.equal((await run(project, { action: "show", rev: "HEAD~1:pub.txt" })).content, "one");
+      for (const rev of ["HEAD:.env", "HEAD:secrets/k.txt", "HEAD~1:./.env", "HEAD:../x", "HEAD:x/../.env"]) {
+        const result = await run(project, { action: "show", rev });
+        assert.ok(result.isError, rev);
+        assert.doesNotMatch(result.content, /CANARY/);
+      }
+      const blob = (await git(project, "rev-parse", "HEAD:.env")).trim();
+      for (const rev of [blob, "--all", "-p", "HEAD -p", ":/first", "nothing", "HEAD^{tree}", "HEAD:"]) {
+        for (const action of ["show", "log", "diff"] as const) {
+          const result = await run(project, { action, rev });
+          assert.doesNotMatch(result.content, /CANARY/, `${action} ${rev}`);
+        }
+      }
+      const between = await run(project, { action: "diff", rev: "HEAD~1..HEAD" });
+      assert.match(between.content, /\[\.env has changed; not shown: protected\][^]*-one\n\+two/);
+      // The control: git itself shows it.
+      assert.match(await git(project, "show", "HEAD"), /CANARY2/);
+    }),
+);
+
+Deno.test(
+  "branches are made, listed and switched to, where no protected file changes",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      assert.equal((await run(project, { action: "switch", rev: "work", create: true })).content, "on work");
+      await project.write("pub.txt", "work\n");
+      await run(project, { action: "add", paths: ["pub.txt"] });
+      await run(project, { action: "commit", message: "on work" });
+      assert.equal((await run(project, { action: "switch", rev: "main" })).content, "on main");
+      assert.equal(await project.text("pub.txt"), "one\n");
+      assert.equal((await run(project, { action: "branch", rev: "other" })).content, "made the branch other");
+      const listed = (await run(project, { action: "branch" })).content;
+      assert.match(listed, /^\* main [0-9a-f]+ first\n {2}other [0-9a-f]+ first\n {2}work [0-9a-f]+ on work$/m);
+      for (const rev of ["-x", "a..b", "--detach", "a b", "HEAD~1", "nowhere", ""]) {
+        assert.ok((await run(project, { action: "switch", rev })).isError, rev);
+      }
+      // What the working tree would lose is kept by git itself.
+      await project.write("pub.txt", "mine\n");
+      assert.ok((await run(project, { action: "switch", rev: "work" })).isError);
+      assert.equal(await project.text("pub.txt"), "mine\n");
+    }),
+);
+
+Deno.test(
+  "a switch that would write or remove what is protected, or what runs, is left to the user",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      const cases: [string, () => Promise<unknown>][] = [
+        [".env", () => project.write(".env", "A=CANARY_OLD\n")],
+        ["secrets/new.txt", () => project.write("secrets/new.txt", "CANARY_OLD\n")],
+        [".agentclisecret", () => project.write(".agentclisecret", "no-cloud: nothing\n")],
+        [".vscode/mcp.json", () => project.write(".vscode/mcp.json", "{}\n")],
+        [".gitattributes", () => project.write(".gitattributes", "*.txt filter=lfs\n")],
+      ];
+      for (const [index, [name, change]] of cases.entries()) {
+        await git(project, "switch", "-q", "-c", `b${index}`);
+        await change();
+        await git(project, "add", "-Af");
+        await git(project, "commit", "-qm", "x");
+        await git(project, "switch", "-q", "main");
+        const { content, isError } = await run(project, { action: "switch", rev: `b${index}` });
+        assert.ok(isError, name);
+        assert.match(content, new RegExp(`would change ${name.replaceAll(".", "\\.")}.*git switch b${index}`), name);
+        assert.doesNotMatch(content, /CANARY/);
+        assert.equal((await run(project, { action: "status" })).content, "on main, nothing changed");
+      }
+      assert.equal(await project.text(".env"), "A=CANARY\n");
+    }),
+);
+
+Deno.test("a stash takes open files alone, and gives them back", sandboxed, () =>
+  withRepository(async (project) => {
+    await project.write("pub.txt", "two\n");
+    await project.write(".env", "A=CANARY2\n");
+    const pushed = await run(project, { action: "stash", message: "half done" });
+    assert.equal(pushed.content, "stashed pub.txt");
+    assert.equal(await project.text("pub.txt"), "one\n");
+    assert.equal(await project.text(".env"), "A=CANARY2\n");
+    assert.match((await run(project, { action: "stash", rev: "list" })).content, /^stash@\{0\}: .*half done$/);
+    assert.match((await run(project, { action: "stash", rev: "show" })).content, /-one\n\+two/);
+    assert.equal((await run(project, { action: "stash", rev: "pop" })).content, "pop: done");
+    assert.equal(await project.text("pub.txt"), "two\n");
+    assert.equal(await project.text(".env"), "A=CANARY2\n");
+    // A stash of the user's own holds both.
+    await git(project, "stash", "-q");
+    await project.write(".env", "A=CANARY3\n");
+    for (const rev of ["pop", "apply", "apply 0", "pop stash@{0}"]) {
+      const { content, isError } = await run(project, { action: "stash", rev });
+      assert.ok(isError, rev);
+      assert.match(content, /would change \.env, which is protected.*git stash/);
+    }
+    assert.doesNotMatch((await run(project, { action: "stash", rev: "show" })).content, /CANARY/);
+    assert.equal(await project.text(".env"), "A=CANARY3\n");
+    assert.equal(await project.text("pub.txt"), "one\n");
+    assert.match((await run(project, { action: "stash", rev: "drop" })).content, /push, list, show, apply or pop/);
+    assert.ok((await run(project, { action: "stash", rev: "push" })).isError, "nothing is left to stash");
+  }));
+
+Deno.test(
+  "words for the repository are scanned before they are used",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      const asked: [string, string][] = [];
+      project.context.checkWrite = (text, { display }) => {
+        asked.push([display, text]);
+        const held = /CANARY/.test(text);
+        return Promise.resolve(held ? { refused: "protected", message: `${display} holds protected content` } : null);
+      };
+      await project.write("n-CANARY.txt", "x\n");
+      const calls: GitInput[] = [
+        { action: "add", paths: ["n-CANARY.txt"] },
+        { action: "branch", rev: "b-CANARY" },
+        { action: "switch", rev: "s-CANARY", create: true },
+      ];
+      for (const call of calls) {
+        const { content, isError } = await run(project, call);
+        assert.ok(isError, call.action);
+        assert.match(content, /holds protected content/);
+      }
+      await project.write("pub.txt", "two\n");
+      await run(project, { action: "add", paths: ["pub.txt"] });
+      assert.ok((await run(project, { action: "commit", message: "key CANARY" })).isError);
+      assert.ok((await run(project, { action: "stash", message: "key CANARY" })).isError);
+      assert.equal((await git(project, "branch", "--list")).trim(), "* main");
+      assert.equal((await git(project, "log", "--oneline")).trim().split("\n").length, 1);
+      assert.equal((await git(project, "ls-files", "n-CANARY.txt")).trim(), "");
+      assert.equal(await project.text("pub.txt"), "two\n");
+      assert.deepEqual(asked.map(([display]) => display).length, 6);
+      assert.match((await run(project, { action: "commit", message: "fine" })).content, /^committed/);
+    }),
+);
+
+Deno.test(
+  "the name for commits is the user's, from their own settings",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      const home = await Deno.makeTempDir();
+      try {
+        await git(project, "config", "--unset", "user.name");
+        await project.write("pub.txt", "two\n");
+        await run(project, { action: "add", paths: ["pub.txt"] });
+        assert.match((await run(project, { action: "commit", message: "m" })).content, /no name and address/);
+        await Deno.writeTextFile(`${home}/.gitconfig`, "[user]\n\tname = Somebody\n[core]\n\tpager = touch ran\n");
+        project.context.io = { ...project.context.io, env: (name) => name === "HOME" ? home : undefined };
+        assert.match((await run(project, { action: "commit", message: "m" })).content, /^committed/);
+        assert.match(await git(project, "log", "-n1", "--format=%an %ae"), /^Somebody t@example\.com/);
+      } finally {
+        await Deno.remove(home, { recursive: true });
+      }
+    }),
+);
+
+Deno.test(
+  "what a program of the user's filters is left to the user",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      await project.write(".gitattributes", "*.bin filter=lfs\n");
+      await project.write("big.bin", "big\n");
+      const { content } = await run(project, { action: "add", paths: ["."] });
+      assert.equal(
+        content,
+        "added .gitattributes\nnot added: big.bin, which the program lfs filters; only the user can add it",
+      );
+      assert.equal((await git(project, "ls-files", "big.bin")).trim(), "");
+    }),
+);

@@ -1,0 +1,91 @@
+/** The place in the home for what commands made that could run code later: nothing of a user's is ever deleted. */
+import { AgentcliError } from "../../errors.ts";
+import { listDirectory, lstat, makePrivateDirectory, realPath, writeAtomically } from "../../platform/files.ts";
+import { movePath, removeDirectory } from "../../platform/move.ts";
+import { dirname, isWithin, join } from "../../platform/path.ts";
+import { readRegularFile } from "../reader.ts";
+import { systemReason } from "../system_error.ts";
+import type { QuarantineEntry } from "./request.ts";
+
+/** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */
+const DIRECTORY = "quarantine";
+const INDEX = "index.json";
+const INDEX_LIMIT = 1024 * 1024;
+
+/**
+ * Moves paths of a project into the home. Throws `policy_refused` for what cannot be moved: the command has won then, and
+ * the turn must not go on as if nothing was.
+ */
+export async function quarantine(
+  paths: readonly string[],
+  { home, root, now }: { home: string; root: string; now: number },
+): Promise<QuarantineEntry> {
+  const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
+  const taken = new Set((await listDirectory(join(home, DIRECTORY)) ?? []).map(({ name }) => name));
+  let number = 1;
+  while (taken.has(`${day}-${number}`)) number++;
+  const entry: QuarantineEntry = { id: `${day}-${number}`, time: now, root, paths: [...paths] };
+  const directory = join(home, DIRECTORY, entry.id);
+  try {
+    await makePrivateDirectory(join(home, DIRECTORY));
+    await makePrivateDirectory(directory);
+    // Before anything is moved: what lies there without an index could not be put back.
+    await writeAtomically(join(directory, INDEX), JSON.stringify(entry), { mode: 0o600 });
+    for (const [index, path] of paths.entries()) await movePath(path, join(directory, String(index)));
+  } catch (error) {
+    const reason = systemReason(error);
+    throw new AgentcliError(
+      "policy_refused",
+      `a command made ${paths.join(", ")}, which could run code later, and it cannot be moved away: ${reason}`,
+      { hint: `look at these files and remove them; make ${join(home, DIRECTORY)} a place that can be written` },
+    );
+  }
+  return entry;
+}
+
+/** Returns what lies in quarantine, the oldest first. */
+export async function listQuarantine(home: string): Promise<QuarantineEntry[]> {
+  const names = (await listDirectory(join(home, DIRECTORY)) ?? []).map(({ name }) => name);
+  const entries = names.map((name) => readEntry(home, name)).filter((entry) => entry !== null);
+  return entries.sort((one, other) => one.time - other.time || (one.id < other.id ? -1 : 1));
+}
+
+/**
+ * Puts an entry back where it was. Where something stands by now, or the directory is gone, the file stays in quarantine.
+ * Null when there is no such entry.
+ */
+export async function restoreQuarantined(
+  home: string,
+  id: string,
+): Promise<{ restored: string[]; blocked: string[] } | null> {
+  const entry = readEntry(home, id);
+  if (entry === null) return null;
+  const directory = join(home, DIRECTORY, id);
+  const [restored, blocked] = [[] as string[], [] as string[]];
+  for (const [index, path] of entry.paths.entries()) {
+    const kept = join(directory, String(index));
+    if (await lstat(kept) === null) continue;
+    // A directory that is a link by now must not lead the file elsewhere.
+    const parent = await realPath(dirname(path)).catch(() => null);
+    const free = parent !== null && isWithin(entry.root, parent) && await lstat(path).catch(() => null) === null;
+    if (free) await movePath(kept, path);
+    (free ? restored : blocked).push(path);
+  }
+  if (blocked.length === 0) await removeDirectory(directory);
+  return { restored, blocked };
+}
+
+function readEntry(home: string, id: string): QuarantineEntry | null {
+  if (!/^[\w-]+$/.test(id)) return null;
+  const path = join(home, DIRECTORY, id, INDEX);
+  const read = readRegularFile(path, { display: path, limit: INDEX_LIMIT });
+  if ("refused" in read) return null;
+  try {
+    const { time, root, paths } = JSON.parse(new TextDecoder().decode(read.bytes));
+    return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
+      ? { id, time, root, paths: paths.map(String) }
+      : null;
+  } catch {
+    return null;
+  }
+}

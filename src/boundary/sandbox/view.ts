@@ -1,0 +1,289 @@
+/** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
+import { isForbidden } from "../../platform/files.ts";
+import { lstatInPlace, openInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
+import { NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
+import { quietly } from "../real_path.ts";
+import { systemReason } from "../system_error.ts";
+import type { BoundPlaces } from "./bound.ts";
+import type { HardLinkSearch } from "./hard_links.ts";
+import type { PlanStep, SandboxPlan } from "./plan.ts";
+import type { HiddenPlaces, SandboxRefusal, SandboxRequest } from "./request.ts";
+
+/** What stays the same for a session. */
+export interface ViewBase {
+  /** Of the system, from `systemSteps`, without and with a network. */
+  system: { closed: readonly PlanStep[]; network: readonly PlanStep[] };
+  bound: BoundPlaces;
+  /** The tool's own home, a real path. */
+  home: string;
+  /** The user's home, a real path; null when unknown. */
+  userHome: string | null;
+  /** Of what is covered, and of what may not be changed. */
+  links: HardLinkSearch;
+  heldLinks: HardLinkSearch;
+}
+
+/** A plan, and what it covers. */
+export interface View {
+  plan: SandboxPlan;
+  /** Absolute real paths of what is protected and covered. */
+  hidden: readonly string[];
+  /** Covered as a whole because nobody can say what lies there; those that a command would have seen. */
+  unjudged: readonly UnjudgedPlace[];
+}
+
+/** A place of the disk that is shown at some path. */
+interface Shown {
+  path: string;
+  source: string;
+  writable: boolean;
+}
+
+/** Where programs lie: a home there is no home. */
+const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/etc", "/tmp", "/nix"];
+/** A project there would take the system with it. */
+const NO_ROOT = ["/", "/usr", "/etc", "/proc", "/sys", "/dev", "/tmp", "/home", "/var", "/run"];
+/** Bubblewrap takes 9,000 words, and a step has up to six. */
+const MOST_STEPS = 1_500;
+
+/**
+ * The plan of a request, or why there can be none. `frozen` are further paths that may not be changed. Reads the disk;
+ * changes nothing.
+ */
+export async function buildView(
+  request: SandboxRequest,
+  { base, frozen }: { base: ViewBase; frozen: readonly string[] },
+): Promise<View | SandboxRefusal> {
+  const roots = [request.root, ...request.additional];
+  const wide = roots.find((root) => NO_ROOT.includes(root));
+  if (wide !== undefined) return refuse(`${wide} is too much of the disk to run commands on`);
+  const unnamed = roots.find((root) => root.includes(NO_UTF8));
+  if (unnamed !== undefined) return refuse("the path of the project is not UTF-8", "rename its directories");
+  const home = homeOf(request, base);
+  const system = request.network ? base.system.network : base.system.closed;
+  const visible = byDepth([
+    ...base.bound.steps,
+    ...roots.map((path): PlanStep => ({ kind: request.access ?? "write", path })),
+    ...request.more ?? [],
+  ]);
+  const shown = [...system, ...visible].flatMap(shownBy);
+  const cover = new Cover(shown);
+  const bound = await base.bound.hidden();
+  addHidden(cover, request.hide);
+  addHidden(cover, bound);
+  cover.add(base.home);
+  const stores = [...request.hide.repositories ?? [], ...bound.repositories ?? []].filter(isStore);
+  const asked = (store: string) =>
+    (request.more ?? []).some(({ path }) => isWithin(store, path) || isWithin(path, store));
+  if (request.git === "hidden") stores.filter((store) => !asked(store)).forEach((store) => cover.add(store));
+  for (const path of otherNames(cover, { request, base, system })) cover.add(path);
+  const problem = uncoverable(cover, request);
+  if (problem !== null) return problem;
+  const { directories, files } = cover.places();
+  const named = [...frozen, ...request.readOnly, ...request.git === "read-only" ? stores : []].map(realOrNull);
+  const held = named.filter((path) => path !== null);
+  const others = base.heldLinks.find({ files: held, directories: [], nameless: [] }, { own: roots, system: [] });
+  const freezes = cover.placesOf([...held, ...others]).filter((path) =>
+    shown.some(({ path: place, writable }) => writable && isBelow(place, path)) && !files.includes(path) &&
+    !directories.some((directory) => isBelow(directory, path))
+  );
+  const steps: PlanStep[] = [
+    ...system,
+    { kind: "scratch", path: "/tmp" },
+    { kind: "scratch", path: "/var/tmp" },
+    ...home.step,
+    ...visible,
+    ...pinsOf([...directories, ...files, ...freezes], { shown, freezes }),
+    ...freezes.map((path): PlanStep => ({ kind: "freeze", path })),
+    ...directories.map((path): PlanStep => ({ kind: "hide_directory", path })),
+    ...files.map((path): PlanStep => ({ kind: "hide_file", path })),
+  ];
+  if (steps.length > MOST_STEPS) {
+    return refuse(`${steps.length} places would have to be covered one by one`, "protect whole directories instead");
+  }
+  const env = { ...request.env, HOME: home.path, TMPDIR: "/tmp" };
+  const { cwd, argv, network } = request;
+  return { plan: { steps, cwd, env, argv, network }, hidden: cover.protectedPaths, unjudged: cover.unjudged };
+}
+
+function refuse(reason: string, hint?: string): SandboxRefusal {
+  return { kind: "refused", reason, hint: hint ?? "start in the directory of one project, or protect less of it" };
+}
+
+function shownBy(step: PlanStep): Shown[] {
+  if (step.kind !== "read" && step.kind !== "write") return [];
+  return [{ path: step.path, source: step.source ?? step.path, writable: step.kind === "write" }];
+}
+
+/** As `isWithin`, of paths that are normalized already: it is asked thousands of times. */
+function isBelow(directory: string, path: string): boolean {
+  return path === directory || directory === "/" || path.startsWith(`${directory}/`);
+}
+
+function addHidden(cover: Cover, hide: HiddenPlaces): void {
+  for (const path of [...hide.files, ...hide.directories]) cover.add(path, { protects: true });
+  for (const { path } of hide.external?.files ?? []) cover.add(path, { protects: true });
+  for (const path of hide.external?.directories ?? []) cover.add(path, { protects: true });
+  for (const path of hide.special ?? []) cover.add(path);
+  for (const place of [...hide.unjudged ?? [], ...hide.external?.unjudged ?? []]) cover.addUnjudged(place);
+}
+
+/** What is covered, by the real place and by where that is shown. */
+class Cover {
+  readonly #shown: readonly Shown[];
+  /** Real paths. */
+  readonly #directories = new Set<string>();
+  readonly #files = new Set<string>();
+  readonly #protected = new Set<string>();
+  readonly unjudged: UnjudgedPlace[] = [];
+
+  constructor(shown: readonly Shown[]) {
+    this.#shown = shown;
+  }
+
+  get directories(): readonly string[] {
+    return [...this.#directories];
+  }
+
+  get files(): readonly string[] {
+    return [...this.#files];
+  }
+
+  /** Of those that were added as protected, what is covered. */
+  get protectedPaths(): readonly string[] {
+    return [...this.#protected];
+  }
+
+  /** Covers what stands at a path, or at the end of its links; where that may not be looked at the nearest directory. */
+  add(path: string, { protects = false }: { protects?: boolean } = {}): void {
+    for (let at = path;; at = dirname(at)) {
+      const found = standsAt(at);
+      if (found === null) return;
+      if (found === "unreachable") continue;
+      if (at !== path) this.unjudged.push({ directory: at, reason: "holds protected paths that cannot be reached" });
+      (found.directory ? this.#directories : this.#files).add(found.real);
+      if (protects) this.#protected.add(found.real);
+      return;
+    }
+  }
+
+  /** Covers a place that cannot be judged, where a command would see it. */
+  addUnjudged(place: UnjudgedPlace): void {
+    const real = realOrNull(place.directory);
+    if (this.placesOf([real ?? place.directory]).length === 0) return;
+    this.unjudged.push(place);
+    this.add(place.directory);
+  }
+
+  /** Where real places are shown; nowhere for most that lie outside of the roots. */
+  placesOf(paths: readonly string[]): string[] {
+    const places = new Set<string>();
+    for (const real of paths) {
+      for (const { path, source } of this.#shown) {
+        if (real === source) places.add(path);
+        else if (isBelow(source, real)) places.add(path + real.slice(source.length));
+      }
+    }
+    return [...places];
+  }
+
+  /** What is to be mounted over, as shown: outermost directories, and files that lie in none of them. */
+  places(): { directories: string[]; files: string[] } {
+    const directories = outermost(this.placesOf(this.directories));
+    const inside = (path: string) => directories.some((directory) => isBelow(directory, path));
+    return { directories, files: this.placesOf(this.files).filter((path) => !inside(path)) };
+  }
+}
+
+/** What stands at the end of a path's links, under its real name; null when nothing does. */
+function standsAt(path: string): { real: string; directory: boolean } | "unreachable" | null {
+  try {
+    const real = realPathInPlace(path);
+    const status = real === null ? null : lstatInPlace(real);
+    return real === null || status === null ? null : { real: normalize(real), directory: status.kind === "directory" };
+  } catch (error) {
+    const tooLong = error instanceof Error && "code" in error && error.code === "ENAMETOOLONG";
+    if (path !== "/" && (isForbidden(error) || tooLong)) return "unreachable";
+    // Links in a circle lead nobody to content.
+    systemReason(error);
+    return null;
+  }
+}
+
+/** Why so much is covered that no command can run; null when one can. */
+function uncoverable(cover: Cover, { root, additional, cwd }: SandboxRequest): SandboxRefusal | null {
+  const whole = (directory: string) => [root, ...additional, cwd].some((place) => isWithin(directory, place));
+  const place = cover.unjudged.find(({ directory }) => whole(directory));
+  if (place !== undefined) {
+    return refuse(`${place.directory} ${place.reason}`, "rename or remove what the system cannot show there");
+  }
+  return cover.directories.some(whole)
+    ? refuse("the whole project is protected, so commands have nothing to see")
+    : null;
+}
+
+function otherNames(
+  cover: Cover,
+  { request, base, system }: { request: SandboxRequest; base: ViewBase; system: readonly PlanStep[] },
+): string[] {
+  const own = [request.root, ...request.additional, ...(request.more ?? []).map(({ path }) => path)];
+  const sources = (steps: readonly PlanStep[]) => steps.flatMap(shownBy).map(({ source }) => source);
+  return base.links.find(
+    { files: cover.files, directories: cover.directories, nameless: request.hide.nameless ?? [] },
+    { own: outermost([...own, ...sources(base.bound.steps)]), system: outermost(sources(system)) },
+  );
+}
+
+/** A pack or a bundle only by its first bytes: others bear such names too. */
+function isStore(path: string): boolean {
+  if (!/\.(?:pack|bundle)$/i.test(basename(path))) return true;
+  const head = quietly(() => {
+    const handle = lstatInPlace(path)?.kind === "file" ? openInPlace(path) : null;
+    const bytes = handle?.read(4, 0);
+    handle?.close();
+    return bytes === undefined ? null : new TextDecoder().decode(bytes);
+  });
+  return head === null || ["PACK", "# v2", "# v3"].includes(head);
+}
+
+/** The real path; null for what leads nowhere, or may not be looked at: it is covered then. */
+function realOrNull(path: string): string | null {
+  const real = quietly(() => realPathInPlace(path));
+  return real === null ? null : normalize(real);
+}
+
+/** An empty directory at the user's own place, so that programs find what is bound below it; else one of its own. */
+function homeOf(request: SandboxRequest, base: ViewBase): { path: string; step: PlanStep[] } {
+  const named = request.env["HOME"] ?? base.userHome;
+  const own = { path: "/tmp/home", step: [{ kind: "scratch", path: "/tmp/home" }] satisfies PlanStep[] };
+  if (named === null || named === undefined || !isAbsolute(named)) return own;
+  const path = normalize(named);
+  if (path === "/" || NO_HOME.some((place) => path === place || isWithin(place, path) && place !== "/tmp")) return own;
+  // Inside of a root it is part of the project, which must not be covered.
+  if ([request.root, ...request.additional].some((root) => isWithin(root, path))) return { path, step: [] };
+  return { path, step: [{ kind: "scratch", path }] };
+}
+
+/** The directories between a writable place and what must stay where it is, those above first. */
+function pinsOf(
+  tight: readonly string[],
+  { shown, freezes }: { shown: readonly Shown[]; freezes: readonly string[] },
+): PlanStep[] {
+  const places = shown.filter(({ writable }) => writable).map(({ path }) => path);
+  const pins = new Set<string>();
+  for (const path of tight) {
+    for (let at = dirname(path); places.some((place) => at !== place && isWithin(place, at)); at = dirname(at)) {
+      if (!places.includes(at) && !freezes.some((one) => isWithin(one, at))) pins.add(at);
+    }
+  }
+  return byDepth([...pins].map((path): PlanStep => ({ kind: "pin", path })));
+}
+
+function byDepth(steps: PlanStep[]): PlanStep[] {
+  return steps.sort((one, other) => one.path.split("/").length - other.path.split("/").length);
+}
+
+function outermost(paths: readonly string[]): string[] {
+  return paths.filter((path) => !paths.some((other) => other !== path && isBelow(other, path)));
+}

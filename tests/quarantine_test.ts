@@ -1,0 +1,66 @@
+/** `agentcli quarantine`, with entries that a session left. */
+import assert from "node:assert/strict";
+import { listQuarantine, quarantine } from "../src/boundary/sandbox/quarantine.ts";
+import { runProgram, temporaryHome } from "./helpers/program.ts";
+
+Deno.test("what is in quarantine is listed and goes back where it was", async () => {
+  await using home = await temporaryHome();
+  const root = await Deno.realPath(home.project);
+  await Deno.mkdir(`${root}/.vscode`);
+  await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "{}\n", { mode: 0o640 });
+  await Deno.mkdir(`${root}/sub/.git/hooks`, { recursive: true });
+  await Deno.writeTextFile(`${root}/sub/.git/hooks/pre-commit`, "#!/bin/sh\n");
+  await Deno.chmod(`${root}/sub/.git/hooks/pre-commit`, 0o755);
+  await Deno.symlink("hooks/pre-commit", `${root}/sub/.git/link`);
+  const paths = [`${root}/.vscode/tasks.json`, `${root}/sub/.git`];
+  const now = Date.UTC(2026, 2, 1, 10, 15);
+  const { id } = await quarantine(paths, { home: home.agentcliHome, root, now });
+  assert.equal(id, "20260301-101500-1");
+  for (const path of paths) await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
+
+  const listed = await runProgram(["quarantine", "list", "--json"], { home });
+  assert.deepEqual(JSON.parse(listed.stdout).entries, [{ id, root, paths, time: "2026-03-01T10:15:00.000Z" }]);
+  assert.match((await runProgram(["quarantine", "list"], { home })).stdout, new RegExp(`${id} +.*sub/\\.git`));
+
+  // What stands there by now is left alone.
+  await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "newer\n");
+  const partly = await runProgram(["quarantine", "restore", id], { home });
+  assert.equal(partly.code, 1);
+  assert.match(partly.stderr, /restored .*sub\/\.git[^]*tasks\.json stays in quarantine/);
+  assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "newer\n");
+  assert.equal(await Deno.readTextFile(`${root}/sub/.git/link`), "#!/bin/sh\n");
+  assert.equal((await Deno.stat(`${root}/sub/.git/hooks/pre-commit`)).mode! & 0o777, 0o755);
+  await Deno.remove(`${root}/.vscode/tasks.json`);
+  const rest = await runProgram(["quarantine", "restore", id, "--json"], { home });
+  assert.deepEqual(JSON.parse(rest.stdout), { id, restored: [paths[0]], blocked: [] });
+  assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "{}\n");
+  assert.deepEqual(await listQuarantine(home.agentcliHome), []);
+  assert.match((await runProgram(["quarantine", "list"], { home })).stderr, /nothing is in quarantine/);
+  const gone = await runProgram(["quarantine", "restore", id], { home });
+  assert.equal(gone.code, 2);
+  assert.match(gone.stderr, /quarantine list/);
+});
+
+Deno.test("a file does not go back through a link that leads out of the project", async () => {
+  await using home = await temporaryHome();
+  const root = await Deno.realPath(home.project);
+  await Deno.mkdir(`${root}/.vscode`);
+  await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "{}\n");
+  const { id } = await quarantine([`${root}/.vscode/tasks.json`], { home: home.agentcliHome, root, now: Date.now() });
+  await Deno.remove(`${root}/.vscode`);
+  await Deno.mkdir(`${home.root}/elsewhere`);
+  await Deno.symlink(`${home.root}/elsewhere`, `${root}/.vscode`);
+  assert.equal((await runProgram(["quarantine", "restore", id], { home })).code, 1);
+  assert.deepEqual([...Deno.readDirSync(`${home.root}/elsewhere`)], []);
+  assert.equal((await listQuarantine(home.agentcliHome)).length, 1);
+});
+
+Deno.test("an index that is damaged, and a name that is none of ours, is no entry", async () => {
+  await using home = await temporaryHome();
+  await Deno.mkdir(`${home.agentcliHome}/quarantine/x`, { recursive: true });
+  await Deno.writeTextFile(`${home.agentcliHome}/quarantine/x/index.json`, "{");
+  assert.deepEqual(await listQuarantine(home.agentcliHome), []);
+  for (const id of ["x", "../x", "", "a/b"]) {
+    assert.equal((await runProgram(["quarantine", "restore", "--", id], { home })).code, 2, id);
+  }
+});
