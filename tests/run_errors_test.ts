@@ -294,6 +294,7 @@ Deno.test("a model that loads is told of once, one that is not there with how to
   const loading = refuse(503, "Loading model", { "retry-after-ms": "1" });
   await using server = startFakeServer({
     script: [loading, loading, loading, say("Ready."), refuse(404, 'model "fake" not found, try pulling it first')],
+    models: ["big", "small"],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
   const waited = await runInProcess(["run", "x"], { home });
@@ -302,7 +303,27 @@ Deno.test("a model that loads is told of once, one that is not there with how to
     "  loc is still loading the model (HTTP 503); asked again until it is ready",
   ]);
   const missing = await runInProcess(["run", "x"], { home });
-  assert.match(missing.stderr, /^ {2}fetch it first: ollama pull fake; or see what it serves: curl /m);
+  assert.match(missing.stderr, /^ {2}fetch it first: ollama pull fake; or use one that it serves: big, small$/m);
+});
+
+Deno.test("a model that the server does not have is told with those that it has, nearest first", async () => {
+  await using home = await temporaryHome();
+  const missing = refuse(404, "The model `codr:7b` does not exist.");
+  await using server = startFakeServer({ script: [always(missing)], models: ["big", "coder:7b", "evil\u001b[2J"] });
+  const models = [{ id: "codr:7b", context_window: 32768 }];
+  await configure(home, { loc: { baseUrl: server.baseUrl, models } });
+  const done = await runInProcess(["run", "x"], { home });
+  assert.equal(done.code, 3, done.stderr);
+  assert.match(
+    done.stderr,
+    /^agentcli: loc has no model codr:7b.*\n {2}did you mean coder:7b\? it serves: big, coder:7b, evil/m,
+  );
+  assert.doesNotMatch(done.stderr, /\u001b/);
+  const json = JSON.parse((await runInProcess(["run", "x", "--output-format", "json"], { home })).stdout);
+  assert.match(json.hint, /^did you mean coder:7b\? it serves: big, /);
+  await using mute = startFakeServer({ script: [always(missing)], models: null });
+  await configure(home, { loc: { baseUrl: mute.baseUrl, models } });
+  assert.match((await runInProcess(["run", "x"], { home })).stderr, /^ {2}see what it serves: curl /m);
 });
 
 Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {

@@ -46,7 +46,7 @@ export async function chat(door: HttpDoor, asked: ChatQuestion, options: ChatOpt
       options.signal.throwIfAborted();
       if (!(error instanceof ProviderFailure)) throw error;
       const notice = attempts.retryFor(error);
-      if (notice === null) throw attempts.final(error);
+      if (notice === null) throw await attempts.final(error);
       await options.onRetry?.(notice);
       if (notice.delayMs > 0) await options.clock.sleep(notice.delayMs, options.signal);
     }
@@ -141,8 +141,16 @@ class Attempts {
     return { kind, attempt: retries + 1, ...next, status, reason, ...restart };
   }
 
-  /** The failure that ends the request. Of half a reply, or none, it says that asking once more did not help. */
-  final(failure: ProviderFailure): ProviderFailure {
+  /**
+   * The failure that ends the request. Of a model that the server does not have it names those that it has; of half a
+   * reply, or none, it says that asking once more did not help.
+   */
+  async final(failure: ProviderFailure): Promise<ProviderFailure> {
+    if (failure.kind === "model") {
+      const { withServedModels } = await import("./unknown_model.ts");
+      const asked = { endpoint: this.#endpoint, model: this.#request.model, signal: this.#options.signal };
+      return await withServedModels(failure, this.#door, asked);
+    }
     const group = retryGroup(failure);
     if (!this.#retries.has(group) || !["restart", "empty"].includes(group)) return failure;
     return new ProviderFailure(failure.code, `${failure.message}; it was asked twice`, failure.facts);

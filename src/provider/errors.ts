@@ -2,6 +2,8 @@
  * What a server's error means and what comes of it, as tables. Source: wire reference, §9 and §12.
  * Texts are tested before the status: llama.cpp reports an overflow as 500, others as 413 or 422.
  */
+import { listed } from "../config/find.ts";
+import { didYouMean } from "../config/suggest.ts";
 import type { ErrorCode } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
 import { keyHint, keyRefused } from "./key_words.ts";
@@ -207,11 +209,7 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   model: {
     code: "unknown_model",
     says: ({ model, message }) => `has no model ${model}${message}`,
-    hint: ({ endpoint, error, model }) =>
-      `${
-        /\btry pulling it/i.test(error.message) ? `fetch it first: ollama pull ${model}; or ` : ""
-      }see what it serves: ` +
-      `curl ${endpoint.baseUrl}/models`,
+    hint: ({ endpoint, error, model }) => modelHint(error.message, { endpoint, model, served: null }),
   },
   quota: {
     code: "provider_error",
@@ -290,6 +288,19 @@ export interface Asked {
   images?: boolean;
   /** How long the server asks to wait, in milliseconds. */
   retryAfterMs?: number | undefined;
+}
+
+/** What to do about a model that the server does not have; `served` are those that it has, null where that is not known. */
+export function modelHint(
+  message: string,
+  { endpoint, model, served }: { endpoint: Endpoint; model: string; served: readonly string[] | null },
+): string {
+  // Only Ollama knows where to get one.
+  const fetched = /\btry pulling it/i.test(message) ? `fetch it first: ollama pull ${model}; or ` : "";
+  if (served === null || served.length === 0) return `${fetched}see what it serves: curl ${endpoint.baseUrl}/models`;
+  if (fetched !== "") return `${fetched}use one that it serves: ${listed(served)}`;
+  const near = didYouMean(model, served);
+  return `${near === undefined ? "" : `${near} `}it serves: ${listed(served)}`;
 }
 
 /** The failure that a server's error amounts to. */
