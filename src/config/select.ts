@@ -62,13 +62,20 @@ function usualModel(provider: ProviderEntry, configuration: Configuration): Mode
   return ofRole ?? (provider.models.length === 1 ? provider.models[0] : undefined);
 }
 
-function usualModelOf(provider: ProviderEntry, configuration: Configuration): ModelEntry {
+async function usualModelOf(
+  provider: ProviderEntry,
+  configuration: Configuration,
+  servedModels: ServedModels,
+): Promise<ModelEntry> {
   const model = usualModel(provider, configuration);
   if (model) return model;
   const ids = provider.models.map((entry) => entry.id);
-  throw new AgentcliError("no_model", `which model of ${provider.name}? configured: ${listed(ids)}`, {
+  const served = ids.length > 0 || provider.name === DEMO ? null : await servedModels(provider);
+  const known = served !== null && served.length > 0 ? `it serves: ${listed(served)}` : `configured: ${listed(ids)}`;
+  throw new AgentcliError("no_model", `which model of ${provider.name}? ${known}`, {
     hint: ids.length === 0
-      ? `name one: --model ${provider.name}:<model>, or add it with \`agentcli providers model add ${provider.name} <model>\``
+      ? `name one: --model ${provider.name}:${served?.[0] ?? "<model>"}, or add it with ` +
+        `\`agentcli providers model add ${provider.name} ${served?.[0] ?? "<model>"}\``
       : `name one: --model ${provider.name}:${ids[0]}, or give one the role main`,
   });
 }
@@ -81,7 +88,9 @@ async function ofSelector(
   servedModels: ServedModels,
 ): Promise<Found> {
   const provider = findProvider(configuration, selector.provider, selector);
-  if (selector.model === undefined) return { provider, model: usualModelOf(provider, configuration) };
+  if (selector.model === undefined) {
+    return { provider, model: await usualModelOf(provider, configuration, servedModels) };
+  }
   return { provider, ...await namedModel(provider, selector.model, servedModels) };
 }
 
@@ -107,25 +116,35 @@ function ofModelAlone(configuration: Configuration, name: string): Found {
   });
 }
 
-function onlyProvider(configuration: Configuration): Found {
-  if (configuration.providers.length === 0) throw nothingConfigured();
-  const withModels = configuration.providers.filter((provider) => provider.models.length > 0);
-  const [only] = withModels;
-  if (only && withModels.length === 1) return { provider: only, model: usualModelOf(only, configuration) };
-  const choices = withModels.length === 0
-    ? configuration.providers.map((provider) => provider.name)
-    : withModels.flatMap((provider) => provider.models.map((model) => `${provider.name}:${model.id}`));
-  throw new AgentcliError("no_model", `no model is chosen; there are: ${listed(choices)}`, {
-    hint: withModels.length === 0
+/** The only provider that has models; null when there are several, or none. */
+function onlyProvider({ providers }: Configuration): ProviderEntry | null {
+  const [only, other] = providers.filter((provider) => provider.models.length > 0);
+  return other === undefined ? only ?? null : null;
+}
+
+/** The error where nothing decides: with the choices, of the servers themselves where none is configured. */
+async function undecided({ providers }: Configuration, servedModels: ServedModels): Promise<AgentcliError> {
+  if (providers.length === 0) return nothingConfigured();
+  const configured = providers.flatMap(({ name, models }) => models.map((model) => `${name}:${model.id}`));
+  const served = configured.length > 0 ? [] : (await Promise.all(
+    providers.map(async (provider) => (await servedModels(provider) ?? []).map((id) => `${provider.name}:${id}`)),
+  )).flat();
+  const models = [...configured, ...served];
+  const choices = models.length > 0 ? models : providers.map((provider) => provider.name);
+  const [owner] = providers.filter((provider) => provider.models.length > 0);
+  return new AgentcliError("no_model", `no model is chosen; there are: ${listed(choices)}`, {
+    hint: models.length === 0
       ? "start a model server and run `agentcli init-providers`, or name one: --model <provider>:<model>"
-      : `name one: --model ${choices[0]}, or run \`agentcli config set default_provider ${withModels[0]?.name}\``,
+      : `name one: --model ${models[0]}` +
+        (owner === undefined ? "" : `, or run \`agentcli config set default_provider ${owner.name}\``),
   });
 }
 
 /**
  * The provider and the model of a call: `--model`, `AGENTCLI_MODEL`, the defaults, `roles.main`, the only provider that
- * has models, the model of the session that goes on; the first that is set decides. `servedModels` is asked only for a
- * name that is neither a configured id nor an alias; when it cannot tell, the name is sent with a warning. Failures
+ * has models, the model of the session that goes on; the first that is set decides. `servedModels` is asked for a
+ * name that is neither a configured id nor an alias, which is sent with a warning when it cannot tell, and for the choices
+ * where no model is configured. Failures
  * (`unknown_provider`, `unknown_model`, `no_model`, `no_provider`) list the choices; a malformed selector is `usage`.
  */
 export async function selectModel(
@@ -163,13 +182,13 @@ async function decide(
     const selector = readSelector(roles.main, "roles.main");
     return { source: "roles.main", found: await ofSelector(configuration, selector, servedModels) };
   }
-  try {
-    return { source: "only provider", found: onlyProvider(configuration) };
-  } catch (undecided) {
-    const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
-    if (!found) throw undecided;
-    return { source: "session", found };
-  }
+  const only = onlyProvider(configuration);
+  const usual = only === null ? undefined : usualModel(only, configuration);
+  if (only !== null && usual !== undefined) return { source: "only provider", found: { provider: only, model: usual } };
+  const found = wanted.session && await ofSession(configuration, await wanted.session(), servedModels);
+  if (found) return { source: "session", found };
+  if (only !== null) await usualModelOf(only, configuration, servedModels);
+  throw await undecided(configuration, servedModels);
 }
 
 /**

@@ -39,8 +39,22 @@ Deno.test("a provider alone gives its model of role main, else its only one", as
   const configuration = configure(TWO);
   assert.equal(await chosen(configuration, { option: "a" }), "a:big (--model)");
   assert.equal(await chosen(configuration, { option: "b" }), "b:solo (--model)");
-  const error = await refused("no_model", chosen(configuration, { option: "empty" }));
+  const error = await refused("no_model", chosen(configuration, { option: "empty" }, silent));
   assert.match(error.hint ?? "", /--model empty:<model>/);
+});
+
+Deno.test("where no model is configured the choices are what the servers have", async () => {
+  const configuration = configure(TWO);
+  const named = await refused("no_model", chosen(configuration, { option: "empty" }, serves("big", "small")));
+  assert.match(named.message, /^which model of empty\? it serves: big, small$/);
+  assert.match(named.hint ?? "", /--model empty:big/);
+  const empty = configure("providers:\n" + one("a", "[]") + one("b", "[]"));
+  const served: ServedModels = ({ name }) => Promise.resolve(name === "a" ? null : ["big", "small"]);
+  const none = await refused("no_model", chosen(empty, {}, served));
+  assert.match(none.message, /there are: b:big, b:small$/);
+  assert.equal(none.hint, "name one: --model b:big");
+  const mute = await refused("no_model", chosen(empty, {}, silent));
+  assert.match(mute.message, /there are: a, b$/);
 });
 
 Deno.test("roles.main wins over the role of an entry", async () => {
