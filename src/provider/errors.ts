@@ -6,7 +6,7 @@ import { listed } from "../config/find.ts";
 import { didYouMean } from "../config/suggest.ts";
 import type { ErrorCode } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "./failure.ts";
-import { keyHint, keyRefused } from "./key_words.ts";
+import { keyHint, keyRefused, wordsAboutKey } from "./key_words.ts";
 import { LONGEST_WAIT } from "./retry.ts";
 import { type ServerError, shownMessage } from "./server_error.ts";
 import type { Endpoint } from "./types.ts";
@@ -161,6 +161,8 @@ interface Shown {
   model: string;
   status: number;
   error: ServerError;
+  /** Of the request: no piece of them is shown. */
+  texts: readonly string[];
   /** How long it asks to wait, in milliseconds; 0 when it does not. */
   retryAfterMs: number;
 }
@@ -202,8 +204,7 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
   auth: {
     code: "auth_failed",
-    // The server's own words may hold the key or a part of it.
-    says: ({ where, endpoint }) => keyRefused(endpoint, where),
+    says: ({ where, endpoint, error, texts }) => keyRefused(endpoint, where) + wordsAboutKey(error, endpoint, texts),
     hint: ({ endpoint }) => keyHint(endpoint),
   },
   model: {
@@ -317,6 +318,7 @@ export function serverFailure(error: ServerError, asked: Asked): ProviderFailure
     message: message === "" ? "" : `: ${withoutKey(message, asked.endpoint)}`,
     status,
     error,
+    texts: asked.texts,
     retryAfterMs: asked.retryAfterMs ?? 0,
   };
   const meaning = MEANINGS[kind];

@@ -74,11 +74,31 @@ Deno.test("the window is found in each server's words", () => {
   }
 });
 
-Deno.test("a refused key is reported without the server's words and without the key", () => {
-  const failure = failureOf({ error: { message: "Incorrect API key provided: sk-very-secret-key" } }, 401);
-  assert.equal(failure.exitCode, 5);
-  assert.doesNotMatch(failure.message + failure.hint, /secret/);
-  assert.match(failure.hint ?? "", /RUNTIME_D_KEY/);
+Deno.test("a refused key is reported in the server's words, without the key or a part of it", () => {
+  const key = endpoint.key ?? "";
+  for (
+    const [said, shown] of [
+      ["Incorrect API key provided: sk-very-secret-key", "Incorrect API key provided: …"],
+      [`Incorrect API key provided: ${key}. See the docs`, "Incorrect API key provided: …. See the docs"],
+      [`Token "${key.slice(0, 6)}" is unknown`, 'Token "…" is unknown'],
+      [`${key.slice(0, 3)}********${key.slice(-4)} has expired`, "… has expired"],
+      [`got ${key.slice(-5).toUpperCase()} at the end`, "got … at the end"],
+      ["Invalid API Key", "Invalid API Key"],
+      ["team-header-value is not known", "… is not known"],
+    ] as const
+  ) {
+    const failure = serverFailure(serverErrorFromBody(JSON.stringify({ error: { message: said } })), {
+      endpoint: { ...endpoint, headers: { "x-team": "team-header-value" } },
+      model: "qwen3",
+      texts: [],
+      status: 401,
+    });
+    assert.equal(failure.exitCode, 5);
+    assert.ok(failure.message.endsWith(`; it says: ${shown}`), failure.message);
+    assert.doesNotMatch(failure.message + failure.hint, /secret/);
+    assert.match(failure.hint ?? "", /RUNTIME_D_KEY/);
+  }
+  assert.doesNotMatch(failureOf("", 401).message, /it says/);
 });
 
 Deno.test("a refused key is told by its source: a variable, the file, or the placeholder", () => {

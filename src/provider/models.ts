@@ -3,7 +3,6 @@ import { AgentcliError } from "../errors.ts";
 import { type Answer, ask, fieldsOf, membersOf } from "./ask.ts";
 import type { HttpDoor } from "./http.ts";
 import type { ReceivedHeaders } from "./http_head.ts";
-import { keyHint, keyRefused } from "./key_words.ts";
 import type { Endpoint } from "./types.ts";
 
 /** Bytes of a list that are read. */
@@ -129,7 +128,7 @@ export async function askForModels(
 /**
  * The models of a provider. Throws `provider_unreachable`, `provider_timeout`, `auth_failed` (401, 403), `provider_busy`
  * (503: it loads), `invalid_reply` (a success that is no list), `provider_error` (anything else), each naming provider
- * and address and never repeating what the server wrote.
+ * and address. What the server wrote is repeated only of a key, without what may be a part of it.
  */
 export async function listModels(
   door: HttpDoor,
@@ -150,10 +149,10 @@ export async function listModels(
     });
   }
   if (asked.kind === "list") return asked.list;
-  throw refusal(asked.answer, { endpoint, where });
+  throw await refusal(asked.answer, { endpoint, where });
 }
 
-function refusal(answer: Answer, at: { endpoint: Endpoint; where: string }): AgentcliError {
+async function refusal(answer: Answer, at: { endpoint: Endpoint; where: string }): Promise<AgentcliError> {
   const { status, text } = answer;
   // text-generation-webui (400) and Jan (403) refuse the name in the address, not the key.
   if (/invalid host header/i.test(text)) {
@@ -162,11 +161,11 @@ function refusal(answer: Answer, at: { endpoint: Endpoint; where: string }): Age
     });
   }
   if (status === 401 || status === 403) {
-    return new AgentcliError(
-      "auth_failed",
-      `${at.where} ${keyRefused(at.endpoint, `HTTP ${status}`)}`,
-      { hint: keyHint(at.endpoint) },
-    );
+    const { keyHint, keyRefused, wordsInRefusal } = await import("./key_words.ts");
+    const words = wordsInRefusal(text, at.endpoint);
+    return new AgentcliError("auth_failed", `${at.where} ${keyRefused(at.endpoint, `HTTP ${status}`)}${words}`, {
+      hint: keyHint(at.endpoint),
+    });
   }
   if (status === 503) {
     return new AgentcliError("provider_busy", `${at.where} is not ready (HTTP 503): a model may be loading`, {
