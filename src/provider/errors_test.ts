@@ -69,7 +69,9 @@ Deno.test("the window is found in each server's words", () => {
     const found = cases.find((each) => each.name === name);
     return failureOf(found?.body, found?.status ?? 0).facts.contextWindow;
   };
-  for (const name of ["llama.cpp exceed", "lmstudio ctx", "vllm ctx old", "vllm ctx new", "tabby ctx"]) {
+  for (
+    const name of ["llama.cpp exceed", "lmstudio ctx", "vllm ctx old", "vllm ctx new", "tabby ctx", "freetoken ctx"]
+  ) {
     assert.equal(window(name), 4096, name);
   }
 });

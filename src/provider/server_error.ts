@@ -129,7 +129,10 @@ function parsed(text: string): unknown {
 }
 
 const WINDOW = /context (?:length|size|window)\D{0,24}?(\d{3,8})/i;
+/** Anthropic's words, and FreeToken's: the second is what prompt and reply may have together. */
+const TOO_LONG = /prompt is too long: (\d+) tokens > (\d+)/i;
 const PROMPT = [
+  TOO_LONG,
   /you passed (\d+) input tokens/i,
   /request \((\d+) tokens\)/i,
   /prompt length (\d+)/i,
@@ -137,7 +140,7 @@ const PROMPT = [
 ];
 
 function contextWindowIn(message: string): number | null {
-  const found = WINDOW.exec(message)?.[1];
+  const found = TOO_LONG.exec(message)?.[2] ?? WINDOW.exec(message)?.[1];
   return found === undefined ? null : Number(found);
 }
 

@@ -7,7 +7,13 @@ import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpDoor } from "../../provider/http.ts";
+import { ask as askServer } from "../../provider/ask.ts";
+import { classify } from "../../provider/errors.ts";
+import type { ModelAddress, ModelKnowledge } from "../../provider/known_models.ts";
+import { wordsInRefusal } from "../../provider/key_words.ts";
 import { askForModels, type ModelAnswer } from "../../provider/models.ts";
+import { ReplyDecoder } from "../../provider/reply.ts";
+import { serverErrorFromBody } from "../../provider/server_error.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { furtherFindings } from "./findings.ts";
 
@@ -40,6 +46,8 @@ export interface CheckTools {
   isLocal(baseUrl: string): boolean;
   /** For keys that are stored. */
   stores?: StoreOutside;
+  /** What runs have learnt of a model; absent where nobody wants to know. */
+  recall?(address: ModelAddress): Promise<ModelKnowledge>;
   /** Longest wait for the model list, in milliseconds. */
   timeoutMs: number;
 }
@@ -92,22 +100,25 @@ interface Asked {
 async function ask(check: ProviderCheck, asked: Asked): Promise<void> {
   const { provider, endpoint, key, tools } = asked;
   const url = `${endpoint.baseUrl}/models`;
-  const outcome = await outcomeOf(tools, endpoint);
+  const outcome = await outcomeOf(tools, endpoint, provider.models[0]?.id);
   check.reachable = outcome.kind !== "failed";
-  check.lines.push(keyLine(key, outcome));
+  check.lines.push(keyLine(key, outcome, endpoint));
   if (outcome.kind === "failed") {
     check.lines.push({ kind: "error", text: `not reachable (${url}): ${outcome.reason}` });
     const hint = outcome.running ? outcome.hint ?? baseUrlHint(provider.baseUrl) : `is the server running? curl ${url}`;
     if (hint !== undefined) check.lines.push({ kind: "try", text: hint });
     return;
   }
-  check.lines.push({ kind: "ok", text: `reachable (${url})` });
+  const answered = outcome.kind === "unlisted" ? `${endpoint.baseUrl}/chat/completions` : url;
+  check.lines.push({ kind: "ok", text: `reachable (${answered})` });
+  if (outcome.kind === "unlisted") {
+    check.lines.push({ kind: "warn", text: `it does not list its models (${url}: HTTP ${outcome.status})` });
+  }
   if (outcome.kind === "unauthorised" || key.problem !== undefined) {
     check.lines.push({ kind: "try", text: keyAdvice(provider, key) });
   }
   if (outcome.kind === "list") {
-    const { timeoutMs, door } = tools;
-    const { server, lines } = await furtherFindings(door, endpoint, { provider, list: outcome.list, timeoutMs });
+    const { server, lines } = await furtherFindings(endpoint, { provider, list: outcome.list }, tools);
     check.server = server;
     check.lines.push(...lines);
   }
@@ -116,11 +127,17 @@ async function ask(check: ProviderCheck, asked: Asked): Promise<void> {
 type Outcome =
   | Extract<ModelAnswer, { kind: "list" }>
   /** The server answered that the key is wrong or missing. */
-  | { kind: "unauthorised"; status: number }
+  | { kind: "unauthorised"; status: number; body: string }
+  /** It gives no list, but it answers. */
+  | { kind: "unlisted"; status: number }
   /** `running`: something answered, so that asking whether it runs is no help. */
   | { kind: "failed"; reason: string; running: boolean; hint?: string };
 
-async function outcomeOf({ door, timeoutMs }: CheckTools, endpoint: Endpoint): Promise<Outcome> {
+async function outcomeOf(
+  { door, timeoutMs }: CheckTools,
+  endpoint: Endpoint,
+  model: string | undefined,
+): Promise<Outcome> {
   try {
     const answer = await askForModels(door, endpoint, { timeoutMs });
     if (answer.kind === "list") return answer;
@@ -130,8 +147,13 @@ async function outcomeOf({ door, timeoutMs }: CheckTools, endpoint: Endpoint): P
       const hint = "use 127.0.0.1 instead of a name in base_url";
       return { kind: "failed", reason: "it refuses the host name of the address", running: true, hint };
     }
-    if (status === 401 || status === 403) return { kind: "unauthorised", status };
-    if (status !== 503) return { kind: "failed", reason: `HTTP ${status}`, running: true };
+    if (status === 401 || status === 403) return { kind: "unauthorised", status, body: text };
+    if (status !== 503) {
+      const chat = await tryChat(door, endpoint, { model, timeoutMs });
+      if (chat?.status === 401 || chat?.status === 403) return { kind: "unauthorised", ...chat };
+      if (chat !== null) return { kind: "unlisted", status };
+      return { kind: "failed", reason: `HTTP ${status}`, running: true };
+    }
     const hint = "wait until the model is loaded, then check again";
     return { kind: "failed", reason: `HTTP ${status}, a model may be loading`, running: true, hint };
   } catch (error) {
@@ -143,13 +165,34 @@ async function outcomeOf({ door, timeoutMs }: CheckTools, endpoint: Endpoint): P
   }
 }
 
-function keyLine(key: ResolvedKey, outcome: Outcome): CheckLine {
+/** A reply of one token, or a refusal that a server of models alone gives; null for anything else. */
+async function tryChat(
+  door: HttpDoor,
+  endpoint: Endpoint,
+  { model = "default", timeoutMs }: { model: string | undefined; timeoutMs: number },
+): Promise<{ status: number; body: string } | null> {
+  const messages = [{ role: "user", content: "hi" }];
+  const body = JSON.stringify({ model, messages, max_tokens: 1, stream: false });
+  const asked = { path: "/chat/completions", body, limitBytes: 1024 * 1024, timeoutMs };
+  const answer = await askServer(door, endpoint, asked).catch(() => null);
+  if (answer === null) return null;
+  const { status, text } = answer;
+  if (status === 401 || status === 403) return { status, body: text };
+  const decoder = new ReplyDecoder({ whole: true });
+  decoder.feed(new TextEncoder().encode(text));
+  decoder.end();
+  const isReply = status === 200 && decoder.finished;
+  return isReply || classify(serverErrorFromBody(text), status) === "model" ? { status, body: text } : null;
+}
+
+function keyLine(key: ResolvedKey, outcome: Outcome, endpoint: Endpoint): CheckLine {
   if (key.problem !== undefined) return { kind: "error", text: `API key: ${key.problem}` };
   if (outcome.kind === "unauthorised") {
-    const text = key.source === "local" || key.source === "none"
-      ? `API key: the server wants one (HTTP ${outcome.status})`
-      : `API key: the server refused the one from ${key.source} (HTTP ${outcome.status})`;
-    return { kind: "error", text };
+    const says = key.source === "local" || key.source === "none"
+      ? "the server wants one"
+      : `the server refused the one from ${key.source}`;
+    const words = wordsInRefusal(outcome.body, endpoint);
+    return { kind: "error", text: `API key: ${says} (HTTP ${outcome.status})${words}` };
   }
   return { kind: "ok", text: `API key resolved via ${key.source}` };
 }

@@ -3,7 +3,13 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { demoProvider } from "../../config/find.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { openDoor } from "../../provider/http.ts";
-import { type FakeServer, type FakeServerOptions, startFakeServer } from "../../../tests/helpers/fake_server.ts";
+import {
+  type FakeServer,
+  type FakeServerOptions,
+  refuse,
+  say,
+  startFakeServer,
+} from "../../../tests/helpers/fake_server.ts";
 import { checkProvider, type ProviderCheck } from "./check.ts";
 import { checkText } from "./validate.ts";
 
@@ -27,6 +33,7 @@ async function checked(
       door,
       env: variable,
       isLocal: (url) => isLocal(url, []),
+      recall: ({ model }) => Promise.resolve(model === "learnt" ? { window: 3000 } : {}),
       timeoutMs: 500,
     });
   } finally {
@@ -44,8 +51,78 @@ Deno.test("a server with a list is in order, in the lines of the seed", async ()
   assert.equal(check.state, "ok");
   assert.equal(
     checkText(check),
-    `[OK ] p\n  ok: API key resolved via local\n  ok: reachable (${server.baseUrl}/models)\n`,
+    `[OK ] p\n  ok: API key resolved via local\n  ok: reachable (${server.baseUrl}/models)\n  ok: serves: a\n` +
+      "  try: agentcli providers model add p a\n",
   );
+});
+
+Deno.test("what a server has is shown where no model of it is configured, a long list in part", async () => {
+  const ids = Array.from({ length: 12 }, (_, at) => `m${at}`);
+  await using server = await serving({ models: ids });
+  const text = checkText(await checked(server));
+  assert.match(text, /ok: serves: m0, m1, m2, m3, m4, m5, m6, m7, m8, m9 and 2 more\n/);
+  await using empty = await serving({ models: [] });
+  assert.match(checkText(await checked(empty)), /warn: it serves no models\n/);
+});
+
+Deno.test("the window of each model is told with where it is from", async () => {
+  await using server = await serving({
+    models: list([
+      { id: "a", owned_by: "vllm", max_model_len: 4096 },
+      { id: "b", owned_by: "vllm", max_model_len: 32768 },
+      { id: "c", owned_by: "vllm" },
+      { id: "d", owned_by: "vllm" },
+      { id: "learnt", owned_by: "vllm" },
+    ]),
+  });
+  const { lines } = await checked(server, {
+    models: [
+      model("a"),
+      model("b", { contextWindow: 8192 }),
+      model("c", { contextWindow: 2048 }),
+      model("d"),
+      model("learnt"),
+    ],
+  });
+  assert.deepEqual(lines.slice(3).map(({ kind, text }) => `${kind}: ${text}`), [
+    "ok: window of a: 4,096 tokens, from the server (/models)",
+    "ok: window of b: 8,192 tokens, from providers.yaml; the server gives 32,768 tokens (/models)",
+    "ok: window of c: 2,048 tokens, from providers.yaml",
+    "ok: window of learnt: 3,000 tokens, as a run learnt from a refused prompt; context_window in providers.yaml sets it",
+  ]);
+});
+
+Deno.test("a bound that is no window is not told as one", async () => {
+  await using server = await serving({ models: list([{ id: "a", owned_by: "FreeToken", context_length: 131072 }]) });
+  const { lines } = await checked(server, { models: [model("a")] });
+  assert.deepEqual(lines.slice(2), [{ kind: "ok", text: "server recognised: FreeToken" }]);
+});
+
+Deno.test("a server that lists nothing and answers all the same is reachable, with a warning", async () => {
+  for (const status of [500, 404, 501]) {
+    await using server = await serving({
+      script: () => say("Hi."),
+      routes: { "/v1/models": { kind: "status", status, body: '{"error":"no"}' } },
+    });
+    const check = await checked(server, { models: [model("a")] });
+    assert.equal(check.state, "ok");
+    assert.equal(check.reachable, true);
+    assert.deepEqual(check.lines.slice(1), [
+      { kind: "ok", text: `reachable (${server.baseUrl}/chat/completions)` },
+      { kind: "warn", text: `it does not list its models (${server.baseUrl}/models: HTTP ${status})` },
+    ]);
+    const [asked] = server.chats();
+    assert.equal(asked?.json.model, "a");
+    assert.equal(asked?.json.max_tokens, 1);
+  }
+});
+
+Deno.test("a server that lists nothing and says that it does not have the model is reachable, too", async () => {
+  await using server = await serving({ script: () => refuse(404, "model 'default' not found"), models: null });
+  const check = await checked(server);
+  assert.equal(check.reachable, true);
+  await using keyed = await serving({ script: () => refuse(401, "Invalid API Key"), models: null });
+  assert.match(checkText(await checked(keyed)), /error: API key: the server wants one \(HTTP 401\); it says: Invalid/);
 });
 
 Deno.test("the server, models it does not have and windows it does not give are told", async () => {
@@ -58,7 +135,7 @@ Deno.test("the server, models it does not have and windows it does not give are 
   assert.deepEqual(check.lines.slice(2), [
     { kind: "ok", text: "server recognised: vLLM" },
     { kind: "warn", text: "gone is configured but not served" },
-    { kind: "warn", text: "a is configured with 8,192 tokens, the server gives 4,096 tokens" },
+    { kind: "warn", text: "a is configured with 8,192 tokens, the server gives 4,096 tokens (/models)" },
   ]);
 });
 
@@ -90,15 +167,17 @@ Deno.test("gateways and cloud models behind a local address are warned about", a
 });
 
 Deno.test("a refused key is reachable, and the key line says what the server said", async () => {
-  await using server = await serving({ routes: { "/v1/models": { kind: "status", status: 401, body: "{}" } } });
+  const body = '{"error":{"message":"Invalid API Key sk-CANARY"}}';
+  await using server = await serving({ routes: { "/v1/models": { kind: "status", status: 401, body } } });
   const literal = checkText(await checked(server, { apiKey: "sk-CANARY" }));
   assert.equal(
     literal,
-    `[ERR] p\n  error: API key: the server refused the one from literal (HTTP 401)\n` +
+    `[ERR] p\n  error: API key: the server refused the one from literal (HTTP 401); it says: Invalid API Key …\n` +
       `  ok: reachable (${server.baseUrl}/models)\n` +
       "  try: write `api_key: $NAME` for p and set that variable to the key of the server\n",
   );
   assert.match(checkText(await checked(server)), /error: API key: the server wants one \(HTTP 401\)/);
+  assert.doesNotMatch(checkText(await checked(server, { apiKey: "sk-CANARY" })), /CANARY/);
 });
 
 Deno.test("a 200 without a model list, a missing path and a page are not reachable", async () => {

@@ -1,11 +1,11 @@
 /** What a server that answers says beside its list: who it is, and where it disagrees with the configuration. */
-import type { ProviderEntry } from "../../config/types.ts";
-import type { HttpDoor } from "../../provider/http.ts";
+import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
 import type { ModelList } from "../../provider/models.ts";
 import { recognise, type Recognised } from "../../provider/recognise.ts";
 import type { Endpoint } from "../../provider/types.ts";
-import { findWindows } from "../../provider/window.ts";
-import type { CheckLine } from "./check.ts";
+import { type ContextWindow, findWindows } from "../../provider/window.ts";
+import { modelName } from "../init_providers/table.ts";
+import type { CheckLine, CheckTools } from "./check.ts";
 import { tokensText } from "./model_text.ts";
 
 /** Models that are named in one kind of warning before the rest is counted. */
@@ -15,50 +15,80 @@ const NAMED = 10;
 interface Known {
   provider: ProviderEntry;
   list: ModelList;
-  timeoutMs: number;
 }
 
 /** Asks a few small questions more; whatever cannot be found out is left out. */
 export async function furtherFindings(
-  door: HttpDoor,
   endpoint: Endpoint,
-  { provider, list, timeoutMs }: Known,
+  { provider, list }: Known,
+  { door, timeoutMs, recall }: Pick<CheckTools, "door" | "timeoutMs" | "recall">,
 ): Promise<{ server: string | null; lines: CheckLine[] }> {
   const recognised = await recognise(door, endpoint, { list, timeoutMs });
-  const sized = provider.models.filter((model) => model.contextWindow !== undefined);
-  const windows = sized.length === 0 ? new Map<string, { tokens: number }>() : await findWindows(door, endpoint, {
-    models: sized.map((model) => model.id),
-    server: recognised?.server ?? null,
-    list,
-    timeoutMs,
-  });
-  const tooLarge = sized.flatMap(({ id, contextWindow = 0 }) => {
-    const real = windows.get(id)?.tokens ?? contextWindow;
-    return contextWindow > real
-      ? [`${id} is configured with ${tokensText(contextWindow)}, the server gives ${tokensText(real)}`]
-      : [];
-  });
+  const server = recognised?.server ?? null;
+  const served = new Set(list.models.map((model) => model.id));
+  // Ollama takes a name without tag for the one tagged `latest`, and lists it with the tag.
+  const isServed = ({ id }: ModelEntry) => served.has(id) || served.has(`${id}:latest`);
+  const models = provider.models.filter(isServed);
+  const windows = await findWindows(door, endpoint, { models: models.map(({ id }) => id), server, list, timeoutMs });
+  const told = (await Promise.all(models.map(async (model) => {
+    const learnt = windows.has(model.id)
+      ? null
+      : (await recall?.({ baseUrl: endpoint.baseUrl, model: model.id }))?.window ?? null;
+    return windowLines(model, { found: windows.get(model.id), learnt });
+  }))).flat();
+  const gone = provider.models.filter((model) => !isServed(model)).map(({ id }) =>
+    `${id} is configured but not served`
+  );
   const lines: CheckLine[] = [
     ...(recognised === null ? [] : [{ kind: "ok" as const, text: `server recognised: ${recognised.label}` }]),
-    ...warnings(notServed(provider, list)),
-    ...warnings(tooLarge),
-    ...warnings(elsewhere({ provider, endpoint, recognised })),
+    ...(provider.models.length === 0 ? servedLines(provider, [...served]) : []),
+    ...some("warn", gone),
+    ...some("warn", told.flatMap(({ kind, text }) => kind === "warn" ? [text] : [])),
+    ...some("ok", told.flatMap(({ kind, text }) => kind === "ok" ? [text] : [])),
+    ...some("warn", elsewhere({ provider, endpoint, recognised })),
   ];
-  return { server: recognised?.server ?? null, lines };
+  return { server, lines };
 }
 
-function warnings(texts: readonly string[]): CheckLine[] {
-  const lines = texts.slice(0, NAMED).map((text): CheckLine => ({ kind: "warn", text }));
-  if (texts.length > NAMED) lines.push({ kind: "warn", text: `and ${texts.length - NAMED} more like this` });
+/** The first lines of a kind; the rest is counted. */
+function some(kind: "ok" | "warn", texts: readonly string[]): CheckLine[] {
+  const lines = texts.slice(0, NAMED).map((text): CheckLine => ({ kind, text }));
+  if (texts.length > NAMED) lines.push({ kind, text: `and ${texts.length - NAMED} more like this` });
   return lines;
 }
 
-function notServed(provider: ProviderEntry, list: ModelList): string[] {
-  const served = new Set(list.models.map((model) => model.id));
-  return provider.models
-    // Ollama takes a name without tag for the one tagged `latest`, and lists it with the tag.
-    .filter(({ id }) => !served.has(id) && !served.has(`${id}:latest`))
-    .map(({ id }) => `${id} is configured but not served`);
+/** What there is to be added: a server that wants a key could not be asked when its block was written. */
+function servedLines({ name }: ProviderEntry, ids: readonly string[]): CheckLine[] {
+  const [first] = ids;
+  if (first === undefined) return [{ kind: "warn", text: "it serves no models" }];
+  const more = ids.length > NAMED ? ` and ${ids.length - NAMED} more` : "";
+  const shown = ids.slice(0, NAMED).map(modelName).join(", ");
+  return [
+    { kind: "ok", text: `serves: ${shown}${more}` },
+    { kind: "try", text: `agentcli providers model add ${name} ${modelName(first)}` },
+  ];
+}
+
+/** The window that a model is used with, and where that is from; none where nothing is known of it. */
+function windowLines(
+  { id, contextWindow }: ModelEntry,
+  { found, learnt }: { found: ContextWindow | undefined; learnt: number | null },
+): CheckLine[] {
+  const window = (text: string): CheckLine[] => [{ kind: "ok", text: `window of ${id}: ${text}` }];
+  if (contextWindow === undefined) {
+    if (found !== undefined) return window(`${tokensText(found.tokens)}, from the server (${found.source})`);
+    if (learnt === null) return [];
+    return window(
+      `${tokensText(learnt)}, as a run learnt from a refused prompt; context_window in providers.yaml sets it`,
+    );
+  }
+  if (found === undefined || found.tokens === contextWindow) {
+    return window(`${tokensText(contextWindow)}, from providers.yaml`);
+  }
+  const server = `the server gives ${tokensText(found.tokens)} (${found.source})`;
+  return contextWindow > found.tokens
+    ? [{ kind: "warn", text: `${id} is configured with ${tokensText(contextWindow)}, ${server}` }]
+    : window(`${tokensText(contextWindow)}, from providers.yaml; ${server}`);
 }
 
 /** A local address does not mean a local model: what can be seen of that. */

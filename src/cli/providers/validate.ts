@@ -4,6 +4,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { openDoor } from "../../provider/http.ts";
+import { type ModelAddress, recallModel } from "../../provider/known_models.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { jsonText } from "../../terminal/json_text.ts";
@@ -20,7 +21,8 @@ const WIDTH = 8;
 /** Exit 1 when one of them is in error. */
 export async function run({ arguments: names, context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const configuration = await loadConfiguration(await openHome(io));
+  const home = await openHome(io);
+  const configuration = await loadConfiguration(home);
   const providers = names.length === 0
     ? configuration.providers
     : [...new Set(names)].map((name) => findConfigured(configuration, name));
@@ -31,7 +33,8 @@ export async function run({ arguments: names, context }: Invocation): Promise<nu
   const checks: ProviderCheck[] = [];
   const progress = createProgress(io, globals);
   try {
-    const started = startChecks(providers, { door, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT });
+    const recall = (address: ModelAddress) => recallModel(home, address, { now: io.clock.now() });
+    const started = startChecks(providers, { door, env: io.env, isLocal, stores: io, recall, timeoutMs: TIMEOUT });
     for (const [at, pending] of started.entries()) {
       progress.start(`asking ${clean(providers[at]?.name ?? "")}`);
       const check = await pending.finally(() => progress.stop());
