@@ -7,7 +7,15 @@ import assert from "node:assert/strict";
 import { nameBehindTemporary } from "../../src/platform/files.ts";
 import { basename, dirname, join } from "../../src/platform/path.ts";
 import { type FakeServer, type FakeServerOptions, type Script, startFakeServer } from "../helpers/fake_server.ts";
-import { configure, type Finished, startProgram, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import {
+  configure,
+  type Finished,
+  type RunOptions,
+  startProgram,
+  type TemporaryHome,
+  temporaryHome,
+} from "../helpers/program.ts";
 import { joinBytes } from "../helpers/fake_http.ts";
 import { type Canary, LeakScan, makeCanary, TreeScan } from "./leakscan.ts";
 import { type Sink, startSink } from "./sink.ts";
@@ -36,6 +44,8 @@ export interface Play {
   stdin?: string;
   env?: Record<string, string | null>;
   cwd?: string;
+  /** In a process of its own: for what the runtime does by itself, and for {@link Played.started}. So is what has `env`. */
+  process?: boolean;
   /** Further keys of providers.yaml, and further providers. */
   settings?: Record<string, unknown>;
   providers?: Parameters<typeof configure>[1];
@@ -190,13 +200,16 @@ class RealStage implements Stage {
     const tree = new TreeScan(scan, { roots: [root], skip: (path) => this.#isExempt(path) });
     const sunk = this.sink.received().length;
     const sinkBefore = this.sink.connectionCount();
-    await using program = startProgram(argv, {
+    const options = {
       home: this.home,
       ...(play.cwd === undefined ? {} : { cwd: play.cwd }),
       ...(play.env === undefined ? {} : { env: play.env }),
-    });
-    if (play.stdin !== undefined) await program.write(play.stdin);
-    await program.closeInput();
+      ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
+    };
+    // Of this process the children of other tests are looked at too: the canaries of this one are in none of them.
+    const program = play.env === undefined && play.process !== true
+      ? { pid: Deno.pid, finished: runInProcess(argv, options) }
+      : startWithInput(argv, options);
     const processes = await watch(program.finished, { pid: program.pid, scan, tree });
     const done = await program.finished;
     const sent = joinBytes(server.received());
@@ -224,6 +237,16 @@ class RealStage implements Stage {
     await this.sink[Symbol.asyncDispose]();
     await this.home.dispose();
   }
+}
+
+function startWithInput(argv: readonly string[], options: RunOptions): { pid: number; finished: Promise<Finished> } {
+  const program = startProgram(argv, options);
+  const give = async () => {
+    if (options.stdin !== undefined) await program.write(options.stdin);
+    await program.closeInput();
+  };
+  void give();
+  return program;
 }
 
 function resultsOf(server: FakeServer): string[] {

@@ -1,7 +1,8 @@
 /** Threats 102, 105 and 110: a key is in no message, on no command line, and with nobody it was not meant for. */
 import assert from "node:assert/strict";
 import { refuse, say } from "../helpers/fake_server.ts";
-import { configure, type Finished, runProgram, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, type Finished, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 import { assertSealed, LeakScan, makeCanary, openStage } from "./harness.ts";
 
 const KEY = makeCanary("key");
@@ -26,7 +27,7 @@ async function forEveryVerb(
   options: { env?: Record<string, string>; what: string },
 ): Promise<void> {
   await Promise.all(VERBS.map(async (args) => {
-    const done = await runProgram(args, { home, ...options.env === undefined ? {} : { env: options.env } });
+    const done = await runInProcess(args, { home, ...options.env === undefined ? {} : { env: options.env } });
     assert.ok(!done.timedOut, args.join(" "));
     assertSilentAboutKey(done, `${options.what}: ${args.join(" ")}`);
   }));
@@ -62,7 +63,7 @@ const ADDRESSES: readonly string[] = [
 for (const address of ADDRESSES) {
   Deno.test(`a base URL with a password in it is not repeated: ${address.replaceAll(KEY.value, "PASSWORD")}`, async () => {
     await using home = await temporaryHome();
-    const added = await runProgram(["providers", "add", "loc", "--base-url", address], { home });
+    const added = await runInProcess(["providers", "add", "loc", "--base-url", address], { home });
     assertSilentAboutKey(added, "add");
     await configure(home, { loc: { baseUrl: address } });
     if (!address.endsWith(KEY.value)) await forEveryVerb(home, { what: "in the file" });
@@ -85,7 +86,7 @@ for (const [name, text] of Object.entries(FILES)) {
     const path = `${home.agentcliHome}/providers.yaml`;
     await Deno.writeTextFile(path, text, { mode: 0o600 });
     await forEveryVerb(home, { what: name });
-    const added = await runProgram(["providers", "add", "x", "--base-url", "http://127.0.0.1:9/v1"], { home });
+    const added = await runInProcess(["providers", "add", "x", "--base-url", "http://127.0.0.1:9/v1"], { home });
     if (added.code !== 0) assert.equal(await Deno.readTextFile(path), text);
   });
 }
@@ -180,7 +181,7 @@ Deno.test("the placeholder local is never looked up as a variable or sent elsewh
 
 Deno.test("a provider that is replaced does not keep the key of the one before", async () => {
   await using home = await temporaryHome();
-  const add = (...args: string[]) => runProgram(["providers", "add", "p", ...args], { home });
+  const add = (...args: string[]) => runInProcess(["providers", "add", "p", ...args], { home });
   const first = await add("--base-url", "http://127.0.0.1:9/v1", "--api-key", KEY.value);
   assert.equal(first.code, 0, first.stderr);
   assertSilentAboutKey(first, "add");

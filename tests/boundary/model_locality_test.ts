@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step, want } from "../helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, temporaryHome } from "../helpers/program.ts";
 
 const CANARY = "CNRY_0f1e2d3c4b5a69788796a5b4c3d2e1f0";
 const json = (body: unknown, headers: Record<string, string> = {}): Step => ({
@@ -27,7 +28,7 @@ async function played(options: { model: string; routes: Record<string, Step>; lo
       more: options.local === undefined ? {} : { local: options.local },
     },
   });
-  const done = await runProgram(["run", "read it"], { home });
+  const done = await runInProcess(["run", "read it"], { home });
   const sent = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
   return { done, sent, chats: server.chats().length };
 }
@@ -127,7 +128,7 @@ async function copied(options: { model: string; baseUrl(server: string): string;
   await configure(home, {
     loc: { baseUrl: options.baseUrl(server.baseUrl), models: [{ id: options.model, context_window: 32768 }] },
   });
-  const done = await runProgram(["run", "read it"], { home });
+  const done = await runInProcess(["run", "read it"], { home });
   return { done, sent: server.received().map((bytes) => new TextDecoder().decode(bytes)).join("") };
 }
 
@@ -161,13 +162,13 @@ Deno.test("a stored session goes to a cloud model behind loopback only as far as
   });
   const models = ["m", "m:cloud"].map((id) => ({ id, context_window: 32768 }));
   await configure(home, { loc: { baseUrl: server.baseUrl, models } });
-  const first = await runProgram(["run", "--model", "loc:m", "read it"], { home });
+  const first = await runInProcess(["run", "--model", "loc:m", "read it"], { home });
   assert.equal(first.code, 0, first.stderr);
   await home.write(".agentclisecret", "no-cloud: notes.txt\n");
   const count = server.chats().length;
-  const cloud = await runProgram(["run", "--continue", "--model", "loc:m:cloud", "go on"], { home });
+  const cloud = await runInProcess(["run", "--continue", "--model", "loc:m:cloud", "go on"], { home });
   assert.equal(cloud.code, 6, cloud.stderr);
   assert.equal(server.chats().length, count);
-  const own = await runProgram(["run", "--continue", "--model", "loc:m", "go on"], { home });
+  const own = await runInProcess(["run", "--continue", "--model", "loc:m", "go on"], { home });
   assert.equal(own.code, 0, own.stderr);
 });

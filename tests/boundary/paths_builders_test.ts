@@ -193,7 +193,7 @@ Deno.test("a fresh repository starts no process and changes no configuration", l
   for (const [name, content] of Object.entries(files)) await stage.write(name, content);
   await stage.write(".env", `AGENTCLI_HOME=./.agentcli\nHTTP_PROXY=${sink}\nOPENAI_BASE_URL=${sink}\n`);
   for (const provider of ["rem", "loc"] as const) {
-    const played = await stage.play(provider, { script: HELLO, prompt: "hi" });
+    const played = await stage.play(provider, { script: HELLO, prompt: "hi", process: true });
     assert.equal(played.done.stdout, "Hello.\n");
     assertSealed(played);
     assert.equal(played.sinkConnections, 0);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
-import { configure, runProgram } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure } from "../helpers/program.ts";
 import { assertArrived, assertRefusedResult, assertSealed, LeakScan, MARKER, openStage } from "./harness.ts";
 
 const linux = { ignore: Deno.build.os !== "linux" };
@@ -16,7 +17,7 @@ async function readThrough(
   await configure(stage.home, {
     x: { baseUrl: address(server.port), models: [{ id: "fake", context_window: 32768 }] },
   });
-  const done = await runProgram(["run", "go", "--model", "x"], { home: stage.home });
+  const done = await runInProcess(["run", "go", "--model", "x"], { home: stage.home });
   const text = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
   return {
     arrived: text.includes(stage.canary("env")),
@@ -102,7 +103,7 @@ Deno.test("only what a local-endpoints line says exactly opts a host in", linux,
       const line = `local-endpoints: ${value.replace("PORT", String(server.port))}\n`;
       await stage.write(".agentclisecret", MARKER + line);
       await configure(stage.home, { lan: { baseUrl: server.baseUrl } });
-      const done = await runProgram(["run", "go", "--model", "lan"], { home: stage.home });
+      const done = await runInProcess(["run", "go", "--model", "lan"], { home: stage.home });
       assert.equal(done.code, 0, done.stderr);
       const text = server.received().map((bytes) => new TextDecoder().decode(bytes)).join("");
       assert.equal(text.includes(stage.canary("env")), local, value);

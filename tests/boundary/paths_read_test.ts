@@ -90,6 +90,7 @@ Deno.test("an added directory brings its own rules and no way around those of th
   await tryWays(stage, ways, { args: ["--add-dir", other] });
   await tryWays(stage, reads("env", `/proc/self/cwd/.env`, `/proc/self/root${stage.project}/.env`), {
     args: ["--add-dir", "/proc"],
+    process: true,
   });
 });
 
