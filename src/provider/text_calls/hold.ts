@@ -1,6 +1,6 @@
 /** Keeps text that may become a tool call from being shown while it streams. */
 import { PARAGRAPH_LIMIT } from "./bare.ts";
-import { callMarkAt, GAP, OPENER, openerTail } from "./marks.ts";
+import { callMarkAt, GAP, lineTail, OPENER, openerTail } from "./marks.ts";
 
 /** UTF-16 units that are held at most; more is an answer about calls, not a call that is worth the silence. */
 const HOLD_LIMIT = 65_536;
@@ -96,7 +96,7 @@ function findMark(
   // With the character before it, it is known where lines begin.
   const whole = before + text;
   const at = Math.min(openerTail(whole), lineTail(whole)) - before.length;
-  if (!(fences ? /[<[\]`]|Action:/ : /[<[\]]|Action:/).test(text)) return { at, certain: false };
+  if (!(fences ? /[<[\]`:>]/ : /[<[\]:>]/).test(text)) return { at, certain: false };
   const ticks = fences ? text.indexOf("`") : -1;
   const fence = ticks >= 0 ? judgeBeginning(text.slice(ticks)) : "other";
   for (const found of whole.matchAll(MARKS)) {
@@ -111,16 +111,6 @@ function findMark(
   if (fence !== "other") return { at: ticks, certain: fence === "call" };
   return { at, certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
 }
-
-/** Where the last line begins, if it may become one of the ReAct form; else the length of the text. */
-function lineTail(text: string): number {
-  const start = text.lastIndexOf("\n") + 1;
-  const line = text.slice(start, start + ACTION_LINE.length);
-  const may = line !== "" && (ACTION_LINE.startsWith(line) || ACTION_LINE.slice(2).startsWith(line));
-  return may ? start : text.length;
-}
-
-const ACTION_LINE = "**Action:";
 
 /** What follows `Action:`: an object, or a name and the line of its arguments. */
 function judgeAction(behind: string): Decision {

@@ -42,7 +42,7 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
   for (let found = landmarks.exec(text); found !== null; found = landmarks.exec(text)) {
     const at = found.index;
     const cursor = new Cursor(text, at);
-    const marked = /[<[\]A*]/.test(cursor.character) ? readMarked(cursor, context) : null;
+    const marked = /[<[\]A*f-]/.test(cursor.character) ? readMarked(cursor, context) : null;
     if (marked?.reading.kind === "broken") break;
     if (marked !== null) {
       const { form, tagged, reading } = marked;

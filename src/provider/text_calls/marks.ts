@@ -16,11 +16,13 @@ export const NAMESPACE = String.raw`\]<\]\w{1,24}\[>\[`;
 
 const ANGLE = String.raw`<[\/\w:|｜▁.-]{1,${NAME_LIMIT}}>`;
 
-/** Names in square brackets: Mistral, LM Studio, Pangu. */
-const SQUARE: ReadonlyMap<string, CallMark["kind"]> = new Map([
+/** Names in square brackets (Mistral, LM Studio, Pangu), and lines that announce calls (GigaChat 3, HyperCLOVA X). */
+const LITERALS: ReadonlyMap<string, CallMark["kind"]> = new Map([
   ["[TOOL_CALLS]", "open"],
   ["[TOOL_REQUEST]", "open"],
   ["[unused11]", "open"],
+  ["function call<|role_sep|>", "open"],
+  ["-> tool/function_call", "open"],
   ["[/TOOL_CALLS]", "close"],
   ["[END_TOOL_REQUEST]", "close"],
   ["[unused12]", "close"],
@@ -55,7 +57,8 @@ export const OPENER: string = [
   TAG,
   ANGLE,
   ACTION,
-  ...[...SQUARE].filter(([, kind]) => kind === "open").map(([mark]) => RegExp.escape(mark)),
+  ...[...LITERALS].filter(([, kind]) => kind === "open")
+    .map(([mark]) => (mark.startsWith("[") ? "" : String.raw`(?<=^|\n)`) + RegExp.escape(mark)),
 ].join("|");
 
 const FENCE = "`{3}(?:json|python|tool_code|xml)?(?=\\s)\\s*";
@@ -66,12 +69,15 @@ export const GAP = new RegExp(
   "y",
 );
 
-const LITERALS = [...SQUARE.keys(), ...HEADERS, "]<]minimax[>["];
+const BRACKETED = [...[...LITERALS.keys()].filter((mark) => mark.startsWith("[")), ...HEADERS, "]<]minimax[>["];
+
+/** Texts that lines of calls begin with. */
+const LINES = [...[...LITERALS.keys()].filter((mark) => !mark.startsWith("[")), "Action:", "**Action:"];
 
 /** The mark at `at`, or null. */
 export function callMarkAt(text: string, at: number): CallMark | null {
-  for (const [mark, kind] of SQUARE) {
-    if (text.startsWith(mark, at)) return { kind, name: mark.slice(1, -1), end: at + mark.length };
+  for (const [mark, kind] of LITERALS) {
+    if (text.startsWith(mark, at)) return { kind, name: mark.replace(/^\[|\]$/g, ""), end: at + mark.length };
   }
   const pattern = new RegExp(ANGLE, "y");
   pattern.lastIndex = at;
@@ -85,7 +91,7 @@ function kindOf(name: string): CallMark["kind"] | null {
     return /tool|function|action|python|call|arg/i.test(name) ? "close" : null;
   }
   if (/arg|sep|tool_name|plugin/i.test(name)) return "inner";
-  return /(?:tool|function)s?[_▁]?(?:call|request|use|code|prefix)|python_(?:tag|start)|START_ACTION|action_start/i
+  return /^(?:tools?|function|action|call)$|(?:tool|function)s?[_▁]?(?:call|request|use|code|prefix)|python_(?:tag|start)|START_ACTION|action_start/i
       .test(name)
     ? "open"
     : null;
@@ -124,7 +130,14 @@ export function openerTail(text: string): number {
     // A closing bracket ends more lists than it begins namespaces.
     if (!/^(?:[<[]|\]<|\]$)/.test(tail)) continue;
     if (tail === "]" && /\S/.test(text.charAt(at - 1))) continue;
-    if (partial.test(tail) || LITERALS.some((literal) => literal.startsWith(tail))) return at;
+    if (partial.test(tail) || BRACKETED.some((literal) => literal.startsWith(tail))) return at;
   }
   return text.length;
+}
+
+/** Where the last line of `text` begins, if it may become one that announces calls; else the length of the text. */
+export function lineTail(text: string): number {
+  const start = text.lastIndexOf("\n") + 1;
+  const line = text.slice(start, start + NAME_LIMIT);
+  return line !== "" && LINES.some((one) => one.startsWith(line)) ? start : text.length;
 }

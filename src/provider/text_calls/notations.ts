@@ -78,21 +78,23 @@ export function readMarked(cursor: Cursor, context: CallContext): MarkedReading 
     cursor.at = mark.end;
     cursor.takePattern(GAP);
   }
-  const tag = readTagged(cursor, context);
-  if (tag !== null) return tag;
   const opener = marks.findLast((mark) => mark.kind === "open");
+  const tag = readTagged(cursor, context, opener?.name);
+  if (tag !== null) return tag;
   if (opener === undefined) return null;
   const found = readBehind(cursor, { opener, context });
   if (found === null) return null;
+  // Small models close one bracket too many.
+  cursor.takePattern(/[}\]]{1,2}(?=\s*<[\/|｜])/y);
   cursor.takePattern(FENCE_END);
   const [, family = opener.name] = FAMILIES.find(([pattern]) => pattern.test(opener.name)) ?? [];
   return { reading: found.reading, form: found.form ?? family, tagged: found.tagged ?? false };
 }
 
 /** Reads a tag that names the tool; leaves the cursor in its place when there is none. */
-function readTagged(cursor: Cursor, context: CallContext): MarkedReading | null {
+function readTagged(cursor: Cursor, context: CallContext, around: string | undefined): MarkedReading | null {
   const start = cursor.at;
-  const reading = readTag(cursor, context);
+  const reading = readTag(cursor, context, around);
   const form = cursor.text.startsWith("<function=", start) ? "qwen_coder" : "minimax";
   if (reading === null) cursor.at = start;
   return reading && { reading, form, tagged: true };
@@ -139,9 +141,9 @@ function readNamed(
     skipBehindName(cursor);
   }
   if (cursor.character === "{") return { reading: readArgumentsObject(cursor, { name, context }) };
-  const tag = readTagged(cursor, context);
+  const tag = readTagged(cursor, context, opener.name);
   if (tag !== null) return tag;
-  const reading = readPairs(cursor, { name, close: `</${opener.name}>` }, context);
+  const reading = readPairs(cursor, { name, around: opener.name }, context);
   return reading && { reading, form: "glm", tagged: true };
 }
 

@@ -208,6 +208,26 @@ Deno.test("marked objects are calls in the shapes that models write", () => {
   );
 });
 
+Deno.test("slips around marked calls do not matter", () => {
+  const texts = [
+    '<tools>\n{"name": "list", "arguments": {}}\n</tools>',
+    '<function>{"name": "list", "arguments": {}}</function>',
+    '<tool_call>\n{"name": "list", "arguments": {}}}\n</tool_call>',
+    "<tool_call>\n<function=list>\n</tool_call>",
+    '<tool_call>```json\n{"name": "list"}\n```</tool_call>',
+    "<tool_call>list()</tool_call>",
+    "<｜tool▁calls▁begin｜>function<｜tool▁sep｜>list\n```json\n{}\n```<｜tool▁call▁end｜>",
+    '<|message_sep|>\n\nfunction call<|role_sep|>\n{"name": "list", "arguments": {}}',
+    '-> tool/function_call\n[{"name": "list", "arguments": {}}]<|im_end|>',
+    '<answer>I look.<tool_calls>[{"name": "list", "arguments": {}}]</tool_calls>\n</answer>',
+  ];
+  for (const text of texts) assert.deepEqual(callsOf(text), [LIST], text);
+  const read = { name: "read_file", input: { path: "a" } };
+  assert.deepEqual(callsOf("<tool_call>\n<function=read_file>\n<parameter=path>\na\n</parameter>\n</tool_call>"), [
+    read,
+  ]);
+});
+
 Deno.test("marked objects that are no valid call stay in the text, and later calls count", () => {
   const later = "<tool_call>list\n</tool_call>";
   const refused = [

@@ -45,34 +45,36 @@ interface TaggedCall {
   /** Moves over the tag that opens an argument. */
   open(cursor: Cursor): Opening | null;
   /** What ends the call. */
-  close: string;
+  close: readonly string[];
 }
 
-/** Reads a call whose tag names the tool. Null when no such tag stands here, or nothing of a call follows it. */
-export function readTag(cursor: Cursor, context: CallContext): Reading | null {
+/**
+ * Reads a call whose tag names the tool. Null when no such tag stands here, or nothing of a call follows it. `around` is
+ * the name of the mark before it, whose closing tag ends the call as well.
+ */
+export function readTag(cursor: Cursor, context: CallContext, around: string | undefined): Reading | null {
   const tag = cursor.takePattern(CALL_TAG);
   if (tag === null) return null;
   const [, word = "", name = ""] = tag;
-  const close = `</${word}>`;
   cursor.takePattern(GAP);
-  if (cursor.character === "{") {
-    const reading = readArgumentsObject(cursor, { name, context });
-    cursor.takePattern(GAP);
-    cursor.take(close);
-    return reading;
-  }
+  if (cursor.character === "{") return readArgumentsObject(cursor, { name, context });
   const keys = propertiesOf(name, context);
   return readTagged(cursor, {
     name,
-    close,
+    close: [`</${word}>`, ...(around === undefined ? [] : [`</${around}>`])],
     open: (at) => openParameter(at) ?? openKey(at, keys),
   }, context);
 }
 
-/** Reads the rest of a call between pairs of tags; its name stood before the cursor, and `close` ends it. */
-export function readPairs(cursor: Cursor, call: { name: string; close: string }, context: CallContext): Reading | null {
+/** Reads the rest of a call between pairs of tags; its name and the mark `around` stood before. */
+export function readPairs(
+  cursor: Cursor,
+  call: { name: string; around: string },
+  context: CallContext,
+): Reading | null {
   return readTagged(cursor, {
-    ...call,
+    name: call.name,
+    close: [`</${call.around}>`],
     open(at) {
       const found = at.takePattern(PAIR);
       const [, , key = "", , tag = ""] = found ?? [];
@@ -116,7 +118,7 @@ function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): Rea
   const written: WrittenArgument[] = [];
   for (;;) {
     cursor.takePattern(GAP);
-    if (cursor.take(call.close)) break;
+    if (cursor.takeAny(call.close) !== null) break;
     const opening = call.open(cursor);
     if (opening === null) return written.length === 0 ? null : { kind: "broken" };
     const value = readValue(cursor, { opening, call });
@@ -159,7 +161,7 @@ function readValue(cursor: Cursor, { opening, call }: { opening: Opening; call: 
 function endsArgument(cursor: Cursor, call: TaggedCall): boolean {
   const end = cursor.at;
   cursor.takePattern(GAP);
-  const goesOn = cursor.take(call.close) || call.open(cursor) !== null;
+  const goesOn = cursor.takeAny(call.close) !== null || call.open(cursor) !== null;
   cursor.at = end;
   return goesOn;
 }
