@@ -1,5 +1,9 @@
 /** Calls that a model wrote as text, taken out of the reply under the rules of `provider/text_calls`. */
+import { AgentcliError } from "../errors.ts";
+import type { UnreadCall } from "../provider/text_calls/unread.ts";
 import type { ChatReply, ToolSchema } from "../provider/types.ts";
+import type { Session } from "./session.ts";
+import type { RunningTurn } from "./turn_options.ts";
 
 /** No form of a written call does without one of these. */
 const COULD_BE_CALL = /[<[{]/;
@@ -25,4 +29,50 @@ export async function recoverTextCalls(
     raw: JSON.stringify(call.input),
   }));
   return { reply: { ...reply, text: found.rest, calls, finish: "tool_calls" }, family: found.family };
+}
+
+/** No form of a written call does without one of these and the name of a tool. */
+const COULD_BE_UNREAD = /[<[{(]/;
+
+/** The call that an answer holds, most likely, and that could not be read; null when it holds none. */
+export async function unreadTextCall(text: string, tools: readonly ToolSchema[]): Promise<UnreadCall | null> {
+  if (tools.length === 0 || !COULD_BE_UNREAD.test(text)) return null;
+  const { unreadCall } = await import("../provider/text_calls/unread.ts");
+  return unreadCall(text, tools);
+}
+
+/** Asks the model to send a call again that could not be read. */
+export async function askAgain(session: Session, unread: UnreadCall, { emit }: RunningTurn): Promise<void> {
+  const tool = unread.name ?? "a tool";
+  const form = JSON.stringify({ name: unread.name ?? "tool name", arguments: { "argument name": "value" } });
+  session.items.push({
+    kind: "user",
+    origin: "engine",
+    label: "open",
+    text:
+      `Your last reply seems to call ${tool}, but the call cannot be read and was not run. If you meant it, end your ` +
+      `reply with it, in exactly this form, not in a code block:\n<tool_call>\n${form}\n</tool_call>\n` +
+      "If you did not, give your answer again without it.",
+  });
+  const way = await wayToRead(session);
+  await emit({
+    kind: "notice",
+    text: `the reply has a call of ${tool} that cannot be read; asked the model to send it again (to avoid it: ${way})`,
+  });
+}
+
+/** The end of a turn whose answer is a call that cannot be read, again. */
+export async function unreadable(session: Session): Promise<AgentcliError> {
+  const { entry } = session.model;
+  return new AgentcliError("invalid_reply", `${entry.id} writes its tool calls in a form that cannot be read`, {
+    hint: await wayToRead(session),
+  });
+}
+
+/** How the server, or the model, is made to give calls that can be read. */
+async function wayToRead({ context, model, server }: Session): Promise<string> {
+  if (context.toolProtocol !== "native") return "try another model, or a larger quantization of this one";
+  const { toolParserAdvice } = await import("../provider/tool_parser.ts");
+  return toolParserAdvice(await server.recognise(), model.entry.id) ??
+    "start the server with the option that parses tool calls, or set tool_calls: text for the model in providers.yaml";
 }

@@ -9,6 +9,7 @@ import { nextReply } from "./reply.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
 import { type Session, sessionLabel } from "./session.ts";
+import { askAgain, unreadable, unreadTextCall } from "./text_calls.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
 export { requestOf } from "./chat_request.ts";
@@ -67,6 +68,7 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
 async function converse(session: Session, turn: RunningTurn): Promise<void> {
   const { count } = turn;
   let nudged = false;
+  let askedAgain = false;
   let goneOn = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
@@ -86,6 +88,13 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       continue;
     }
     if (item.text.trim() !== "") {
+      const unread = count.stopReason === "end_turn" ? await unreadTextCall(item.text, session.schemas) : null;
+      if (unread !== null && !askedAgain) {
+        askedAgain = true;
+        await askAgain(session, unread, turn);
+        continue;
+      }
+      if (unread?.ends === true) throw await unreadable(session);
       const more = goneOn < GO_ON_LIMIT ? await turn.hooks?.end(goneOn > 0, turn.signal) ?? null : null;
       if (more === null) return;
       goneOn++;

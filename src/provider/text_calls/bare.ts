@@ -22,7 +22,7 @@ export type BareReading =
 export const PARAGRAPH_LIMIT = 400;
 
 /** Words of somebody who shows a call, and does not make it. */
-const SHOWS =
+export const SHOWS =
   /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
 
 /** Reads the message after its reasoning; behind an answer that is closed; or one fence behind a short paragraph. */
@@ -51,6 +51,11 @@ function readWhole(text: string, { start, context }: { start: number; context: C
   const calls = values.map((value) => weakCall(value, context)).filter((call) => call !== null);
   if (calls.length === 0 || calls.length < values.length) return { kind: "data" };
   return { kind: "calls", calls, rest: text.slice(0, start).trimEnd() };
+}
+
+/** True when a text from `start` on is nothing but calls. */
+export function isBareFrom(text: string, start: number, context: CallContext): boolean {
+  return readWhole(text, { start, context }).kind === "calls";
 }
 
 /** The JSON values that a message consists of; null when it has anything else. */

@@ -26,6 +26,10 @@ export interface MarkedCalls {
   spans: MarkedSpan[];
   /** Where the model began to make up results; the end of the text when it did not. */
   until: number;
+  /** Where a call without an end begins; null when there is none. */
+  broken: number | null;
+  /** What is thought or quoted, from a place up to another. */
+  hidden: (readonly [from: number, to: number])[];
 }
 
 /** Everything that changes how the text after it is read. */
@@ -37,13 +41,19 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
   const quotations = createQuotations(text);
   let until = text.length;
   let spans: MarkedSpan[] = [];
+  let broken: number | null = null;
+  const hidden: MarkedCalls["hidden"] = [];
   let floor = skipOpenThought(text);
   landmarks.lastIndex = floor;
+  hidden.push([0, floor]);
   for (let found = landmarks.exec(text); found !== null; found = landmarks.exec(text)) {
     const at = found.index;
     const cursor = new Cursor(text, at);
     const marked = /[<[\]A*f-]/.test(cursor.character) ? readMarked(cursor, context) : null;
-    if (marked?.reading.kind === "broken") break;
+    if (marked?.reading.kind === "broken") {
+      broken = at;
+      break;
+    }
     if (marked !== null) {
       const { form, tagged, reading } = marked;
       const calls = reading.kind === "calls" ? reading.calls : [];
@@ -57,6 +67,7 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
     if (thought !== null) {
       floor = endOfSpace(text, thought.kind === "open" ? endOfThought(text, thought) : thought.end);
       landmarks.lastIndex = floor;
+      hidden.push([thought.kind === "open" ? at : 0, floor]);
       // A closing mark alone: the opening one was swallowed, and all up to here was thought.
       if (thought.kind === "close") spans = [];
       continue;
@@ -65,10 +76,13 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
       until = at;
       break;
     }
-    landmarks.lastIndex = quotations.endOf(at) ?? landmarks.lastIndex;
+    const end = quotations.endOf(at);
+    if (end === null) continue;
+    landmarks.lastIndex = end;
+    hidden.push([at, end]);
   }
   const meant = text.slice(0, until);
-  return { spans: refuseAmidProse(meant, refuseMisjudged(meant, spans)), until };
+  return { spans: refuseAmidProse(meant, refuseMisjudged(meant, spans)), until, broken, hidden };
 }
 
 /**

@@ -1,0 +1,56 @@
+import assert from "node:assert/strict";
+import { FORMS, QUOTATIONS, SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
+import { recoverCalls } from "./recover.ts";
+import { unreadCall } from "./unread.ts";
+
+const LIST: SampleCall = { name: "list", input: {} };
+const READ: SampleCall = { name: "read_file", input: { path: "a" } };
+
+Deno.test("a call that cannot be read is seen, with its tool", () => {
+  const texts: [text: string, name: string | null][] = [
+    ['<tool_call>{"name": "read_file", "arguments": {"path": "a"', "read_file"],
+    ['<tool_call>{"name": "read_file", "arguments": ["a"]}</tool_call>', "read_file"],
+    ['<tool_call>{"name": "delete_all", "arguments": {}}</tool_call>', null],
+    ["<function=read_file><parameter=path>a", "read_file"],
+    ["I look.\n<|plugin_call|>read_file{path=a}", "read_file"],
+    ['<|recipient|>read_file\n<|content|>{"path": "a"}', "read_file"],
+    ["<use_tool><tool_name>read_file</tool_name><path>a</path></use_tool>", "read_file"],
+    ["<read_file>\n<path>a</path>\n</read_file>", "read_file"],
+    ["I look.\n\nread_file(path='a')", "read_file"],
+    ['I look.\n\n{"name": "read_file", "arguments": {"path": "a"}}', "read_file"],
+    ['First this.\n\nThen that.\n\n```json\n{"name": "read_file", "arguments": {"path": "a"}}\n```', "read_file"],
+    ['```xml\n<tool_call>{"name": "read_file", "arguments": {"path": "a"}}</tool_call>\n```', "read_file"],
+    ["Action: read_file\nAction Input: [a]", "read_file"],
+  ];
+  for (const [text, name] of texts) {
+    assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
+    assert.deepEqual(unreadCall(text, SAMPLE_TOOLS), { name, ends: true }, text);
+  }
+});
+
+Deno.test("answers are no calls that cannot be read", () => {
+  const texts = [
+    "I read the file a and list what is in it.",
+    "Call `read_file(path='a')` for that.",
+    "```ts\nconst x = read_file(a);\n```",
+    "The result is [1, 2] (see read_file)",
+    '{"name": "x", "read_file": true}',
+    "<ul><li>read_file</li></ul>",
+    "if (a < b) { list(); }",
+    'For example:\n```json\n{"name": "read_file", "arguments": {"path": "a"}}\n```',
+    "The tag <tool_call> opens a call of read_file.",
+    "See [read_file](https://a.b/c)",
+    "const list = [1];\nconst y = {a: 1}",
+  ];
+  for (const text of texts) assert.equal(unreadCall(text, SAMPLE_TOOLS), null, text);
+  for (const quote of Object.values(QUOTATIONS)) {
+    const text = `${quote(FORMS.hermes?.([LIST]) ?? "")} That is the form.`;
+    const found = unreadCall(text, SAMPLE_TOOLS);
+    if (found !== null) assert.equal(found.ends, false, text);
+  }
+});
+
+Deno.test("a call amid a sentence is seen, and is no end", () => {
+  const text = `To read it you send ${FORMS.hermes?.([READ])} and wait.`;
+  assert.deepEqual(unreadCall(text, SAMPLE_TOOLS), { name: "read_file", ends: false });
+});
