@@ -37,6 +37,8 @@ interface Opening {
   json?: boolean;
   /** A namespace stands before each tag (MiniMax M3). */
   namespaced?: boolean;
+  /** The value may be a section of character data (MiniCPM). */
+  section?: boolean;
 }
 
 /** What a call consists of, once its name is known. */
@@ -94,6 +96,7 @@ function openParameter(cursor: Cursor): Opening | null {
     close: `</${word}>`,
     json: /\bstring\s?=\s?["']?false/.test(attributes),
     namespaced,
+    section: word.endsWith("param"),
   };
 }
 
@@ -136,22 +139,28 @@ function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): Rea
 function readValue(cursor: Cursor, { opening, call }: { opening: Opening; call: TaggedCall }): string | null {
   const { text } = cursor;
   const start = cursor.at;
-  const data = cursor.take("<![CDATA[");
-  const close = `${data ? "\\]\\]>" : ""}${opening.namespaced === true ? `(?:${NAMESPACE})?` : ""}${
-    RegExp.escape(opening.close)
-  }`;
-  const tags = new RegExp(data ? `(${close})` : `(${close})|${opening.open.source}`, "g");
+  const close = `${opening.namespaced === true ? `(?:${NAMESPACE})?` : ""}${RegExp.escape(opening.close)}`;
+  if (opening.section === true && cursor.take(SECTION)) {
+    const end = endOfValue(cursor, { tags: new RegExp(`(\\]\\]>${close})`, "g"), call });
+    if (end !== null) return text.slice(start + SECTION.length, end);
+    cursor.at = start;
+  }
+  const end = endOfValue(cursor, { tags: new RegExp(`(${close})|${opening.open.source}`, "g"), call });
+  return end === null ? null : withoutFrame(text.slice(start, end));
+}
+
+const SECTION = "<![CDATA[";
+
+/** Offset of what closes the value, over which the cursor moves; null when nothing does. */
+function endOfValue(cursor: Cursor, { tags, call }: { tags: RegExp; call: TaggedCall }): number | null {
   let depth = 1;
   tags.lastIndex = cursor.at;
-  for (let tag = tags.exec(text); tag !== null; tag = tags.exec(text)) {
+  for (let tag = tags.exec(cursor.text); tag !== null; tag = tags.exec(cursor.text)) {
     if (tag[1] === undefined) depth++;
     else if (depth > 1) depth--;
     else {
       cursor.at = tags.lastIndex;
-      if (endsArgument(cursor, call)) {
-        const value = text.slice(start, tag.index);
-        return data ? value.slice("<![CDATA[".length) : withoutFrame(value);
-      }
+      if (endsArgument(cursor, call)) return tag.index;
     }
   }
   return null;

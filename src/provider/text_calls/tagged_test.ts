@@ -70,3 +70,11 @@ Deno.test("a value that is marked as no string is read as JSON", () => {
   assert.equal(of('"a"', "true"), '"a"');
   assert.equal(of("a", "false"), "a");
 });
+
+Deno.test("a value is unwrapped where MiniCPM wraps it, and nowhere else", () => {
+  const section = "<![CDATA[a</param>]]>";
+  const of = (text: string) => callsOf(text)[0]?.input.content;
+  assert.equal(of(`<function name="write_file"><param name="content">${section}</param></function>`), "a</param>");
+  assert.equal(of('<function name="write_file"><param name="content"><![CDATA[a</param></function>'), "<![CDATA[a");
+  assert.equal(of("<function=write_file><parameter=content><![CDATA[a]]></parameter></function>"), "<![CDATA[a]]>");
+});
