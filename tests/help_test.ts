@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { TOPICS } from "../src/cli/help_topics/topics.ts";
+import { jsonSchema } from "../src/config/schema.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { temporaryHome } from "./helpers/program.ts";
 
@@ -26,6 +27,17 @@ Deno.test("every topic is printed, within the width, and is in the list", async 
     assert.ok(done.stdout.split("\n").every((line) => line.length <= 80), name);
     assert.ok(list.stdout.includes(name));
   }
+});
+
+Deno.test("help says what each field of a model in providers.yaml does", async () => {
+  await using home = await temporaryHome();
+  const { stdout } = await runInProcess(["help", "models"], { home });
+  // deno-lint-ignore no-explicit-any -- a JSON Schema
+  const schema: any = jsonSchema();
+  const fields = Object.keys(schema.properties.providers.additionalProperties.properties.models.items.properties);
+  assert.ok(fields.includes("reasoning"));
+  for (const field of fields.filter((name) => name !== "id")) assert.match(stdout, new RegExp(`^ +${field} +\\S`, "m"));
+  assert.match(stdout, /reasoning +keep: [^]* drop/);
 });
 
 Deno.test("a group without its verb prints the help, as JSON an error", async () => {

@@ -20,7 +20,9 @@ const model = z.strictObject({
   max_tokens: count.optional().describe("Reply limit in tokens."),
   params: z.record(z.string(), z.unknown()).optional().describe("Request fields sent as they are."),
   tool_calls: z.enum(["native", "text", "none"]).optional().describe("How the model calls tools; normally found out."),
-  reasoning: z.enum(["keep", "drop"]).optional().describe("Whether reasoning stays in the history."),
+  reasoning: z.enum(["keep", "drop"]).optional().describe(
+    "keep: what the model reasoned is sent back with the history; drop (default): it is not.",
+  ),
   edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
   images: z.boolean().optional().describe("Whether the model sees images; many servers tell it themselves."),
 });

@@ -90,6 +90,20 @@ const models: Topic = {
       ["6", "the model of the session that --continue or --resume goes on with"],
     ]),
     rows("Roles (agentcli providers role set):", Object.entries(ROLE_BRIEFS)),
+    rows("What providers.yaml may say of a model besides its id:", [
+      ["alias", "a short name for --model, or a list of them"],
+      ["role", "main, compact or subagent"],
+      ["context_window", "tokens that the server really gives; without it the server is asked"],
+      ["max_tokens", "the limit of one reply"],
+      ["params", "fields of the request that are sent as they are: { temperature: 0.2 }"],
+      ["tool_calls", "native, text (described in the prompt) or none; without it that is found out"],
+      [
+        "reasoning",
+        "keep: what the model reasoned goes back to the server with the history, as DeepSeek wants it beside tool calls; drop, as without it: it does not, which saves room",
+      ],
+      ["edit", "replace, or whole: files are written anew, for models that cannot quote a part of one"],
+      ["images", "true or false, where the server does not tell whether the model sees"],
+    ]),
     rows(
       "Servers that are known by name:",
       RUNTIMES.map(({ id, product, baseUrl }) => [id, `${product}, ${baseUrl}`]),
