@@ -4,7 +4,7 @@
  */
 import { copyingVariables, isCopyingVariable } from "../boundary/policy/leaky_environment.ts";
 import { findMarkers, findNestedMarkers } from "../boundary/policy/marker.ts";
-import { findProjectRoot } from "../boundary/policy/project.ts";
+import { findProjectRoot, rememberedAt } from "../boundary/policy/project.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";
@@ -29,6 +29,7 @@ async function anyProtected(io: Io, directories: readonly string[]): Promise<boo
   for (const directory of directories) {
     const root = await findProjectRoot(directory, userHome);
     if ((await findMarkers(root)).paths.length > 0 || (await findNestedMarkers(root)).length > 0) return true;
+    if ((await rememberedAt(io, [root])).some(({ known }) => known)) return true;
   }
   return false;
 }

@@ -2,7 +2,8 @@
 import { isForbidden, lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import type { Home } from "../../platform/home.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
 import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
 import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
 
@@ -92,6 +93,24 @@ export async function openProject(
     records,
     notices: [...records.flatMap(recordNotices), ...notices],
   };
+}
+
+/**
+ * What the home remembers of the projects with these roots, real paths; nothing without a home. Nothing is recorded. Throws
+ * `home_unusable` for a record that cannot be read.
+ */
+export async function rememberedAt(
+  io: Pick<Io, "env" | "os">,
+  roots: readonly string[],
+): Promise<readonly ProjectRecord[]> {
+  const home = await openHome(io).catch(() => null);
+  if (home === null) return [];
+  const records = await Promise.all(
+    roots.map((root) => openProjectRecord(home, root, { seen: [], endpoints: [], create: false })),
+  );
+  const problem = records.find((record) => record.problem !== null)?.problem;
+  if (problem !== undefined && problem !== null) throw new AgentcliError("home_unusable", problem);
+  return records;
 }
 
 function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): string[] {

@@ -1,5 +1,5 @@
 /** What is protected, asked before a file is copied to where an editor's assistant reads it, or printed. */
-import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { findProjectRoot, rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
@@ -62,7 +62,8 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       if (found === null || isWithin(root, normalize(found))) return;
       const real = normalize(found);
       const elsewhere = await findProjectRoot(dirname(real), userHome).catch(() => dirname(real));
-      const itsRule = new ProtectedSet([elsewhere]).rule(real);
+      const remembered = await rememberedAt(io, [elsewhere]);
+      const itsRule = new ProtectedSet([elsewhere], { remembered }).rule(real);
       if (itsRule !== null) refuse(path, itsRule);
     },
     async refuseText(text) {

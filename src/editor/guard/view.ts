@@ -1,10 +1,11 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
-import { ProtectedSet } from "../../boundary/policy/protected.ts";
+import { rememberedAt } from "../../boundary/policy/project.ts";
+import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
-import { isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
-import { quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
+import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
+import { exists, quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { walkTree } from "./tree_cache.ts";
 
 /** Where a hook runs. */
@@ -24,9 +25,15 @@ export class ProtectedView {
   readonly set: ProtectedSet;
   readonly #around: Surroundings;
 
-  private constructor(around: Surroundings, { clock }: Pick<Io, "clock">) {
-    this.set = new ProtectedSet(around.roots, { clock });
+  readonly #remembered: readonly Remembered[];
+
+  private constructor(
+    around: Surroundings,
+    { clock, remembered }: Pick<Io, "clock"> & { remembered: readonly Remembered[] },
+  ) {
+    this.set = new ProtectedSet(around.roots, { clock, remembered });
     this.#around = around;
+    this.#remembered = remembered;
   }
 
   /**
@@ -37,7 +44,8 @@ export class ProtectedView {
     around: Surroundings,
     io: Pick<Io, "env" | "os" | "clock">,
   ): Promise<{ view: ProtectedView; keep: () => Promise<void> }> {
-    const view = new ProtectedView(around, io);
+    const remembered = await rememberedAt(io, around.roots);
+    const view = new ProtectedView(around, { clock: io.clock, remembered });
     const keep = await walkTree(view.set, { roots: around.roots, io });
     return { view, keep };
   }
@@ -88,8 +96,15 @@ export class ProtectedView {
   ruleAt(path: string): ProtectionRule | null {
     const real = realOrNamed(path);
     const status = quietly(() => lstatInPlace(real));
-    const found = status?.kind === "file" ? this.set.ruleOfFile(status, real) : this.set.rule(real);
-    return found ?? this.set.rule(path);
+    const found = (status?.kind === "file" ? this.set.ruleOfFile(status, real) : this.set.rule(real)) ??
+      this.set.rule(path);
+    return found === null || this.#isNowhere(real, found) ? null : found;
+  }
+
+  /** A word is taken for many paths: where no directory is, a name that is protected at every depth means nothing. */
+  #isNowhere(real: string, { pattern }: ProtectionRule): boolean {
+    const directory = dirname(real);
+    return !pattern.replace(/\/$/, "").includes("/") && !exists(directory) && this.set.rule(directory) === null;
   }
 
   /** The first protected thing of the roots that lies inside of a real directory; null when there is none. */
@@ -107,7 +122,7 @@ export class ProtectedView {
     const walked = this.#around.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
     const known = walked ? null : await this.knownInside(real);
     if (known !== null) return known;
-    const set = walked ? this.set : new ProtectedSet([real]);
+    const set = walked ? this.set : new ProtectedSet([real], { remembered: this.#remembered });
     const { files, directories } = await set.hidden();
     const hidden = [...files, ...directories];
     const within = (place: string) => {

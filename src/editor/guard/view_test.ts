@@ -1,4 +1,6 @@
 import assert from "node:assert/strict";
+import { toolHome } from "../../../tests/helpers/tool_home.ts";
+import { openProject } from "../../boundary/policy/project.ts";
 import { denoIo } from "../../platform/deno_io.ts";
 import { ProtectedView } from "./view.ts";
 
@@ -50,4 +52,22 @@ Deno.test("a directory outside of the project is judged by its own markers", asy
   } finally {
     await Deno.remove(other, { recursive: true });
   }
+});
+
+Deno.test("what the home remembers of the project is protected, and a record that cannot be read stops the guard", async () => {
+  await using place = await toolHome(null);
+  await using at = await project(() => {});
+  const env = (name: string) => name === "AGENTCLI_HOME" ? place.home.path : undefined;
+  const io = { env, os: "linux", clock: denoIo().clock } as const;
+  const around = { roots: [at.root], cwd: at.root, userHome: null };
+  await openProject(place.home, at.root, { create: true });
+  Deno.removeSync(`${at.root}/.agentclisecret`);
+  const { view } = await ProtectedView.open(around, io);
+  assert.ok(view.ruleAt(`${at.root}/secrets/key`));
+  assert.equal(view.ruleAt(`${at.root}/open/two`), null, "the control");
+  const record = [...Deno.readDirSync(place.home.file("projects"))].find(({ name }) =>
+    /^[0-9a-f]{32}\.json$/.test(name)
+  );
+  Deno.writeTextFileSync(place.home.file(`projects/${record?.name}`), "{}");
+  await assert.rejects(ProtectedView.open(around, io), { code: "home_unusable" });
 });
