@@ -66,6 +66,7 @@ export async function buildView(
     ...base.bound.steps,
     ...roots.map((path): PlanStep => ({ kind: request.access ?? "write", path })),
     ...request.more ?? [],
+    ...request.git === "open" && home.step.length > 0 ? gitSettingsOf(home.path, base) : [],
   ]);
   const shown = [...system, ...visible].flatMap(shownBy);
   const cover = new Cover(shown);
@@ -263,6 +264,14 @@ function homeOf(request: SandboxRequest, base: ViewBase): { path: string; step: 
   // Inside of a root it is part of the project, which must not be covered.
   if ([request.root, ...request.additional].some((root) => isWithin(root, path))) return { path, step: [] };
   return { path, step: [{ kind: "scratch", path }] };
+}
+
+/** Who the user is for git, where commands work with it as they would outside. */
+function gitSettingsOf(path: string, { userHome }: ViewBase): PlanStep[] {
+  return [".gitconfig", ".config/git"].flatMap((name): PlanStep[] => {
+    const source = userHome === null ? null : realOrNull(`${userHome}/${name}`);
+    return source === null ? [] : [{ kind: "read", path: `${path}/${name}`, source }];
+  });
 }
 
 /** The directories between a writable place and what must stay where it is, those above first. */

@@ -1,7 +1,7 @@
 /** A command in the session's sandbox: where paths are protected, and for remote models wherever some project has any. */
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import type { HiddenPlaces, SandboxRefusal, TamperReport } from "../../boundary/sandbox/request.ts";
+import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, TamperReport } from "../../boundary/sandbox/request.ts";
 import type { ToolContext } from "../tool.ts";
 import { SET } from "./environment.ts";
 
@@ -58,11 +58,9 @@ export async function inSandbox(
     git: reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only",
     network: label === "open" && (reason === "elsewhere" || sandbox.settings.network),
   });
+  if (reason === "elsewhere") await tellOnce(context, sandboxed);
   if (sandboxed.kind === "refused") {
-    if (reason === "elsewhere") {
-      await tellOnce(context, sandboxed);
-      return null;
-    }
+    if (reason === "elsewhere") return null;
     const why = reason === "project" ? "this project has protected paths" : "sandbox.mode is always";
     return `The command was not run: ${why}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
@@ -76,11 +74,20 @@ export async function inSandbox(
   };
 }
 
-/** Outside of protected projects commands run as ever where there is no sandbox; the person is told, once. */
-async function tellOnce({ sandbox, notify }: ToolContext, { reason, hint }: SandboxRefusal): Promise<void> {
-  if (sandbox === undefined || sandbox.told.has(reason)) return;
-  sandbox.told.add(reason);
-  await notify?.(
-    `commands of this remote model run without a sandbox and could read protected files of other projects: ${reason}; ${hint}`,
-  );
+/**
+ * Outside of protected projects commands run in a sandbox because of others, and as ever where there is none: the person
+ * is told, once.
+ */
+async function tellOnce(
+  { sandbox, notify }: ToolContext,
+  sandboxed: SandboxedCommand | SandboxRefusal,
+): Promise<void> {
+  const text = sandboxed.kind === "ready"
+    ? "commands of this remote model run in a sandbox, since other projects of yours have protected paths: they see this " +
+      "project, the system, and what sandbox.read and sandbox.write name; agentcli config set sandbox.mode never turns it off"
+    : "commands of this remote model run without a sandbox and could read protected files of other projects: " +
+      `${sandboxed.reason}; ${sandboxed.hint}`;
+  if (sandbox === undefined || sandbox.told.has(text)) return;
+  sandbox.told.add(text);
+  await notify?.(text);
 }
