@@ -161,3 +161,15 @@ Deno.test("white space in the beginning of JSON is waited for only so long", () 
   assert.equal(hold.push("{"), "");
   assert.equal(hold.push(" ".repeat(300)), "{" + " ".repeat(300));
 });
+
+Deno.test("prose, lists, tables and code are shown as they come", async () => {
+  for (const file of ["README.md", "docs/cli.md", "src/provider/text_calls/hold.ts"]) {
+    const text = await Deno.readTextFile(new URL(`../../../${file}`, import.meta.url));
+    const hold = createHold(true);
+    let shown = 0;
+    for (let at = 0; at < text.length; at += 4) {
+      shown += hold.push(text.slice(at, at + 4)).length;
+      assert.ok(at + 4 - shown <= 32, text.slice(shown, at + 4));
+    }
+  }
+});

@@ -118,19 +118,21 @@ export function closingMarks(text: string): number[] {
   return [...marks.map((one) => one.index), text.length];
 }
 
+/** The beginning of a mark or of a tag that names a tool. */
+const BEGINNING = new RegExp(
+  String.raw`^(?:<[\/\w:|｜▁.-]{0,${NAME_LIMIT}}|${
+    TAG.slice(0, TAG.indexOf("(?:=|"))
+  }[\s\u0120]?(?:n|na|nam|name)?\s?)$`,
+);
+
 /** Where the end of `text` may be the beginning of what opens a call; its length when it is none. */
 export function openerTail(text: string): number {
-  const partial = new RegExp(
-    String.raw`^(?:<[\/\w:|｜▁.-]{0,${NAME_LIMIT}}|${
-      TAG.slice(0, TAG.indexOf("(?:=|"))
-    }[\s\u0120]?(?:n|na|nam|name)?\s?)$`,
-  );
   for (let at = Math.max(0, text.length - NAME_LIMIT - 10); at < text.length; at++) {
+    if (!"<[]".includes(text.charAt(at))) continue;
     const tail = text.slice(at);
     // A closing bracket ends more lists than it begins namespaces.
-    if (!/^(?:[<[]|\]<|\]$)/.test(tail)) continue;
-    if (tail === "]" && /\S/.test(text.charAt(at - 1))) continue;
-    if (partial.test(tail) || BRACKETED.some((literal) => literal.startsWith(tail))) return at;
+    if (tail.startsWith("]") && !(tail === "]" ? /^\s?$/.test(text.charAt(at - 1)) : tail.startsWith("]<"))) continue;
+    if (BEGINNING.test(tail) || BRACKETED.some((literal) => literal.startsWith(tail))) return at;
   }
   return text.length;
 }
