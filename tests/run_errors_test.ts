@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { always, ask, html, refuse, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { always, ask, html, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
 
@@ -323,6 +323,31 @@ Deno.test("a model that the server does not have is told with those that it has,
   await using mute = startFakeServer({ script: [always(missing)], models: null });
   await configure(home, { loc: { baseUrl: mute.baseUrl, models } });
   assert.match((await runInProcess(["run", "x"], { home })).stderr, /^ {2}see what it serves: curl /m);
+});
+
+Deno.test("a llama-server that answers with another model than asked is told, once", async () => {
+  await using home = await temporaryHome();
+  const answer = (model: string, text: string): Step => {
+    const chunk = (delta: unknown, finish: string | null) =>
+      `data: ${JSON.stringify({ model, choices: [{ index: 0, delta, finish_reason: finish }] })}\n\n`;
+    const call = { index: 0, id: "c", function: { name: "Glob", arguments: '{"pattern":"*"}' } };
+    const delta = text === "" ? { tool_calls: [call] } : { content: text };
+    const body = `${chunk(delta, null)}${chunk({}, "stop")}data: [DONE]\n\n`;
+    return { kind: "status", status: 200, body, headers: { "content-type": "text/event-stream", server: "llama.cpp" } };
+  };
+  const told = async (asked: string, answered: string) => {
+    await using server = startFakeServer({ script: [answer(answered, ""), answer(answered, "Hi.")] });
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: asked, context_window: 32768 }] } });
+    const done = await runInProcess(["run", "x"], { home });
+    assert.equal(done.stdout, "Hi.\n", done.stderr);
+    return done.stderr.match(/^.*answers with.*$/gm) ?? [];
+  };
+  assert.deepEqual(await told("qwen3:8b", "tiny-agent.gguf"), [
+    "  loc answers with tiny-agent.gguf, not with qwen3:8b: a llama-server with one model takes any name; " +
+    "put its own into providers.yaml",
+  ]);
+  assert.deepEqual(await told("tiny-agent", "/models/Tiny-Agent.gguf"), []);
+  assert.deepEqual(await told("qwen3:8b", "qwen3:8b"), []);
 });
 
 Deno.test("MCP servers that are not started are told as that, to a person and in the first event", async () => {

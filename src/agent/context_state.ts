@@ -39,7 +39,7 @@ export interface ContextState {
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
   /** Notices that are given once. */
-  said: Set<"truncated" | "tight">;
+  said: Set<"truncated" | "tight" | "other_model">;
   /** How items become messages; holds the messages that were made. */
   readonly history: HistoryOptions;
   /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */

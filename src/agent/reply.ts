@@ -112,6 +112,7 @@ async function ask(
   let messageId = "";
   let arrived: string[] = [];
   let hold = lateHold(false);
+  let server = "";
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
     arrived = [];
@@ -128,8 +129,9 @@ async function ask(
         void turn.emit({ kind: "sent" });
         void hold.load();
       },
-      async onAnswer(server) {
-        if (mayDropCalls(session, server)) await (await import("./template_check.ts")).checkTemplate(session);
+      async onAnswer(name) {
+        server = name;
+        if (mayDropCalls(session, name)) await (await import("./template_check.ts")).checkTemplate(session);
       },
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
@@ -155,11 +157,34 @@ async function ask(
   if (dropped !== null) throw dropped;
   if (recovered === null) await emitText(hold.end());
   await shapes.trial?.keep(turn);
+  await tellOtherModel(session, { server, model: reply.model }, turn);
   return await takeReply(session, { reply, messageId, recovered }, turn);
 
   function emitText(text: string): void | Promise<void> {
     if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
   }
+}
+
+/** A llama-server that has one model answers with that, whatever model is asked for. Said once. */
+async function tellOtherModel(
+  { model: { provider, entry }, context }: Session,
+  answered: { server: string; model: string | null },
+  { emit }: RunningTurn,
+): Promise<void> {
+  const { server, model } = answered;
+  if (server !== "llama.cpp" || model === null || plainName(model) === plainName(entry.id)) return;
+  if (context.said.has("other_model")) return;
+  context.said.add("other_model");
+  await emit({
+    kind: "notice",
+    text: `${provider} answers with ${model}, not with ${entry.id}: a llama-server with one model takes any name; ` +
+      "put its own into providers.yaml",
+  });
+}
+
+/** A model's name without the directory and the ending of its file. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/^.*[\\/]/, "").replace(/\.gguf$/, "");
 }
 
 async function takeReply(

@@ -63,8 +63,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       trace.follow(event);
       switch (event.kind) {
         case "request":
-          wait("reading the prompt");
-          return;
+          return begin();
         case "delta":
           return delta(event.delta);
         case "reply":
@@ -77,7 +76,6 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return event.status === null ? stopWaiting() : undefined;
         case "retry":
           if (event.notice.kind === "loading" && event.notice.attempt === 1) return tellLoading(event);
-          if (event.notice.restart) return tellRestart(event);
           break;
         case "permission_denied":
           denied.add(event.denial.callId);
@@ -107,11 +105,15 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     wait("loading the model");
   }
 
-  /** The answer begins on a line of its own: the words before it are no part of it. */
-  async function tellRestart(event: TurnEvent): Promise<void> {
-    if (!atLineStart) await say("\n");
-    await tell(eventLine(event, trace) ?? "");
+  /** A reply begins on a line of its own: what came of one before it that is not complete is no part of it. */
+  function begin(): void | Promise<void> {
+    if (open && !atLineStart) return say("\n").then(start);
+    start();
+  }
+
+  function start(): void {
     open = false;
+    wait("reading the prompt");
   }
 
   function delta(piece: (TurnEvent & { kind: "delta" })["delta"]): void | Promise<void> {
