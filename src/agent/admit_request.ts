@@ -31,8 +31,8 @@ export function admitted(ask: AskModel, target: RequestTarget, session: () => Se
 
 /**
  * Lets a request go, or throws `policy_refused`. Where nothing is protected and the session holds nothing protected,
- * everything goes. A model that is proven to run here gets everything. Any other gets nothing protected, and its whole
- * body is scanned.
+ * everything goes; so that one need not ask the server. A model that is proven to run here gets everything. Any other gets
+ * nothing protected, and its whole body is scanned, after a walk of the whole project for markers.
  */
 async function admitRequest(
   request: ChatRequest,
@@ -42,13 +42,16 @@ async function admitRequest(
   // Markers are read again for every request.
   await workspace.refresh();
   model.local &&= workspace.local;
-  const isProtected = workspace.protection?.any ?? true;
-  if (!isProtected && sessionLabel(session) === "open") return;
   const { located, localities } = target;
   const { provider, baseUrl } = located.endpoint;
   const looksLocal = located.endpoint.local && workspace.countsAsLocal(baseUrl);
+  const { protection } = workspace;
+  const isOpen = () => sessionLabel(session) === "open";
+  const isProtected = looksLocal ? protection?.anySoon : protection?.any;
+  if (isProtected === false && isOpen()) return;
   const locality = looksLocal ? await localities.of(located, signal) : null;
   if (locality?.kind === "here") return;
+  if (protection?.any === false && isOpen()) return;
   const outgoing = [system, ...items];
   if (locality !== null && outgoing.some((item) => labelOf(item) !== "open")) {
     throw new AgentcliError(

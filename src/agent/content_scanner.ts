@@ -71,8 +71,9 @@ class WorkspaceScanner implements ContentScanner {
 
   /** Null where nothing is protected. */
   async #open(): Promise<LeakScanner | null> {
-    const { protection, root } = this.#workspace;
-    if (protection === undefined || !protection.any) return null;
+    const { protection, root, local } = this.#workspace;
+    // What stays here is looked through for what is stored.
+    if (protection === undefined || !(local ? protection.anySoon : protection.any)) return null;
     const { createLeakScanner } = await import("../boundary/scan/leak_scanner.ts");
     return this.#scanner ??= createLeakScanner(protection, { root, allowed: this.#allowed });
   }

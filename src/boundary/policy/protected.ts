@@ -57,6 +57,9 @@ function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
   }
 }
 
+/** Longest walk for a model that runs here, in milliseconds: about 60,000 files; a home or a disk has more. */
+const LOCAL_WALK_MS = 100;
+
 /** The set of one session. Nothing is read before something is asked. */
 export class ProtectedSet {
   readonly #roots: readonly string[];
@@ -201,6 +204,14 @@ export class ProtectedSet {
     const { files, directories } = this.#tree.hidden();
     if (files.length > 0 || directories.length > 0 || this.#damaged !== null) return true;
     return [...this.#markers.values()].some(({ rules }) => rules.size > 0);
+  }
+
+  /**
+   * The same for a session whose model runs here, which nothing leaves: null where the roots are too large to be walked in
+   * a moment and no marker was met. Each call goes on where the one before ended.
+   */
+  get anySoon(): boolean | null {
+    return this.met || this.#tree.tryWalk(LOCAL_WALK_MS) ? this.any : null;
   }
 
   /**

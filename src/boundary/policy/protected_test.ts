@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { inTemporary, write } from "../../../tests/helpers/protected_tree.ts";
 import * as fc from "../../../tests/property.ts";
 import { ProtectedSet } from "./protected.ts";
+import { ProtectedTree } from "./protected_tree.ts";
 
 /** Which of the paths are covered by a marker of these lines; nothing of them need exist. */
 async function covered(lines: string, paths: readonly string[]): Promise<string[]> {
@@ -273,3 +274,21 @@ Deno.test("any spelling of a protected name is protected, whatever the case, for
       assert.ok(set.rule(`${root}/${directory}/${pem}`), `${directory}/${pem}`);
     }));
   }));
+
+Deno.test("a tree that is too large for a moment is known in pieces, and whole when it is asked for whole", async () => {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    for (let at = 0; at < 30; at++) await Deno.mkdir(`${root}/a${at}/b/c`, { recursive: true });
+    await Deno.writeTextFile(`${root}/a7/b/c/.agentclisecret`, "no-cloud: .env\n");
+    const tree = new ProtectedTree([root], {
+      rules: { version: 0, rule: () => null, covers: () => false, follow: () => {} },
+    });
+    assert.equal(tree.tryWalk(-1), false);
+    assert.equal(tree.tryWalk(60_000), true);
+    const set = new ProtectedSet([root]);
+    set.start();
+    assert.equal(set.anySoon, true, "a marker below the root is found in a small tree");
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

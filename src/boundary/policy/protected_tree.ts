@@ -189,10 +189,19 @@ export class ProtectedTree {
     return groups;
   }
 
+  /** Walks for at most so many milliseconds; false when there is more. What was listed need not be listed again. */
+  tryWalk(milliseconds: number): boolean {
+    const { version } = this.#rules;
+    const walked = this.#now ?? this.#walk(performance.now() + milliseconds);
+    if (walked !== null && this.#rules.version === version) this.#now = walked;
+    return walked !== null;
+  }
+
   #walked(): Walked {
     for (let walk = 1; this.#now === null; walk++) {
       const { version } = this.#rules;
-      const walked = this.#walk();
+      const walked = this.#walk(Infinity);
+      if (walked === null) continue;
       if (this.#rules.version === version) this.#now = walked;
       else if (walk >= MOST_WALKS) this.#now = { ...walked, unjudged: [...walked.unjudged, ...this.#endless()] };
     }
@@ -203,7 +212,8 @@ export class ProtectedTree {
     return this.#roots.map((directory) => ({ directory, reason: "its protected links lead on without an end" }));
   }
 
-  #walk(): Walked {
+  /** Null when `until` comes first. */
+  #walk(until: number): Walked | null {
     const { version } = this.#rules;
     const directories: string[] = [];
     const waiting: string[] = [];
@@ -215,6 +225,7 @@ export class ProtectedTree {
     const found: Placed[] = [];
     this.#listed.begin();
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+      if (performance.now() > until) return null;
       const placed = this.#look(directory);
       for (const below of placed.open) waiting.push(below);
       found.push(placed);

@@ -227,7 +227,7 @@ class DiskWorkspace implements Workspace {
     const below = path.slice(rootOf(path, this.#roots)?.length ?? 0);
     if (!foldedPath(below).split("/").includes(".git")) return null;
     const { protection } = this;
-    if (!protection.any) return null;
+    if (!(this.#local ? protection.anySoon : protection.any)) return null;
     return {
       tier: "no-cloud",
       pattern: ".git",
