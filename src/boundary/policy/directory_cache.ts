@@ -43,7 +43,6 @@ interface Known<Found> {
 export class DirectoryCache<Found extends DirectoryFacts> {
   readonly #known = new Map<string, Known<Found>>();
   readonly #clock: DirectoryClock;
-  #recalled: ReadonlyMap<string, Found> = new Map();
   #walk = 0;
   #listings = 0;
   #gone = 0;
@@ -60,26 +59,6 @@ export class DirectoryCache<Found extends DirectoryFacts> {
   /** Grows when something was listed or went away: while it stays the same, nothing has changed. */
   get changes(): number {
     return this.#listings + this.#gone;
-  }
-
-  /** What is known of each directory. */
-  *known(): Generator<[string, Found]> {
-    for (const [directory, { found }] of this.#known) yield [directory, found];
-  }
-
-  /** Takes directories as they were found before, by path. One that is another now is listed again. */
-  recall(found: ReadonlyMap<string, Found>): void {
-    this.#recalled = found;
-  }
-
-  #knownOf(directory: string): Known<Found> | undefined {
-    const known = this.#known.get(directory);
-    if (known !== undefined) return known;
-    const found = this.#recalled.get(directory);
-    if (found === undefined) return undefined;
-    const recalled = { found, since: this.#clock.monotonic(), walk: this.#walk };
-    this.#known.set(directory, recalled);
-    return recalled;
   }
 
   /** Begins a walk. */
@@ -105,7 +84,7 @@ export class DirectoryCache<Found extends DirectoryFacts> {
     work: { current(found: Found): boolean; list(facts: DirectoryFacts): Found },
   ): Found {
     const status = statusQuietly(directory);
-    const known = this.#knownOf(directory);
+    const known = this.#known.get(directory);
     const same = status !== null && known !== undefined && isSame(known.found, status);
     if (same && known.found.settled && work.current(known.found)) {
       known.walk = this.#walk;

@@ -23,8 +23,6 @@ export interface Standing {
 export interface Named {
   standing: Standing;
   ignoreFiles: readonly PlainEntry[];
-  /** Its `.git` is a file. */
-  worktree: boolean;
   /** See {@link namedIn}. */
   others: string;
 }
@@ -78,7 +76,7 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
   const others: string[] = [];
   const git = new GitLayout();
   const dotted = /\/\.[^/]+$/.test(directory);
-  let [worktree, unnamed] = [false, false];
+  let unnamed = false;
   for (const entry of entries) {
     const { name, isDirectory } = entry;
     const plain = !NOT_PLAIN.test(name);
@@ -93,7 +91,6 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
     const folded = foldedName(name);
     standing.marker ||= folded === MARKER_NAME;
     standing.git ||= folded === ".git";
-    worktree ||= name === ".git" && !isDirectory;
     if (VERSION_CONTROL.has(folded)) others.push(`r${name}`);
     else if (dotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) others.push(`d${name}`);
     if (IGNORE_NAME.test(name)) ignoreFiles.push(entry);
@@ -101,7 +98,7 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
   if (git.isRepository) others.push("R");
   if (unnamed) others.push("?n");
   if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) others.push("?p");
-  return { standing, ignoreFiles, worktree, others: others.join("/") };
+  return { standing, ignoreFiles, others: others.join("/") };
 }
 
 /** Whether the entries of a directory are those of a bare repository, or of git's objects alone. */

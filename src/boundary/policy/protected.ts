@@ -13,15 +13,7 @@ import { type Coverage, Patterns, plainStart, ruleBelow, Scope } from "./pattern
 import { compilePatterns, globOfName, type PathGlob, type Pattern } from "./protected_pattern.ts";
 import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { InodeIndex } from "./inode_index.ts";
-import { type TreeCache, unchanging } from "./tree_cache.ts";
-import {
-  type IgnoreFile,
-  type Listed,
-  MOST_WALKS,
-  namesIn,
-  type ProtectedPlaces,
-  ProtectedTree,
-} from "./protected_tree.ts";
+import { type IgnoreFile, MOST_WALKS, type ProtectedPlaces, ProtectedTree } from "./protected_tree.ts";
 import type { DerivedFile, RecordedMarker, SeenMarker } from "./project_record_files.ts";
 import type { Standing } from "./listing.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
@@ -267,44 +259,9 @@ export class ProtectedSet {
     this.#move({ directory: dirname(real), glob: globOfName(basename(real)) }, { rule, key: `link ${basename(real)}` });
   }
 
-  /**
-   * What another process need not list again: directories that had not changed for a while at the time `now`
-   * (milliseconds since 1970, before this set was made). Walks the roots. Null where a marker cannot be used, and where
-   * fewer than `least` directories had to be listed: what was recalled is good enough then.
-   */
-  memory(now: number, { least }: { least: number } = { least: 0 }): TreeCache | null {
-    this.#tree.hidden();
-    if (this.#damaged !== null || this.#tree.listings < least) return null;
-    const directories = new Map<string, Listed>();
-    const links: string[] = [];
-    const worktrees: string[] = [];
-    for (const [path, listed] of this.#tree.listed) {
-      if (listed.version !== this.#version || !unchanging(listed, now)) continue;
-      directories.set(path, listed);
-      for (const name of namesIn(listed.links)) links.push(join(path, name));
-      if (listed.worktree) worktrees.push(path);
-    }
-    return { rules: this.#rulesAsText(worktrees), markers: this.markers, links, worktrees, directories };
-  }
-
-  /**
-   * Spares listing the directories that are as they were, as long as the same rules hold: every marker is read again, and
-   * every covered link looked at. Before anything else is asked.
-   */
-  recall({ rules, markers, links, worktrees, directories }: TreeCache): void {
-    this.start();
-    for (const marker of markers) this.rule(marker);
-    for (const link of links) this.#tree.followLink(link);
-    if (this.#damaged === null && this.#rulesAsText(worktrees) === rules) this.#tree.recall(directories);
-  }
-
-  /** All rules that hold somewhere in the roots, to be compared; `worktrees` may bring those of another tree. */
-  #rulesAsText(worktrees: readonly string[]): string {
-    const linesOf = (known: ReadonlyMap<string, KnownMarker>) =>
-      [...known].map(([place, { rules }]) => [place, [...rules.keys()].sort()] as const)
-        .filter(([, lines]) => lines.length > 0).sort(([one], [other]) => one < other ? -1 : 1);
-    const mains = [...this.#roots, ...worktrees].map((at) => [at, this.#placeOf(at).worktree?.main ?? null]);
-    return JSON.stringify([this.#roots, linesOf(this.#markers), linesOf(this.#moved), mains]);
+  /** How many times an open directory was listed, for tests: one that is as it was is not listed again. */
+  get listings(): number {
+    return this.#tree.listings;
   }
 
   #findElsewhere(): ExternalFound {

@@ -83,8 +83,6 @@ export interface Listed extends DirectoryFacts {
   links: string;
   /** Further entries of note, each behind the letter of what it is: see {@link namedIn}. */
   others: string;
-  /** Its `.git` is a file: another tree's rules may hold here. */
-  worktree: boolean;
 }
 
 /** A directory that is covered as a whole; absolute paths. */
@@ -117,7 +115,7 @@ interface Walked extends HiddenPaths {
   ignoreFiles: readonly IgnoreFile[] | null;
 }
 
-const NOTHING = { directories: "", files: "", hidden: "", links: "", others: "", worktree: false };
+const NOTHING = { directories: "", files: "", hidden: "", links: "", others: "" };
 const NOTHING_MORE: More = { unruled: null, ignoreFiles: null };
 
 /** The trees below the roots. */
@@ -138,20 +136,9 @@ export class ProtectedTree {
     this.#covered = new DirectoryCache(clock);
   }
 
-  /** The open directories that were listed, by path. */
-  get listed(): ReadonlyMap<string, Listed> {
-    return new Map(this.#listed.known());
-  }
-
   /** How many times an open directory was listed. */
   get listings(): number {
     return this.#listed.listings;
-  }
-
-  /** Takes directories as listed before, under the rules of now. One that is another now is listed again. */
-  recall(directories: ReadonlyMap<string, Listed>): void {
-    for (const listed of directories.values()) listed.version = this.#rules.version;
-    this.#listed.recall(directories);
   }
 
   /** What was found is looked at again when it is next asked for. */
@@ -278,9 +265,9 @@ export class ProtectedTree {
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
     if (!Array.isArray(entries)) return { ...facts, version, ...NOTHING, others: entries };
-    const { standing, ignoreFiles, worktree, others } = namedIn(directory, entries);
+    const { standing, ignoreFiles, others } = namedIn(directory, entries);
     const ruled = this.#rules.covers(directory, standing);
-    const listed = { ...facts, version, worktree, others, ...this.#sort(directory, { entries, ruled }) };
+    const listed = { ...facts, version, others, ...this.#sort(directory, { entries, ruled }) };
     const above = ignoreFiles.map((entry) => ({ path: within(directory, entry.name), kind: kindOf(entry) }));
     this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles: above } });
     return listed;
@@ -289,7 +276,7 @@ export class ProtectedTree {
   #sort(
     directory: string,
     { entries, ruled }: { entries: readonly PlainEntry[]; ruled: boolean },
-  ): Omit<Listed, keyof DirectoryFacts | "version" | "worktree" | "others"> {
+  ): Omit<Listed, keyof DirectoryFacts | "version" | "others"> {
     const long = isTooLong(directory);
     const directories: string[] = [];
     const files: string[] = [];

@@ -39,8 +39,7 @@ const HINT = "leave it out: the editor's assistant reads what is installed, and 
 /** Looks at the whole project, since a marker or a link anywhere in it can cover any path. */
 export async function openProtection(place: ProtectionPlace, io: Io): Promise<Protection> {
   const { root, userHome } = place;
-  const { view, keep } = await ProtectedView.open({ roots: [root], cwd: place.cwd, userHome }, io);
-  await keep();
+  const view = await ProtectedView.open({ roots: [root], cwd: place.cwd, userHome }, io);
   const scanner = createLeakScanner(view.set, { root });
   const refuse = (path: string, rule: ProtectionRule) => {
     throw new AgentcliError(

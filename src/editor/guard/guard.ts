@@ -35,10 +35,9 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<string
   // A command may run elsewhere: what is protected there counts too. A place that is gone has nothing to protect.
   const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
   if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
-  const { view, keep } = await ProtectedView.open({ roots, cwd, userHome }, place.io);
+  const view = await ProtectedView.open({ roots, cwd, userHome }, place.io);
   const switches = new Switches(view, agentcliHome(place.io));
   const reason = await judgeEvent(input, { view, switches, userHome });
-  await keep();
   const { damaged } = view.set;
   return damaged === null
     ? reason

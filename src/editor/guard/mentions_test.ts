@@ -24,7 +24,7 @@ async function project() {
     await Deno.writeTextFile(`${root}/${name}`, "x");
   }
   const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
-  const { view } = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
+  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
   return { root, view, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 

@@ -6,7 +6,6 @@ import type { Io } from "../../platform/io.ts";
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
-import { walkTree } from "./tree_cache.ts";
 
 /** Where a hook runs. */
 export interface Surroundings {
@@ -36,18 +35,12 @@ export class ProtectedView {
     this.#remembered = remembered;
   }
 
-  /**
-   * Looks at the whole project: a marker or a link anywhere in it can cover any path. `keep` is to be called at the end, so
-   * that the next call need not list all directories again.
-   */
-  static async open(
-    around: Surroundings,
-    io: Pick<Io, "env" | "os" | "clock">,
-  ): Promise<{ view: ProtectedView; keep: () => Promise<void> }> {
+  /** Looks at the whole project: a marker or a link anywhere in it can cover any path. */
+  static async open(around: Surroundings, io: Pick<Io, "env" | "os" | "clock">): Promise<ProtectedView> {
     const remembered = await rememberedAt(io, around.roots);
     const view = new ProtectedView(around, { clock: io.clock, remembered });
-    const keep = await walkTree(view.set, { roots: around.roots, io });
-    return { view, keep };
+    void view.set.any;
+    return view;
   }
 
   get root(): string {

@@ -14,7 +14,7 @@ async function project(more: (root: string) => void) {
   Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: secrets\nno-cloud: **/.env\n");
   more(root);
   const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
-  const { view } = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
+  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
   return { root, view, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
@@ -62,7 +62,7 @@ Deno.test("what the home remembers of the project is protected, and a record tha
   const around = { roots: [at.root], cwd: at.root, userHome: null };
   await openProject(place.home, at.root, { create: true });
   Deno.removeSync(`${at.root}/.agentclisecret`);
-  const { view } = await ProtectedView.open(around, io);
+  const view = await ProtectedView.open(around, io);
   assert.ok(view.ruleAt(`${at.root}/secrets/key`));
   assert.equal(view.ruleAt(`${at.root}/open/two`), null, "the control");
   const record = [...Deno.readDirSync(place.home.file("projects"))].find(({ name }) =>

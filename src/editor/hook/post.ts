@@ -34,8 +34,7 @@ interface Scene {
 /** Does it, and gives what is for standard output. */
 export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
   const root = await findProjectRoot(workspaceOf(hook), hook.userHome);
-  const { view, keep } = await ProtectedView.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
-  await keep();
+  const view = await ProtectedView.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
   const scene = { root, view, io };
   switch (hook.scaffold) {
     case "audit-log":
@@ -117,7 +116,7 @@ async function redacted(name: string, value: string, scene: Scene): Promise<stri
 async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise<string> {
   const [from, to] = [textField(input, "root_workspace_path"), textField(input, "worktree_path")];
   const root = realOrNamed(from);
-  const { view } = await ProtectedView.open({ roots: [root], cwd: root, userHome: userHome ?? null }, io);
+  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: userHome ?? null }, io);
   const names = (parameters.get("copy") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
   const copied = await copyInto(realOrNamed(to), { root, names, view });
   return copied.map((line) => `${line}\n`).join("");
