@@ -128,7 +128,7 @@ const WORDS: readonly { rule: Rule; pattern: RegExp; allowed: RegExp; message: s
   {
     rule: "network",
     pattern: /(?<![.\w$])(?:fetch(?=\s*[(,;)])|WebSocket|WebSocketStream|WebTransport|EventSource|XMLHttpRequest)\b/g,
-    allowed: /^src\/provider\/http[\w]*(\.ts|\/)/,
+    allowed: /^src\/provider\/http\//,
     message: "the network is reached through src/provider/http alone",
   },
   {

@@ -1,6 +1,6 @@
 /** The one place that every prompt passes on its way into a session: looked through, labelled, or refused. */
 import { admit } from "../boundary/policy/gate.ts";
-import { imageUrl } from "../provider/image.ts";
+import { imageUrl } from "../provider/chat/image.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session, sessionLabel } from "./session.ts";
 
@@ -35,8 +35,8 @@ export async function admitPrompt(
 ): Promise<AdmittedPrompt> {
   const { workspace, model, scanner, system } = session;
   if (item.images !== undefined) {
-    const { requireSight } = await import("./sight.ts");
-    await requireSight(session, item);
+    const { requireVision } = await import("./vision.ts");
+    await requireVision(session, item);
   }
   if (session.items.length > 0) {
     // Markers may have come since the last request.

@@ -5,7 +5,7 @@
 import { admit } from "../boundary/policy/gate.ts";
 import { labelOf } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
-import type { LocalityCache, LocatedModel } from "../provider/model_locality.ts";
+import type { LocalityCache, LocatedModel } from "../provider/backends/model_locality.ts";
 import type { ChatRequest } from "../provider/types.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import type { AskModel } from "./turn_options.ts";

@@ -2,7 +2,7 @@
 import type { Refusal } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
-import { imageUrl } from "../provider/image.ts";
+import { imageUrl } from "../provider/chat/image.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
 import { decide, type Decision } from "../tools/permission.ts";
@@ -153,7 +153,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
       ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
     notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,
-    seesImages: async () => await (await import("./sight.ts")).seesImages(session),
+    seesImages: async () => await (await import("./vision.ts")).seesImages(session),
     keepPrevious: session.keepPrevious,
     secretVariables: session.secretVariables,
   };

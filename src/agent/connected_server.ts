@@ -1,22 +1,22 @@
-/** The server of a session as it is really reached: asked through the door, what it teaches kept in the home. */
+/** The server of a session as it is really reached: asked through the client, what it teaches kept in the home. */
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
-import type { HttpDoor } from "../provider/http.ts";
-import { type ModelKnowledge, rememberModel } from "../provider/known_models.ts";
-import type { TemplateNeeds } from "../provider/template_needs.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { type ModelMetadata, storeModelMetadata } from "../provider/backends/model_metadata.ts";
+import type { TemplateNeeds } from "../provider/backends/template_needs.ts";
 import type { Endpoint } from "../provider/types.ts";
-import type { LearntFacts, SessionServer, SideModel } from "./server.ts";
+import type { NewMetadata, SessionServer, SideModel } from "./server.ts";
 import type { FoundServer } from "./window.ts";
 
 /** What it is made from. */
 export interface ServerParts {
-  door: HttpDoor;
+  client: HttpClient;
   endpoint: Endpoint;
   model: string;
   home: Home;
   clock: Clock;
   /** What is known already. */
-  known: ModelKnowledge;
+  known: ModelMetadata;
   /** Finds the model of role `compact`; called once, when it is needed. */
   findCompactModel(): Promise<SideModel | null>;
   /** Called with work that shall be over before the process ends. */
@@ -25,19 +25,19 @@ export interface ServerParts {
 
 /** A server that can be asked. */
 export function connectServer(parts: ServerParts): SessionServer {
-  const { door, endpoint, model, home, clock, known } = parts;
+  const { client, endpoint, model, home, clock, known } = parts;
   let compactModel: Promise<SideModel | null> | null = null;
-  let sight: Promise<boolean | null> | null = null;
+  let vision: Promise<boolean | null> | null = null;
   let needs: Promise<TemplateNeeds | null> | null = null;
   // That a server tells no window is known of one that was asked.
   let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
   let server = known.server;
-  const keep = (facts: ModelKnowledge) =>
-    rememberModel(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
+  const keep = (facts: ModelMetadata) =>
+    storeModelMetadata(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
   const search = async (more: { loaded?: boolean } = {}): Promise<FoundServer> => {
     // Off the way to the first request: most sessions never ask.
     const { findServerWindow } = await import("./window.ts");
-    const found = await findServerWindow(door, endpoint, { model, signal: new AbortController().signal, ...more });
+    const found = await findServerWindow(client, endpoint, { model, signal: new AbortController().signal, ...more });
     server = found.server;
     return found;
   };
@@ -47,26 +47,26 @@ export function connectServer(parts: ServerParts): SessionServer {
     return facts.window;
   };
   const look = async () => {
-    const { findSight } = await import("../provider/sight.ts");
-    return await findSight(door, endpoint, { model, signal: new AbortController().signal });
+    const { findVision } = await import("../provider/backends/vision.ts");
+    return await findVision(client, endpoint, { model, signal: new AbortController().signal });
   };
   const lookAtTemplate = async () => {
-    const { findTemplateNeeds } = await import("../provider/template_needs.ts");
-    const found = await findTemplateNeeds(door, endpoint, { model, signal: new AbortController().signal });
+    const { findTemplateNeeds } = await import("../provider/backends/template_needs.ts");
+    const found = await findTemplateNeeds(client, endpoint, { model, signal: new AbortController().signal });
     const template = found === "native" ? undefined : found;
     if (template !== null && template !== known.template) parts.later(keep({ template }));
     return found;
   };
   return {
-    recognise: async () => server === undefined ? (await search()).server : server,
+    recognize: async () => server === undefined ? (await search()).server : server,
     findWindow: async () => (await search()).window,
     windowOnceLoaded() {
       if (onceLoaded === null) parts.later(onceLoaded = searchLoaded());
       return onceLoaded;
     },
-    seesImages: () => sight ??= look().catch(() => null),
+    seesImages: () => vision ??= look().catch(() => null),
     templateNeeds: () => needs ??= lookAtTemplate().catch(() => null),
-    async remember(facts: LearntFacts) {
+    async remember(facts: NewMetadata) {
       const { window, ...others } = facts;
       await keep({ ...others, ...(window === undefined ? {} : { window: window ?? undefined }) });
     },

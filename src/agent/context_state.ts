@@ -1,6 +1,6 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
-import { imageTokens } from "../provider/image.ts";
-import type { TemplateNeeds } from "../provider/template_needs.ts";
+import { imageTokens } from "../provider/chat/image.ts";
+import type { TemplateNeeds } from "../provider/backends/template_needs.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { imagesOf, type SessionItem } from "../session/item.ts";
 import { type HistoryOptions, messageOf } from "./request.ts";
@@ -29,7 +29,7 @@ export interface ContextState {
   /** What the server tells of its chat template; null where it does not tell, undefined while it was not asked. */
   templateNeeds: TemplateNeeds | null | undefined;
   /** Whether the model sees images; null while nobody has told. */
-  sight: boolean | null;
+  vision: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
   removed: number;
   /** Bytes of the last request that the next one begins with; 0 before the first. */
@@ -53,7 +53,7 @@ export interface ContextState {
 /** The state of a session without items. */
 export function createContextState(
   toolProtocol: ToolProtocol,
-  { keepReasoning, sight }: { keepReasoning: boolean; sight: boolean | null },
+  { keepReasoning, vision }: { keepReasoning: boolean; vision: boolean | null },
 ): ContextState {
   const sizes = new WeakMap<SessionItem | ToolSchema, number>();
   // The items that were counted last, and the bytes up to and with each: histories of thousands are asked about several
@@ -70,7 +70,7 @@ export function createContextState(
     counted: null,
     provenTokens: 0,
     templateNeeds: undefined,
-    sight,
+    vision,
     removed: 0,
     sentBytes: 0,
     breaks: 0,

@@ -29,7 +29,7 @@ export async function judgeDropped(
 ): Promise<ProviderFailure | null> {
   const { context, model, server, items } = session;
   const { promptTokens, isFirst, certain } = count;
-  const name = await server.recognise();
+  const name = await server.recognize();
   const told = context.toldWindow === undefined ? await server.findWindow() : context.toldWindow;
   context.toldWindow = told;
   const estimatedTokens = estimateTokens(count.sent.bytes, context.bytesPerToken);

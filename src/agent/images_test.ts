@@ -14,7 +14,7 @@ import {
 } from "../../tests/helpers/agent_session.ts";
 import { dataUrl, pngFile } from "../../tests/helpers/images.ts";
 import { ProviderFailure } from "../provider/failure.ts";
-import { imageTokens, type ShownImage } from "../provider/image.ts";
+import { imageTokens, type ShownImage } from "../provider/chat/image.ts";
 import { asTextMessages } from "../provider/text_calls/prompt.ts";
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
@@ -52,7 +52,7 @@ function calls(...paths: string[]) {
   return replyOf({ calls: paths.map((path) => ({ name: "Look", input: { path } })) });
 }
 
-/** A refusal as the door reports it. */
+/** A refusal as the client reports it. */
 function refusal(kind: "no_images" | "bad_image" | "request"): ProviderFailure {
   return new ProviderFailure("provider_error", `loc: ${kind}`, { kind, status: 500, hint: "look" });
 }
@@ -123,7 +123,7 @@ Deno.test("images of results follow the last result of their round, in a message
 });
 
 Deno.test("a message that shows images is the same object in every request, so that its bytes are written once", () => {
-  const { history } = createContextState("native", { keepReasoning: false, sight: null });
+  const { history } = createContextState("native", { keepReasoning: false, vision: null });
   const items: SessionItem[] = [
     prompt("look", "p.png"),
     {
@@ -152,7 +152,7 @@ Deno.test("a message that shows images is the same object in every request, so t
 });
 
 Deno.test("an image counts as its tokens, however many bytes it has", () => {
-  const { sizeOf } = createContextState("native", { keepReasoning: false, sight: null });
+  const { sizeOf } = createContextState("native", { keepReasoning: false, vision: null });
   const size = sizeOf(prompt("what is this?", "a.png"));
   assert.equal(size - sizeOf(words("what is this?")), imageTokens({ width: 600, height: 600 }) * USUAL_RATIO);
 });

@@ -1,6 +1,6 @@
 /** What replies and failures teach about the server: tokens and the window. */
 import type { TurnListener } from "../protocol/turn_event.ts";
-import { wordsOf } from "../provider/content.ts";
+import { wordsOf } from "../provider/chat/content.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
 import type { Usage } from "../provider/types.ts";
 import { estimateOf, requestBytes } from "./chat_request.ts";

@@ -46,7 +46,7 @@ Deno.test("a prompt that the server cut is told once, with the command for that 
   const session = testSession(32_768, {
     server: {
       ...UNKNOWN_SERVER,
-      recognise: () => Promise.resolve("ollama"),
+      recognize: () => Promise.resolve("ollama"),
       findWindow: () => Promise.resolve(4096),
     },
   });

@@ -5,7 +5,7 @@ import type { ChatReply, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context.ts";
-import { lateHold } from "./late_hold.ts";
+import { deferHoldback } from "./deferred_holdback.ts";
 import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, takeToldWindow } from "./learn.ts";
 import { limitsOf } from "./limits.ts";
 import { nextPosition, type Session, sessionLabel } from "./session.ts";
@@ -20,10 +20,10 @@ const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_imag
 /** How often room is made for one reply: where the server names no number, the first guess may be too high. */
 const REFUSAL_LIMIT = 3;
 
-/** Asks for the next reply and puts it into the session. Throws what the door throws, and `context_overflow`. */
+/** Asks for the next reply and puts it into the session. Throws what the client throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
-  if (session.items.some(showsImages)) await (await import("./sight.ts")).leaveOutUnseen(session, turn);
+  if (session.items.some(showsImages)) await (await import("./vision.ts")).leaveOutUnseen(session, turn);
   await takeToldWindow(session);
   await fitContext(session, turn);
   const shapes: Shapes = { trial: null };
@@ -47,7 +47,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
     try {
       const item = await ask(session, { sent, shapes }, turn);
       // What took one image takes more.
-      if (session.context.sight === null && session.items.some(showsImages)) session.context.sight = true;
+      if (session.context.vision === null && session.items.some(showsImages)) session.context.vision = true;
       return item;
     } catch (error) {
       turn.signal.throwIfAborted();
@@ -57,8 +57,8 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         if (await shapes.trial.next(failure, turn)) continue;
       }
       if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
-        const { learnFromBlindness } = await import("./sight.ts");
-        if (await learnFromBlindness(session, turn, failure)) continue;
+        const { learnFromImageRefusal } = await import("./vision.ts");
+        if (await learnFromImageRefusal(session, turn, failure)) continue;
       }
       if (failure === null || !isOverflow(failure, session)) throw error;
       // A reply costs more than a refusal: once more is enough.
@@ -111,13 +111,13 @@ async function ask(
   const started = clock.monotonic();
   let messageId = "";
   let arrived: string[] = [];
-  let hold = lateHold(false);
+  let holdback = deferHoldback(false);
   let server = "";
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
     arrived = [];
     // A call written as text is not the answer: what may become one is held back until the reply is complete.
-    hold = lateHold(session.schemas.length > 0);
+    holdback = deferHoldback(session.schemas.length > 0);
     return turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
   };
   await begin();
@@ -127,7 +127,7 @@ async function ask(
       signal: turn.signal,
       onSent() {
         void turn.emit({ kind: "sent" });
-        void hold.load();
+        void holdback.load();
       },
       async onAnswer(name) {
         server = name;
@@ -136,7 +136,7 @@ async function ask(
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });
         arrived.push(delta.text);
-        const shown = hold.push(delta.text);
+        const shown = holdback.push(delta.text);
         return typeof shown === "string" ? emitText(shown) : shown.then(emitText);
       },
       async onRetry(notice) {
@@ -145,7 +145,7 @@ async function ask(
       },
     });
   } catch (error) {
-    await emitText(hold.end());
+    await emitText(holdback.end());
     if (turn.signal.aborted) keepInterrupted(session, { messageId, text: arrived.join("") });
     throw error;
   } finally {
@@ -155,7 +155,7 @@ async function ask(
   const recovered = await recoverTextCalls(reply, session.schemas);
   const dropped = await learnFromReply(session, { usage: reply.usage, sent }, turn);
   if (dropped !== null) throw dropped;
-  if (recovered === null) await emitText(hold.end());
+  if (recovered === null) await emitText(holdback.end());
   await shapes.trial?.keep(turn);
   await tellOtherModel(session, { server, model: reply.model }, turn);
   return await takeReply(session, { reply, messageId, recovered }, turn);

@@ -1,6 +1,6 @@
 /** From the items of a session to the messages of a request. Same items, same bytes: servers cache prompts by prefix. */
-import { imageParts, wordsOf } from "../provider/content.ts";
-import { imageUrl, type ShownImage } from "../provider/image.ts";
+import { imageParts, wordsOf } from "../provider/chat/content.ts";
+import { imageUrl, type ShownImage } from "../provider/chat/image.ts";
 import type { ContentPart, WireMessage } from "../provider/types.ts";
 import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 

@@ -3,12 +3,12 @@ import { runPrompt, testSession, testTool, turnOptions, words } from "../../test
 import { ask as asking, startFakeServer } from "../../tests/helpers/fake_server.ts";
 import { manualClock } from "../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../errors.ts";
-import { chat } from "../provider/chat.ts";
-import { openDoor } from "../provider/http.ts";
+import { chat } from "../provider/chat/chat.ts";
+import { createHttpClient } from "../provider/http/client.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { ContentScanner } from "./content_scanner.ts";
 import { admitted } from "./admit_request.ts";
-import { createLocalityCache } from "../provider/model_locality.ts";
+import { createLocalityCache } from "../provider/backends/model_locality.ts";
 import { type AskModel } from "./turn.ts";
 
 /** A scanner that notes the messages of each request it is asked about, and refuses the request of this number. */
@@ -37,7 +37,7 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
     script: Array.from({ length: rounds + 1 }, (_, at) => asking({ name: "Look", input: { path: `file ${at}` } })),
   });
   const clock = manualClock();
-  const door = openDoor({ env: () => undefined, clock });
+  const client = createHttpClient({ env: () => undefined, clock });
   const endpoint: Endpoint = {
     provider: "rem",
     baseUrl: server.baseUrl,
@@ -55,13 +55,13 @@ Deno.test("a remote server gets the very bytes that were checked, of a long hist
   });
   const target = {
     located: { endpoint, model: "m", trusted: false },
-    localities: createLocalityCache(door, clock),
+    localities: createLocalityCache(client, clock),
     own: true,
   };
-  const ask: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock });
+  const ask: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock });
   const options = turnOptions(admitted(ask, target, () => session));
   const result = await runPrompt(session, words("look"), options);
-  door.close();
+  client.close();
   assert.equal(result.errorCode, "policy_refused");
   const sent = server.chats().map((request) => request.text);
   assert.equal(sent.length, rounds - 1);

@@ -1,6 +1,6 @@
 /** What a session may ask of its server besides replies, and where it leaves what it learnt. Passed in; may be nothing. */
-import type { LearntToolCalls } from "../provider/known_models.ts";
-import type { TemplateNeeds } from "../provider/template_needs.ts";
+import type { ToolCallFallback } from "../provider/backends/model_metadata.ts";
+import type { TemplateNeeds } from "../provider/backends/template_needs.ts";
 import type { AskModel } from "./turn_options.ts";
 
 /** A model for side work, with what limits it. */
@@ -17,18 +17,18 @@ export interface SideModel {
 }
 
 /** What is worth keeping for the next session. */
-export interface LearntFacts {
+export interface NewMetadata {
   /** Tokens; null forgets what was known. */
   window?: number | null;
   /** Tokens, taught by a refusal: counts against a larger window in the configuration too. */
   refusedWindow?: number;
-  toolCalls?: LearntToolCalls;
+  toolCalls?: ToolCallFallback;
 }
 
 /** The server of a session. No function throws; what cannot be found out is null. */
 export interface SessionServer {
   /** Its name, a row of the table of fingerprints. */
-  recognise(): Promise<string | null>;
+  recognize(): Promise<string | null>;
   /** The window in force now, in tokens. */
   findWindow(): Promise<number | null>;
   /** The window as it is told once the model has answered; asked once, and not where the server is known to tell none. */
@@ -37,14 +37,14 @@ export interface SessionServer {
   seesImages(): Promise<boolean | null>;
   /** How calls have to be sent, by what the server tells of its chat template; null where it does not. Asked once. */
   templateNeeds(): Promise<TemplateNeeds | null>;
-  remember(facts: LearntFacts): Promise<void>;
+  remember(facts: NewMetadata): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
 }
 
 /** A server of which nothing can be learnt. */
 export const UNKNOWN_SERVER: SessionServer = {
-  recognise: () => Promise.resolve(null),
+  recognize: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
   windowOnceLoaded: () => Promise.resolve(null),
   seesImages: () => Promise.resolve(null),

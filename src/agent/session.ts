@@ -111,7 +111,7 @@ export function createSession(given: SessionParts): Session {
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {
       keepReasoning: entry.reasoning === "keep",
-      sight: entry.images ?? null,
+      vision: entry.images ?? null,
     }),
     guard: createCallGuard(),
     failures: createFailureGuard(),

@@ -1,7 +1,7 @@
 /** A request that the server could not take, sent again in other shapes; what worked is kept and remembered. */
 import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
-import { isLearnt } from "../provider/known_models.ts";
+import { isToolCallFallback } from "../provider/backends/model_metadata.ts";
 import { bytesUpTo, requestBytes } from "./chat_request.ts";
 import { announceBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";
@@ -96,7 +96,7 @@ export class ShapeTrial {
     await announceBreak(this.#session, { emit }, { ...tried, callIds: [] });
     // What the server tells of its template is remembered as that: it may have another one tomorrow.
     const isTold = context.templateNeeds === toolProtocol;
-    if (isLearnt(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
+    if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
   }
 
   /** Without a reply nothing was learnt: another failure says nothing of the shape. */

@@ -28,7 +28,7 @@ async function runWith(texts: readonly string[], server?: string) {
   };
   const session = testSession(32_768, {
     tools,
-    server: { ...UNKNOWN_SERVER, recognise: () => Promise.resolve(server ?? null) },
+    server: { ...UNKNOWN_SERVER, recognize: () => Promise.resolve(server ?? null) },
   });
   const options = turnOptions(model);
   const result = await runPrompt(session, words("go"), options);

@@ -4,7 +4,7 @@ import type { ChatDelta, ChatReply, ChatRequest, RetryNotice } from "../provider
 import type { CallOptions } from "./call.ts";
 import type { TurnCount } from "./result.ts";
 
-/** Asks the session's model for one reply. Throws what the door throws; a reply is always complete. */
+/** Asks the session's model for one reply. Throws what the client throws; a reply is always complete. */
 export type AskModel = (
   request: ChatRequest,
   options: {

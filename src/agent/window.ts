@@ -1,10 +1,10 @@
 /** The window in force of a session's model, asked of its server. Source: wire reference, §3. */
-import { withDeadline } from "../provider/ask.ts";
-import type { HttpDoor } from "../provider/http.ts";
-import { askForModels, type ModelAnswer } from "../provider/models.ts";
-import { recognise } from "../provider/recognise.ts";
+import { withDeadline } from "../provider/http/fetch_json.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { fetchModelList, type ModelListResponse } from "../provider/backends/model_list.ts";
+import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { findWindow, preloadOllama, tellsWindows } from "../provider/window.ts";
+import { findWindow, preloadOllama, tellsWindows } from "../provider/backends/window.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its replies. */
 const SEARCH_MS = 1500;
@@ -16,7 +16,7 @@ const NO_LIST: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 
 /** What was found out. */
 export interface FoundServer {
-  /** A row of the table of fingerprints; null when it was not recognised. */
+  /** A row of the table of fingerprints; null when it was not recognized. */
   server: string | null;
   /** Tokens; null when the server does not tell. */
   window: number | null;
@@ -35,11 +35,11 @@ export interface WindowSearch {
 }
 
 /**
- * Recognises the server and asks it for the window of a model, within 1.5 s; loading a model on Ollama takes as long as
+ * Recognizes the server and asks it for the window of a model, within 1.5 s; loading a model on Ollama takes as long as
  * it takes. No other server is made to load anything. Never throws: what cannot be found out is null.
  */
 export async function findServerWindow(
-  door: HttpDoor,
+  client: HttpClient,
   endpoint: Endpoint,
   search: WindowSearch,
 ): Promise<FoundServer> {
@@ -49,21 +49,21 @@ export async function findServerWindow(
   try {
     await withDeadline(limits, async (within) => {
       const bounded = { timeoutMs: SEARCH_MS, signal: within };
-      const answer = await askForModels(door, endpoint, bounded).catch((): ModelAnswer | null => null);
+      const answer = await fetchModelList(client, endpoint, bounded).catch((): ModelListResponse | null => null);
       const list = answer?.kind === "list" ? answer.list : null;
       const refused = answer?.kind === "refused" ? { refused: answer.answer } : {};
-      const known = await recognise(door, endpoint, { ...bounded, list, ...refused });
+      const known = await recognize(client, endpoint, { ...bounded, list, ...refused });
       found.server = known?.server ?? null;
-      const window = await findWindow(door, endpoint, { ...bounded, server: found.server, list, model });
+      const window = await findWindow(client, endpoint, { ...bounded, server: found.server, list, model });
       found.window = window?.tokens ?? null;
       const isAnswered = list !== null || (answer?.kind === "refused" && NO_LIST.has(answer.answer.status));
       found.settled = isAnswered && (search.loaded === true || !tellsWindows(found.server));
     });
     if (found.server === "ollama" && found.window === null && search.load !== undefined && !isCloudModel(model)) {
       search.load.onLoading();
-      const loaded = await preloadOllama(door, { endpoint, model }, { timeoutMs: LOADING_MS, signal });
+      const loaded = await preloadOllama(client, { endpoint, model }, { timeoutMs: LOADING_MS, signal });
       const asked = { ...limits, server: found.server, list: null, model };
-      found.window = loaded ? (await findWindow(door, endpoint, asked))?.tokens ?? null : null;
+      found.window = loaded ? (await findWindow(client, endpoint, asked))?.tokens ?? null : null;
     }
   } catch {
     // Whatever is wrong with the server, the turn itself says it better.

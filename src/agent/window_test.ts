@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { endpointAt, standInDoor } from "../../tests/helpers/stand_in_door.ts";
+import { endpointAt, standInClient } from "../../tests/helpers/stand_in_client.ts";
 import { findServerWindow } from "./window.ts";
 
 const ollama = "http://127.0.0.1:11434";
@@ -7,22 +7,22 @@ const signal = new AbortController().signal;
 const list = (entry: Record<string, unknown>) => ({ body: { object: "list", data: [{ id: "m", ...entry }] } });
 
 Deno.test("a list that tells the window is all that is asked of vLLM", async () => {
-  const { door, sent } = standInDoor({
+  const { client, sent } = standInClient({
     "http://127.0.0.1:8000/v1/models": list({ owned_by: "vllm", max_model_len: 40_960 }),
   });
-  const found = await findServerWindow(door, endpointAt("http://127.0.0.1:8000/v1"), { model: "m", signal });
+  const found = await findServerWindow(client, endpointAt("http://127.0.0.1:8000/v1"), { model: "m", signal });
   assert.deepEqual(found, { server: "vllm", window: 40_960, settled: true });
   assert.equal(sent.length, 1);
 });
 
 Deno.test("Ollama tells the window of a loaded model", async () => {
-  const { door, sent } = standInDoor({
+  const { client, sent } = standInClient({
     [`${ollama}/v1/models`]: list({ owned_by: "library" }),
     [`${ollama}/api/ps`]: { body: { models: [{ name: "m:latest", context_length: 4096 }] } },
   });
   let loading = 0;
   const load = { onLoading: () => void loading++ };
-  const found = await findServerWindow(door, endpointAt(`${ollama}/v1`), { model: "m", signal, load });
+  const found = await findServerWindow(client, endpointAt(`${ollama}/v1`), { model: "m", signal, load });
   assert.deepEqual(found, { server: "ollama", window: 4096, settled: true });
   assert.equal(loading, 0);
   assert.ok(sent.every((request) => request.method === "GET"));
@@ -35,9 +35,9 @@ Deno.test("a model that Ollama has not loaded is loaded where that is wanted, an
     [`${ollama}/api/generate`]: { body: { done: true, done_reason: "load" } },
   };
   const loaded = async (model: string, wanted: boolean) => {
-    const { door, sent } = standInDoor(answers);
+    const { client, sent } = standInClient(answers);
     const load = wanted ? { load: { onLoading() {} } } : {};
-    await findServerWindow(door, endpointAt(`${ollama}/v1`), { model, signal, ...load });
+    await findServerWindow(client, endpointAt(`${ollama}/v1`), { model, signal, ...load });
     return sent.filter((request) => request.method === "POST").length;
   };
   assert.equal(await loaded("m", true), 1);
@@ -48,18 +48,21 @@ Deno.test("a model that Ollama has not loaded is loaded where that is wanted, an
 Deno.test("a dead server, a stranger and an abort are no errors", async () => {
   const strange = "http://127.0.0.1:9999/v1";
   const nothing = { server: null, window: null, settled: false };
-  assert.deepEqual(await findServerWindow(standInDoor({}).door, endpointAt(strange), { model: "m", signal }), nothing);
-  const { door } = standInDoor({ [`${strange}/models`]: { body: "<html>" } });
-  assert.deepEqual(await findServerWindow(door, endpointAt(strange), { model: "m", signal }), nothing);
+  assert.deepEqual(
+    await findServerWindow(standInClient({}).client, endpointAt(strange), { model: "m", signal }),
+    nothing,
+  );
+  const { client } = standInClient({ [`${strange}/models`]: { body: "<html>" } });
+  assert.deepEqual(await findServerWindow(client, endpointAt(strange), { model: "m", signal }), nothing);
   const aborted = AbortSignal.abort(new Error("stop"));
-  assert.deepEqual(await findServerWindow(door, endpointAt(strange), { model: "m", signal: aborted }), nothing);
+  assert.deepEqual(await findServerWindow(client, endpointAt(strange), { model: "m", signal: aborted }), nothing);
 });
 
 Deno.test("what may be told another time is not settled, what never will be is", async () => {
   const at = "http://127.0.0.1:9999/v1";
   const settled = async (answer: { status?: number; body: unknown }, loaded = false) => {
-    const { door } = standInDoor({ [`${at}/models`]: answer });
-    return (await findServerWindow(door, endpointAt(at), { model: "m", signal, loaded })).settled;
+    const { client } = standInClient({ [`${at}/models`]: answer });
+    return (await findServerWindow(client, endpointAt(at), { model: "m", signal, loaded })).settled;
   };
   assert.equal(await settled(list({ owned_by: "somebody" })), true);
   assert.equal(await settled({ status: 404, body: {} }), true);

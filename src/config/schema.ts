@@ -42,7 +42,7 @@ const provider = z.strictObject({
     first_byte_s: seconds.optional(),
     idle_s: seconds.optional(),
   }).optional().describe("Seconds."),
-  local: z.boolean().optional().describe("A recognised gateway on loopback is local all the same."),
+  local: z.boolean().optional().describe("A recognized gateway on loopback is local all the same."),
   ca_file: text.optional().describe("Absolute path of a PEM file with an own certificate authority."),
 });
 

@@ -1,14 +1,14 @@
 /** What an engine answers over HTTP: whether it is ready, who else is on its port, what it serves. */
 import { AgentcliError } from "../errors.ts";
-import { takesConnections } from "../provider/http.ts";
+import { takesConnections } from "../provider/http/client.ts";
 import type { Clock } from "../platform/io.ts";
-import { ask } from "../provider/ask.ts";
-import { discover } from "../provider/discovery.ts";
-import type { HttpDoor } from "../provider/http.ts";
-import { listModels } from "../provider/models.ts";
-import { recognise } from "../provider/recognise.ts";
+import { fetchJson } from "../provider/http/fetch_json.ts";
+import { discover } from "../provider/backends/discovery.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { listModels } from "../provider/backends/model_list.ts";
+import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { findWindows } from "../provider/window.ts";
+import { findWindows } from "../provider/backends/window.ts";
 import type { Engine } from "./types.ts";
 
 /** Milliseconds for one answer of a server that is there. */
@@ -59,7 +59,7 @@ export function engineEndpoint(
 
 /** Who asks, and until when. */
 export interface Asking {
-  door: HttpDoor;
+  client: HttpClient;
   endpoint: Endpoint;
   clock: Clock;
   signal: AbortSignal;
@@ -67,9 +67,9 @@ export interface Asking {
 
 /** Whether the engine can be asked now. Only the signal's reason is thrown. */
 export async function isReady(engine: Pick<Engine, "ready">, asking: Omit<Asking, "clock">): Promise<boolean> {
-  const { door, endpoint, signal } = asking;
+  const { client, endpoint, signal } = asking;
   try {
-    const answer = await ask(door, endpoint, {
+    const answer = await fetchJson(client, endpoint, {
       path: engine.ready.path,
       atOrigin: true,
       limitBytes: ANSWER_LIMIT,
@@ -108,18 +108,18 @@ export async function occupantOf(
   engine: Pick<Engine, "servers" | "own">,
   asking: Asking & { address: Address; ours: boolean },
 ): Promise<Occupant> {
-  const { address, door, signal } = asking;
+  const { address, client, signal } = asking;
   const host = reachableHost(address.host);
   if (!await takesConnections({ hostname: host, port: address.port }, signal)) return { kind: "nobody" };
   if (asking.ours) return { kind: "same" };
-  const [met] = await discover(door, { hosts: [`${urlHost(host)}:${address.port}`], timeoutMs: ANSWER_MS, signal });
+  const [met] = await discover(client, { hosts: [`${urlHost(host)}:${address.port}`], timeoutMs: ANSWER_MS, signal });
   const server = met?.server ?? null;
   if (server !== null) {
     return engine.servers.includes(server.server) ? { kind: "same" } : { kind: "other", label: server.label };
   }
   const speaks = met?.state === "serving" || met?.state === "needs key" || met?.state === "loading";
   if (speaks && engine.own) return { kind: "same" };
-  const label = speaks ? "a model server that is not recognised" : "something that is no model server";
+  const label = speaks ? "a model server that is not recognized" : "something that is no model server";
   return { kind: "other", label };
 }
 
@@ -132,13 +132,18 @@ export interface EngineModel {
 
 /** What the engine serves; empty when it does not tell. Only the signal's reason is thrown. */
 export async function servedModels(asking: Asking): Promise<EngineModel[]> {
-  const { door, endpoint, signal } = asking;
+  const { client, endpoint, signal } = asking;
   const limits = { timeoutMs: ANSWER_MS, signal };
   try {
-    const list = await listModels(door, endpoint, limits);
-    const server = await recognise(door, endpoint, { list, ...limits });
+    const list = await listModels(client, endpoint, limits);
+    const server = await recognize(client, endpoint, { list, ...limits });
     const ids = list.models.map((model) => model.id);
-    const windows = await findWindows(door, endpoint, { models: ids, server: server?.server ?? null, list, ...limits });
+    const windows = await findWindows(client, endpoint, {
+      models: ids,
+      server: server?.server ?? null,
+      list,
+      ...limits,
+    });
     return ids.map((id) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
   } catch (error) {
     if (signal.aborted || !(error instanceof AgentcliError)) throw error;

@@ -8,7 +8,7 @@ const READY_PATH = "/v1/models";
 
 /**
  * The engine of a template: its words are what is run, without any check of flags. What answers on its port counts as
- * it only while nothing else is recognised there.
+ * it only while nothing else is recognized there.
  */
 export function ownEngine(id: string, template: EngineTemplate): Engine {
   const [program = "", ...words] = template.command;

@@ -92,7 +92,7 @@ export interface Engine {
   product: string;
   /** Default; null where `--port` has to be given. */
   port: number | null;
-  /** Names of servers, as they are recognised, that are this engine. */
+  /** Names of servers, as they are recognized, that are this engine. */
   servers: readonly string[];
   model: {
     /** Whether it starts without one. */

@@ -1,7 +1,7 @@
 /** Connections that go where they are told, whatever the environment says, and a probe for a silent address. */
 
 /** A client for `fetch`'s `client` option; its owner closes it. */
-export type HttpClient = Deno.HttpClient;
+export type FetchClient = Deno.HttpClient;
 
 /**
  * How a connection is made.
@@ -29,7 +29,7 @@ export class ConnectionForbidden extends Error {
  * made, and only `NO_PROXY` with the very host (a v6 one without brackets) keeps it direct. Throws
  * {@link ConnectionForbidden} when `direct` needs that variable and may not set it.
  */
-export function openClient(connection: Connection, caCerts: readonly string[]): HttpClient {
+export function openClient(connection: Connection, caCerts: readonly string[]): FetchClient {
   const options: Deno.CreateHttpClientOptions = caCerts.length > 0 ? { caCerts: [...caCerts] } : {};
   switch (connection.kind) {
     case "direct":

@@ -10,7 +10,7 @@ export interface ToolSchema {
   function: { name: string; description: string; parameters: Record<string, unknown> };
 }
 
-/** A call in the history of a request: arguments are always a valid JSON object, serialised. */
+/** A call in the history of a request: arguments are always a valid JSON object, serialized. */
 export interface WireToolCall {
   id: string;
   type: "function";

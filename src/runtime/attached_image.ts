@@ -1,7 +1,7 @@
 /** A file attached to a prompt that turns out to be an image. Loaded when the first such file comes. */
 import { highestLabel } from "../boundary/policy/label.ts";
 import type { LabelledBytes, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
-import { IMAGE_BYTES, readImage } from "../provider/image_file.ts";
+import { IMAGE_BYTES, readImage } from "../provider/chat/image_file.ts";
 import { cannotAttach, mayNotAttach } from "./attach_error.ts";
 import type { Attached } from "./user_item.ts";
 

@@ -6,10 +6,10 @@ import { selectForRole } from "../config/select.ts";
 import type { ModelEntry, ProviderEntry } from "../config/types.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-import { chat } from "../provider/chat.ts";
-import type { HttpDoor } from "../provider/http.ts";
-import { type ModelKnowledge, recallModel, rememberModel } from "../provider/known_models.ts";
-import type { LocatedModel } from "../provider/model_locality.ts";
+import { chat } from "../provider/chat/chat.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../provider/backends/model_metadata.ts";
+import type { LocatedModel } from "../provider/backends/model_locality.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { Host } from "./host.ts";
 import type { ProviderReach } from "./provider_reach.ts";
@@ -19,7 +19,7 @@ import type { ProjectContext } from "./project_context.ts";
 export interface ServerSearch {
   host: Pick<Host, "io" | "loading">;
   home: Home;
-  door: HttpDoor;
+  client: HttpClient;
   endpoint: Endpoint;
   entry: ModelEntry;
   /** Called with writing that shall be over before the process ends. */
@@ -31,10 +31,10 @@ export interface ServerSearch {
  * was shorter; one that an earlier session found is taken for half an hour; else the server is asked. What could not be
  * found out is not remembered. Never throws.
  */
-export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> {
+export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
   const { host: { io }, home, endpoint, entry } = search;
   const address = { baseUrl: endpoint.baseUrl, model: entry.id };
-  const known = await recallModel(home, address, { now: io.clock.now() });
+  const known = await readModelMetadata(home, address, { now: io.clock.now() });
   const { contextWindow = Infinity } = entry;
   const { refusedWindow = Infinity } = known;
   if (contextWindow === Infinity ? known.window !== undefined : refusedWindow >= contextWindow) return known;
@@ -46,17 +46,17 @@ export async function knowServer(search: ServerSearch): Promise<ModelKnowledge> 
   // One that was started anew with more room is believed.
   const isLess = found.window !== null && found.window < contextWindow && refusedWindow < contextWindow;
   const facts = { ...found, refusedWindow: isLess && found.window !== null ? found.window : undefined };
-  search.later(rememberModel(home, address, { facts, now: io.clock.now() }));
+  search.later(storeModelMetadata(home, address, { facts, now: io.clock.now() }));
   return { ...known, ...facts };
 }
 
-async function ask({ host, door, endpoint, entry }: ServerSearch) {
+async function ask({ host, client, endpoint, entry }: ServerSearch) {
   const { findServerWindow } = await import("../agent/window.ts");
   const stopping = new AbortController();
   const remove = host.io.onSignal(() => stopping.abort());
   let loaded: (() => Promise<void>) | undefined;
   try {
-    return await findServerWindow(door, endpoint, {
+    return await findServerWindow(client, endpoint, {
       model: entry.id,
       signal: stopping.signal,
       load: { onLoading: () => void (loaded ??= host.loading?.()) },
@@ -70,7 +70,7 @@ async function ask({ host, door, endpoint, entry }: ServerSearch) {
 /** Where the model of role `compact` is looked for. */
 export interface CompactSearch {
   io: Io;
-  door: HttpDoor;
+  client: HttpClient;
   project: Pick<ProjectContext, "configuration">;
   /** The provider of the session's own model. */
   session: ProviderEntry;
@@ -81,7 +81,7 @@ export interface CompactSearch {
 
 /** Returns the model of role `compact`, ready to be asked; null when the session's own model does the work. */
 export async function findCompactModel(search: CompactSearch): Promise<SideModel | null> {
-  const { io, door, project, session, reach } = search;
+  const { io, client, project, session, reach } = search;
   const { servedModels } = reach;
   const chosen = await selectForRole(project.configuration, "compact", { session, servedModels });
   if (chosen === null) return null;
@@ -89,20 +89,20 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
   const endpoint = await reach.endpointOf(provider);
   return {
     ask: search.admit(
-      (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock }),
+      (request, asked) => chat(client, { endpoint, request }, { ...asked, clock: io.clock }),
       { endpoint, model: model.id, trusted: provider.local },
       false,
     ),
     provider: provider.name,
     local: endpoint.local,
     id: model.id,
-    contextWindow: model.contextWindow ?? await windowOf(model.id, endpoint, door) ?? ASSUMED_WINDOW,
+    contextWindow: model.contextWindow ?? await windowOf(model.id, endpoint, client) ?? ASSUMED_WINDOW,
     maxTokens: model.maxTokens,
     params: model.params,
   };
 }
 
-async function windowOf(model: string, endpoint: Endpoint, door: HttpDoor): Promise<number | null> {
+async function windowOf(model: string, endpoint: Endpoint, client: HttpClient): Promise<number | null> {
   const { findServerWindow } = await import("../agent/window.ts");
-  return (await findServerWindow(door, endpoint, { model, signal: new AbortController().signal })).window;
+  return (await findServerWindow(client, endpoint, { model, signal: new AbortController().signal })).window;
 }

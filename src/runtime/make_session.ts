@@ -12,10 +12,10 @@ import { createSessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Configuration } from "../config/types.ts";
-import { chat } from "../provider/chat.ts";
-import type { HttpDoor } from "../provider/http.ts";
-import type { ModelKnowledge } from "../provider/known_models.ts";
-import { createLocalityCache, type LocatedModel } from "../provider/model_locality.ts";
+import { chat } from "../provider/chat/chat.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
+import { createLocalityCache, type LocatedModel } from "../provider/backends/model_locality.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import { offersGit } from "../tools/git/offer.ts";
@@ -35,10 +35,10 @@ import type { SessionOptions } from "./session_options.ts";
 export interface OpenedParts {
   host: Host;
   project: ProjectContext;
-  door: HttpDoor;
+  client: HttpClient;
   reach: ProviderReach;
   chosen: ChosenModel;
-  known: ModelKnowledge;
+  known: ModelMetadata;
   workspace: Workspace;
   store: SessionStore;
   /** What a stored session of the same model held before its first item. */
@@ -55,7 +55,7 @@ export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
 ): Promise<{ session: Session; model: AskModel }> {
-  const { host, project, door, reach, chosen, known, workspace, store, before, undo } = parts;
+  const { host, project, client, reach, chosen, known, workspace, store, before, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
@@ -72,7 +72,7 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
-  const localities = createLocalityCache(door, io.clock);
+  const localities = createLocalityCache(client, io.clock);
   const admit = (asking: AskModel, located: LocatedModel, own: boolean) =>
     admitted(asking, { located, localities, own, onRemote }, () => session);
   const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
@@ -85,14 +85,14 @@ export async function makeSession(
     model,
     toolProtocol,
     server: demo !== null ? UNKNOWN_SERVER : connectServer({
-      door,
+      client,
       endpoint,
       model: entry.id,
       home,
       clock: io.clock,
       known,
       later: parts.later,
-      findCompactModel: () => findCompactModel({ io, door, project, session: provider, reach, admit }),
+      findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),
     scanner: openContentScanner(workspace, { allowed: allowedFragments(workspace) }),
@@ -108,7 +108,7 @@ export async function makeSession(
     }),
     secretVariables: secretVariables(configuration),
   });
-  const direct: AskModel = (request, asked) => chat(door, { endpoint, request }, { ...asked, clock: io.clock });
+  const direct: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock: io.clock });
   // The demo is this process itself.
   const ask = demo !== null ? direct : admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true);
   return { session, model: ask };

@@ -7,8 +7,8 @@ import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
 import { resolve } from "../platform/path.ts";
-import { openDoor } from "../provider/http.ts";
-import type { ModelKnowledge } from "../provider/known_models.ts";
+import { createHttpClient } from "../provider/http/client.ts";
+import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
 import { chooseModel, type ChosenModel } from "./choose_model.ts";
@@ -66,9 +66,9 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     await transcript?.close();
   };
   try {
-    const door = openDoor(io);
-    opened.defer(() => door.close());
-    const reach = reachProviders(door, { io, markers });
+    const client = createHttpClient(io);
+    opened.defer(() => client.close());
+    const reach = reachProviders(client, { io, markers });
     const named = host.clientNames ? clientModel(options.model, configuration) : options.model;
     const stored = storedModel(options, project);
     const chosen = await chooseModel(named, { io, configuration, reach, opened, stored });
@@ -78,14 +78,14 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     storing.catch(() => {});
     const open = () => openProject(options, host, { project, chosen });
     const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
-    const know = () => knowModel(chosen, { host, home, door, later });
+    const know = () => knowModel(chosen, { host, home, client, later });
     // A server elsewhere hears nothing before the project is known to allow it.
     const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
     const undo = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
-    const parts = { host, project, door, reach, chosen, known, workspace, store, before, tools, undo, later };
+    const parts = { host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later };
     const { session, model } = await makeSession(options, parts);
     if (previous !== null) carryOver(session, previous.session);
     else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
@@ -173,8 +173,8 @@ async function openProject(
 
 async function knowModel(
   { entry, endpoint, demo }: ChosenModel,
-  { host, home, door, later }: Pick<OpenedParts, "host" | "door" | "later"> & { home: Home },
-): Promise<ModelKnowledge> {
+  { host, home, client, later }: Pick<OpenedParts, "host" | "client" | "later"> & { home: Home },
+): Promise<ModelMetadata> {
   if (demo !== null) return { window: demo.contextWindow };
-  return await knowServer({ host, home, door, endpoint, entry, later });
+  return await knowServer({ host, home, client, endpoint, entry, later });
 }

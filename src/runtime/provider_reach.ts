@@ -5,8 +5,8 @@ import { effectiveBaseUrl, resolveEndpoint } from "../config/endpoint.ts";
 import type { ServedModels } from "../config/select.ts";
 import type { ProviderEntry } from "../config/types.ts";
 import type { Io } from "../platform/io.ts";
-import type { HttpDoor } from "../provider/http.ts";
-import { listModels } from "../provider/models.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { listModels } from "../provider/backends/model_list.ts";
 import type { Endpoint } from "../provider/types.ts";
 
 /** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
@@ -20,7 +20,7 @@ export interface ProviderReach {
 }
 
 /** The providers of a configuration as they are seen from a project with these markers. */
-export function reachProviders(door: HttpDoor, { io, markers }: { io: Io; markers: MarkerState }): ProviderReach {
+export function reachProviders(client: HttpClient, { io, markers }: { io: Io; markers: MarkerState }): ProviderReach {
   const endpointOf = async (provider: ProviderEntry) => {
     const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
     return await resolveEndpoint(provider, { env: io.env, local, stores: io });
@@ -29,7 +29,7 @@ export function reachProviders(door: HttpDoor, { io, markers }: { io: Io; marker
     endpointOf,
     async servedModels(provider) {
       try {
-        const list = await listModels(door, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT_MS });
+        const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT_MS });
         return list.models.map((model) => model.id);
       } catch {
         // Whatever is wrong with the server, the turn itself says it better than its list would.

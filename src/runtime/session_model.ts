@@ -2,7 +2,7 @@
 import { ASSUMED_WINDOW, replyLimit } from "../agent/limits.ts";
 import type { SessionModel } from "../agent/session.ts";
 import { protocolNamed, safest, type ToolProtocol } from "../agent/tool_protocol.ts";
-import type { ModelKnowledge } from "../provider/known_models.ts";
+import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { ChosenModel } from "./choose_model.ts";
 import type { SessionOptions } from "./session_options.ts";
@@ -10,7 +10,7 @@ import type { SessionOptions } from "./session_options.ts";
 /** Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed. */
 export function sessionModel(
   { provider, entry, endpoint }: ChosenModel,
-  { known, options }: { known: ModelKnowledge; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
+  { known, options }: { known: ModelMetadata; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
 ): SessionModel {
   const { contextWindow, windowSource } = windowOf(entry.contextWindow, known);
   return {
@@ -28,7 +28,7 @@ export function sessionModel(
 
 function windowOf(
   configured: number | undefined,
-  { window, refusedWindow = Infinity }: ModelKnowledge,
+  { window, refusedWindow = Infinity }: ModelMetadata,
 ): Pick<SessionModel, "contextWindow" | "windowSource"> {
   if (configured === undefined) {
     const isFound = window !== undefined && window !== null;
@@ -48,7 +48,7 @@ const REFINED: Partial<Record<ToolProtocol, ToolProtocol>> = { native: "single",
  */
 export function toolProtocolOf(
   { entry }: Pick<ChosenModel, "entry">,
-  { known, before }: { known: ModelKnowledge; before: SessionContext | null },
+  { known, before }: { known: ModelMetadata; before: SessionContext | null },
 ): ToolProtocol {
   const found = [protocolNamed(before?.toolProtocol), known.toolCalls, known.template];
   if (entry.toolCalls === undefined) return safest(found) ?? "native";

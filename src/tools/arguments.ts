@@ -6,7 +6,7 @@ export type CheckedArguments = { value: Record<string, unknown> } | { problem: s
 
 /**
  * Names that models give to a parameter of another name, tried in this order when the name itself is free, declared,
- * and not given. Other spellings of one name (`filePath`, `old-string`) are recognised without an entry.
+ * and not given. Other spellings of one name (`filePath`, `old-string`) are recognized without an entry.
  */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   path: ["file_path"],

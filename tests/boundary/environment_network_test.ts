@@ -55,7 +55,7 @@ Deno.test("control: a remote provider does go through the user's proxy", async (
   assert.ok(played.sinkConnections > 0);
 });
 
-Deno.test("the window search, the model list and the turn all stay direct: nothing is asked before the door is set", async () => {
+Deno.test("the window search, the model list and the turn all stay direct: nothing is asked before the client is set", async () => {
   await using stage = await openStage();
   const env = proxies(stage.sink.address)["an http proxy"] ?? {};
   for (

@@ -5,7 +5,7 @@ import { createSession, type Session, type SessionModel, type SessionParts } fro
 import { replyLimit } from "../../src/agent/limits.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { TurnEvent, TurnResult } from "../../src/protocol/turn_event.ts";
-import { wordsOf } from "../../src/provider/content.ts";
+import { wordsOf } from "../../src/provider/chat/content.ts";
 import type { ChatReply, ChatRequest, WireMessage } from "../../src/provider/types.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { UserItem } from "../../src/session/item.ts";

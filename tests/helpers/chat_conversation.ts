@@ -1,8 +1,8 @@
 /** Requests for replies to a server that does as told, without the program around. */
 import assert from "node:assert/strict";
-import { chat } from "../../src/provider/chat.ts";
+import { chat } from "../../src/provider/chat/chat.ts";
 import { ProviderFailure } from "../../src/provider/failure.ts";
-import { openDoor } from "../../src/provider/http.ts";
+import { createHttpClient } from "../../src/provider/http/client.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../../src/provider/types.ts";
 import { listenHttp, type Reply, type WireRequest } from "./fake_http.ts";
 import { manualClock } from "./manual_clock.ts";
@@ -21,7 +21,7 @@ export function conversation(...answers: Answer[]) {
   });
   const clock = manualClock();
   clock.skipBelow(10_000);
-  const door = openDoor({ env: () => undefined, clock });
+  const client = createHttpClient({ env: () => undefined, clock });
   const endpoint: Endpoint = {
     provider: "p",
     baseUrl: `http://127.0.0.1:${server.port}/v1`,
@@ -40,11 +40,11 @@ export function conversation(...answers: Answer[]) {
     notices,
     clock,
     controller,
-    door,
+    client,
     endpoint,
     ask(more: Partial<ChatRequest> = {}, onDelta?: (delta: ChatDelta) => void | Promise<void>): Promise<ChatReply> {
       const request: ChatRequest = { model: "m", messages: [{ role: "user", content: "hi" }], tools: [], ...more };
-      return chat(door, { endpoint, request }, {
+      return chat(client, { endpoint, request }, {
         signal: controller.signal,
         clock,
         onDelta: (delta) => {
@@ -64,7 +64,7 @@ export function conversation(...answers: Answer[]) {
       assert.fail("it did not fail");
     },
     async [Symbol.asyncDispose]() {
-      door.close();
+      client.close();
       await server.close();
     },
   };

@@ -17,7 +17,7 @@ function valueOf(flag: string): string | undefined {
 const helpWord = argv.find((word) => /^--help/.test(word));
 if (helpWord !== undefined) {
   const text = settings.help[helpWord];
-  console.log(text ?? `error: unrecognised ${helpWord}`);
+  console.log(text ?? `error: unrecognized ${helpWord}`);
   Deno.exit(text === undefined ? 2 : 0);
 }
 if (settings.dies !== undefined) {

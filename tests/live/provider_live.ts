@@ -1,20 +1,20 @@
 import assert from "node:assert/strict";
 import { denoIo } from "../../src/platform/deno_io.ts";
-import { discover } from "../../src/provider/discovery.ts";
-import { type HttpDoor, openDoor } from "../../src/provider/http.ts";
-import { listModels } from "../../src/provider/models.ts";
-import { recognise } from "../../src/provider/recognise.ts";
+import { discover } from "../../src/provider/backends/discovery.ts";
+import { createHttpClient, type HttpClient } from "../../src/provider/http/client.ts";
+import { listModels } from "../../src/provider/backends/model_list.ts";
+import { recognize } from "../../src/provider/backends/recognize.ts";
 import type { Endpoint } from "../../src/provider/types.ts";
-import { findWindow } from "../../src/provider/window.ts";
+import { findWindow } from "../../src/provider/backends/window.ts";
 import { runProgram, temporaryHome } from "../helpers/program.ts";
 import { answers, configureLlama, isIdle, type LlamaServer, MODEL, startLlama } from "./llama_server.ts";
 
 const TIMEOUT = { timeoutMs: 5000 };
 
-/** A door that the test closes. */
-function doorOf(): HttpDoor & Disposable {
-  const door = openDoor(denoIo());
-  return Object.assign(door, { [Symbol.dispose]: () => door.close() });
+/** A client that the test closes. */
+function clientOf(): HttpClient & Disposable {
+  const client = createHttpClient(denoIo());
+  return Object.assign(client, { [Symbol.dispose]: () => client.close() });
 }
 
 function endpointOf(server: LlamaServer, key?: string): Endpoint {
@@ -34,18 +34,18 @@ function hostOf(server: LlamaServer): string {
   return new URL(server.origin).host;
 }
 
-Deno.test("the server is recognised, and its window is that of one slot, from the list and from /props", async () => {
+Deno.test("the server is recognized, and its window is that of one slot, from the list and from /props", async () => {
   await using server = await startLlama({ contextWindow: 8192, parallel: 2 });
-  using door = doorOf();
+  using client = clientOf();
   const endpoint = endpointOf(server);
-  const list = await listModels(door, endpoint, TIMEOUT);
+  const list = await listModels(client, endpoint, TIMEOUT);
   assert.deepEqual(list.models.map((model) => model.id), [MODEL]);
-  const recognised = await recognise(door, endpoint, { list, ...TIMEOUT });
-  assert.equal(recognised?.server, "llama.cpp");
-  assert.equal(recognised?.gateway, false);
+  const recognized = await recognize(client, endpoint, { list, ...TIMEOUT });
+  assert.equal(recognized?.server, "llama.cpp");
+  assert.equal(recognized?.gateway, false);
   for (const known of [list, null]) {
     const asked = { server: "llama.cpp", list: known, model: MODEL, ...TIMEOUT };
-    assert.equal((await findWindow(door, endpoint, asked))?.tokens, 4096, known === null ? "from /props" : "listed");
+    assert.equal((await findWindow(client, endpoint, asked))?.tokens, 4096, known === null ? "from /props" : "listed");
   }
   assert.ok((await server.slots()).every((slot) => slot.n_ctx === 4096));
 });
@@ -55,9 +55,9 @@ Deno.test("discovery tells a server that serves, one that needs a key, and one t
   await using locked = await startLlama({ key: "sk-some-key-000000" });
   await using loading = await startLlama({ ready: false, contextWindow: 2_000_000 });
   await loading.until("loading", () => answers(loading, 503));
-  using door = doorOf();
+  using client = clientOf();
   const hosts = [loading, serving, locked].map(hostOf);
-  const found = await discover(door, { hosts, ...TIMEOUT });
+  const found = await discover(client, { hosts, ...TIMEOUT });
   assert.deepEqual(found.map(({ state, server }) => [state, server?.server]), [
     ["loading", "llama.cpp"],
     ["serving", "llama.cpp"],

@@ -16,7 +16,7 @@ export interface Place {
   lastLine: number;
 }
 
-/** A quotation mark that is dropped by normalising but ends values. */
+/** A quotation mark that is dropped by normalizing but ends values. */
 function isQuote(byte: number): boolean {
   return byte === 0x22 || byte === 0x27 || byte === 0x60;
 }
@@ -67,7 +67,7 @@ export class Content {
   }
 
   /**
-   * Normalises on the way in, and notes whole lines, what follows the first `=` or `:` of a line, what follows a leading
+   * Normalizes on the way in, and notes whole lines, what follows the first `=` or `:` of a line, what follows a leading
    * dash, and what stands in quotes.
    */
   #append(source: Uint8Array): void {

@@ -65,7 +65,7 @@ const ENCODINGS: Record<string, (fragment: string, around: { before: string; aft
   "in wrapped base64": (fragment, { before, after }) => base64Of(before + fragment + after).replace(/(.{7})/g, "$1\n"),
 };
 
-/** Characters that normalising keeps, of one, two, three and four bytes. */
+/** Characters that normalizing keeps, of one, two, three and four bytes. */
 const KEPT = fc.constantFrom(
   ...("abcdefghijklmnopqrstuvwxyzABCDEFGHXYZ0123456789" + "=+/_-.:;,!#%&()[]{}<>?@^|~$*äñЖжΩ界😀"),
 );

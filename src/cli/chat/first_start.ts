@@ -1,8 +1,8 @@
 /** The first start: nothing is configured, or no model is chosen. Finds servers, offers their models, and the demo. */
 import { DEMO } from "../../config/selector.ts";
 import { openHome } from "../../platform/home.ts";
-import { discover, type Discovered } from "../../provider/discovery.ts";
-import { openDoor } from "../../provider/http.ts";
+import { discover, type Discovered } from "../../provider/backends/discovery.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { row } from "../../terminal/style.ts";
 import { setDefaultModel } from "../init_providers/default_model.ts";
@@ -48,11 +48,11 @@ export async function chooseFirstModel(
 
 async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[]> {
   const home = await openHome(context.io);
-  const door = openDoor(context.io);
+  const client = createHttpClient(context.io);
   try {
     const [configured, found] = await Promise.all([
       offeredModels(context, signal),
-      discover(door, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
+      discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
     ]);
     const known = configured.flatMap(({ selector, note, provider }): Offer[] =>
       selector === null ? [] : [{
@@ -77,7 +77,7 @@ async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[
     );
     return listed.size > 0 ? known : fresh;
   } finally {
-    door.close();
+    client.close();
   }
 }
 

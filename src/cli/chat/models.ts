@@ -3,8 +3,8 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
-import { openDoor } from "../../provider/http.ts";
-import { listModels } from "../../provider/models.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
+import { listModels } from "../../provider/backends/model_list.ts";
 import { findProjectContext } from "../../runtime/project_context.ts";
 import type { Context } from "../verb.ts";
 
@@ -27,14 +27,14 @@ export interface OfferedModel {
 export async function offeredModels(context: Context, signal: AbortSignal): Promise<OfferedModel[]> {
   const { io } = context;
   const { configuration, markers } = await findProjectContext({ io: context.io, cwd: context.globals.cwd });
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   const ask = async (provider: ProviderEntry): Promise<OfferedModel[]> => {
     const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
     const base = { provider: provider.name, local };
     const place = local ? "local" : "remote";
     try {
       const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
-      const { models } = await listModels(door, endpoint, { timeoutMs: TIMEOUT_MS, signal });
+      const { models } = await listModels(client, endpoint, { timeoutMs: TIMEOUT_MS, signal });
       return models.map(({ id }) => ({ ...base, selector: `${provider.name}:${id}`, note: place }));
     } catch (error) {
       signal.throwIfAborted();
@@ -50,6 +50,6 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
   try {
     return (await Promise.all(configuration.providers.map(ask))).flat();
   } finally {
-    door.close();
+    client.close();
   }
 }

@@ -2,8 +2,8 @@
 import { endpointForCheck } from "../../config/endpoint.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
-import type { HttpDoor } from "../../provider/http.ts";
-import { createLocalityCache } from "../../provider/model_locality.ts";
+import type { HttpClient } from "../../provider/http/client.ts";
+import { createLocalityCache } from "../../provider/backends/model_locality.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
 import { localityOf } from "../providers/locality.ts";
 import type { Context } from "../verb.ts";
@@ -21,14 +21,14 @@ const MODEL_LIMIT = 5;
 export async function checkProviders(
   configuration: Configuration,
   context: Context,
-  { door }: { door: HttpDoor },
+  { client }: { client: HttpClient },
 ): Promise<Check[]> {
   const { providers } = configuration;
   const hint = "agentcli init-providers finds servers that run on this machine";
   if (providers.length === 0) return [{ id: "providers", state: "warn", message: "none is configured", hint }];
   const isLocal = await localityOf(context);
   const checks = await Promise.all(
-    providers.slice(0, PROVIDER_LIMIT).map((provider) => checkOne(provider, context, { door, isLocal })),
+    providers.slice(0, PROVIDER_LIMIT).map((provider) => checkOne(provider, context, { client, isLocal })),
   );
   const setUp = checks.filter((check) => check.facts?.["set_up"] === true);
   if (setUp.length === 0) return [{ id: "providers", state: "warn", message: "none is set up", hint }, ...checks];
@@ -45,16 +45,16 @@ export async function checkProviders(
 }
 
 interface Tools {
-  door: HttpDoor;
+  client: HttpClient;
   isLocal(baseUrl: string): boolean;
 }
 
-async function checkOne(provider: ProviderEntry, { io }: Context, { door, isLocal }: Tools): Promise<Check> {
-  const check = await checkProvider(provider, { door, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
+async function checkOne(provider: ProviderEntry, { io }: Context, { client, isLocal }: Tools): Promise<Check> {
+  const check = await checkProvider(provider, { client, env: io.env, isLocal, stores: io, timeoutMs: TIMEOUT_MS });
   const listening = check.baseUrl === null ? null : await listeningAt(check.baseUrl);
   const warnings = check.lines.filter(({ kind }) => kind === "warn").map(({ text }) => text);
   if (check.reachable && check.local && !warnings.some((text) => text.includes("counts as remote"))) {
-    warnings.push(...await elsewhere(provider, { io }, { door, check }));
+    warnings.push(...await elsewhere(provider, { io }, { client, check }));
   }
   if (listening?.forwards) warnings.push(`${listening.text} listens there: the model may run on another machine`);
   const errors = check.lines.filter(({ kind }) => kind === "error").map(({ text }) => text);
@@ -95,11 +95,11 @@ function describe(check: ProviderCheck, listening: Listening | null): string[] {
 async function elsewhere(
   provider: ProviderEntry,
   { io }: Pick<Context, "io">,
-  { door, check }: { door: HttpDoor; check: ProviderCheck },
+  { client, check }: { client: HttpClient; check: ProviderCheck },
 ): Promise<string[]> {
   try {
     const endpoint = await endpointForCheck(provider, { env: io.env, local: check.local, stores: io });
-    const localities = createLocalityCache(door, io.clock);
+    const localities = createLocalityCache(client, io.clock);
     const found = await Promise.all(
       provider.models.slice(0, MODEL_LIMIT).map(({ id }) =>
         localities.of({ endpoint, model: id, trusted: provider.local })

@@ -1,6 +1,6 @@
 /** Looks at everything side by side, and shows it in a fixed order as it comes. */
 import type { Configuration } from "../../config/types.ts";
-import { openDoor } from "../../provider/http.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import type { Context, Invocation } from "../verb.ts";
@@ -19,17 +19,17 @@ const GROUP_MS = 20_000;
 /** Exit 1 when a check fails; warnings are no failure. */
 export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   const checks: Check[] = [];
   try {
-    for (const group of startGroups(context, door)) {
+    for (const group of startGroups(context, client)) {
       for (const check of await group) {
         checks.push(check);
         if (!globals.json) await io.stdout.write(checkText(check));
       }
     }
   } finally {
-    door.close();
+    client.close();
   }
   const ok = checks.every(({ state }) => state !== "fail");
   if (globals.json) await io.stdout.write(jsonText({ ok, version: VERSION, checks: checks.map(checkJson) }));
@@ -37,7 +37,7 @@ export async function run({ context }: Invocation): Promise<number> {
 }
 
 /** Everything is started at once, in the order in which it is shown. */
-function startGroups(context: Context, door: ReturnType<typeof openDoor>): Promise<Check[]>[] {
+function startGroups(context: Context, client: ReturnType<typeof createHttpClient>): Promise<Check[]>[] {
   const { io, globals } = context;
   const configuration = readConfiguration(io);
   const configured = (work: (found: Configuration) => Promise<Check[]>) =>
@@ -47,7 +47,7 @@ function startGroups(context: Context, door: ReturnType<typeof openDoor>): Promi
     ["home", checkHome(io).then((check) => [check])],
     ["configuration", configuration.then((found) => ["id" in found ? found : checkConfiguration(found)])],
     ["key_store", configured(async (found) => [await checkKeyStore(found, io)])],
-    ["providers", configured((found) => checkProviders(found, context, { door }))],
+    ["providers", configured((found) => checkProviders(found, context, { client }))],
     ["boundary", checkBoundary(context)],
     ["git", checkPrograms(io, { cwd: globals.cwd })],
     ["terminal", Promise.resolve([checkTerminal(io), checkProxy(io), checkTelemetry(io)])],

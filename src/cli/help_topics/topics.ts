@@ -139,7 +139,7 @@ const noCloud: Topic = {
       "The home remembers each project that ever had a marker. A line that is taken out still protects, and a host of local-endpoints that was not there when the project was first seen has no effect, until you say so with `agentcli secrets trust`.",
     ),
     text(
-      "A loopback address does not say where the model runs: cloud models of Ollama and recognised gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the process that listens there where the system tells.",
+      "A loopback address does not say where the model runs: cloud models of Ollama and recognized gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the process that listens there where the system tells.",
     ),
     text(
       "Commands of a model run in a sandbox that hides these files; where there is none, they do not run in such projects.",

@@ -3,7 +3,7 @@ import { editProviders } from "../../config/edit.ts";
 import type { Configuration } from "../../config/types.ts";
 import type { Home } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import type { Discovered } from "../../provider/discovery.ts";
+import type { Discovered } from "../../provider/backends/discovery.ts";
 import { clean } from "../../terminal/clean.ts";
 import { askLine } from "../../terminal/prompt.ts";
 import type { Plan } from "./plan.ts";

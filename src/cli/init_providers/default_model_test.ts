@@ -3,7 +3,7 @@ import { type TemporaryHome, temporaryHome } from "../../../tests/helpers/home.t
 import { denoIo } from "../../platform/deno_io.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import type { Discovered } from "../../provider/discovery.ts";
+import type { Discovered } from "../../provider/backends/discovery.ts";
 import { offerDefault } from "./default_model.ts";
 import { mergeFound } from "./run.ts";
 

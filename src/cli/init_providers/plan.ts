@@ -1,6 +1,6 @@
 /** What a discovery means for providers.yaml. Pure: from what is configured and what was met to what is to be added. */
 import { type Runtime, RUNTIMES, STUDIO } from "../../config/runtimes.ts";
-import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
+import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 
 /** Models of a new provider that are written; the rest is served all the same. */
 const MODEL_LIMIT = 500;

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Discovered } from "../../provider/discovery.ts";
+import type { Discovered } from "../../provider/backends/discovery.ts";
 import { asksForStudio, type Configured, planMerge } from "./plan.ts";
 
 /** A server that was met on localhost. */

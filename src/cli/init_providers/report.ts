@@ -1,5 +1,5 @@
 /** What `init-providers` tells: what changed, what is gone, what to do next; or all of it as one JSON object. */
-import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
+import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { RUNTIMES } from "../../config/runtimes.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";

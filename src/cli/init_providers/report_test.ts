@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Discovered } from "../../provider/discovery.ts";
+import type { Discovered } from "../../provider/backends/discovery.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { planMerge } from "./plan.ts";
 import { changeLines, jsonReport, nextSteps, type Outcome } from "./report.ts";

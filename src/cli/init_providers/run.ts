@@ -12,8 +12,8 @@ import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { Io } from "../../platform/io.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { type Home, openHome } from "../../platform/home.ts";
-import { discover, type Discovered, type DiscoveredModel } from "../../provider/discovery.ts";
-import { type HttpDoor, openDoor } from "../../provider/http.ts";
+import { discover, type Discovered, type DiscoveredModel } from "../../provider/backends/discovery.ts";
+import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import type { Invocation } from "../verb.ts";
 import { offerDefault } from "./default_model.ts";
@@ -31,13 +31,14 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
   const home = await openHome(io);
   // A file that cannot be used ends the verb before anything is asked.
   const { path } = await loadConfiguration(home);
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   try {
     const { dryRun } = options;
     const timeoutMs = options.timeout ?? TIMEOUT;
     const found = options.host.length > 0
-      ? await discover(door, { hosts: options.host, timeoutMs })
-      : (await Promise.all([discover(door, { hosts: ["localhost"], timeoutMs }), findStudio(door, timeoutMs)])).flat();
+      ? await discover(client, { hosts: options.host, timeoutMs })
+      : (await Promise.all([discover(client, { hosts: ["localhost"], timeoutMs }), findStudio(client, timeoutMs)]))
+        .flat();
     const studioAsked = asksForStudio(io.env);
     const { before, after, existed, plan, configuration } = await mergeFound(home, found, { dryRun, studioAsked });
     let diff = "";
@@ -52,14 +53,14 @@ export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS
     const chosen = isAsked ? await offerDefault(configuration, { found, plan, home, io }) : null;
     if (!globals.quiet) await io.stdout.write("\n" + nextSteps({ ...outcome, chosen }).join("\n") + "\n");
   } finally {
-    door.close();
+    client.close();
   }
 }
 
 /** The studio, where it runs at its usual place: it lists nothing without a key, but says what it is. */
-async function findStudio(door: HttpDoor, timeoutMs: number): Promise<Discovered[]> {
+async function findStudio(client: HttpClient, timeoutMs: number): Promise<Discovered[]> {
   const runtimes = RUNTIMES.filter(({ id }) => id === STUDIO.id).map((studio) => ({ ...studio, probed: true }));
-  const met = await discover(door, { hosts: ["localhost"], timeoutMs, runtimes });
+  const met = await discover(client, { hosts: ["localhost"], timeoutMs, runtimes });
   return met.filter(({ server }) => server?.server === "unsloth");
 }
 

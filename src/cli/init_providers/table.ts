@@ -1,5 +1,5 @@
 /** What was met, for eyes: one row an address, the models below each other. */
-import type { Discovered, DiscoveredModel } from "../../provider/discovery.ts";
+import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { clean } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 

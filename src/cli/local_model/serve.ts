@@ -6,7 +6,7 @@ import { isRunning, readRecord, recordName } from "../../engine/record.ts";
 import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
-import { openDoor } from "../../provider/http.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
 import type { Values } from "../option.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { Invocation } from "../verb.ts";
@@ -36,10 +36,10 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
   const checked = await checkRequest(engine, { ...requestOf(options), apiKey: key, own }, { cwd: globals.cwd });
   const { address } = checked;
   const interrupt = listenForInterrupt(io, undefined);
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   try {
     const asking = {
-      door,
+      client,
       endpoint: engineEndpoint(engine, address, { key }),
       clock: io.clock,
       signal: interrupt.signal,
@@ -81,7 +81,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
     }
     throw error;
   } finally {
-    door.close();
+    client.close();
     interrupt.end();
   }
 }

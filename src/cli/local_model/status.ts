@@ -5,7 +5,7 @@ import { engineNamed } from "../../engine/request.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { EngineTemplate } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
-import { type HttpDoor, openDoor } from "../../provider/http.ts";
+import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
@@ -21,9 +21,9 @@ export async function run({ context }: Invocation): Promise<void> {
   const home = await openHome(io);
   const records = await readRecords(home);
   const templates = records.length === 0 ? {} : (await loadConfiguration(home)).engines ?? {};
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   try {
-    const states = await Promise.all(records.map((record) => stateOf(record, { door, templates })));
+    const states = await Promise.all(records.map((record) => stateOf(record, { client, templates })));
     if (globals.json) {
       return await io.stdout.write(jsonText(records.map((record, at) => {
         const { version: _version, process, ...shown } = record;
@@ -45,13 +45,13 @@ export async function run({ context }: Invocation): Promise<void> {
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     await io.stdout.write(table([["NAME", "ENGINE", "STATE", "ADDRESS", "MODEL", "PID", "LOG"], ...rows], { width }));
   } finally {
-    door.close();
+    client.close();
   }
 }
 
 async function stateOf(
   record: EngineRecord,
-  { door, templates }: { door: HttpDoor; templates: Readonly<Record<string, EngineTemplate>> },
+  { client, templates }: { client: HttpClient; templates: Readonly<Record<string, EngineTemplate>> },
 ): Promise<EngineState> {
   const running = await isRunning(record);
   if (running === false) return "ended";
@@ -63,6 +63,6 @@ async function stateOf(
     return "running";
   }
   const endpoint = engineEndpoint(engine, record);
-  const ready = await isReady(engine, { door, endpoint, signal: new AbortController().signal });
+  const ready = await isReady(engine, { client, endpoint, signal: new AbortController().signal });
   return ready ? "ready" : running === null ? "ended" : "running";
 }

@@ -1,5 +1,5 @@
 /** What a tool of the client answered, as a result for the model. */
-import type { ShownImage } from "../../provider/image.ts";
+import type { ShownImage } from "../../provider/chat/image.ts";
 import type { ToolContext, ToolResult } from "../../tools/tool.ts";
 import { fieldsOf, textOf } from "./fields.ts";
 
@@ -43,7 +43,7 @@ async function imageIn(
   { name, seesImages }: Pick<ToolContext, "seesImages"> & { name: string },
 ): Promise<ShownImage | null> {
   if (block.type !== "image" || typeof block.data !== "string" || await seesImages?.() !== true) return null;
-  const { readEncodedImage } = await import("../../provider/image_file.ts");
+  const { readEncodedImage } = await import("../../provider/chat/image_file.ts");
   const read = readEncodedImage(block.data, { name });
   return read.kind === "image" ? read.image : null;
 }

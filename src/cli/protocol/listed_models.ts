@@ -6,8 +6,8 @@ import { selectModel } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { openDoor } from "../../provider/http.ts";
-import { listModels } from "../../provider/models.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
+import { listModels } from "../../provider/backends/model_list.ts";
 import { clientModel } from "../../runtime/client_model.ts";
 
 /** One model as clients list it. */
@@ -60,14 +60,14 @@ const LIST_TIMEOUT_MS = 3000;
 export async function checkModelName(name: string | undefined, io: Io): Promise<void> {
   const configuration = await loadConfiguration(await openHome(io));
   const option = clientModel(name, configuration);
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   try {
     const wanted = { ...environmentOf(io), ...option === undefined ? {} : { option } };
     await selectModel(configuration, wanted, async (provider) => {
       try {
         const local = isLocal(effectiveBaseUrl(provider, io.env), []);
         const endpoint = await resolveEndpoint(provider, { env: io.env, local, stores: io });
-        const { models } = await listModels(door, endpoint, { timeoutMs: LIST_TIMEOUT_MS });
+        const { models } = await listModels(client, endpoint, { timeoutMs: LIST_TIMEOUT_MS });
         return models.map((model) => model.id);
       } catch {
         // The turn says it better.
@@ -75,6 +75,6 @@ export async function checkModelName(name: string | undefined, io: Io): Promise<
       }
     });
   } finally {
-    door.close();
+    client.close();
   }
 }

@@ -6,14 +6,14 @@ import type { StoreOutside } from "../../config/keys/store.ts";
 import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
-import type { HttpDoor } from "../../provider/http.ts";
-import { ask as askServer } from "../../provider/ask.ts";
-import { classify } from "../../provider/errors.ts";
-import type { ModelAddress, ModelKnowledge } from "../../provider/known_models.ts";
-import { wordsInRefusal } from "../../provider/key_words.ts";
-import { askForModels, type ModelAnswer } from "../../provider/models.ts";
-import { ReplyDecoder } from "../../provider/reply.ts";
-import { serverErrorFromBody } from "../../provider/server_error.ts";
+import type { HttpClient } from "../../provider/http/client.ts";
+import { fetchJson as askServer } from "../../provider/http/fetch_json.ts";
+import { classify } from "../../provider/chat/errors.ts";
+import type { ModelAddress, ModelMetadata } from "../../provider/backends/model_metadata.ts";
+import { wordsInRefusal } from "../../provider/chat/key_words.ts";
+import { fetchModelList, type ModelListResponse } from "../../provider/backends/model_list.ts";
+import { ResponseDecoder } from "../../provider/chat/response_decoder.ts";
+import { serverErrorFromBody } from "../../provider/chat/server_error.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { furtherFindings } from "./findings.ts";
 
@@ -34,20 +34,20 @@ export interface ProviderCheck {
   keySource: string;
   /** A parsed model list came, or the server refused the key. */
   reachable: boolean;
-  /** The server that was recognised. */
+  /** The server that was recognized. */
   server: string | null;
   lines: CheckLine[];
 }
 
 /** What a check works with. */
 export interface CheckTools {
-  door: HttpDoor;
+  client: HttpClient;
   env(name: string): string | undefined;
   isLocal(baseUrl: string): boolean;
   /** For keys that are stored. */
   stores?: StoreOutside;
   /** What runs have learnt of a model; absent where nobody wants to know. */
-  recall?(address: ModelAddress): Promise<ModelKnowledge>;
+  recall?(address: ModelAddress): Promise<ModelMetadata>;
   /** Longest wait for the model list, in milliseconds. */
   timeoutMs: number;
 }
@@ -73,7 +73,7 @@ export async function checkProvider(provider: ProviderEntry, tools: CheckTools):
       return { ...check, state: "skipped", lines: [{ kind: "skip", text: `${key.source.slice(4)} is not set` }] };
     }
     const endpoint = await endpointForCheck(provider, { env: tools.env, local: check.local, key });
-    await ask(check, { provider, endpoint, key, tools });
+    await askAll(check, { provider, endpoint, key, tools });
   } catch (error) {
     if (!(error instanceof AgentcliError)) throw error;
     check.lines.push({ kind: "error", text: error.message });
@@ -97,7 +97,7 @@ interface Asked {
   tools: CheckTools;
 }
 
-async function ask(check: ProviderCheck, asked: Asked): Promise<void> {
+async function askAll(check: ProviderCheck, asked: Asked): Promise<void> {
   const { provider, endpoint, key, tools } = asked;
   const url = `${endpoint.baseUrl}/models`;
   const outcome = await outcomeOf(tools, endpoint, provider.models[0]?.id);
@@ -125,7 +125,7 @@ async function ask(check: ProviderCheck, asked: Asked): Promise<void> {
 }
 
 type Outcome =
-  | Extract<ModelAnswer, { kind: "list" }>
+  | Extract<ModelListResponse, { kind: "list" }>
   /** The server answered that the key is wrong or missing. */
   | { kind: "unauthorised"; status: number; body: string }
   /** It gives no list, but it answers. */
@@ -134,12 +134,12 @@ type Outcome =
   | { kind: "failed"; reason: string; running: boolean; hint?: string };
 
 async function outcomeOf(
-  { door, timeoutMs }: CheckTools,
+  { client, timeoutMs }: CheckTools,
   endpoint: Endpoint,
   model: string | undefined,
 ): Promise<Outcome> {
   try {
-    const answer = await askForModels(door, endpoint, { timeoutMs });
+    const answer = await fetchModelList(client, endpoint, { timeoutMs });
     if (answer.kind === "list") return answer;
     const { status, text } = answer.answer;
     // text-generation-webui and Jan refuse the name in the address like this, not the key.
@@ -149,7 +149,7 @@ async function outcomeOf(
     }
     if (status === 401 || status === 403) return { kind: "unauthorised", status, body: text };
     if (status !== 503) {
-      const chat = await tryChat(door, endpoint, { model, timeoutMs });
+      const chat = await tryChat(client, endpoint, { model, timeoutMs });
       if (chat?.status === 401 || chat?.status === 403) return { kind: "unauthorised", ...chat };
       if (chat !== null) return { kind: "unlisted", status };
       return { kind: "failed", reason: `HTTP ${status}`, running: true };
@@ -158,7 +158,7 @@ async function outcomeOf(
     return { kind: "failed", reason: `HTTP ${status}, a model may be loading`, running: true, hint };
   } catch (error) {
     if (!(error instanceof AgentcliError)) throw error;
-    // The door names provider and address; both stand in the line already.
+    // The client names provider and address; both stand in the line already.
     const reason = /^cannot reach .*?: (.*)$/.exec(error.message)?.[1] ?? error.message;
     const silent = error.code === "provider_timeout" || /connection refused$/.test(reason);
     return { kind: "failed", reason, running: !silent, ...error.hint === undefined ? {} : { hint: error.hint } };
@@ -167,18 +167,18 @@ async function outcomeOf(
 
 /** A reply of one token, or a refusal that a server of models alone gives; null for anything else. */
 async function tryChat(
-  door: HttpDoor,
+  client: HttpClient,
   endpoint: Endpoint,
   { model = "default", timeoutMs }: { model: string | undefined; timeoutMs: number },
 ): Promise<{ status: number; body: string } | null> {
   const messages = [{ role: "user", content: "hi" }];
   const body = JSON.stringify({ model, messages, max_tokens: 1, stream: false });
   const asked = { path: "/chat/completions", body, limitBytes: 1024 * 1024, timeoutMs };
-  const answer = await askServer(door, endpoint, asked).catch(() => null);
+  const answer = await askServer(client, endpoint, asked).catch(() => null);
   if (answer === null) return null;
   const { status, text } = answer;
   if (status === 401 || status === 403) return { status, body: text };
-  const decoder = new ReplyDecoder({ whole: true });
+  const decoder = new ResponseDecoder({ whole: true });
   decoder.feed(new TextEncoder().encode(text));
   decoder.end();
   const isReply = status === 200 && decoder.finished;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { demoProvider } from "../../config/find.ts";
 import type { ProviderEntry } from "../../config/types.ts";
-import { openDoor } from "../../provider/http.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
 import {
   type FakeServer,
   type FakeServerOptions,
@@ -26,18 +26,18 @@ async function checked(
   env: Record<string, string> = {},
 ): Promise<ProviderCheck> {
   const variable = (name: string) => env[name];
-  const door = openDoor({ env: variable, clock });
+  const client = createHttpClient({ env: variable, clock });
   const provider = { ...demoProvider(), name: "p", baseUrl: server.baseUrl, apiKey: undefined, models: [], ...more };
   try {
     return await checkProvider(provider, {
-      door,
+      client,
       env: variable,
       isLocal: (url) => isLocal(url, []),
       recall: ({ model }) => Promise.resolve(model === "learnt" ? { window: 3000 } : {}),
       timeoutMs: 500,
     });
   } finally {
-    door.close();
+    client.close();
   }
 }
 
@@ -95,7 +95,7 @@ Deno.test("the window of each model is told with where it is from", async () => 
 Deno.test("a bound that is no window is not told as one", async () => {
   await using server = await serving({ models: list([{ id: "a", owned_by: "FreeToken", context_length: 131072 }]) });
   const { lines } = await checked(server, { models: [model("a")] });
-  assert.deepEqual(lines.slice(2), [{ kind: "ok", text: "server recognised: FreeToken" }]);
+  assert.deepEqual(lines.slice(2), [{ kind: "ok", text: "server recognized: FreeToken" }]);
 });
 
 Deno.test("a server that lists nothing and answers all the same is reachable, with a warning", async () => {
@@ -133,7 +133,7 @@ Deno.test("the server, models it does not have and windows it does not give are 
   assert.equal(check.state, "ok");
   assert.equal(check.server, "vllm");
   assert.deepEqual(check.lines.slice(2), [
-    { kind: "ok", text: "server recognised: vLLM" },
+    { kind: "ok", text: "server recognized: vLLM" },
     { kind: "warn", text: "gone is configured but not served" },
     { kind: "warn", text: "a is configured with 8,192 tokens, the server gives 4,096 tokens (/models)" },
   ]);

@@ -1,9 +1,9 @@
 /** What a server that answers says beside its list: who it is, and where it disagrees with the configuration. */
 import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
-import type { ModelList } from "../../provider/models.ts";
-import { recognise, type Recognised } from "../../provider/recognise.ts";
+import type { ModelList } from "../../provider/backends/model_list.ts";
+import { recognize, type Recognized } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
-import { type ContextWindow, findWindows } from "../../provider/window.ts";
+import { type ContextWindow, findWindows } from "../../provider/backends/window.ts";
 import { modelName } from "../init_providers/table.ts";
 import type { CheckLine, CheckTools } from "./check.ts";
 import { tokensText } from "./model_text.ts";
@@ -21,15 +21,15 @@ interface Known {
 export async function furtherFindings(
   endpoint: Endpoint,
   { provider, list }: Known,
-  { door, timeoutMs, recall }: Pick<CheckTools, "door" | "timeoutMs" | "recall">,
+  { client, timeoutMs, recall }: Pick<CheckTools, "client" | "timeoutMs" | "recall">,
 ): Promise<{ server: string | null; lines: CheckLine[] }> {
-  const recognised = await recognise(door, endpoint, { list, timeoutMs });
-  const server = recognised?.server ?? null;
+  const recognized = await recognize(client, endpoint, { list, timeoutMs });
+  const server = recognized?.server ?? null;
   const served = new Set(list.models.map((model) => model.id));
   // Ollama takes a name without tag for the one tagged `latest`, and lists it with the tag.
   const isServed = ({ id }: ModelEntry) => served.has(id) || served.has(`${id}:latest`);
   const models = provider.models.filter(isServed);
-  const windows = await findWindows(door, endpoint, { models: models.map(({ id }) => id), server, list, timeoutMs });
+  const windows = await findWindows(client, endpoint, { models: models.map(({ id }) => id), server, list, timeoutMs });
   const told = (await Promise.all(models.map(async (model) => {
     const learnt = windows.has(model.id)
       ? null
@@ -40,12 +40,12 @@ export async function furtherFindings(
     `${id} is configured but not served`
   );
   const lines: CheckLine[] = [
-    ...(recognised === null ? [] : [{ kind: "ok" as const, text: `server recognised: ${recognised.label}` }]),
+    ...(recognized === null ? [] : [{ kind: "ok" as const, text: `server recognized: ${recognized.label}` }]),
     ...(provider.models.length === 0 ? servedLines(provider, [...served]) : []),
     ...some("warn", gone),
     ...some("warn", told.flatMap(({ kind, text }) => kind === "warn" ? [text] : [])),
     ...some("ok", told.flatMap(({ kind, text }) => kind === "ok" ? [text] : [])),
-    ...some("warn", elsewhere({ provider, endpoint, recognised })),
+    ...some("warn", elsewhere({ provider, endpoint, recognized })),
   ];
   return { server, lines };
 }
@@ -93,15 +93,15 @@ function windowLines(
 
 /** A local address does not mean a local model: what can be seen of that. */
 function elsewhere(
-  { provider, endpoint, recognised }: { provider: ProviderEntry; endpoint: Endpoint; recognised: Recognised | null },
+  { provider, endpoint, recognized }: { provider: ProviderEntry; endpoint: Endpoint; recognized: Recognized | null },
 ): string[] {
-  if (!endpoint.local || recognised === null || provider.local) return [];
-  if (recognised.gateway) {
+  if (!endpoint.local || recognized === null || provider.local) return [];
+  if (recognized.gateway) {
     return [
-      `${recognised.label} passes requests on to other servers: it counts as remote unless its entry says local: true`,
+      `${recognized.label} passes requests on to other servers: it counts as remote unless its entry says local: true`,
     ];
   }
-  if (recognised.server !== "ollama") return [];
+  if (recognized.server !== "ollama") return [];
   return provider.models.filter(({ id }) => /[:-]cloud$/i.test(id))
     .map(({ id }) => `${id} runs in the cloud although the address is local: it counts as remote`);
 }

@@ -3,8 +3,8 @@ import { findConfigured } from "../../config/find.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
-import { openDoor } from "../../provider/http.ts";
-import { type ModelAddress, recallModel } from "../../provider/known_models.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
+import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { jsonText } from "../../terminal/json_text.ts";
@@ -29,12 +29,12 @@ export async function run({ arguments: names, context }: Invocation): Promise<nu
   if (providers.length === 0) await notice(context, "no provider is configured; run `agentcli init-providers`");
   for (const warning of configuration.warnings) await warn(context, warning);
   const isLocal = await localityOf(context);
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   const checks: ProviderCheck[] = [];
   const progress = createProgress(io, globals);
   try {
-    const recall = (address: ModelAddress) => recallModel(home, address, { now: io.clock.now() });
-    const started = startChecks(providers, { door, env: io.env, isLocal, stores: io, recall, timeoutMs: TIMEOUT });
+    const recall = (address: ModelAddress) => readModelMetadata(home, address, { now: io.clock.now() });
+    const started = startChecks(providers, { client, env: io.env, isLocal, stores: io, recall, timeoutMs: TIMEOUT });
     for (const [at, pending] of started.entries()) {
       progress.start(`asking ${clean(providers[at]?.name ?? "")}`);
       const check = await pending.finally(() => progress.stop());
@@ -43,7 +43,7 @@ export async function run({ arguments: names, context }: Invocation): Promise<nu
       if (!globals.json) await io.stdout.write(checkText(check));
     }
   } finally {
-    door.close();
+    client.close();
   }
   const ok = checks.every((check) => check.state !== "error");
   if (globals.json) await io.stdout.write(jsonText({ ok, providers: checks.map(checkJson) }));

@@ -1,5 +1,5 @@
-/** Asks an MCP server at an address of this machine for its tools (streamable HTTP), through the one door to the network. */
-import { type DoorResponse, openDoor } from "../../provider/http.ts";
+/** Asks an MCP server at an address of this machine for its tools (streamable HTTP), through the one HTTP client. */
+import { createHttpClient, type HttpResponse } from "../../provider/http/client.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
@@ -35,11 +35,11 @@ export async function toolsAtAddress(
     timeout: { connect: TIME_LIMIT_MS / 1000, firstByte: TIME_LIMIT_MS / 1000, idle: TIME_LIMIT_MS / 1000 },
     local: true,
   };
-  const door = openDoor(io);
+  const client = createHttpClient(io);
   /** The answer to a message; null for one that has none. */
   const ask = async (message: { method: string; id?: number }): Promise<Record<string, unknown> | string | null> => {
     const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-    const response = await door.send(endpoint, {
+    const response = await client.send(endpoint, {
       method: "POST",
       path: place.pathname + place.search,
       atOrigin: true,
@@ -70,12 +70,12 @@ export async function toolsAtAddress(
     if (error instanceof AgentcliError) return { problem: error.message, fix };
     throw error;
   } finally {
-    door.close();
+    client.close();
   }
 }
 
 /** Reads until the message with this id is there; a stream of events may stay open behind it. */
-async function readAnswer(body: DoorResponse["body"], id: number): Promise<Record<string, unknown> | null> {
+async function readAnswer(body: HttpResponse["body"], id: number): Promise<Record<string, unknown> | null> {
   if (body === null) return null;
   const decoder = new TextDecoder();
   let text = "";

@@ -7,10 +7,10 @@ import {
 } from "../../../tests/helpers/fake_server.ts";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { type Abilities, probedModel } from "../../../tests/helpers/probed_model.ts";
-import { endpointAt } from "../../../tests/helpers/stand_in_door.ts";
+import { endpointAt } from "../../../tests/helpers/stand_in_client.ts";
 import { AgentcliError } from "../../errors.ts";
 import { denoIo } from "../../platform/deno_io.ts";
-import { openDoor } from "../http.ts";
+import { createHttpClient } from "../http/client.ts";
 import { type BatteryOptions, runBattery } from "./battery.ts";
 import { type Findings, foundIn, type ProbeReport } from "./findings.ts";
 import { checkStop } from "./stop.ts";
@@ -22,10 +22,10 @@ const LIST = (window: number) => ({ object: "list", data: [{ id: "fake", owned_b
 /** Runs the battery against a server; its clock is the real one, and nothing is asserted of times. */
 async function probe(server: FakeServer, more: Partial<BatteryOptions> = {}): Promise<ProbeReport> {
   const clock = more.clock ?? denoIo().clock;
-  const door = openDoor({ env: () => undefined, clock });
+  const client = createHttpClient({ env: () => undefined, clock });
   try {
     return await runBattery({
-      door,
+      client,
       endpoint: endpointAt(server.baseUrl, { timeout: { connect: 600, firstByte: 600, idle: 600 } }),
       model: "fake",
       clock,
@@ -35,7 +35,7 @@ async function probe(server: FakeServer, more: Partial<BatteryOptions> = {}): Pr
       ...more,
     });
   } finally {
-    door.close();
+    client.close();
   }
 }
 
@@ -261,16 +261,16 @@ Deno.test("an interrupt keeps what was found and leaves the rest unmeasured", as
 Deno.test("the broken-off reply is left at its first piece, and the next is asked for", async () => {
   await using server = startFakeServer({ script: probedModel() });
   const clock = denoIo().clock;
-  const door = openDoor({ env: () => undefined, clock });
+  const client = createHttpClient({ env: () => undefined, clock });
   const endpoint = endpointAt(server.baseUrl, { timeout: { connect: 600, firstByte: 600, idle: 600 } });
-  const subject = new Subject({ door, endpoint, model: "fake", clock });
+  const subject = new Subject({ client, endpoint, model: "fake", clock });
   const { signal } = new AbortController();
   const finding = await checkStop(subject, { usualMs: 60_000, signal });
   assert.equal(finding.stopped, true);
   assert.equal(subject.replies, 1);
   assert.match(server.chats()[0]?.json.messages[0].content, /Count from 1 to 1000/);
   assert.equal(server.chats()[1]?.json.messages[0].content, "Say yes.");
-  door.close();
+  client.close();
 });
 
 Deno.test("a server without a list of models is reachable all the same", async () => {

@@ -1,6 +1,6 @@
 /** What the battery finds out about a model and its server, check by check. Times are milliseconds, sizes tokens. */
 import type { AgentcliError } from "../../errors.ts";
-import type { Recognised } from "../recognise.ts";
+import type { Recognized } from "../backends/recognize.ts";
 
 /** What came of one check. `reason` says why nothing was measured. */
 export type Outcome<T> =
@@ -16,7 +16,7 @@ export interface Reachability {
   models: number | null;
   /** Whether the model is in the list; null without one. */
   listed: boolean | null;
-  server: Recognised | null;
+  server: Recognized | null;
 }
 
 /** A first short reply came: the server may have loaded the model for it. */

@@ -1,7 +1,7 @@
 /** Is the server there, what does it list, and which one is it? */
 import { AgentcliError } from "../../errors.ts";
-import { listModels, type ModelList } from "../models.ts";
-import { recognise } from "../recognise.ts";
+import { listModels, type ModelList } from "../backends/model_list.ts";
+import { recognize } from "../backends/recognize.ts";
 import type { Reachability } from "./findings.ts";
 import type { Subject } from "./subject.ts";
 
@@ -15,22 +15,22 @@ export interface Reached {
 }
 
 /**
- * Asks for the list and recognises the server. A server that answers without giving a list is reachable all the same;
+ * Asks for the list and recognizes the server. A server that answers without giving a list is reachable all the same;
  * throws when nothing answers (`provider_unreachable`, `provider_timeout`) and when the key is refused (`auth_failed`).
  */
 export async function reach(subject: Subject, signal: AbortSignal): Promise<Reached> {
-  const { door, endpoint, clock, model } = subject;
+  const { client, endpoint, clock, model } = subject;
   const started = clock.monotonic();
   const list = await listOrNull(subject, signal);
   const listMs = clock.monotonic() - started;
-  const server = await recognise(door, endpoint, { list, timeoutMs: SMALL_TIMEOUT, signal });
+  const server = await recognize(client, endpoint, { list, timeoutMs: SMALL_TIMEOUT, signal });
   const listed = list === null ? null : list.models.some(({ id }) => id === model);
   return { found: { listMs, models: list?.models.length ?? null, listed, server }, list };
 }
 
 async function listOrNull(subject: Subject, signal: AbortSignal): Promise<ModelList | null> {
   try {
-    return await listModels(subject.door, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
+    return await listModels(subject.client, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
   } catch (error) {
     const answered = error instanceof AgentcliError &&
       ["provider_error", "provider_busy", "invalid_reply"].includes(error.code);

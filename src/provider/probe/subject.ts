@@ -1,13 +1,13 @@
 /** The model under test: asks it, takes the time, and keeps what every reply teaches. */
 import type { Clock } from "../../platform/io.ts";
-import { chat } from "../chat.ts";
-import type { HttpDoor } from "../http.ts";
-import { wordsOf } from "../content.ts";
+import { chat } from "../chat/chat.ts";
+import type { HttpClient } from "../http/client.ts";
+import { wordsOf } from "../chat/content.ts";
 import type { ChatReply, ChatRequest, Endpoint, ToolSchema, WireMessage } from "../types.ts";
 
 /** The model, and the way to it. */
 export interface SubjectOptions {
-  door: HttpDoor;
+  client: HttpClient;
   endpoint: Endpoint;
   model: string;
   /** Request fields that the configuration gives the model: measured is what the agent would get. */
@@ -56,7 +56,7 @@ const PLAUSIBLE = { least: 1.5, most: 12 };
 
 /** One model under test. */
 export class Subject {
-  readonly door: HttpDoor;
+  readonly client: HttpClient;
   readonly endpoint: Endpoint;
   readonly model: string;
   readonly clock: Clock;
@@ -66,7 +66,7 @@ export class Subject {
   withReasoning = 0;
 
   constructor(options: SubjectOptions) {
-    this.door = options.door;
+    this.client = options.client;
     this.endpoint = options.endpoint;
     this.model = options.model;
     this.clock = options.clock;
@@ -88,7 +88,7 @@ export class Subject {
     const { clock } = this;
     const times = { start: clock.monotonic(), first: null as number | null, last: 0, pieces: 0 };
     const retries: string[] = [];
-    const reply = await chat(this.door, { endpoint: this.endpoint, request: this.#request(asked) }, {
+    const reply = await chat(this.client, { endpoint: this.endpoint, request: this.#request(asked) }, {
       signal: waiting.signal,
       clock,
       onDelta: (delta) => {

@@ -1,7 +1,7 @@
 /** How large does the server say the window is? */
 import { AgentcliError } from "../../errors.ts";
-import { listModels, type ModelList } from "../models.ts";
-import { findWindow } from "../window.ts";
+import { listModels, type ModelList } from "../backends/model_list.ts";
+import { findWindow } from "../backends/window.ts";
 import type { ClaimedWindow } from "./findings.ts";
 import { type Reached, SMALL_TIMEOUT } from "./reach.ts";
 import type { Subject } from "./subject.ts";
@@ -12,7 +12,7 @@ export async function claimedWindow(
   reached: Reached | null,
   options: { signal: AbortSignal },
 ): Promise<ClaimedWindow> {
-  const window = await findWindow(subject.door, subject.endpoint, {
+  const window = await findWindow(subject.client, subject.endpoint, {
     model: subject.model,
     server: reached?.found.server?.server ?? null,
     list: await freshList(subject, reached, options.signal),
@@ -26,7 +26,7 @@ export async function claimedWindow(
 async function freshList(subject: Subject, reached: Reached | null, signal: AbortSignal): Promise<ModelList | null> {
   if (reached === null || reached.list === null) return null;
   try {
-    return await listModels(subject.door, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
+    return await listModels(subject.client, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
   } catch (error) {
     if (signal.aborted || !(error instanceof AgentcliError)) throw error;
     return reached.list;

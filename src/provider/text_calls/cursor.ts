@@ -1,4 +1,4 @@
-/** A place in a text that moves forward over what it recognises. */
+/** A place in a text that moves forward over what it recognizes. */
 
 /** Longer names of tools and arguments are not looked for; bounds the look-ahead at each opener. */
 const NAME_LIMIT = 128;

@@ -34,7 +34,7 @@ const TRIES = 8;
 /**
  * The name and arguments that an object states, or null when it is no call.
  * Shapes: the keys of the table, inside `function` too (the API's own form), or one key that names a tool (Apertus);
- * arguments also as the serialised text of an object. No arguments mean an empty object only where no other key could
+ * arguments also as the serialized text of an object. No arguments mean an empty object only where no other key could
  * have been meant.
  */
 export function callOfObject(value: unknown, context: CallContext): { name: string; input: unknown } | null {

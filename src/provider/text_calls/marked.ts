@@ -1,5 +1,5 @@
 /** The strong forms: calls between marks, anywhere in a text that is not quoted or thought. */
-import { MARK_CANDIDATE, reasoningMarkAt } from "../reasoning_marks.ts";
+import { MARK_CANDIDATE, reasoningMarkAt } from "../chat/reasoning_marks.ts";
 import type { CallContext, TextCall } from "./call.ts";
 import { Cursor, endOfSpace } from "./cursor.ts";
 import { OPENER, skipClosing } from "./marks.ts";

@@ -1,5 +1,5 @@
 /** Tool calls for servers that know of none: the tools in the system prompt, calls and results as text (Hermes form). */
-import { imageParts, wordsOf } from "../content.ts";
+import { imageParts, wordsOf } from "../chat/content.ts";
 import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
 import { isRecord } from "./call.ts";
 import { parseJson } from "./json.ts";

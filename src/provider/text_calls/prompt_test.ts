@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SAMPLE_TOOLS } from "../../../tests/helpers/text_calls.ts";
 import type { WireMessage } from "../types.ts";
-import { wordsOf } from "../content.ts";
+import { wordsOf } from "../chat/content.ts";
 import { asTextMessages, promptProtocol, withoutSystemMessage } from "./prompt.ts";
 import { recoverCalls } from "./recover.ts";
 

@@ -11,7 +11,7 @@ import {
 } from "../../../tests/helpers/text_calls.ts";
 import * as fc from "../../../tests/property.ts";
 
-import { createHold } from "./hold.ts";
+import { createHoldback } from "./holdback.ts";
 import { recoverCalls } from "./recover.ts";
 
 /** Everything the recovery looks at, and what stands around it. */
@@ -149,8 +149,8 @@ for (const [family, form] of Object.entries(FORMS)) {
     fc.assert(
       fc.property(callsFor(family), sizes, (calls, cuts) => {
         const text = `Now <this>:\n\n${form(calls)}\nThen.`;
-        const hold = createHold(true);
-        const shown = piecesOf(text, cuts).map((piece) => hold.push(piece)).join("");
+        const holdback = createHoldback(true);
+        const shown = piecesOf(text, cuts).map((piece) => holdback.push(piece)).join("");
         assert.equal(shown, "Now <this>:\n\n");
         assert.ok(recoverCalls(text, SAMPLE_TOOLS)?.rest.startsWith(shown.trimEnd()));
       }),
@@ -186,13 +186,13 @@ for (const [family, form] of Object.entries(FORMS)) {
   });
 }
 
-Deno.test("what the hold lets through and what it held are the text", () => {
+Deno.test("what the holdback lets through and what it held are the text", () => {
   fc.assert(
     fc.property(hostile, sizes, fc.boolean(), (text, cuts, enabled) => {
-      const hold = createHold(enabled);
-      const shown = piecesOf(text, cuts).map((piece) => hold.push(piece)).join("");
-      assert.equal(hold.holding, shown.length < text.length);
-      assert.equal(shown + hold.end(), text);
+      const holdback = createHoldback(enabled);
+      const shown = piecesOf(text, cuts).map((piece) => holdback.push(piece)).join("");
+      assert.equal(holdback.holding, shown.length < text.length);
+      assert.equal(shown + holdback.end(), text);
     }),
     { numRuns: 2000 },
   );

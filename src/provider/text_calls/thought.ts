@@ -1,5 +1,5 @@
 /** Reasoning that is left in a text: nothing in it is a call. */
-import { MARK_CANDIDATE, type ReasoningMark, reasoningMarkAt } from "../reasoning_marks.ts";
+import { MARK_CANDIDATE, type ReasoningMark, reasoningMarkAt } from "../chat/reasoning_marks.ts";
 import { endOfSpace } from "./cursor.ts";
 
 /** Offset behind the reasoning that `mark` opens: behind the first thing that closes it, the end of the text without. */

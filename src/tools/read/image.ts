@@ -1,5 +1,5 @@
 /** Read of an image: shown to a model that sees, described to one that does not. */
-import { readImage } from "../../provider/image_file.ts";
+import { readImage } from "../../provider/chat/image_file.ts";
 import { count } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { describeType } from "./file_type.ts";

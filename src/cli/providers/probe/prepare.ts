@@ -6,8 +6,8 @@ import { selectModel } from "../../../config/select.ts";
 import { DEMO } from "../../../config/selector.ts";
 import type { ModelEntry, ProviderEntry } from "../../../config/types.ts";
 import { openHome } from "../../../platform/home.ts";
-import { type HttpDoor, openDoor } from "../../../provider/http.ts";
-import { listModels } from "../../../provider/models.ts";
+import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
+import { listModels } from "../../../provider/backends/model_list.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import type { Context } from "../../verb.ts";
 import { localityOf } from "../locality.ts";
@@ -17,7 +17,7 @@ const LIST_TIMEOUT = 5000;
 
 /** The model under test. */
 export interface Prepared {
-  door: HttpDoor;
+  client: HttpClient;
   endpoint: Endpoint;
   model: ModelEntry;
   /** A sentence about the choice, for stderr. */
@@ -33,15 +33,15 @@ export async function prepare(selector: string, context: Context): Promise<Prepa
   const isLocal = await localityOf(context);
   const endpointOf = async (provider: ProviderEntry) =>
     await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
-  const door = openDoor(io);
-  const opened: (() => Promise<void>)[] = [() => Promise.resolve(door.close())];
+  const client = createHttpClient(io);
+  const opened: (() => Promise<void>)[] = [() => Promise.resolve(client.close())];
   const close = async () => {
     for (const end of opened.splice(0).reverse()) await end();
   };
   try {
     const { selection, warning } = await selectModel(configuration, { option: selector }, async (provider) => {
       try {
-        const list = await listModels(door, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
+        const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
         return list.models.map(({ id }) => id);
       } catch {
         // Whatever is wrong with the server, the checks say it better than its list would.
@@ -56,7 +56,7 @@ export async function prepare(selector: string, context: Context): Promise<Prepa
       provider = { ...provider, baseUrl: demo.baseUrl };
     }
     const endpoint = await endpointOf(provider);
-    return { door, endpoint, model: selection.model, ...(warning === undefined ? {} : { warning }), close };
+    return { client, endpoint, model: selection.model, ...(warning === undefined ? {} : { warning }), close };
   } catch (error) {
     await close();
     throw error;

@@ -59,12 +59,12 @@ interface Given {
 
 async function measure(prepared: Prepared, given: Given): Promise<number> {
   const { context, interrupt, options } = given;
-  const { door, endpoint, model } = prepared;
+  const { client, endpoint, model } = prepared;
   const progress = createProgress(context.io, { quiet: context.globals.quiet });
   let report: ProbeReport;
   try {
     report = await runBattery({
-      door,
+      client,
       endpoint,
       model: model.id,
       ...(model.params === undefined ? {} : { params: model.params }),

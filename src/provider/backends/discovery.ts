@@ -1,0 +1,172 @@
+/**
+ * Which model servers answer on the usual ports. Plain GETs: no key, no body, and nothing that makes a server load a
+ * model. Source: seed §4.2; specification of `init-providers`.
+ */
+import { isLocal } from "../../boundary/policy/locality.ts";
+import { type Runtime, RUNTIMES } from "../../config/runtimes.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { HttpClient } from "../http/client.ts";
+import { fetchModelList, type ModelListResponse, type ServedModel } from "./model_list.ts";
+import { recognize, type Recognized } from "./recognize.ts";
+import type { Endpoint } from "../types.ts";
+import { findWindows } from "./window.ts";
+
+/** What was met at an address. `no answer`: it may be open, but did not answer in time or broke off. */
+export type DiscoveryState =
+  | "serving"
+  | "needs key"
+  | "loading"
+  | "not a model server"
+  | "no answer"
+  | "nothing there";
+
+/** A model that a server lists. */
+export interface DiscoveredModel {
+  /** As the server spells it; not cleaned for a terminal. */
+  id: string;
+  /** Tokens in force, where the server tells. */
+  contextWindow: number | null;
+}
+
+/** One address that was asked. */
+export interface Discovered {
+  /** Id of the runtime whose usual port this is; null for other ports. */
+  runtime: string | null;
+  host: string;
+  port: number;
+  baseUrl: string;
+  /** Whether the boundary counts the address as local. */
+  local: boolean;
+  state: DiscoveryState;
+  /** What is behind the state, for people; never text of the server. */
+  detail: string;
+  server: Recognized | null;
+  models: DiscoveredModel[];
+}
+
+/** Where to look, and for how long. */
+export interface DiscoveryOptions {
+  /** Names or addresses, each with a port of its own or without: then the ports of the runtimes are asked. */
+  hosts: readonly string[];
+  /** For everything at one address together. */
+  timeoutMs: number;
+  signal?: AbortSignal;
+  /** Those that are probed; the table of the configuration unless a test gives its own. */
+  runtimes?: readonly Pick<Runtime, "id" | "port" | "probed">[];
+}
+
+interface Target {
+  runtime: string | null;
+  host: string;
+  port: number;
+}
+
+/**
+ * Asks all addresses at the same time; the answers come in the order of hosts, then of the table. Takes `timeoutMs` at
+ * most. Throws `usage` for a host that is none, and the signal's reason; what servers do never throws.
+ */
+export async function discover(client: HttpClient, options: DiscoveryOptions): Promise<Discovered[]> {
+  const probed = (options.runtimes ?? RUNTIMES).filter((runtime) => runtime.probed);
+  const targets = options.hosts.flatMap((text): Target[] => {
+    const { host, port } = readHost(text);
+    if (port === null) return probed.map((runtime) => ({ runtime: runtime.id, host, port: runtime.port }));
+    return [{ runtime: probed.find((runtime) => runtime.port === port)?.id ?? null, host, port }];
+  });
+  const distinct = [...new Map(targets.map((target) => [`${target.host}:${target.port}`, target])).values()];
+  return await Promise.all(distinct.map(async (target) => await probe(client, target, options)));
+}
+
+/** `gpu-box`, `10.0.0.5:8080`, `::1`, `[::1]:8080`. Throws `usage` for anything that is no host. */
+function readHost(text: string): { host: string; port: number | null } {
+  const bare = /^[0-9a-f:.]*:[0-9a-f:.]*:[0-9a-f:.]*$/i.test(text) ? `[${text}]` : text;
+  const parts = /^(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9._-]{0,252}))(?::(\d{1,5}))?$/i.exec(bare);
+  const host = parts?.[1];
+  const port = parts?.[3] === undefined ? null : Number(parts[3]);
+  const url = host === undefined || port === 0 ? null : URL.parse(`http://${host}:${port ?? 1}/`);
+  if (url === null) {
+    throw new AgentcliError("usage", "--host takes a host name or an address, with or without a port", {
+      hint: "for example: --host gpu-box, --host 192.168.1.5:8080, --host [::1]:8080",
+    });
+  }
+  return { host: url.hostname, port };
+}
+
+async function probe(client: HttpClient, target: Target, options: DiscoveryOptions): Promise<Discovered> {
+  const baseUrl = `http://${target.host}:${target.port}/v1`;
+  const endpoint = endpointOf(target, { baseUrl, timeoutMs: options.timeoutMs });
+  const started = performance.now();
+  const limits = () => ({
+    // One deadline for everything at this address; a question in its last moment fails at once.
+    timeoutMs: Math.max(1, options.timeoutMs - (performance.now() - started)),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  });
+  const met = { ...target, baseUrl, local: endpoint.local, server: null, models: [] };
+  let answer: ModelListResponse;
+  try {
+    answer = await fetchModelList(client, endpoint, limits());
+  } catch (error) {
+    if (options.signal?.aborted || !(error instanceof AgentcliError)) throw error;
+    return { ...met, ...absence(error) };
+  }
+  if (answer.kind === "list") {
+    const { list } = answer;
+    const server = await recognize(client, endpoint, { list, ...limits() });
+    const models = await withWindows(
+      list.models,
+      async (ids) =>
+        await findWindows(client, endpoint, { models: ids, server: server?.server ?? null, list, ...limits() }),
+    );
+    return { ...met, state: "serving", detail: "", server, models };
+  }
+  const server = await recognize(client, endpoint, { list: null, refused: answer.answer, ...limits() });
+  return { ...met, ...refusalState(answer.answer.status, server), server };
+}
+
+/** A connection without a key: discovery never sends one. */
+function endpointOf(target: Target, of: { baseUrl: string; timeoutMs: number }): Endpoint {
+  const seconds = of.timeoutMs / 1000;
+  return {
+    provider: target.runtime ?? `${target.host}:${target.port}`,
+    baseUrl: of.baseUrl,
+    keySource: "none",
+    headers: {},
+    caCerts: [],
+    timeout: { connect: seconds, firstByte: seconds, idle: seconds },
+    local: isLocal(of.baseUrl, []),
+  };
+}
+
+function absence(error: AgentcliError): { state: DiscoveryState; detail: string } {
+  switch (error.code) {
+    case "invalid_reply":
+      return { state: "not a model server", detail: error.message };
+    case "provider_timeout":
+      return { state: "no answer", detail: error.message.replace(/^no answer /, "") };
+    case "permission_denied":
+      return { state: "no answer", detail: error.message };
+    case "connection_lost":
+      return { state: "no answer", detail: "it closed the connection" };
+    case "provider_unreachable":
+      return error.message.endsWith("does not speak HTTP")
+        ? { state: "not a model server", detail: "it does not speak HTTP" }
+        : { state: "nothing there", detail: "" };
+    default:
+      // A redirect, a broken header: something speaks HTTP there, but not ours.
+      return { state: "not a model server", detail: "the answer cannot be used" };
+  }
+}
+
+function refusalState(status: number, server: Recognized | null): { state: DiscoveryState; detail: string } {
+  const detail = `HTTP ${status}`;
+  if (status === 401 || status === 403) return { state: "needs key", detail };
+  const busy = status === 503 || (server !== null && (status === 429 || status >= 500));
+  return { state: busy ? "loading" : "not a model server", detail };
+}
+
+async function withWindows(
+  models: readonly ServedModel[],
+  find: (ids: string[]) => Promise<Map<string, { tokens: number }>>,
+): Promise<DiscoveredModel[]> {
+  const windows = await find(models.map((model) => model.id));
+  return models.map(({ id }) => ({ id, contextWindow: windows.get(id)?.tokens ?? null }));
+}

@@ -1,0 +1,157 @@
+/**
+ * What earlier sessions learnt of models on servers, in `cache/servers.json` of the home: a run does not ask again what
+ * the one before found out. Everything in it is a hint; a file that cannot be read or written costs time and nothing else.
+ */
+import type { Home } from "../../platform/home.ts";
+import { fieldsOf } from "../http/fetch_json.ts";
+import { tokens } from "./model_list.ts";
+
+const NAME = "cache/servers.json";
+/** Raised when the shape changes: an older file is then not read. */
+const LAYOUT = 1;
+/** A server may be started again with another window at any time: half an hour. Milliseconds. */
+const WINDOW_AGE = 30 * 60 * 1000;
+/** Whether a server takes tools changes with its version: a week. Milliseconds. */
+const TOOLS_AGE = 7 * 24 * 60 * 60 * 1000;
+/** Models kept; the ones learnt of longest ago go first. */
+const COUNT_LIMIT = 200;
+
+/** A model on a server. */
+export interface ModelAddress {
+  baseUrl: string;
+  model: string;
+}
+
+const LEARNT = ["single", "text", "no_system"] as const;
+
+/**
+ * How calls have to be sent to a server that does not take several in one message (`single`), none (`text`), or neither
+ * them nor a system message (`no_system`).
+ */
+export type ToolCallFallback = typeof LEARNT[number];
+
+/** Whether a value is one of them. */
+export function isToolCallFallback(value: unknown): value is ToolCallFallback {
+  return LEARNT.some((name) => name === value);
+}
+
+/** What is known; a part that is not known, or too old, is absent. */
+export interface ModelMetadata {
+  /** Tokens; null: the server was asked and does not tell. */
+  window?: number | null;
+  /** Tokens; the server refused a longer prompt. */
+  refusedWindow?: number;
+  /** Of the table of fingerprints; null: asked, and not recognized. */
+  server?: string | null;
+  /** By refusals. */
+  toolCalls?: ToolCallFallback;
+  /** By what the server told of its chat template. */
+  template?: ToolCallFallback;
+}
+
+/** An entry of the file. Times are milliseconds since 1970. */
+interface Entry {
+  window?: number | null;
+  server?: string | null;
+  windowAt?: number;
+  refusedWindow?: number;
+  toolCalls?: ToolCallFallback;
+  toolCallsAt?: number;
+  template?: ToolCallFallback;
+  templateAt?: number;
+}
+
+function keyOf({ baseUrl, model }: ModelAddress): string {
+  return `${baseUrl} ${model}`;
+}
+
+/** What is known of a model. Never throws. */
+export async function readModelMetadata(
+  home: Home,
+  address: ModelAddress,
+  { now }: { now: number },
+): Promise<ModelMetadata> {
+  const entry = (await readEntries(home)).get(keyOf(address)) ?? {};
+  const known: ModelMetadata = {};
+  if (fresh(entry.windowAt, { now, age: WINDOW_AGE })) {
+    if (entry.window !== undefined) known.window = entry.window;
+    if (entry.server !== undefined) known.server = entry.server;
+    if (entry.refusedWindow !== undefined) known.refusedWindow = entry.refusedWindow;
+  }
+  if (entry.toolCalls !== undefined && fresh(entry.toolCallsAt, { now, age: TOOLS_AGE })) {
+    known.toolCalls = entry.toolCalls;
+  }
+  if (entry.template !== undefined && fresh(entry.templateAt, { now, age: TOOLS_AGE })) known.template = entry.template;
+  return known;
+}
+
+/** A time ahead of the clock is none to trust. */
+function fresh(at: number | undefined, { now, age }: { now: number; age: number }): boolean {
+  return at !== undefined && at <= now && now - at < age;
+}
+
+/** Adds to what is known of a model; undefined with the key present forgets a part. Never throws. */
+export async function storeModelMetadata(
+  home: Home,
+  address: ModelAddress,
+  learnt: { facts: ModelMetadata; now: number },
+): Promise<void> {
+  const { facts, now } = learnt;
+  try {
+    await home.locked(NAME, async () => {
+      const entries = await readEntries(home);
+      const key = keyOf(address);
+      const entry = entries.get(key) ?? {};
+      // Put at the end, so that the order is that of learning.
+      entries.delete(key);
+      entries.set(key, {
+        ...entry,
+        ...facts,
+        // What was found after a refusal stands in its place.
+        ...("window" in facts ? { refusedWindow: facts.refusedWindow } : {}),
+        ...("window" in facts ? { windowAt: now } : {}),
+        ...("toolCalls" in facts ? { toolCallsAt: now } : {}),
+        ...("template" in facts ? { templateAt: now } : {}),
+      });
+      const kept = [...entries].slice(-COUNT_LIMIT);
+      await home.write(NAME, JSON.stringify({ layout: LAYOUT, models: Object.fromEntries(kept) }));
+    });
+  } catch {
+    // What could not be kept is found out again next time.
+  }
+}
+
+async function readEntries(home: Home): Promise<Map<string, Entry>> {
+  try {
+    const text = await home.read(NAME);
+    const file = text === null ? {} : fieldsOf(JSON.parse(text));
+    if (file["layout"] !== LAYOUT) return new Map();
+    return new Map(Object.entries(fieldsOf(file["models"])).map(([key, value]) => [key, entryOf(value)]));
+  } catch {
+    return new Map();
+  }
+}
+
+function entryOf(value: unknown): Entry {
+  const fields = fieldsOf(value);
+  const { server, toolCalls, template } = fields;
+  const window = fields["window"] === null ? null : tokens(fields["window"]) ?? undefined;
+  const refusedWindow = tokens(fields["refusedWindow"]);
+  const [windowAt, toolCallsAt, templateAt] = ["windowAt", "toolCallsAt", "templateAt"].map((name) =>
+    timeOf(fields[name])
+  );
+  return {
+    ...(window === undefined ? {} : { window }),
+    ...(typeof server === "string" || server === null ? { server } : {}),
+    ...(refusedWindow === null ? {} : { refusedWindow }),
+    ...(windowAt === undefined ? {} : { windowAt }),
+    ...(isToolCallFallback(toolCalls) ? { toolCalls } : {}),
+    ...(toolCallsAt === undefined ? {} : { toolCallsAt }),
+    ...(isToolCallFallback(template) ? { template } : {}),
+    ...(templateAt === undefined ? {} : { templateAt }),
+  };
+}
+
+function timeOf(value: unknown): number | undefined {
+  return typeof value === "number" && Number.isFinite(value) ? value : undefined;
+}

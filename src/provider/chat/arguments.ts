@@ -1,0 +1,118 @@
+/** The arguments of a call, read as one object or refused with words for the model. Source: wire reference, §7. */
+import { DEPTH_LIMIT, ObjectScanner } from "./json_scan.ts";
+import { loadRepair, type RepairJson } from "./json_repair.ts";
+import { isRecord, type JsonRecord } from "../record.ts";
+
+/** The arguments, or why they cannot be used. */
+export type ReadArguments = { input: JsonRecord } | { input: null; problem: string };
+
+/** {@link readArgumentsWith}, with the library loaded where it is needed. */
+export async function readArguments(raw: string): Promise<ReadArguments> {
+  return readArgumentsWith(raw, null) ?? readArgumentsWith(raw, await loadRepair());
+}
+
+/**
+ * Reads `raw`, mending what is complete but not quite JSON; null when that needs the library and it is not given. Text
+ * that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not know are
+ * kept as they stand (paths, patterns).
+ */
+export function readArgumentsWith(raw: string, repair: RepairJson): ReadArguments;
+export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadArguments | null;
+export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadArguments | null {
+  const text = raw.trim();
+  if (text === "" || text === "null") return { input: {} };
+  const unwrapped = withoutStrings(text);
+  if (typeof unwrapped !== "string") return checked(unwrapped, text);
+  const bare = withoutDecoration(unwrapped);
+  if (bare !== unwrapped) {
+    const value = parsed(bare);
+    if (value !== undefined) return checked(value, bare);
+  }
+  const scanner = new ObjectScanner();
+  scanner.push(bare);
+  if (scanner.deepest > DEPTH_LIMIT) return refused("they are nested too deeply");
+  switch (scanner.state) {
+    case "empty":
+      return { input: {} };
+    case "open":
+      return refused("they end before the object is closed");
+    case "more":
+      return refused(bare.startsWith("{") ? "text follows the object" : "they do not begin with {");
+    case "closed":
+      return mended(bare, repair);
+  }
+}
+
+/** Strings that hold JSON are unwrapped, twice at most; what is left when that ends in text is the text. */
+function withoutStrings(text: string): unknown {
+  let current: unknown = text;
+  for (let layer = 0; layer < 3 && typeof current === "string"; layer++) {
+    const value = parsed(current);
+    if (value === undefined) return current;
+    current = value;
+  }
+  return current;
+}
+
+/** Without the `{}` that some adapters send first, and without a code fence. */
+function withoutDecoration(text: string): string {
+  let bare = text.trim();
+  const fence = /^```[a-z]*\n([\s\S]*?)\n?```$/i.exec(bare);
+  if (fence?.[1] !== undefined) bare = fence[1].trim();
+  return /^\{\s*\}\s*\{/.test(bare) ? bare.replace(/^\{\s*\}\s*/, "") : bare;
+}
+
+function mended(text: string, repair: RepairJson | null): ReadArguments | null {
+  const plain = parsed(text);
+  if (plain !== undefined) return checked(plain, text);
+  const doubled = withDoubledBackslashes(text);
+  const escaped = parsed(doubled);
+  if (escaped !== undefined) return checked(escaped, text);
+  if (repair === null) return null;
+  try {
+    return checked(parsed(repair(doubled)), text);
+  } catch {
+    return refused(parserWords(text));
+  }
+}
+
+/** Doubles the backslashes that begin no escape of JSON: `\d`, `\U`, `\u` without four hexadecimal digits. */
+function withDoubledBackslashes(text: string): string {
+  return text.replace(/\\(u[0-9a-fA-F]{4}|["\\/bfnrt])|\\/g, (found, escape) => escape === undefined ? "\\\\" : found);
+}
+
+function checked(value: unknown, text: string): ReadArguments {
+  if (value === null) return { input: {} };
+  if (!isRecord(value)) return refused(Array.isArray(value) ? "they are a list" : "they are not an object");
+  const scanner = new ObjectScanner();
+  scanner.push(text);
+  return scanner.deepest > DEPTH_LIMIT ? refused("they are nested too deeply") : { input: value };
+}
+
+function refused(why: string): ReadArguments {
+  return {
+    input: null,
+    problem: `The arguments are not valid JSON: ${why}. ` +
+      'Send the call again with one complete JSON object, such as {"key": "value"}, with " and \\ escaped in strings.',
+  };
+}
+
+/** What the parser says, without its quotation of the text. */
+function parserWords(text: string): string {
+  try {
+    JSON.parse(text);
+    return "they cannot be read";
+  } catch (error) {
+    const message = error instanceof Error ? error.message : "";
+    const place = /position (\d+)/.exec(message)?.[1];
+    return place === undefined ? "they cannot be read" : `the parser stops at character ${place}`;
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

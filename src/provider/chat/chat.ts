@@ -1,0 +1,167 @@
+/** One request for a reply: sent, read, classified, and sent again where that is safe. */
+import type { Clock } from "../../platform/io.ts";
+import { ProviderFailure } from "../failure.ts";
+import type { HttpClient } from "../http/client.ts";
+import { fittingMaxTokens, refusedField, requestBody } from "./request.ts";
+import { nextRetry, retryGroup } from "./retry.ts";
+import type { ServerError } from "./server_error.ts";
+import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../types.ts";
+import { SerializedHistory } from "./serialized_history.ts";
+
+/** How a request is made. */
+export interface ChatOptions {
+  signal: AbortSignal;
+  clock: Clock;
+  /** Called before each attempt; what it throws ends the request before anything is sent. */
+  beforeSend?(): Promise<void>;
+  /** Called when a request is on its way. */
+  onSent?(): void;
+  /** Called when a reply begins, with what the server calls itself. What it throws ends the request. */
+  onAnswer?(server: string): void | Promise<void>;
+  /** Called at most once a kind for each network read; a promise is awaited before more is read. */
+  onDelta(delta: ChatDelta): void | Promise<void>;
+  /** Called before each wait; a promise is awaited. */
+  onRetry?(notice: RetryNotice): void | Promise<void>;
+}
+
+/** What is asked, and of whom. */
+export interface AddressedRequest {
+  endpoint: Endpoint;
+  request: ChatRequest;
+}
+
+/**
+ * Asks for a reply and reads it. Throws a {@link ProviderFailure} that says what kind of failure it was and, after a
+ * cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after something of it
+ * was handed on is asked for from the start once, with a notice that says so. A field that the server refuses by name is
+ * dropped, once, and remembered by the client.
+ */
+export async function chat(client: HttpClient, asked: AddressedRequest, options: ChatOptions): Promise<ChatReply> {
+  const attempts = new Attempts(client, { ...asked, options });
+  for (;;) {
+    options.signal.throwIfAborted();
+    try {
+      return await attempts.once();
+    } catch (error) {
+      options.signal.throwIfAborted();
+      if (!(error instanceof ProviderFailure)) throw error;
+      const notice = attempts.retryFor(error);
+      if (notice === null) throw await attempts.final(error);
+      await options.onRetry?.(notice);
+      if (notice.delayMs > 0) await options.clock.sleep(notice.delayMs, options.signal);
+    }
+  }
+}
+
+/** The attempts at one request, and what they taught. */
+class Attempts {
+  readonly #client: HttpClient;
+  readonly #endpoint: Endpoint;
+  readonly #options: ChatOptions;
+  readonly #started: number;
+  readonly #refused: Set<string>;
+  readonly #written: SerializedHistory;
+  /** By {@link retryGroup}. */
+  readonly #retries = new Map<string, number>();
+  #request: ChatRequest;
+  /** Of the last attempt. */
+  #optional: string[] = [];
+  #serverError: ServerError | null = null;
+
+  constructor(client: HttpClient, asked: AddressedRequest & { options: ChatOptions }) {
+    const { options } = asked;
+    this.#client = client;
+    this.#endpoint = asked.endpoint;
+    this.#request = asked.request;
+    this.#options = options;
+    this.#started = options.clock.monotonic();
+    const name = `${asked.endpoint.provider} ${asked.request.model}`;
+    this.#refused = client.refusedFields?.get(name) ?? new Set();
+    client.refusedFields?.set(name, this.#refused);
+    this.#written = client.serializedHistory ?? new SerializedHistory();
+  }
+
+  async once(): Promise<ChatReply> {
+    this.#serverError = null;
+    await this.#options.beforeSend?.();
+    const { pieces, optional } = requestBody(this.#request, { refused: this.#refused, written: this.#written });
+    this.#optional = optional;
+    const response = await this.#client.send(this.#endpoint, {
+      method: "POST",
+      path: "/chat/completions",
+      body: pieces,
+      signal: this.#options.signal,
+      onSent: () => {
+        this.#options.onSent?.();
+        void import("./response.ts");
+      },
+    });
+    const { readRefusal, readReply } = await import("./response.ts");
+    const answered = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
+    if (response.status >= 200 && response.status <= 299) {
+      try {
+        await this.#options.onAnswer?.(response.headers.get("server") ?? "");
+      } catch (error) {
+        await response.cancel();
+        throw error;
+      }
+      return await readReply(response, answered);
+    }
+    const { failure, error } = await readRefusal(response, answered);
+    this.#serverError = error;
+    throw failure;
+  }
+
+  /** The retry for a failure of the last attempt; null to give up. */
+  retryFor(failure: ProviderFailure): RetryNotice | null {
+    const { kind, message: reason } = failure;
+    const status = failure.facts.status ?? null;
+    const again = { kind, attempt: 1, maxRetries: 1, delayMs: 0, status };
+    const field = this.#fieldToDrop(failure);
+    if (field !== null) {
+      this.#refused.add(field);
+      return { ...again, reason: `${reason}; sent again without ${field}` };
+    }
+    const maxTokens = fittingMaxTokens(failure, this.#request);
+    if (maxTokens !== null && failure.partial === null) {
+      this.#request = { ...this.#request, maxTokens };
+      return { ...again, reason: `${reason}; sent again for a shorter reply` };
+    }
+    const group = retryGroup(failure);
+    const retries = this.#retries.get(group) ?? 0;
+    const next = nextRetry(failure, {
+      retries,
+      elapsedMs: this.#options.clock.monotonic() - this.#started,
+      loadingLimitMs: this.#endpoint.timeout.firstByte * 1000,
+      random: Math.random(),
+    });
+    if (next === null) return null;
+    this.#retries.set(group, retries + 1);
+    const restart = failure.partial === null ? {} : { restart: true as const };
+    return { kind, attempt: retries + 1, ...next, status, reason, ...restart };
+  }
+
+  /**
+   * The failure that ends the request. Of a model that the server does not have it names those that it has; of half a
+   * reply, or none, it says that asking once more did not help.
+   */
+  async final(failure: ProviderFailure): Promise<ProviderFailure> {
+    if (failure.kind === "model") {
+      const { withServedModels } = await import("./unknown_model.ts");
+      const asked = { endpoint: this.#endpoint, model: this.#request.model, signal: this.#options.signal };
+      return await withServedModels(failure, this.#client, asked);
+    }
+    const group = retryGroup(failure);
+    if (!this.#retries.has(group) || !["restart", "empty"].includes(group)) return failure;
+    return new ProviderFailure(failure.code, `${failure.message}; it was asked twice`, failure.facts);
+  }
+
+  #fieldToDrop(failure: ProviderFailure): string | null {
+    const { status } = failure.facts;
+    if (
+      (failure.kind !== "request" && failure.kind !== "template") || (status !== 400 && status !== 422) ||
+      this.#serverError === null
+    ) return null;
+    return refusedField(this.#serverError, this.#optional);
+  }
+}

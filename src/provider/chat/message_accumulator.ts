@@ -1,0 +1,213 @@
+/** What has come of a reply so far, put together from its parts. */
+import { readArguments } from "./arguments.ts";
+import type { ChunkSink } from "./chunk.ts";
+import { type PartialReply, ProviderFailure } from "../failure.ts";
+import type { JsonRecord } from "../record.ts";
+import { type ServerError, serverErrorFromBody } from "./server_error.ts";
+import { TextCollector } from "./text_collector.ts";
+import { ThinkSplitter } from "./think.ts";
+import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
+import type { ChatDelta, ChatReply, FinishReason, ReplyCall, Usage } from "../types.ts";
+
+/** The words of servers for why a reply ended. `abort` (SGLang) and `error` (OpenRouter) are failures. */
+const FINISH: Readonly<Record<string, FinishReason | "failure">> = {
+  stop: "stop",
+  eos: "stop",
+  end_turn: "stop",
+  stop_sequence: "stop",
+  tool_calls: "tool_calls",
+  tool_use: "tool_calls",
+  function_call: "tool_calls",
+  length: "length",
+  max_tokens: "length",
+  model_length: "length",
+  content_filter: "content_filter",
+  error: "failure",
+  abort: "failure",
+};
+
+/** Most text, reasoning and arguments of one reply, in characters. Source: no-cloud boundary, "Around it". */
+const REPLY_LIMIT = 64 * 1024 * 1024;
+
+/** Most white space that is held back in front of an answer, in characters. */
+const LONGEST_INDENT = 256;
+
+/** The failure of a reply that is too long to keep. */
+export function tooLong(): ProviderFailure {
+  return new ProviderFailure("invalid_reply", "the server sent a reply of more than 64 MiB", { kind: "invalid" });
+}
+
+/** Collects the parts of one reply; `takeDeltas` gives what is new, `reply` the whole. */
+export class MessageAccumulator implements ChunkSink {
+  /** The first error; nothing that follows undoes it. */
+  failure: ServerError | null = null;
+  /** Null until the server gave a reason. */
+  ending: FinishReason | null = null;
+  /** The start of something that is no reply at all. */
+  junk: string | null = null;
+  /** Text, reasoning or a call has come. */
+  started = false;
+  readonly #text = new TextCollector();
+  readonly #reasoning = new TextCollector();
+  readonly #calls = new ToolCallCollector();
+  readonly #think = new ThinkSplitter({
+    text: (text) => this.#addText(text),
+    reasoning: (text) => this.#addReasoning(text),
+    reclassify: (rest) => this.#reclassify(rest),
+  });
+  #usage: Usage | null = null;
+  #model: string | null = null;
+  #length = 0;
+  #newText = "";
+  /** Index of the choice that is read: with n > 1 the others come with their own, and the only one may have any. */
+  #choice: number | null = null;
+  /** Something but white space has come of the text. */
+  #hasText = false;
+  /** White space in front of the text, behind its last line end. */
+  #indent = "";
+  #newReasoning = "";
+  #newPieces = new Map<number, ToolPiece>();
+  #newProgress: { processed: number; total: number } | null = null;
+
+  follows(index: number): boolean {
+    this.#choice ??= index;
+    return index === this.#choice;
+  }
+
+  content(text: string): void {
+    this.#count(text);
+    this.#think.push(text);
+  }
+
+  reasoning(text: string): void {
+    this.#count(text);
+    this.#think.reasoningIsSeparate();
+    this.#addReasoning(text);
+  }
+
+  toolCall(delta: JsonRecord): void {
+    const piece = this.#calls.push(delta);
+    if (piece === null) return;
+    this.#count(piece.arguments);
+    this.started = true;
+    const same = this.#newPieces.get(piece.index);
+    if (same === undefined) this.#newPieces.set(piece.index, piece);
+    else {
+      same.arguments += piece.arguments;
+      if (piece.name !== undefined) same.name = piece.name;
+    }
+  }
+
+  finish(reason: string): void {
+    const known = FINISH[reason] ?? "unknown";
+    if (known === "failure") this.failure ??= serverErrorFromBody("the server gave up");
+    else this.ending = known;
+  }
+
+  usage(usage: Usage): void {
+    this.#usage = usage;
+  }
+
+  model(name: string): void {
+    this.#model = name;
+  }
+
+  progress(processed: number, total: number): void {
+    this.#newProgress = { processed, total };
+  }
+
+  error(error: ServerError): void {
+    this.failure ??= error;
+  }
+
+  /** What is new, at most one of a kind and of a call. */
+  takeDeltas(): ChatDelta[] {
+    const deltas: ChatDelta[] = [];
+    if (this.#newProgress !== null) {
+      deltas.push({ kind: "prefill", ...this.#newProgress });
+      this.#newProgress = null;
+    }
+    if (this.#newReasoning !== "") deltas.push({ kind: "reasoning", text: this.#newReasoning });
+    if (this.#newText !== "") deltas.push({ kind: "text", text: this.#newText });
+    this.#keepNew();
+    if (this.#newPieces.size > 0) {
+      for (const piece of this.#newPieces.values()) deltas.push({ kind: "tool_call", ...piece });
+      this.#newPieces = new Map();
+    }
+    return deltas;
+  }
+
+  /** Nothing more comes: what was held back is let go. */
+  end(): void {
+    this.#think.end();
+  }
+
+  partial(): PartialReply {
+    this.#keepNew();
+    return { text: this.#text.text(), reasoning: this.#reasoning.text() };
+  }
+
+  async reply(): Promise<ChatReply> {
+    const calls: ReplyCall[] = [];
+    for (const draft of this.#calls.calls()) calls.push(await this.#call(draft));
+    const ending = this.ending ?? "unknown";
+    // `stop` with calls is common; what to do with calls is clear, whatever the reason says (rule 8).
+    const finish = calls.length > 0 && (ending === "stop" || ending === "unknown") ? "tool_calls" : ending;
+    const { dropped } = this.#calls;
+    const left = dropped === 0 ? {} : { droppedCalls: dropped };
+    return { ...this.partial(), calls, ...left, finish, usage: this.#usage, model: this.#model };
+  }
+
+  async #call(draft: CollectedCall): Promise<ReplyCall> {
+    const { id, name, raw } = draft;
+    if (this.ending === "length") return { id, name, raw, input: null, problem: CUT };
+    if (name === "") {
+      return { id, name, raw, input: null, problem: "The call names no tool. Send it again with a name." };
+    }
+    return { id, name, raw, ...await readArguments(raw) };
+  }
+
+  #count(text: string): void {
+    this.#length += text.length;
+    if (this.#length > REPLY_LIMIT) throw tooLong();
+  }
+
+  #reclassify(rest: string): void {
+    const text = (this.#text.take() + this.#newText + rest).trimEnd();
+    this.#newText = "";
+    this.#hasText = false;
+    this.#indent = "";
+    if (text !== "") this.#addReasoning(text);
+  }
+
+  /** Blank lines in front of the answer are no part of it: templates and models leave them behind the reasoning. */
+  #addText(text: string): void {
+    if (!this.#hasText) {
+      const all = this.#indent + text;
+      const start = all.length - all.trimStart().length;
+      const line = all.slice(all.lastIndexOf("\n", start - 1) + 1);
+      this.#hasText = start < all.length;
+      this.#indent = this.#hasText ? "" : line.slice(-LONGEST_INDENT);
+      if (!this.#hasText) return;
+      text = line;
+    }
+    this.#newText += text;
+    this.started = true;
+  }
+
+  #addReasoning(text: string): void {
+    this.#newReasoning += text;
+    this.started = true;
+  }
+
+  #keepNew(): void {
+    if (this.#newReasoning !== "") this.#reasoning.push(this.#newReasoning);
+    if (this.#newText !== "") this.#text.push(this.#newText);
+    this.#newReasoning = "";
+    this.#newText = "";
+  }
+}
+
+/** For the model, with every call of a reply that ran into the token limit: the last is cut, and which is not known. */
+const CUT = "The reply was cut at the token limit, so this call was not run. " +
+  "Send it again with shorter arguments, or do the work in smaller steps.";

@@ -1,0 +1,94 @@
+/** The body of a request, in the form that every backend takes. Source: wire reference, §5. */
+import { wordsOf } from "./content.ts";
+import type { ProviderFailure } from "../failure.ts";
+import type { ServerError } from "./server_error.ts";
+import type { ChatRequest, WireMessage } from "../types.ts";
+import type { SerializedHistory } from "./serialized_history.ts";
+
+/** Fields without which a request is none: never dropped, whatever a server says of them. */
+const REQUIRED: ReadonlySet<string> = new Set(["model", "messages", "stream", "tools"]);
+
+/** A body, and the fields in it that could be left out. */
+export interface RequestBody {
+  /** The bytes, one piece behind the other. */
+  pieces: Uint8Array<ArrayBuffer>[];
+  optional: string[];
+}
+
+/** What is known from earlier requests to the same server. */
+export interface RequestMemory {
+  /** Fields that it does not take. */
+  refused: ReadonlySet<string>;
+  /** What the last one began with, as bytes. */
+  written: SerializedHistory;
+}
+
+/**
+ * Serializes a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
+ * newer name, until that is refused too. Messages keep their bytes from request to request: each is serialized once,
+ * since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
+ */
+export function requestBody(request: ChatRequest, { refused, written }: RequestMemory): RequestBody {
+  const optional: Record<string, unknown> = { ...request.params };
+  if (request.temperature !== undefined) optional["temperature"] = request.temperature;
+  if (request.maxTokens !== undefined) optional["max_tokens"] = request.maxTokens;
+  optional["stream_options"] = { include_usage: true };
+  if (refused.has("max_tokens") && optional["max_tokens"] !== undefined) {
+    optional["max_completion_tokens"] = optional["max_tokens"];
+  }
+  for (const name of Object.keys(optional)) {
+    if (REQUIRED.has(name) || refused.has(name)) delete optional[name];
+  }
+  const head = JSON.stringify({ model: request.model, ...(request.tools.length > 0 ? { tools: request.tools } : {}) });
+  const tail = JSON.stringify({ stream: true, ...optional });
+  const pieces = written.write({ head: `${head.slice(0, -1)},"messages":[`, messages: request.messages, textOf });
+  pieces.push(new TextEncoder().encode(`],${tail.slice(1)}`));
+  return { pieces, optional: Object.keys(optional) };
+}
+
+function textOf(message: WireMessage): string {
+  return JSON.stringify(wellFormed(message));
+}
+
+/** Half a surrogate pair becomes an escape that JSON readers refuse (llama.cpp: 500). */
+function wellFormed(message: WireMessage): WireMessage {
+  const words = wordsOf(message);
+  if (words.isWellFormed()) return message;
+  if (typeof message.content === "string") return { ...message, content: words.toWellFormed() };
+  const parts = message.content.map((part) =>
+    part.type === "text" ? { ...part, text: part.text.toWellFormed() } : part
+  );
+  return { role: "user", content: parts };
+}
+
+/** The texts of a request that may hold something private: what a server's echo is searched for. */
+export function requestTexts(request: ChatRequest): string[] {
+  const messages = request.messages.flatMap((message) => {
+    const calls = message.role === "assistant" ? message.tool_calls ?? [] : [];
+    const reasoning = message.role === "assistant" ? message.reasoning_content ?? "" : "";
+    return [wordsOf(message), reasoning, ...calls.map((call) => call.function.arguments)];
+  });
+  return [...messages, ...request.tools.map((tool) => tool.function.description)];
+}
+
+/** The field of ours that the server's error names and that can be left out; null when there is none. */
+export function refusedField(error: ServerError, optional: readonly string[]): string | null {
+  if (error.param !== null && optional.includes(error.param)) return error.param;
+  return optional.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(error.message)) ?? null;
+}
+
+/** Tokens kept free below the window, for what a server counts and does not tell. */
+const MARGIN = 16;
+/** A reply shorter than this is not worth asking for. */
+const SMALLEST_REPLY = 64;
+
+/**
+ * The reply limit that would fit, when the server refused only because prompt and reply together are too long
+ * (vLLM); null when the prompt alone is, or the numbers are not known.
+ */
+export function fittingMaxTokens(failure: ProviderFailure, request: ChatRequest): number | null {
+  const { contextWindow, promptTokens } = failure.facts;
+  if (failure.kind !== "context" || contextWindow === undefined || promptTokens === undefined) return null;
+  const room = contextWindow - promptTokens - MARGIN;
+  return request.maxTokens !== undefined && room >= SMALLEST_REPLY && room < request.maxTokens ? room : null;
+}

@@ -1,0 +1,143 @@
+/** Pieces of tool calls into calls: which piece belongs to which call. Source: wire reference, §6.7. */
+import { ObjectScanner } from "./json_scan.ts";
+import { isRecord, type JsonRecord, textOf } from "../record.ts";
+
+/** A call as its pieces gave it. */
+export interface CollectedCall {
+  /** Empty when the server gave none. */
+  id: string;
+  name: string;
+  /** The arguments as text, as they came. */
+  raw: string;
+}
+
+/** What one piece added. `name` stands with the piece that brought it. */
+export interface ToolPiece {
+  index: number;
+  name?: string;
+  arguments: string;
+}
+
+interface Draft {
+  id: string;
+  name: string;
+  /** The server's number for it; null when it gave none. */
+  index: number | null;
+  parts: string[];
+  scanner: ObjectScanner;
+  /** How many parts the scanner has seen. */
+  scanned: number;
+  /** Each part so far begins with all of the part before: perhaps the server repeats what it sent. */
+  growing: boolean;
+}
+
+/** Largest number of calls in one reply. */
+const CALL_LIMIT = 1000;
+
+/** Collects calls. Names are set once, never appended; ids and indexes may be missing, shared, or repeated. */
+export class ToolCallCollector {
+  readonly #drafts: Draft[] = [];
+  readonly #byId = new Map<string, Draft>();
+  /** The server's number → the newest call under it. */
+  readonly #byIndex = new Map<number, Draft>();
+  #dropped = 0;
+
+  /** Takes one entry of `tool_calls`; gives what it added, or null when it added nothing. */
+  push(delta: JsonRecord): ToolPiece | null {
+    const call = isRecord(delta["function"]) ? delta["function"] : delta;
+    const id = identifierOf(delta["id"]);
+    const name = textOf(call["name"])?.trim() ?? "";
+    const index = typeof delta["index"] === "number" ? delta["index"] : null;
+    const args = argumentText(call["arguments"] ?? call["parameters"]);
+    const known = this.#find({ id, name, index, args });
+    if (known === null && id + name + args === "") return null;
+    if (known === null && this.#drafts.length >= CALL_LIMIT) {
+      // What comes without a name goes on with a call that was left out.
+      if (name !== "") this.#dropped++;
+      return null;
+    }
+    const draft = known ?? this.#open(index);
+    if (draft.id === "" && id !== "") {
+      draft.id = id;
+      this.#byId.set(id, draft);
+    }
+    const named = draft.name === "" && name !== "";
+    if (named) draft.name = name;
+    const previous = draft.parts.at(-1);
+    if (args !== "") {
+      if (previous !== undefined && !args.startsWith(previous)) draft.growing = false;
+      draft.parts.push(args);
+    }
+    if (!named && args === "") return null;
+    return { index: this.#drafts.indexOf(draft), ...(named ? { name } : {}), arguments: args };
+  }
+
+  /** The calls in the order in which they began. */
+  calls(): CollectedCall[] {
+    return this.#drafts.map((draft) => ({ id: draft.id, name: draft.name, raw: rawOf(draft) }));
+  }
+
+  get count(): number {
+    return this.#drafts.length;
+  }
+
+  /** Calls that were left out because one reply may hold {@link CALL_LIMIT} only. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  #find(piece: { id: string; name: string; index: number | null; args: string }): Draft | null {
+    const { id, name, index, args } = piece;
+    const byId = id === "" ? undefined : this.#byId.get(id);
+    if (byId !== undefined) return byId;
+    if (index === null) return id === "" && name === "" ? this.#drafts.at(-1) ?? null : null;
+    const byIndex = this.#byIndex.get(index);
+    if (byIndex === undefined) return null;
+    // Ollama 0.20 numbers every parallel call 0: another id is another call.
+    if (id !== "" && (byIndex.id !== "" || name !== "")) return null;
+    if (name === "" || byIndex.name === "") return byIndex;
+    if (!isClosed(byIndex)) return byIndex;
+    // A name after complete arguments begins a call, unless the server repeats the one it has sent.
+    return name === byIndex.name && (args === "" || args === byIndex.parts.at(-1)) ? byIndex : null;
+  }
+
+  #open(index: number | null): Draft {
+    const draft = { id: "", name: "", index, parts: [], scanner: new ObjectScanner(), scanned: 0, growing: true };
+    this.#drafts.push(draft);
+    if (index !== null) this.#byIndex.set(index, draft);
+    return draft;
+  }
+}
+
+function identifierOf(value: unknown): string {
+  if (typeof value === "number") return String(value);
+  const text = textOf(value) ?? "";
+  // Mistral sends the word for "none".
+  return text === "null" ? "" : text;
+}
+
+function argumentText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : "";
+}
+
+function isClosed(draft: Draft): boolean {
+  for (; draft.scanned < draft.parts.length; draft.scanned++) draft.scanner.push(draft.parts[draft.scanned] ?? "");
+  return draft.scanner.state === "closed" || draft.scanner.state === "more";
+}
+
+/** Pieces joined; where that is no JSON and every piece repeats the one before and goes on, the last piece alone. */
+function rawOf(draft: Draft): string {
+  const joined = draft.parts.join("");
+  if (draft.parts.length < 2 || !draft.growing || isJson(joined)) return joined;
+  return draft.parts.at(-1) ?? joined;
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,334 @@
+/**
+ * The one HTTP client. Local endpoints are reached directly, whatever proxy variables, hosts files and redirects
+ * say, those on this machine over a connection of our own; remote ones through the proxy the user set. Source:
+ * specification of the no-cloud boundary, "Local".
+ */
+import { AgentcliError } from "../../errors.ts";
+import {
+  type Connection,
+  ConnectionForbidden,
+  type FetchClient,
+  mayConnect,
+  openClient,
+  type SocketAddress,
+  speaksTls,
+  takesConnections,
+} from "../../platform/http_client.ts";
+import type { Io } from "../../platform/io.ts";
+import { readBounded } from "./bounded_text.ts";
+import { type ByteSource, joined, streamSource } from "./byte_source.ts";
+import { ProviderFailure } from "../failure.ts";
+import { requestHeaders } from "./headers.ts";
+import type { ReceivedHeaders } from "./head.ts";
+import { exchange } from "./loopback.ts";
+import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
+import { bare, type Route, routesTo, shownUrl, urlOf } from "./route.ts";
+import { type Attempt, noConnection, noTls, redirectFailure, silence, transportFailure } from "./transport_error.ts";
+import type { Endpoint } from "../types.ts";
+import { SerializedHistory } from "../chat/serialized_history.ts";
+
+/** Longest time for the rest of a small answer after its headers, in milliseconds. */
+const TEXT_TIME = 30_000;
+/** After so much silence, in milliseconds, a server that never answered before is greeted a second time. */
+const TLS_SILENCE = 500;
+/** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every request. */
+const OVER = "over";
+
+export { takesConnections };
+
+/** One request. */
+export interface HttpRequest {
+  method: "GET" | "POST";
+  /** Appended to the base URL; starts with `/`. */
+  path: string;
+  /** The path counts from the origin instead: `/api/ps`. */
+  atOrigin?: boolean;
+  /** JSON: a text, or its bytes in pieces that stay as they are until the headers of the answer came. */
+  body?: string | readonly Uint8Array<ArrayBuffer>[];
+  signal?: AbortSignal;
+  /** Called when the first bytes were handed to the system: while the server works there is time for other things. */
+  onSent?: (() => void) | undefined;
+  /** Default: `endpoint.timeout.connect`. */
+  connectMs?: number;
+  /** Longest wait for the headers; default: `endpoint.timeout.firstByte`. */
+  firstByteMs?: number;
+  /** Send neither the key nor the configured headers, which may hold one. */
+  withoutKey?: boolean;
+}
+
+/** What came back. Whoever gets one reads it to its end or cancels it. */
+export interface HttpResponse {
+  status: number;
+  headers: ReceivedHeaders;
+  body: ByteSource | null;
+  /** The whole body as text; longer than `limitBytes` is `invalid_reply`, slower than 30 s `provider_timeout`. */
+  text(limitBytes: number): Promise<string>;
+  /** Lets go of the body; the server sees the connection close. */
+  cancel(): Promise<void>;
+}
+
+/** Sends requests; holds the connections of one process or session. */
+export interface HttpClient {
+  /**
+   * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
+   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or waits
+   * for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after `connectMs` of silence a second connection shows
+   * whether the address answers at all.
+   */
+  send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse>;
+  /** Request fields that a provider and model refused, by `provider model`; `chat` keeps and reads it. */
+  readonly refusedFields?: Map<string, Set<string>>;
+  /** What the last request for a reply began with, as bytes; `chat` keeps and reads it. */
+  readonly serializedHistory?: SerializedHistory;
+  /** Closes idle connections; the client cannot be used after it. */
+  close(): void;
+}
+
+/** A response as it came, over either kind of connection. */
+type RawResponse = Pick<HttpResponse, "status" | "headers" | "body">;
+
+interface Sent {
+  endpoint: Endpoint;
+  request: HttpRequest;
+  url: URL;
+}
+
+/** Creates a client; the proxy variables are read now and once. */
+export function createHttpClient(io: Pick<Io, "env" | "clock">): HttpClient {
+  return new ProxyAwareClient(io);
+}
+
+class ProxyAwareClient implements HttpClient {
+  readonly refusedFields = new Map<string, Set<string>>();
+  readonly serializedHistory = new SerializedHistory();
+  readonly #clock: Io["clock"];
+  readonly #proxies: ProxySettings;
+  readonly #clients = new Map<string, FetchClient>();
+  /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
+  readonly #answering = new Map<string, number>();
+
+  constructor(io: Pick<Io, "env" | "clock">) {
+    this.#clock = io.clock;
+    this.#proxies = readProxySettings(io.env);
+  }
+
+  async send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse> {
+    const sent: Sent = { endpoint, request, url: urlOf(endpoint, request) };
+    const routes = routesTo(sent.url, endpoint, this.#proxies);
+    const first = Math.min(this.#answering.get(sent.url.origin) ?? 0, routes.length - 1);
+    const order = [first, ...routes.keys().filter((index) => index !== first)];
+    let refusal: unknown;
+    for (const index of order) {
+      const route = routes[index];
+      if (route === undefined) continue;
+      // The second address of `localhost` is a guess of ours: never make the runtime ask the user for it.
+      if (index > 0 && !mayConnect(route.url.hostname, Number(effectivePort(route.url)))) continue;
+      try {
+        const response = await this.#attempt(route, sent);
+        this.#answering.set(sent.url.origin, index);
+        return response;
+      } catch (error) {
+        // The second address of a machine without IPv6 fails in other words; what counts is that the first refused.
+        if (refusal === undefined) refusal = error;
+        if (!(refusal instanceof ProviderFailure && refusal.kind === "refused")) throw error;
+        if (!(error instanceof ProviderFailure && ["refused", "unreachable"].includes(error.kind))) throw error;
+      }
+    }
+    throw refusal;
+  }
+
+  close(): void {
+    for (const client of this.#clients.values()) client.close();
+    this.#clients.clear();
+  }
+
+  async #attempt(route: Route, sent: Sent): Promise<HttpResponse> {
+    const { endpoint, request } = sent;
+    request.signal?.throwIfAborted();
+    const headers = requestHeaders(endpoint, request);
+    const stop = new AbortController();
+    const asking = this.#ask(route, { headers, sent, stop });
+    // While the connection is being made: a first timer costs a quarter of a millisecond.
+    const watch = this.#watchHeaders(route, sent, stop);
+    try {
+      const answer = await asking;
+      if (isRedirect(answer.status)) {
+        await answer.body?.cancel();
+        throw redirectFailure(endpoint.provider, { ...answer, url: route.url });
+      }
+      return this.#response(answer, sent, stop);
+    } catch (error) {
+      if (request.signal?.aborted) throw request.signal.reason;
+      if (stop.signal.aborted) throw stop.signal.reason;
+      if (error instanceof AgentcliError) throw error;
+      throw transportFailure(error, { ...attemptOf(sent), host: route.url.host });
+    } finally {
+      watch.abort(OVER);
+    }
+  }
+
+  async #ask(
+    { url, connection }: Route,
+    { headers, sent, stop }: { headers: Record<string, string>; sent: Sent; stop: AbortController },
+  ): Promise<RawResponse> {
+    const { method, signal, onSent } = sent.request;
+    const body = bytesOf(sent.request.body);
+    const signals = signal === undefined ? [stop.signal] : [signal, stop.signal];
+    if (connection.kind === "loopback") {
+      return await exchange(connection.address, { method, url, headers, body, onSent }, signals);
+    }
+    const client = this.#client(connection, sent.endpoint);
+    const asked = fetch(url, {
+      client,
+      method,
+      headers,
+      body: body === null ? null : joined(body),
+      redirect: "manual",
+      signal: AbortSignal.any(signals),
+    });
+    onSent?.();
+    const response = await asked;
+    const { status, body: stream } = response;
+    return { status, headers: new Map(response.headers), body: stream === null ? null : streamSource(stream) };
+  }
+
+  /** Aborts `stop` when the headers take too long, or when the address turns out not to answer at all. */
+  #watchHeaders(route: Route, sent: Sent, stop: AbortController): AbortController {
+    const { endpoint, request } = sent;
+    const watch = new AbortController();
+    const firstByteMs = request.firstByteMs ?? endpoint.timeout.firstByte * 1000;
+    const connectMs = request.connectMs ?? endpoint.timeout.connect * 1000;
+    this.#after(firstByteMs, watch.signal, () => stop.abort(silence(attemptOf(sent), firstByteMs)));
+    const probed = (look: Look, milliseconds: { after: number; within: number }, failure: () => ProviderFailure) => {
+      this.#after(milliseconds.after, watch.signal, () => {
+        const probe = new AbortController();
+        watch.signal.addEventListener("abort", () => probe.abort());
+        this.#after(milliseconds.within, watch.signal, () => probe.abort());
+        look(probe.signal).catch(() => false).then((answers) => {
+          if (!answers && !watch.signal.aborted) stop.abort(failure());
+        });
+      });
+    };
+    const address = probedAddress(route);
+    if (address !== null && connectMs < firstByteMs) {
+      const look: Look = (signal) => takesConnections(address, signal);
+      probed(look, { after: connectMs, within: connectMs }, () => noConnection(attemptOf(sent), connectMs));
+    }
+    const secured = this.#answering.has(sent.url.origin) ? null : securedAddress(route);
+    if (secured !== null) {
+      const look: Look = (signal) => speaksTls(secured, signal);
+      probed(look, { after: TLS_SILENCE, within: connectMs / 4 }, () => noTls(attemptOf(sent)));
+    }
+    return watch;
+  }
+
+  #after(milliseconds: number, signal: AbortSignal, act: () => void): void {
+    this.#clock.sleep(milliseconds, signal).then(() => {
+      if (!signal.aborted) act();
+    }, () => {});
+  }
+
+  #response(answer: RawResponse, sent: Sent, stop: AbortController): HttpResponse {
+    const { endpoint } = sent;
+    const milliseconds = sent.request.firstByteMs ?? Math.min(TEXT_TIME, endpoint.timeout.idle * 1000);
+    return {
+      ...answer,
+      text: async (limitBytes) => {
+        const watch = new AbortController();
+        this.#after(milliseconds, watch.signal, () => stop.abort(silence(attemptOf(sent), milliseconds)));
+        try {
+          const { text, complete } = await readBounded(answer.body, limitBytes);
+          if (complete) return text;
+        } catch (error) {
+          if (sent.request.signal?.aborted) throw sent.request.signal.reason;
+          if (stop.signal.aborted) throw stop.signal.reason;
+          throw transportFailure(error, attemptOf(sent));
+        } finally {
+          watch.abort(OVER);
+        }
+        throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${sizeText(limitBytes)}`, {
+          kind: "invalid",
+          status: answer.status,
+          hint: `is ${shownUrl(sent.url)} the address of a model server?`,
+        });
+      },
+      cancel: async () => {
+        stop.abort();
+        await answer.body?.cancel();
+      },
+    };
+  }
+
+  #client(connection: Connection, endpoint: Endpoint): FetchClient {
+    const name = JSON.stringify([connection, endpoint.caCerts]);
+    const known = this.#clients.get(name);
+    if (known !== undefined) return known;
+    const client = openOrExplain(connection, endpoint);
+    this.#clients.set(name, client);
+    return client;
+  }
+}
+
+function openOrExplain(connection: Connection, endpoint: Endpoint): FetchClient {
+  try {
+    return openClient(connection, endpoint.caCerts);
+  } catch (error) {
+    if (error instanceof ConnectionForbidden) {
+      throw new AgentcliError("permission_denied", `cannot reach ${endpoint.provider} past the proxy variables`, {
+        hint: `run with ${error.flag}`,
+      });
+    }
+    throw new AgentcliError("config_invalid", `no connection to ${endpoint.provider} can be made`, {
+      hint: connection.kind === "proxy"
+        ? "check HTTP_PROXY, HTTPS_PROXY and ALL_PROXY"
+        : "check ca_file of that provider: it must hold PEM certificates",
+    });
+  }
+}
+
+/** Looks for something at an address; rejects when its signal is aborted. */
+type Look = (signal: AbortSignal) => Promise<boolean>;
+
+/**
+ * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may wait
+ * for the end of a line that a greeting does not have, and then waits as long as we do.
+ */
+function securedAddress({ url, connection }: Route): SocketAddress | null {
+  if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;
+  const hostname = (connection.kind === "direct" ? connection.localAddress : undefined) ?? bare(url.hostname);
+  const port = Number(effectivePort(url));
+  return mayConnect(hostname, port) ? { hostname, port } : null;
+}
+
+/** The address to probe when it stays silent; null on loopback, where the wait for headers covers the connect. */
+function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
+  if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
+    return null;
+  }
+  const url = connection.kind === "proxy" ? new URL(connection.url) : asked;
+  const hostname = bare(url.hostname);
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
+  return mayConnect(url.hostname, port) ? { hostname, port } : null;
+}
+
+/** The bytes of a body, in pieces. */
+function bytesOf(body: HttpRequest["body"]): readonly Uint8Array<ArrayBuffer>[] | null {
+  return typeof body === "string" ? [new TextEncoder().encode(body)] : body ?? null;
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+function attemptOf(sent: Sent): Attempt {
+  return {
+    provider: sent.endpoint.provider,
+    url: shownUrl(sent.url),
+    modelsUrl: shownUrl(urlOf(sent.endpoint, { path: "/models" })),
+    host: sent.url.host,
+  };
+}
+
+function sizeText(bytes: number): string {
+  return bytes >= 1024 * 1024 ? `${Math.round(bytes / 1024 / 1024)} MiB` : `${Math.round(bytes / 1024)} KiB`;
+}

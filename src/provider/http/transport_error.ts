@@ -1,0 +1,175 @@
+/** What the runtime says when a connection fails, as our own words: its text holds addresses, and headers at worst. */
+import { isLocal } from "../../boundary/policy/locality.ts";
+import { AgentcliError } from "../../errors.ts";
+import { isMissingPermission } from "../../platform/runtime.ts";
+import { type FailureKind, ProviderFailure } from "../failure.ts";
+import type { ReceivedHeaders } from "./head.ts";
+
+/** What was tried, for the message. */
+export interface Attempt {
+  provider: string;
+  /** Without query. */
+  url: string;
+  /** The address to ask by hand. */
+  modelsUrl: string;
+  /** Host and port that are connected to. */
+  host: string;
+}
+
+interface Rule {
+  when: RegExp;
+  kind: FailureKind;
+  says: string;
+  hint: (attempt: Attempt) => string;
+}
+
+const NO_TLS = "no TLS there";
+const NO_TLS_HINT = "does the server speak https? if not, write base_url with http://";
+
+const ask = (attempt: Attempt) => `is the server running? try: curl ${attempt.modelsUrl}`;
+const network = (attempt: Attempt) =>
+  isLocal(attempt.modelsUrl, [])
+    ? "this machine does not reach itself: is the loopback interface up?"
+    : "check the address, the network and the VPN";
+
+/** In this order. The texts are those of Deno 2.9.6; error numbers cover Linux, macOS and Windows. */
+const RULES: readonly Rule[] = [
+  {
+    when: /Requests to port \d+ are blocked/i,
+    kind: "unreachable",
+    says: "the runtime does not connect to that port",
+    hint: () => "run the server on another port: this one is on the list that web clients never use",
+  },
+  { when: /connection refused|os error (?:111|61|10061)\b/i, kind: "refused", says: "connection refused", hint: ask },
+  {
+    when: /dns error|lookup address|name or service not known|no such host/i,
+    kind: "unreachable",
+    says: "the host name cannot be resolved",
+    hint: network,
+  },
+  {
+    when: /corrupt message|tls handshake|InvalidContentType/i,
+    kind: "unreachable",
+    says: NO_TLS,
+    hint: () => NO_TLS_HINT,
+  },
+  {
+    when: /invalid HTTP (?:version|header|status|body)/i,
+    kind: "unreachable",
+    says: "what answers there does not speak HTTP",
+    hint: () => "check host and port of base_url; if the server speaks TLS, write base_url with https://",
+  },
+  {
+    when: /unknown content coding/i,
+    kind: "unreachable",
+    says: "its answer is packed in a way that was not asked for",
+    hint: () => "switch compression off in the server, or in the proxy in front of it",
+  },
+  {
+    when: /certificate|UnknownIssuer|NotValidForName/i,
+    kind: "unreachable",
+    says: "its certificate is not trusted",
+    hint: () => "name its certificate authority with ca_file in providers.yaml",
+  },
+  {
+    when: /tunnel|socks/i,
+    kind: "unreachable",
+    says: "the proxy did not let it through",
+    hint: () => "check HTTPS_PROXY and NO_PROXY",
+  },
+  {
+    when:
+      /before message completed|error reading a body|reset by peer|broken pipe|close_notify|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
+    kind: "lost",
+    says: "the server closed the connection",
+    hint: () => "look at the server's log, then try again",
+  },
+  {
+    when: /unreachable|no route|timed out|cannot assign|os error (?:101|113|51|65|99|49|110|60|10060|10065|10049)\b/i,
+    kind: "unreachable",
+    says: "no route to that host",
+    hint: network,
+  },
+];
+
+/** The failure for what a connection attempt threw. */
+export function transportFailure(error: unknown, attempt: Attempt): AgentcliError {
+  if (isMissingPermission(error)) {
+    return new AgentcliError("permission_denied", `this process may not connect to ${attempt.host}`, {
+      hint: `run with --allow-net=${attempt.host}`,
+    });
+  }
+  const text = reasonText(error);
+  const rule = RULES.find((each) => each.when.test(text));
+  const kind = rule?.kind ?? "unreachable";
+  return new ProviderFailure(
+    kind === "lost" ? "connection_lost" : "provider_unreachable",
+    `cannot reach ${attempt.provider} at ${attempt.url}: ${rule?.says ?? "the request failed"}`,
+    { kind, hint: (rule?.hint ?? ask)(attempt) },
+  );
+}
+
+/** The part of the runtime's message behind the URL, which could match a rule by accident. */
+function reasonText(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const text = error.cause instanceof Error ? error.cause.message : error.message;
+  const start = text.indexOf("client error (");
+  return start < 0 ? text : text.slice(start);
+}
+
+/** The failure of a server that took the request and sent no answer for so long. */
+export function silence(attempt: Attempt, milliseconds: number): ProviderFailure {
+  const { provider, url } = attempt;
+  return new ProviderFailure("provider_timeout", `${provider} at ${url} sent nothing for ${seconds(milliseconds)}`, {
+    kind: "timeout",
+    hint: "is the model still being loaded? the wait is timeout.first_byte_s in providers.yaml",
+  });
+}
+
+/** The failure of an https address where nothing answers a greeting of TLS. */
+export function noTls(attempt: Attempt): ProviderFailure {
+  return new ProviderFailure("provider_unreachable", `cannot reach ${attempt.provider} at ${attempt.url}: ${NO_TLS}`, {
+    kind: "unreachable",
+    hint: NO_TLS_HINT,
+  });
+}
+
+/** The failure of an address that does not answer at all. */
+export function noConnection(attempt: Attempt, milliseconds: number): ProviderFailure {
+  const { provider, url, modelsUrl } = attempt;
+  const message = `cannot reach ${provider} at ${url}: no answer within ${seconds(milliseconds)}`;
+  return new ProviderFailure("provider_unreachable", message, {
+    kind: "unreachable",
+    hint: `check the address and the network; try: curl ${modelsUrl}`,
+  });
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 1000 ? `${Math.round(milliseconds)} ms` : `${Math.round(milliseconds / 100) / 10} s`;
+}
+
+/**
+ * The failure of a redirect: following one would carry the prompt to a host that nobody configured. Where it leads is
+ * told only as far as that is no choice of words: a server can put into an address whatever it was sent.
+ */
+export function redirectFailure(
+  provider: string,
+  response: { status: number; headers: ReceivedHeaders; url: URL },
+): ProviderFailure {
+  const location = response.headers.get("location");
+  const target = location !== undefined && URL.canParse(location, response.url)
+    ? new URL(location, response.url)
+    : null;
+  return new ProviderFailure(
+    "provider_error",
+    `${provider} answered HTTP ${response.status}, a redirect${leadingTo(target, response.url)}; redirects are refused`,
+    { kind: "request", status: response.status, hint: "set the address that is meant as base_url; curl -i shows it" },
+  );
+}
+
+function leadingTo(target: URL | null, asked: URL): string {
+  if (target === null || !/^https?:$/.test(target.protocol)) return "";
+  if (target.hostname !== asked.hostname) return " to another host";
+  if (target.protocol !== asked.protocol) return ` to ${target.protocol.slice(0, -1)}`;
+  return target.port === asked.port ? " to another path" : " to another port";
+}

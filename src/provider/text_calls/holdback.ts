@@ -1,0 +1,185 @@
+/** Keeps text that may become a tool call from being shown while it streams. */
+import { PARAGRAPH_LIMIT } from "./bare.ts";
+import { callMarkAt, GAP, lineTail, OPENER, openerTail } from "./marks.ts";
+
+/** UTF-16 units that are held at most; more is an answer about calls, not a call that is worth the silence. */
+const HOLD_LIMIT = 65_536;
+/** A beginning that stays undecided longer than this is decided. */
+const UNDECIDED_LIMIT = 256;
+
+/** Passes text on until it could be a call. What `push` and `end` give is, put together, what was pushed. */
+export interface Holdback {
+  /** Takes a piece; gives what may be shown now. */
+  push(text: string): string;
+  /** The end of the text: gives what was held. */
+  end(): string;
+  /** True while something is held back. */
+  readonly holding: boolean;
+}
+
+/**
+ * `start`: nothing but white space has come, the weak form is possible. `flow`: looking for markers; what is held may be
+ * the beginning of one. `held`: a marker came, everything waits for the end. `off`: everything passes.
+ */
+type State = "start" | "flow" | "held" | "off";
+
+/** A holdback for one reply; one that is not `enabled` passes everything. A piece without brackets costs one search. */
+export function createHoldback(enabled: boolean): Holdback {
+  let state: State = enabled ? "start" : "off";
+  let held = "";
+  /** Characters that may still come before a fence with a call. */
+  let paragraph = PARAGRAPH_LIMIT;
+  /** The last character that was passed on. */
+  let before = "";
+
+  function flow(text: string): string {
+    const found = findMark(text, { fences: paragraph > 0, before });
+    if (found.certain) state = "held";
+    if (found.fence) paragraph = 0;
+    paragraph -= found.at;
+    held = text.slice(found.at);
+    before = text.charAt(found.at - 1) || before;
+    return text.slice(0, found.at);
+  }
+
+  function start(text: string): string {
+    if (text.trimStart() === "") return text;
+    const decision = judgeBeginning(text);
+    if (decision === "other") {
+      state = "flow";
+      return flow(text);
+    }
+    if (decision === "call") state = "held";
+    held = text;
+    return "";
+  }
+
+  return {
+    push(text) {
+      if (state === "off") return text;
+      if (state === "held") {
+        held += text;
+        if (held.length <= HOLD_LIMIT) return "";
+        state = "off";
+        return release();
+      }
+      const all = held === "" ? text : release() + text;
+      return state === "start" ? start(all) : flow(all);
+    },
+    end: release,
+    get holding() {
+      return held !== "";
+    },
+  };
+
+  function release(): string {
+    const text = held;
+    held = "";
+    return text;
+  }
+}
+
+/** What opens a call or an answer's end, behind which a call may stand. */
+const MARKS = new RegExp(`${OPENER}|</(?:answer|response)>`, "g");
+
+/** Whether a call begins, may begin when more comes, or does not. */
+type Decision = "call" | "open" | "other";
+
+/**
+ * Where a text must be held from: its length when nothing is to be held. `certain` when a call begins there, not only a
+ * mark; `fence` when a fence was met that holds none.
+ */
+function findMark(
+  text: string,
+  { fences, before }: { fences: boolean; before: string },
+): { at: number; certain: boolean; fence?: boolean } {
+  // With the character before it, it is known where lines begin.
+  const whole = before + text;
+  const at = Math.min(openerTail(whole), lineTail(whole)) - before.length;
+  if (!(fences ? /[<[\]`:>]/ : /[<[\]:>]/).test(text)) return { at, certain: false };
+  const ticks = fences ? text.indexOf("`") : -1;
+  const fence = ticks >= 0 ? judgeBeginning(text.slice(ticks)) : "other";
+  for (const found of whole.matchAll(MARKS)) {
+    const start = found.index - before.length;
+    if (start < 0) continue;
+    if (fence !== "other" && ticks < start) break;
+    const behind = whole.slice(found.index + found[0].length);
+    const decision = judgeBehind(found[0], behind);
+    if (decision === "call") return { at: start, certain: true };
+    if (decision === "open" && behind.length <= UNDECIDED_LIMIT) return { at: start, certain: false };
+  }
+  if (fence !== "other") return { at: ticks, certain: fence === "call" };
+  return { at, certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
+}
+
+/** What follows `Action:`: an object, or a name and the line of its arguments. */
+function judgeAction(behind: string): Decision {
+  const body = behind.replace(/^\**\s*/, "");
+  if (body === "" || /^`{1,2}$/.test(body)) return "open";
+  if (/^(?:[{[]|```)/.test(body)) return "call";
+  const name = /^`?[A-Za-z_][\w.-]{0,127}`?[ \t\r]*/.exec(body)?.[0] ?? "";
+  const next = body.slice(name.length);
+  if (name === "" || (next !== "" && !next.startsWith("\n"))) return "other";
+  const line = next.trimStart().replace(/^\*+/, "");
+  if (/^Action[ _]Input:/.test(line)) return "call";
+  return "Action Input:".startsWith(line) || "Action_Input:".startsWith(line) ? "open" : "other";
+}
+
+/** What follows a mark: a name, a tag or an object, or words about it. */
+function judgeBehind(mark: string, behind: string): Decision {
+  if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
+  if (mark.endsWith("Action:")) return judgeAction(behind);
+  if (mark.endsWith("=")) return judgeTag(behind);
+  const body = behind.replace(GAP_START, "");
+  if (body === "" || /^`{1,2}$/.test(body)) return isOpening(mark) ? "open" : "other";
+  if (!isOpening(mark)) return "other";
+  if (/^(?:[<{[]|```|\]<\])/.test(body)) return "call";
+  if (mark.startsWith("</")) return "other";
+  const name = /^[A-Za-z_][\w.:-]{0,127}\s{0,8}/.exec(body)?.[0] ?? "";
+  if (name === "") return "other";
+  return name.length === body.length ? "open" : /[<{([]/.test(body.charAt(name.length)) ? "call" : "other";
+}
+
+const GAP_START = new RegExp(`^${GAP.source}`);
+
+function isOpening(mark: string): boolean {
+  return mark.startsWith("</")
+    ? /answer|response/.test(mark)
+    : mark.startsWith("]") || callMarkAt(mark, 0)?.kind === "open";
+}
+
+/** What follows the `=` of a tag: a name, the end of the tag, and what a call goes on with. */
+function judgeTag(behind: string): Decision {
+  const found = /^\s?["']?[A-Za-z_][\w.-]*["']?[^<>\n]*>\s*(?:\]<\]\w{1,24}\[>\[)?/.exec(behind);
+  if (found === null) return /[<>\n]|^\s?["']?[^\w"'\s]/.test(behind) ? "other" : "open";
+  if (found[0].length === behind.length) return "open";
+  return /[<{\]]/.test(behind.charAt(found[0].length)) ? "call" : "other";
+}
+
+/** How messages of the weak form begin, without white space. */
+const FENCES = ["", "```", "```json", "```tool_call", "```tool_calls", "```tool_code"];
+const BRACKETS = ["{", "[{"];
+const FIRST_KEYS = [
+  ...['"name"', '"type":"function"', '"function"', '"arguments"', '"parameters"', '"id"', '"action"', '"args"'],
+  ...['"tool"', '"tool_name"', '"tool_call_id"'],
+];
+
+/** Whether a message that begins like this may be nothing but calls. */
+function judgeBeginning(text: string): Decision {
+  const begun = text.slice(0, UNDECIDED_LIMIT).replace(/\s+/g, "").replace(/^functools(?=\[)/, "");
+  if (!/^[{[`f]/.test(begun)) return "other";
+  let open = "functools[".startsWith(begun);
+  const list = /^(?:```(?:python|tool_code)?)?\[[A-Za-z_][\w.]*(\()?/.exec(begun);
+  if (list?.[1] !== undefined) return "call";
+  open ||= list?.[0].length === begun.length || "```python[".startsWith(begun);
+  for (const fence of FENCES) {
+    for (const bracket of BRACKETS) {
+      for (const key of FIRST_KEYS) {
+        const beginning = fence + bracket + key;
+        if (begun.startsWith(beginning)) return "call";
+        open ||= beginning.startsWith(begun);
+      }
+    }
+  }
+  return open && text.length <= UNDECIDED_LIMIT ? "open" : "other";
+}
