@@ -12,6 +12,7 @@ import { createSessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { Configuration } from "../config/types.ts";
+import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
@@ -95,7 +96,7 @@ export async function makeSession(
       findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),
-    scanner: openContentScanner(workspace, { allowed: allowedFragments(workspace) }),
+    scanner: openContentScanner(workspace, { allowed: allowedFragments(workspace, () => session, io) }),
     sandbox: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,
@@ -114,12 +115,20 @@ export async function makeSession(
   return { session, model: ask };
 }
 
-/** Loaded with the first hit. */
-function allowedFragments({ record }: Workspace): AllowedFragments {
+/** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */
+function allowedFragments(workspace: Workspace, session: () => Session, io: Io): AllowedFragments {
   return async (fragments) => {
+    const { record } = workspace;
     if (record === undefined) return new Set();
     const { allowedByRecord } = await import("../boundary/scan/allowed_fragments.ts");
-    return await allowedByRecord(record)(fragments);
+    const allowed = await allowedByRecord(record)(fragments);
+    const left = fragments.filter(({ normalized }) => !allowed.has(normalized));
+    if (left.length === 0 || record.firstHead === null) return allowed;
+    const { standingInCommit } = await import("../tools/git/first_head.ts");
+    const { memory, sandbox, secretVariables } = session();
+    const { signal } = new AbortController();
+    const context = { workspace, memory, sandbox, secretVariables, io, signal, resultBytes: 0 };
+    return allowed.union(await standingInCommit(record.firstHead, left, context));
   };
 }
 

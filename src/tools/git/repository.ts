@@ -75,6 +75,22 @@ export class GitWork {
     return ended === "exit" && code === 0;
   }
 
+  /** The contents of objects by their ids, at most so many bytes together; none where git fails. */
+  async blobs(ids: readonly string[], limit: number): Promise<Uint8Array<ArrayBuffer>[]> {
+    if (ids.length === 0) return [];
+    const { signal } = this.context;
+    const chunks: Uint8Array<ArrayBuffer>[] = [];
+    let length = 0;
+    const onOutput = (bytes: Uint8Array<ArrayBuffer>) => {
+      length += bytes.length;
+      if (length <= limit + ids.length * 128) chunks.push(bytes);
+    };
+    const input = ids.map((id) => `${id}\n`).join("");
+    const call = { args: ["cat-file", "--batch"], input, timeoutMs: DEADLINE_MS, signal, onOutput };
+    const { ended, code } = await callGit(this.#repository, call);
+    return ended === "exit" && code === 0 ? objectsIn(new Uint8Array(await new Blob(chunks).arrayBuffer())) : [];
+  }
+
   /** The commit that a name means; null for none, and for what would be taken as an option. */
   async commit(rev: string): Promise<string | null> {
     // deno-lint-ignore no-control-regex -- control characters are what is looked for
@@ -170,6 +186,19 @@ export class GitWork {
   failed(action: string): ToolResult {
     return this.fail(`git ${action} failed, or its answer was too long. Name fewer paths.`);
   }
+}
+
+/** Parts what `git cat-file --batch` prints: a line of id, kind and size, the bytes, a line end. */
+function objectsIn(output: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer>[] {
+  const objects: Uint8Array<ArrayBuffer>[] = [];
+  for (let at = 0; at < output.length;) {
+    const end = output.indexOf(0x0a, at);
+    const size = Number(/ blob (\d+)$/.exec(new TextDecoder().decode(output.subarray(at, end)))?.[1]);
+    if (end < 0 || !Number.isSafeInteger(size)) break;
+    objects.push(output.subarray(end + 1, end + 1 + size));
+    at = end + size + 2;
+  }
+  return objects;
 }
 
 /** Names that are looked at at most; a protected directory can hold thousands. */

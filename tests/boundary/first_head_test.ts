@@ -1,0 +1,49 @@
+/** What the leak scanner lets go because it was public before: nothing that a session, or anybody after it, adds to git. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { openStage, type Stage } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+const PUBLIC = "The Example License, version 2.0, as published";
+
+async function project(): Promise<Stage> {
+  const stage = await openStage();
+  await stage.home.write(".env", `# ${PUBLIC}\nKEY=${stage.canary("env")}\n`);
+  await stage.home.write("LICENSE", `${PUBLIC}\n`);
+  await stage.git("init", "--quiet");
+  await stage.git("add", "LICENSE");
+  await stage.git("commit", "--quiet", "-m", "first");
+  return stage;
+}
+
+Deno.test(
+  "what stood in the first commit that was seen goes, and nothing that was committed later",
+  linux,
+  async () => {
+    await using stage = await project();
+    const prompt = `is "${PUBLIC}" right?`;
+    const known = await stage.play("rem", { script: [say("Yes.")], prompt });
+    assert.equal(known.done.code, 0, known.done.stderr);
+    assert.ok(known.sent.includes(PUBLIC));
+    await stage.home.write("copy.js", `const key = "${stage.canary("env")}";\n`);
+    const read = [ask(want("read", { path: "copy.js" })), say("Done.")];
+    for (const args of [["add", "-f", "copy.js"], ["commit", "--quiet", "-m", "second"]]) {
+      await stage.git(...args);
+      const played = await stage.play("rem", { script: read });
+      assert.ok(!played.sent.includes(stage.canary("env")), args.join(" "));
+      assert.equal(played.done.code, 6, played.done.stderr);
+    }
+    const local = await stage.play("loc", { script: read });
+    assert.ok(local.sent.includes(stage.canary("env")), "control: the same for a local model");
+  },
+);
+
+Deno.test("a protected file in the first commit lets nothing go", linux, async () => {
+  await using stage = await openStage();
+  await stage.git("init", "--quiet");
+  await stage.git("add", "-f", ".env");
+  await stage.git("commit", "--quiet", "-m", "first");
+  const played = await stage.play("rem", { script: [say("Yes.")], prompt: `is ${stage.canary("env")} right?` });
+  assert.equal(played.done.code, 6, played.done.stderr);
+  assert.ok(!played.sent.includes(stage.canary("env")));
+});
