@@ -15,6 +15,7 @@ const VERBS: Readonly<Record<string, () => Promise<Node>>> = {
   config: async () => (await import("./config/verb.ts")).configVerb,
   "local-model": async () => (await import("./local_model/verb.ts")).localModelVerb,
   secrets: async () => (await import("./secrets/verb.ts")).secretsVerb,
+  sandbox: async () => (await import("./sandbox/verb.ts")).sandboxVerb,
   quarantine: async () => (await import("./quarantine/verb.ts")).quarantineVerb,
   editor: async () => (await import("./editor/verb.ts")).editorVerb,
   auth: async () => (await import("./auth/verb.ts")).authVerb,

@@ -44,3 +44,11 @@ export async function loadConfiguration(home: Home): Promise<Configuration> {
   if (unchanged) await writeCopy(home, status, configuration);
   return configuration;
 }
+
+/** Returns the names of the variables that providers take their keys from: no command may get them. */
+export function keyVariables({ providers }: Configuration): string[] {
+  return providers.flatMap(({ apiKey }) => {
+    const name = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(apiKey ?? "")?.[1];
+    return name === undefined ? [] : [name];
+  });
+}

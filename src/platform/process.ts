@@ -1,4 +1,5 @@
 /** Child processes: started from an argument list, never through a shell of ours, and ended with all they started. */
+import type { Io, StopSignal } from "./io.ts";
 import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPath, stat } from "./files.ts";
@@ -68,6 +69,33 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   } finally {
     watch.stop();
     for (const pipe of pipes) await pipe.close();
+  }
+}
+
+/** Exit codes of processes that a signal ended. */
+const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+/**
+ * Runs a process on the streams of this one, and gives its exit code (128 and the signal's number after a signal). A
+ * signal to this process ends it with all that it started.
+ */
+export async function runOnOwnStreams(
+  { argv, cwd, env }: Pick<ProcessOptions, "argv" | "cwd" | "env">,
+  io: Pick<Io, "onSignal">,
+): Promise<number> {
+  const streams = { stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const;
+  const child = spawnLeader(argv, { cwd, env, clearEnv: true, ...streams }, { setsid: await findSetsid() });
+  const leader = leaderOf(child);
+  let stopped: StopSignal | null = null;
+  const release = io.onSignal((signal) => {
+    stopped ??= signal;
+    void endGroup(leader, GRACE_MS);
+  });
+  try {
+    const { code } = await child.status;
+    return stopped === null ? code : CODE_OF[stopped];
+  } finally {
+    release();
   }
 }
 

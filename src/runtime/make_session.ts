@@ -11,7 +11,7 @@ import type { AskModel } from "../agent/turn.ts";
 import { createSessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import type { Configuration } from "../config/types.ts";
+import { keyVariables } from "../config/load.ts";
 import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
 import type { HttpClient } from "../provider/http/client.ts";
@@ -21,13 +21,15 @@ import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import { offersGit } from "../tools/git/offer.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ChosenModel, type ProviderReach, sessionModel, toolProtocolOf } from "./model.ts";
+import type { ChosenModel } from "./choose_model.ts";
 import type { Host } from "./host.ts";
 import { findCompactModel } from "./find_server.ts";
+import type { ProviderReach } from "./provider_reach.ts";
+import { sessionModel, toolProtocolOf } from "./session_model.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
-import { turnOf } from "./recorder.ts";
+import { turnOf } from "./undo.ts";
 import type { SessionOptions } from "./session_options.ts";
 
 /** What was opened for a session. */
@@ -105,7 +107,7 @@ export async function makeSession(
       protectsElsewhere: async () =>
         await (await import("../boundary/policy/project_record_files.ts")).anyProtectedProject(home),
     }),
-    secretVariables: secretVariables(configuration),
+    secretVariables: keyVariables(configuration),
   });
   const direct: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock: io.clock });
   // The demo is this process itself.
@@ -128,12 +130,4 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
     const context = { workspace, memory, sandbox, secretVariables, io, signal, resultBytes: 0 };
     return allowed.union(await standingInCommit(record.firstHead, left, context));
   };
-}
-
-/** Variables that providers take their keys from. */
-function secretVariables({ providers }: Configuration): string[] {
-  return providers.flatMap(({ apiKey }) => {
-    const name = /^\$\{?([A-Za-z_]\w*)\}?$/.exec(apiKey ?? "")?.[1];
-    return name === undefined ? [] : [name];
-  });
 }

@@ -1,4 +1,7 @@
 /** The view of a command fails closed: what cannot be judged, and what is protected anywhere, is not there. */
+import { say } from "../helpers/fake_server.ts";
+import { configure, runProgram } from "../helpers/program.ts";
+import { openStage } from "./harness.ts";
 import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import {
@@ -54,7 +57,7 @@ Deno.test(
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      project.write(".agentclisecret", "no-cloud: **/.env\n");
+      project.write(".agentclisecret", "no-cloud: **/.env\nno-cloud: secrets\nno-cloud: deep\n");
       project.write("in/open.txt", "open\n");
       await shell(
         project,
@@ -360,4 +363,36 @@ Deno.test("a project at a path of odd characters is one like any other", bubblew
       await Deno.rename(odd, project.root);
     });
   }
+});
+
+Deno.test(
+  "a session of a remote model, doctor and secrets list name what is left out as a whole",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    await Deno.mkdir(`${stage.project}/old`);
+    const { success } = await new Deno.Command("/bin/bash", {
+      args: ["-c", `touch "${stage.project}/old/"$'cl\\xe9'`],
+    }).output();
+    assert.ok(success);
+    const played = await stage.play("rem", { script: [say("Done.")] });
+    assert.match(
+      played.done.stderr,
+      /hidden from this model: .*; left out whole: 1 directory; .*agentcli secrets list/,
+    );
+    const said = /old: holds a name that is not UTF-8; commands do not see it/;
+    assert.match((await runProgram(["doctor"], { home: stage.home })).stdout, said);
+    assert.match((await runProgram(["secrets", "list"], { home: stage.home })).stderr, said);
+  },
+);
+
+Deno.test("doctor shows what the settings make of the sandbox", bubblewrap, async () => {
+  await using stage = await openStage();
+  const { home } = stage;
+  await configure(home, {}, { sandbox: { mode: "never", network: true } });
+  const { stdout } = await runProgram(["doctor"], { home });
+  assert.match(
+    stdout,
+    /sandbox: bubblewrap hides .*sandbox\.mode is never.*; sandbox\.network is true: .*services of this machine/,
+  );
 });

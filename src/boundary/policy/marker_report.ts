@@ -3,6 +3,7 @@ import { entriesInPlace, lstatInPlace } from "../../platform/files_in_place.ts";
 import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
 import { quietly } from "../real_path.ts";
+import type { UnjudgedPlace } from "./listing.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { doubtOf } from "./marker_text.ts";
 import { Patterns, plainStart, Scope } from "./patterns.ts";
@@ -22,6 +23,8 @@ export interface MarkerReport {
   idle: readonly ProtectionRule[];
   /** Files and directories that no line covers, named as something that is protected; absolute paths. */
   namesakes: readonly string[];
+  /** Places that nobody can say what lies in: commands do not see them. */
+  unjudged: readonly UnjudgedPlace[];
 }
 
 /** Looks through the roots, at most at `limit` entries; links are not followed. */
@@ -29,8 +32,8 @@ export async function reportMarkers(
   protection: ProtectedSet,
   { roots, limit }: { roots: readonly string[]; limit: number },
 ): Promise<MarkerReport> {
-  const { files, directories } = await protection.hidden();
-  const hidden = { files: files.length, directories: directories.length };
+  const { files, directories, unjudged } = await protection.hidden();
+  const hidden = { files: files.length, directories: directories.length, unjudged };
   // Which of the lines a damaged marker means is not known.
   if (protection.damaged !== null) return { ...hidden, idle: [], namesakes: [] };
   const lines = protection.rules.map(lineOf);
@@ -128,8 +131,11 @@ function describeIdle(rule: ProtectionRule, root: string): string {
 }
 
 /** What people should look at, one sentence each. */
-export function describeReport({ idle, namesakes }: MarkerReport, root: string): string[] {
+export function describeReport({ idle, namesakes, unjudged }: MarkerReport, root: string): string[] {
   return [
+    ...unjudged.map(({ directory, reason }) =>
+      `${relativeTo(root, directory)}: ${reason}; commands do not see it, and what is protected in it is not known`
+    ),
     ...idle.map((rule) => describeIdle(rule, root)),
     ...namesakes.map((path) =>
       `${relativeTo(root, path)}: no line covers it, though another one of that name is protected`
@@ -139,16 +145,17 @@ export function describeReport({ idle, namesakes }: MarkerReport, root: string):
 
 /** What a remote session begins with, one line. `notScanned`: files whose content would not be found. */
 export function summarizeReport(
-  { files, directories, idle, namesakes }: MarkerReport,
+  { files, directories, idle, namesakes, unjudged }: MarkerReport,
   { notScanned }: { notScanned: number },
 ): string {
   const count = (number: number, one: string, many = `${one}s`) => `${number} ${number === 1 ? one : many}`;
   const parts = [
     `hidden from this model: ${count(files, "file")}, ${count(directories, "directory", "directories")}`,
     `lines without a match: ${idle.length}`,
+    ...unjudged.length === 0 ? [] : [`left out whole: ${count(unjudged.length, "directory", "directories")}`],
     ...namesakes.length === 0 ? [] : [`same name but not covered: ${namesakes.length}`],
     `not scanned: ${notScanned === 0 ? "none" : count(notScanned, "file")}`,
   ];
-  const more = idle.length + namesakes.length + notScanned > 0 ? " (agentcli secrets list)" : "";
+  const more = idle.length + namesakes.length + unjudged.length + notScanned > 0 ? " (agentcli secrets list)" : "";
   return parts.join("; ") + more;
 }

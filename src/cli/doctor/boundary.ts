@@ -5,8 +5,9 @@ import { selfCheck } from "../../boundary/sandbox/self_check.ts";
 import { systemSteps, trustedProgram } from "../../boundary/sandbox/host.ts";
 import { findBackends } from "../../boundary/sandbox/backends.ts";
 import { exists } from "../../boundary/real_path.ts";
+import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
-import { homePath } from "../../platform/home.ts";
+import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { openScene, reportOf } from "../secrets/scene.ts";
 import type { Context } from "../verb.ts";
@@ -53,40 +54,57 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   } catch (error) {
     boundary = failed("boundary", error);
   }
-  const sandbox = checkSandbox(context.io, { needed: markers > 0 });
+  const sandbox = checkSandbox(context, { needed: markers > 0 });
   // Without a sandbox commands do not run where paths are protected; everything else does.
   return [boundary, await sandbox.catch((error) => ({ ...failed("sandbox", error), state: "warn" as const }))];
 }
 
-/** Whether a sandbox can be made here, by making one around a canary. */
-async function checkSandbox(io: Io, { needed }: { needed: boolean }): Promise<Check> {
+/** Whether a sandbox can be made here, by making one around a canary; and what the settings make of it. */
+async function checkSandbox(context: Context, { needed }: { needed: boolean }): Promise<Check> {
+  const { io } = context;
+  const settings = await settingsOf(io);
+  const facts = { mode: settings?.mode ?? "auto", network: settings?.network ?? false };
+  const notes = [
+    ...facts.mode === "never" ? ["sandbox.mode is never: outside of protected projects commands see everything"] : [],
+    ...facts.network ? ["sandbox.network is true: commands can reach services of this machine"] : [],
+  ];
   const problems = new Set<string>();
   for (const backend of await backendsOf(io)) {
     const system = { closed: await systemSteps({ network: false }), network: [] };
     const problem = await selfCheck(backend, { system, sh: await trustedProgram("sh") ?? "/bin/sh" });
     if (problem === null) {
-      return {
-        id: "sandbox",
-        state: "ok",
-        message: `${backend.name} hides protected paths`,
-        facts: { backend: backend.name },
-      };
+      const message = [`${backend.name} hides protected paths`, ...notes].join("; ");
+      return { id: "sandbox", state: "ok", message, facts: { backend: backend.name, ...facts } };
     }
     problems.add(`${backend.name}: ${problem}`);
   }
   const reason = problems.size === 0 ? "no program for it is installed" : [...problems].join("; ");
-  const facts = { backend: null };
-  if (!needed) {
-    const message = `none can be made (${reason}); needed only where paths are protected`;
-    return { id: "sandbox", state: "ok", message, facts };
-  }
+  const without = needed
+    ? "commands do not run in this project"
+    : "commands do not run where paths are protected, and those of remote models see them from elsewhere";
   return {
     id: "sandbox",
-    state: "warn",
-    message: `none can be made (${reason}): commands do not run in this project`,
-    hint: io.os === "linux" ? "install bubblewrap, and allow user namespaces" : "work with Read, Edit, Glob and Grep",
-    facts,
+    state: needed ? "warn" : "ok",
+    message: [`none can be made (${reason}): ${without}`, ...notes].join("; "),
+    ...needed
+      ? {
+        hint: io.os === "linux"
+          ? "install bubblewrap, and allow user namespaces"
+          : "work with Read, Edit, Glob and Grep",
+      }
+      : {},
+    facts: { backend: null, ...facts },
   };
+}
+
+/** Null where the configuration cannot be read, which has its own line. */
+async function settingsOf(io: Io) {
+  try {
+    return (await loadConfiguration(await openHome(io))).sandbox;
+  } catch (error) {
+    if (error instanceof AgentcliError) return null;
+    throw error;
+  }
 }
 
 async function backendsOf(io: Io) {

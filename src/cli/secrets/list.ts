@@ -5,7 +5,7 @@ import { relativeTo } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice } from "../say.ts";
+import { notice, warn } from "../say.ts";
 import type { Invocation } from "../verb.ts";
 import { openScene, providerJson, providerText, reportOf, ruleJson, viewProvider, warnOfMarkers } from "./scene.ts";
 import type { SECRETS_OPTIONS } from "./verb.ts";
@@ -23,7 +23,7 @@ export async function run({ options, context }: Invocation<typeof SECRETS_OPTION
     const rule = protection.rule(path);
     return rule === null ? [] : [{ path, name, rule }];
   }).sort((one, other) => one.path < other.path ? -1 : 1);
-  const { idle, namesakes } = await reportOf(scene);
+  const { idle, namesakes, unjudged } = await reportOf(scene);
   const provider = await viewProvider(options.model, { context, markers });
   if (globals.json) {
     await io.stdout.write(jsonText({
@@ -36,6 +36,7 @@ export async function run({ options, context }: Invocation<typeof SECRETS_OPTION
       })),
       absent: idle.map((rule) => ({ ...ruleJson(rule, root), doubt: doubtOf(rule.pattern) })),
       uncovered: namesakes,
+      not_judged: unjudged,
       local_endpoints: markers.localEndpoints,
       provider: providerJson(provider),
     }));
@@ -52,6 +53,9 @@ export async function run({ options, context }: Invocation<typeof SECRETS_OPTION
     ];
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     await io.stdout.write(table([["PATH", "TIER", "BY"], ...rows], { width }) + providerText(provider) + "\n");
+  }
+  for (const { directory, reason } of unjudged) {
+    await warn(context, `${relativeTo(root, directory)}: ${reason}; commands do not see it`);
   }
   await warnOfMarkers(scene, context);
 }

@@ -1,0 +1,68 @@
+/** Runs a command in the view of the project, for a person or for another program. */
+import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
+import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
+import { keyVariables, loadConfiguration } from "../../config/load.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import { runOnOwnStreams } from "../../platform/process.ts";
+import { openScene } from "../secrets/scene.ts";
+import { notice, warn } from "../say.ts";
+import type { Invocation } from "../verb.ts";
+import type { SANDBOX_OPTIONS } from "./verb.ts";
+
+/** The exit code of the command; throws `policy_refused` where there is no sandbox. */
+export async function run(
+  { options, arguments: [program = "", ...words], context }: Invocation<typeof SANDBOX_OPTIONS>,
+): Promise<number> {
+  const { io } = context;
+  const { root, cwd, protection, notices } = await openScene(context);
+  for (const text of notices) await warn(context, text);
+  const home = await openHome(io);
+  const configuration = await loadConfiguration(home);
+  const settings = configuration.sandbox;
+  const sandbox = createSessionSandbox({
+    os: io.os,
+    settings,
+    home: home.path,
+    roots: [root],
+    userHome: io.env(io.os === "windows" ? "USERPROFILE" : "HOME"),
+    path: io.env("PATH") ?? "",
+  });
+  protection.refresh();
+  const scanner = protection.any ? createLeakScanner(protection, { root }) : null;
+  const sandboxed = await sandbox.wrapCommand({
+    root,
+    additional: [],
+    cwd,
+    argv: [program, ...words],
+    env: await sandboxEnvironment(io.environment(), {
+      named: settings.env,
+      secret: keyVariables(configuration),
+      holdsProtected: scanner === null ? undefined : async (text) => await scanner.check([text]) !== null,
+    }),
+    hide: await protection.hidden(),
+    readOnly: protection.markers,
+    git: protection.any ? "hidden" : "open",
+    network: options.network || settings.network,
+  });
+  if (sandboxed.kind === "refused") {
+    throw new AgentcliError("policy_refused", `the command was not run: ${sandboxed.reason}`, {
+      hint: sandboxed.hint,
+    });
+  }
+  for (const text of sandboxed.notices) await notice(context, text);
+  const code = await runOnOwnStreams(sandboxed, io);
+  protection.refresh();
+  const { quarantined } = await sandboxed.finish(await protection.hidden());
+  if (quarantined !== null) {
+    const { id, paths } = quarantined;
+    await warn(
+      context,
+      `${
+        paths.join(", ")
+      } could run code later: moved to quarantine; to put it back: agentcli quarantine restore ${id}`,
+    );
+  }
+  return code;
+}
