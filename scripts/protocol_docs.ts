@@ -105,7 +105,9 @@ a hook or a client says. What a session that read protected content holds is not
 
 ## Events
 
-Every event has \`session_id\` and \`uuid\`. Each turn ends with exactly one \`result\`, also on failures and signals.
+Every event has \`session_id\` and \`uuid\`. Each turn ends with exactly one \`result\`, also on failures and signals. A
+reply that breaks off is asked for once more: after \`api_retry\` the message that was begun is ended, counts for nothing,
+and another one begins.
 
 ${sections(eventJsonSchema())}
 ## Control lines

@@ -142,3 +142,23 @@ Deno.test("a window that a refusal taught is kept for the next start, also again
     assert.equal(await windowOfRun(home), configured, "a server that was started anew with more room is believed");
   }
 });
+
+Deno.test("a refusal that names no number makes no window: none is shown, and none is kept", async () => {
+  for (const configured of [undefined, 32_768]) {
+    await using home = await temporaryHome();
+    const refused = json(400, { error: { message: "context_length_exceeded" } });
+    await using server = startFakeServer({ script: () => refused });
+    const entry = configured === undefined ? "fake" : { id: "fake", context_window: configured };
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [entry] } });
+    for (let run = 0; run < 2; run++) {
+      const done = await runProgram(["run", "hi", "--json"], { home });
+      const result = JSON.parse(done.stdout);
+      assert.equal(result.exit_code, 7);
+      assert.deepEqual(result.errors, ["loc has no room for this conversation (HTTP 400): context_length_exceeded"]);
+      assert.equal(result.modelUsage.fake.contextWindow, configured ?? 8192);
+      const told = await runProgram(["run", "hi"], { home });
+      assert.doesNotMatch(told.stderr, /window (?:of )?\d|\d+ tokens/);
+    }
+    assert.deepEqual((await remembered(home)).filter(({ window = null }) => window !== null), []);
+  }
+});

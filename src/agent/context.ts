@@ -5,7 +5,7 @@ import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
 import { SUMMARY_SHARE } from "./compact_plan.ts";
 import { type Limits, limitsOf } from "./limits.ts";
 import { tellBreak } from "./prefix_break.ts";
-import type { Session } from "./session.ts";
+import { isWindowKnown, type Session } from "./session.ts";
 import { cutResults, lastRoundStart, type Shortened, shortenOld } from "./shorten.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -149,15 +149,17 @@ async function take(session: Session, shortened: Shortened, turn: RunningTurn): 
 async function judgeRest(session: Session, limits: Limits, { emit }: RunningTurn): Promise<void> {
   const estimate = estimateOf(session);
   if (estimate <= limits.budget) return;
-  const { windowSource } = session.model;
+  const isKnown = isWindowKnown(session.model);
   const least = Math.floor(requestBytes(session) / MOST_BYTES_PER_TOKEN);
-  if (windowSource !== "assumed" && least > limits.window) throw tooLong(estimate, limits.window);
+  if (isKnown && least > limits.window) throw tooLong(estimate, limits.window);
   if (session.context.said.has("tight")) return;
   session.context.said.add("tight");
   await emit({
     kind: "notice",
-    text: `the prompt has about ${estimate} tokens; of the window of ${limits.window} ` +
-      `${windowSource === "assumed" ? "(assumed) " : ""}that leaves little or nothing for the reply`,
+    text: session.model.windowSource === "guessed"
+      ? "the prompt is about as long as one that the server refused as too long"
+      : `the prompt has about ${estimate} tokens; of the window of ${limits.window} ` +
+        `${isKnown ? "" : "(assumed) "}that leaves little or nothing for the reply`,
   });
 }
 
@@ -171,11 +173,13 @@ export function tooLong(tokens: number, window: number): AgentcliError {
 }
 
 function noRoom(session: Session): AgentcliError {
-  const { contextWindow } = session.model;
+  const { contextWindow, windowSource } = session.model;
   const fixed = Math.ceil(bytesUpTo(session, 0) / session.context.bytesPerToken);
   return new AgentcliError(
     "context_overflow",
-    `the context window of ${contextWindow} tokens is full again after each summary ` +
+    `the context window${
+      windowSource === "guessed" ? "" : ` of ${contextWindow} tokens`
+    } is full again after each summary ` +
       `(${fixed} of them are the system prompt and the tools)`,
     { hint: "give the model a larger window on the server, or ask for less at once" },
   );

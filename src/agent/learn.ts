@@ -76,6 +76,8 @@ export async function learnFromReply(
       // What the server took it has room for, and most likely for as much again.
       if (model.windowSource === "assumed" && promptTokens * 2 > model.contextWindow) {
         setWindow(session, promptTokens * 2, "assumed");
+      } else if (model.windowSource === "guessed" && promptTokens > model.contextWindow) {
+        setWindow(session, promptTokens * 2, "guessed");
       }
       return null;
     case "cut": {
@@ -146,8 +148,5 @@ export async function learnFromOverflow(
     return;
   }
   const smaller = Math.floor(Math.min(model.contextWindow, estimateOf(session)) * 0.8);
-  const isConfigured = model.entry.contextWindow !== undefined;
-  setWindow(session, Math.max(smaller, context.provenTokens, SMALLEST_WINDOW), "learnt");
-  // A guess is better than what would be assumed at the next start, but no reason to doubt the configuration.
-  if (!isConfigured) await server.remember({ window: model.contextWindow });
+  setWindow(session, Math.max(smaller, context.provenTokens, SMALLEST_WINDOW), "guessed");
 }

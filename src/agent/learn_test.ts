@@ -74,6 +74,27 @@ Deno.test("counts that are made up or leave out the cache do not shrink the wind
   assert.deepEqual(options.events.filter((event) => event.kind === "compacted" || event.kind === "prefix_break"), []);
 });
 
+Deno.test("a guess after a refusal without numbers lasts as long as its turn", async () => {
+  const session = testSession(8192, { model: { windowSource: "assumed" } });
+  let refused = false;
+  const model: AskModel = (request) => {
+    if (!refused) {
+      refused = true;
+      throw new ProviderFailure("context_overflow", "too long", { kind: "context" });
+    }
+    const promptTokens = Math.ceil(JSON.stringify(request.messages).length / 4);
+    return Promise.resolve(replyOf({ text: "ok", usage: { promptTokens, completionTokens: 1, cachedTokens: 0 } }));
+  };
+  const first = await runPrompt(session, words("some words ".repeat(300)), turnOptions(model));
+  assert.equal(first.outcome, "error_during_execution");
+  assert.equal(first.contextWindow, 8192);
+  const second = await runPrompt(session, words("more words ".repeat(300)), turnOptions(model));
+  assert.equal(second.outcome, "success", second.errors.join());
+  const third = await runPrompt(session, words("and more words ".repeat(200)), turnOptions(model));
+  assert.equal(third.outcome, "success", third.errors.join());
+  assert.deepEqual(session.items.filter((item) => item.kind === "user" && item.origin === "summary"), []);
+});
+
 Deno.test("an assumed window grows with what the server proves to take", async () => {
   const session = testSession(8192, { model: { windowSource: "assumed" } });
   const model: AskModel = (request) => {

@@ -8,7 +8,7 @@ import { fitContext, makeRoom, tooLong } from "./context.ts";
 import { deferHoldback } from "./deferred_holdback.ts";
 import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, takeToldWindow } from "./learn.ts";
 import { limitsOf } from "./limits.ts";
-import { nextPosition, type Session, sessionLabel } from "./session.ts";
+import { isWindowKnown, nextPosition, type Session, sessionLabel } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
 import { recoverTextCalls } from "./text_calls.ts";
 import { asksForShape } from "./tool_protocol.ts";
@@ -97,7 +97,8 @@ function overflow(session: Session, failure: ProviderFailure): AgentcliError {
   const { contextWindow, promptTokens } = failure.facts;
   const estimate = estimateOf(session);
   const named = contextWindow !== undefined && promptTokens !== undefined;
-  if (failure.kind !== "context" || named || estimate <= session.model.contextWindow) return failure;
+  if (failure.kind !== "context" || named || !isWindowKnown(session.model)) return failure;
+  if (estimate <= session.model.contextWindow) return failure;
   return tooLong(estimate, session.model.contextWindow);
 }
 

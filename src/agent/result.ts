@@ -3,7 +3,8 @@ import { type AgentcliError, asAgentcliError, EXIT_CODE_OF } from "../errors.ts"
 import type { Clock } from "../platform/io.ts";
 import type { PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
 import type { Usage } from "../provider/types.ts";
-import { type Session, sessionLabel } from "./session.ts";
+import { ASSUMED_WINDOW } from "./limits.ts";
+import { type Session, sessionLabel, type SessionModel } from "./session.ts";
 
 /** What is counted while a turn runs. */
 export interface TurnCount {
@@ -75,6 +76,11 @@ export function failureFields(
   };
 }
 
+/** A guess is no figure of the model: what it took the place of is shown. */
+function shownWindow({ contextWindow, windowSource, entry }: SessionModel): number {
+  return windowSource === "guessed" ? entry.contextWindow ?? ASSUMED_WINDOW : contextWindow;
+}
+
 function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
   return {
     outcome: "success",
@@ -85,7 +91,7 @@ function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
     turns: count.turns,
     usage: count.usage,
     model: session.model.entry.id,
-    contextWindow: session.model.contextWindow,
+    contextWindow: shownWindow(session.model),
     maxTokens: session.model.maxTokens,
     denials: count.denials,
     stopReason: count.stopReason,

@@ -18,13 +18,16 @@ import {
   type FailureGuard,
   type RepeatGuard,
 } from "./guards.ts";
-import { replyLimit } from "./limits.ts";
+import { ASSUMED_WINDOW, replyLimit } from "./limits.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
 import type { ToolProtocol } from "./tool_protocol.ts";
 
-/** Where a window is known from. `assumed` windows grow with what the server proves to take. */
-export type WindowSource = "configured" | "found" | "learnt" | "assumed";
+/**
+ * Where a window is known from. `assumed` windows grow with what the server proves to take; a `guessed` one, after a
+ * refusal that names no number, is kept to for the rest of the turn, shown to nobody and not remembered.
+ */
+export type WindowSource = "configured" | "found" | "learnt" | "assumed" | "guessed";
 
 /** Where the session's requests go, as far as messages and limits need it. */
 export interface SessionModel {
@@ -135,6 +138,19 @@ export function nextPosition(session: Session): number {
   // A session that was read back may not know what was removed from it: the ids it holds tell.
   const held = id === undefined ? NaN : positionOfCall(id);
   return Number.isSafeInteger(held) ? Math.max(counted, held + 1) : counted;
+}
+
+/** Whether somebody said how large the window is. */
+export function isWindowKnown({ windowSource }: SessionModel): boolean {
+  return windowSource !== "assumed" && windowSource !== "guessed";
+}
+
+/** Gives up a window that was guessed. */
+export function forgetGuess(session: Session): void {
+  const { model: { windowSource, entry }, context } = session;
+  if (windowSource !== "guessed") return;
+  if (entry.contextWindow !== undefined) setWindow(session, entry.contextWindow, "configured");
+  else setWindow(session, Math.max(ASSUMED_WINDOW, context.provenTokens), "assumed");
 }
 
 /** Takes over a window; the reply limit follows where nobody fixed it. */

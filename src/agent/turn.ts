@@ -8,7 +8,7 @@ import type { AdmittedPrompt } from "./admit_prompt.ts";
 import { nextReply } from "./reply.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
-import { type Session, sessionLabel } from "./session.ts";
+import { forgetGuess, type Session, sessionLabel } from "./session.ts";
 import { askAgain, unreadable, unreadTextCall } from "./text_calls.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
@@ -41,6 +41,7 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
   const { model, workspace, tools, policy } = session;
   try {
     session.items.push(item);
+    forgetGuess(session);
     session.failures.reset();
     session.repeats.reset();
     await emit({

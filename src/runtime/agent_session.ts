@@ -15,7 +15,7 @@ import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { ShownImage } from "../provider/chat/image.ts";
 import { itemsBeforeProtected } from "../session/fork.ts";
 import { readRules } from "../tools/registry.ts";
-import { startDeadline } from "./deadline.ts";
+import { startDeadline } from "./interrupt.ts";
 import type { Host } from "./host.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 import type { SessionOptions } from "./session_options.ts";

@@ -12,7 +12,7 @@ import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../pr
 import type { LocatedModel } from "../provider/backends/model_locality.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { Host } from "./host.ts";
-import type { ProviderReach } from "./provider_reach.ts";
+import type { ProviderReach } from "./model.ts";
 import type { ProjectContext } from "./project_context.ts";
 
 /** Whom to ask, and how. */

@@ -1,7 +1,23 @@
-/** Ctrl-C and its kind: the first ends the turn in good order, the second leaves soon, the third at once. */
+/** What ends a turn from outside: Ctrl-C and its kind, and the time limit. */
 import { AgentcliError } from "../errors.ts";
-import type { Io, StopSignal } from "../platform/io.ts";
-import { startDeadline } from "./deadline.ts";
+import type { Clock, Io, StopSignal } from "../platform/io.ts";
+
+/**
+ * Aborts `controller` with a `timeout` error after `seconds`; without a number it never does. Gives what ends the
+ * waiting, to be called when the turn is over.
+ */
+export function startDeadline(
+  seconds: number | undefined,
+  { clock, controller }: { clock: Pick<Clock, "sleep">; controller: AbortController },
+): () => void {
+  if (seconds === undefined) return () => {};
+  const over = new AbortController();
+  const late = new AgentcliError("timeout", `the turn was ended after ${seconds} s (--timeout)`, {
+    hint: "raise --timeout, or leave it out",
+  });
+  clock.sleep(seconds * 1000, over.signal).then(() => controller.abort(late), () => {});
+  return () => over.abort();
+}
 
 /** The stop of one run. */
 export interface Interrupt {

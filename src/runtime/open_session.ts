@@ -11,18 +11,22 @@ import { createHttpClient } from "../provider/http/client.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
-import { chooseModel, type ChosenModel } from "./choose_model.ts";
-import { clientModel } from "./client_model.ts";
+import { chooseModel, type ChosenModel, clientModel, reachProviders } from "./model.ts";
 import { knowServer } from "./find_server.ts";
 import type { Host } from "./host.ts";
 import { makeSession, type OpenedParts } from "./make_session.ts";
-import { breakdown, endpointNotices, hiddenNotice, permissionNotices, storedNotices } from "./notices.ts";
-import { reachProviders } from "./provider_reach.ts";
-import { createRecorder, type Recorder } from "./recorder.ts";
+import {
+  breakdown,
+  endpointNotices,
+  findProjectContext,
+  hiddenNotice,
+  permissionNotices,
+  type ProjectContext,
+  storedNotices,
+} from "./project_context.ts";
+import { createRecorder, createUndo, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
 import { sessionToGoOn } from "./store_options.ts";
-import { findProjectContext, type ProjectContext } from "./project_context.ts";
-import { createUndo } from "./undo.ts";
 import type { SessionOptions } from "./session_options.ts";
 
 /** A session ready for its next turn. */

@@ -1,12 +1,55 @@
 /** What a model may use: the tools that it is offered, and the rules that its calls are judged by. */
-import type { SessionPolicy } from "../agent/session.ts";
 import type { Configuration, ModelEntry } from "../config/types.ts";
-import { type Profile, profileTools } from "../tools/profile.ts";
+import { AgentcliError } from "../errors.ts";
+import type { Rule } from "../tools/permission.ts";
 import { builtinTools, readRules, selectTools } from "../tools/registry.ts";
+import type { SessionPolicy } from "../agent/session.ts";
+import { type Profile, profileTools } from "../tools/profile.ts";
 import type { Tool } from "../tools/tool.ts";
-import { configuredRules } from "./permission_settings.ts";
-import { splitRules } from "./rules.ts";
 import type { SessionOptions } from "./session_options.ts";
+
+/** Parts `Edit,Bash(git log:*)` at commas outside of parentheses; several lists are joined. */
+export function splitRules(texts: readonly string[]): string[] {
+  const rules: string[] = [];
+  for (const text of texts) {
+    let depth = 0;
+    let rule = "";
+    for (const character of text) {
+      if (character === "(") depth++;
+      if (character === ")") depth--;
+      if (character === "," && depth <= 0) {
+        rules.push(rule);
+        rule = "";
+      } else rule += character;
+    }
+    rules.push(rule);
+  }
+  return rules.map((rule) => rule.trim()).filter((rule) => rule !== "");
+}
+
+/** The lists of rules. */
+const RULE_LISTS = ["allow", "deny"] as const;
+
+/** The rules of the file. One that cannot be used is `config_invalid` with file, key path and what is wrong with it. */
+export function configuredRules(configuration: Pick<Configuration, "path" | "permissions">): Record<
+  typeof RULE_LISTS[number],
+  Rule[]
+> {
+  const read = (list: typeof RULE_LISTS[number]) =>
+    configuration.permissions[list].flatMap((text, index) => {
+      try {
+        return readRules([text]);
+      } catch (error) {
+        if (!(error instanceof AgentcliError)) throw error;
+        throw new AgentcliError(
+          "config_invalid",
+          `${configuration.path}: permissions.${list}[${index}]: ${error.message}`,
+          error.hint === undefined ? {} : { hint: error.hint },
+        );
+      }
+    });
+  return { allow: read("allow"), deny: read("deny") };
+}
 
 /** The built-in tools that the options leave, in the form that suits the model. Throws `usage` for an unknown name. */
 export function offeredTools(

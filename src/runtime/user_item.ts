@@ -31,6 +31,6 @@ async function attachedFiles(
   files: readonly string[],
   session: Pick<Session, "workspace" | "policy">,
 ): Promise<Attached[]> {
-  const { attachFiles } = await import("./attached_file.ts");
+  const { attachFiles } = await import("./attachments.ts");
   return await attachFiles(files, session);
 }

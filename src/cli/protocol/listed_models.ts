@@ -8,7 +8,7 @@ import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
-import { clientModel } from "../../runtime/client_model.ts";
+import { clientModel } from "../../runtime/model.ts";
 
 /** One model as clients list it. */
 export interface ListedModel {

@@ -2,7 +2,7 @@
 import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { RUN_OPTIONS } from "../run/verb.ts";
-import { splitRules } from "../../runtime/rules.ts";
+import { splitRules } from "../../runtime/tools_and_rules.ts";
 import type { Option, Options } from "../option.ts";
 import { clientOption } from "./client_options.ts";
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { splitRules } from "./rules.ts";
+import { splitRules } from "./tools_and_rules.ts";
 
 Deno.test("rules are parted at commas outside of parentheses", () => {
   assert.deepEqual(splitRules(["Edit, Bash(git log:*),Bash(echo a,b)", "", "Read"]), [

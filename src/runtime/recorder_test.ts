@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { testSession, words } from "../../tests/helpers/agent_session.ts";
-import { turnOf } from "./undo.ts";
+import { turnOf } from "./recorder.ts";
 
 Deno.test("turns are told apart: as the transcript counts, after a turn that it may not hold, and without one", () => {
   const session = testSession(10_000);

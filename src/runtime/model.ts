@@ -1,0 +1,160 @@
+/** Which model a session runs with, where that is, and what is known of it before the first request. */
+import { selectModel, type ServedModels, type WantedModel } from "../config/select.ts";
+import type { Configuration, ModelEntry, ProviderEntry } from "../config/types.ts";
+import type { Demo } from "../demo/server.ts";
+import type { Io } from "../platform/io.ts";
+import type { Endpoint } from "../provider/types.ts";
+import { DEMO, splitSelector } from "../config/selector.ts";
+import { ASSUMED_WINDOW, replyLimit } from "../agent/limits.ts";
+import type { SessionModel } from "../agent/session.ts";
+import { protocolNamed, safest, type ToolProtocol } from "../agent/tool_protocol.ts";
+import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
+import type { SessionContext } from "../session/line.ts";
+import type { SessionOptions } from "./session_options.ts";
+import { isLocal } from "../boundary/policy/locality.ts";
+import type { MarkerState } from "../boundary/policy/marker.ts";
+import { effectiveBaseUrl, resolveEndpoint } from "../config/endpoint.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { listModels } from "../provider/backends/model_list.ts";
+
+/** A model on its server. */
+export interface ChosenModel {
+  provider: ProviderEntry;
+  entry: ModelEntry;
+  endpoint: Endpoint;
+  /** The stand-in server; null for all others. */
+  demo: Demo | null;
+  /** For stderr. */
+  notices: string[];
+}
+
+/** Where models are looked for. */
+export interface ModelSearch {
+  io: Pick<Io, "env">;
+  configuration: Configuration;
+  reach: ProviderReach;
+  /** Closes the stand-in server. */
+  opened: AsyncDisposableStack;
+  /** The model that the stored session had; undefined for a new one. */
+  stored?: WantedModel["session"];
+}
+
+/**
+ * The model of `--model`, else of `AGENTCLI_MODEL`, else of the configuration, else of the stored session. Throws what
+ * {@link selectModel} and the key and certificates of its provider throw.
+ */
+export async function chooseModel(option: string | undefined, search: ModelSearch): Promise<ChosenModel> {
+  const { io, configuration, reach, opened, stored } = search;
+  const wanted = { option, environment: io.env("AGENTCLI_MODEL"), session: stored };
+  const { selection, warning } = await selectModel(configuration, wanted, reach.servedModels);
+  const demo = selection.provider.name === "demo" ? await startDemo(opened) : null;
+  const provider = demo === null ? selection.provider : { ...selection.provider, baseUrl: demo.baseUrl };
+  return {
+    provider,
+    entry: selection.model,
+    endpoint: await reach.endpointOf(provider),
+    demo,
+    notices: warning === undefined ? [] : [warning],
+  };
+}
+
+async function startDemo(opened: AsyncDisposableStack): Promise<Demo> {
+  const server = await import("../demo/server.ts");
+  const demo = await server.startDemo();
+  opened.defer(() => demo.close());
+  return demo;
+}
+
+/**
+ * The selector for what a client calls a model: a selector of a provider there is stays as it is, anything else is a
+ * model of the default provider. Undefined, for the usual model, where nothing or `default` is named.
+ */
+export function clientModel(name: string | undefined, configuration: Configuration): string | undefined {
+  const wanted = name?.trim() ?? "";
+  if (wanted === "" || wanted === "default") return undefined;
+  const { providers, defaultProvider } = configuration;
+  const selected = splitSelector(wanted)?.provider;
+  if (selected === DEMO || providers.some((provider) => provider.name === selected)) return wanted;
+  const withModels = providers.filter((provider) => provider.models.length > 0);
+  const usual = defaultProvider ?? (withModels.length === 1 ? withModels[0]?.name : undefined);
+  return usual === undefined ? wanted : `${usual}:${wanted}`;
+}
+
+/** Window and limits: what is configured unless the server refused it, else what is known of the server, else assumed. */
+export function sessionModel(
+  { provider, entry, endpoint }: ChosenModel,
+  { known, options }: { known: ModelMetadata; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
+): SessionModel {
+  const { contextWindow, windowSource } = windowOf(entry.contextWindow, known);
+  return {
+    provider: provider.name,
+    local: endpoint.local,
+    keySource: endpoint.keySource,
+    entry,
+    contextWindow,
+    windowSource,
+    maxTokens: replyLimit(contextWindow, entry, options.maxTokens),
+    askedMaxTokens: options.maxTokens,
+    temperature: options.temperature,
+  };
+}
+
+function windowOf(
+  configured: number | undefined,
+  { window, refusedWindow = Infinity }: ModelMetadata,
+): Pick<SessionModel, "contextWindow" | "windowSource"> {
+  if (configured === undefined) {
+    const isFound = window !== undefined && window !== null;
+    return { contextWindow: isFound ? window : ASSUMED_WINDOW, windowSource: isFound ? "found" : "assumed" };
+  }
+  return refusedWindow < configured
+    ? { contextWindow: refusedWindow, windowSource: "learnt" }
+    : { contextWindow: configured, windowSource: "configured" };
+}
+
+/** What a configured protocol leaves open, and a server may need. */
+const REFINED: Partial<Record<ToolProtocol, ToolProtocol>> = { native: "single", text: "no_system" };
+
+/**
+ * How tools are offered and calls sent back: what is configured, else as the stored session did and as the server is known
+ * to need it.
+ */
+export function toolProtocolOf(
+  { entry }: Pick<ChosenModel, "entry">,
+  { known, before }: { known: ModelMetadata; before: SessionContext | null },
+): ToolProtocol {
+  const found = [protocolNamed(before?.toolProtocol), known.toolCalls, known.template];
+  if (entry.toolCalls === undefined) return safest(found) ?? "native";
+  const refined = REFINED[entry.toolCalls];
+  return refined !== undefined && found.includes(refined) ? refined : entry.toolCalls;
+}
+
+/** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
+const LIST_TIMEOUT_MS = 5000;
+
+/** The way to providers. */
+export interface ProviderReach {
+  /** Throws what {@link resolveEndpoint} throws. */
+  endpointOf(provider: ProviderEntry): Promise<Endpoint>;
+  servedModels: ServedModels;
+}
+
+/** The providers of a configuration as they are seen from a project with these markers. */
+export function reachProviders(client: HttpClient, { io, markers }: { io: Io; markers: MarkerState }): ProviderReach {
+  const endpointOf = async (provider: ProviderEntry) => {
+    const local = isLocal(effectiveBaseUrl(provider, io.env), markers.localEndpoints);
+    return await resolveEndpoint(provider, { env: io.env, local, stores: io });
+  };
+  return {
+    endpointOf,
+    async servedModels(provider) {
+      try {
+        const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT_MS });
+        return list.models.map((model) => model.id);
+      } catch {
+        // Whatever is wrong with the server, the turn itself says it better than its list would.
+        return null;
+      }
+    },
+  };
+}
