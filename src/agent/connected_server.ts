@@ -47,11 +47,11 @@ export function connectServer(parts: ServerParts): SessionServer {
     return facts.window;
   };
   const look = async () => {
-    const { findVision } = await import("../provider/backends/vision.ts");
+    const { findVision } = await import("../provider/backends/inquiry.ts");
     return await findVision(client, endpoint, { model, signal: new AbortController().signal });
   };
   const lookAtTemplate = async () => {
-    const { findTemplateNeeds } = await import("../provider/backends/template_needs.ts");
+    const { findTemplateNeeds } = await import("../provider/backends/inquiry.ts");
     const found = await findTemplateNeeds(client, endpoint, { model, signal: new AbortController().signal });
     const template = found === "native" ? undefined : found;
     if (template !== null && template !== known.template) parts.later(keep({ template }));

@@ -1,6 +1,5 @@
 /** What a session may ask of its server besides replies, and where it leaves what it learnt. Passed in; may be nothing. */
-import type { ToolCallFallback } from "../provider/backends/model_metadata.ts";
-import type { TemplateNeeds } from "../provider/backends/template_needs.ts";
+import type { TemplateNeeds, ToolCallFallback } from "../provider/backends/template_needs.ts";
 import type { AskModel } from "./turn_options.ts";
 
 /** A model for side work, with what limits it. */
@@ -27,7 +26,7 @@ export interface NewMetadata {
 
 /** The server of a session. No function throws; what cannot be found out is null. */
 export interface SessionServer {
-  /** Its name, a row of the table of fingerprints. */
+  /** The id of its backend. */
   recognize(): Promise<string | null>;
   /** The window in force now, in tokens. */
   findWindow(): Promise<number | null>;

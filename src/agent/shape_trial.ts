@@ -1,7 +1,7 @@
 /** A request that the server could not take, sent again in other shapes; what worked is kept and remembered. */
 import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
 import type { ProviderFailure } from "../provider/failure.ts";
-import { isToolCallFallback } from "../provider/backends/model_metadata.ts";
+import { isToolCallFallback } from "../provider/backends/template_needs.ts";
 import { bytesUpTo, requestBytes } from "./chat_request.ts";
 import { announceBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";

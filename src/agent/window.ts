@@ -4,11 +4,11 @@ import type { HttpClient } from "../provider/http/client.ts";
 import { fetchModelList, type ModelListResponse } from "../provider/backends/model_list.ts";
 import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { findWindow, preloadOllama, tellsWindows } from "../provider/backends/window.ts";
+import { findWindow, loadModel, tellsWindows } from "../provider/backends/inquiry.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its replies. */
 const SEARCH_MS = 1500;
-/** Longest wait for Ollama to load the model, which the first request would wait for otherwise. Milliseconds. */
+/** Longest wait for a server to load the model, which the first request would wait for otherwise. Milliseconds. */
 const LOADING_MS = 120_000;
 
 /** Statuses of servers that have no list to give, or not to us; with others it may be there the next time. */
@@ -16,7 +16,7 @@ const NO_LIST: ReadonlySet<number> = new Set([401, 403, 404, 405, 501]);
 
 /** What was found out. */
 export interface FoundServer {
-  /** A row of the table of fingerprints; null when it was not recognized. */
+  /** The id of a backend; null when it was not recognized. */
   server: string | null;
   /** Tokens; null when the server does not tell. */
   window: number | null;
@@ -30,7 +30,7 @@ export interface WindowSearch {
   signal: AbortSignal;
   /** The model has answered: what is not told now, never is. */
   loaded?: boolean;
-  /** Let Ollama load the model: only then it tells the window. `onLoading` is called before. */
+  /** Let a server load the model that tells the window only then (Ollama). `onLoading` is called before. */
   load?: { onLoading(): void };
 }
 
@@ -59,19 +59,15 @@ export async function findServerWindow(
       const isAnswered = list !== null || (answer?.kind === "refused" && NO_LIST.has(answer.answer.status));
       found.settled = isAnswered && (search.loaded === true || !tellsWindows(found.server));
     });
-    if (found.server === "ollama" && found.window === null && search.load !== undefined && !isCloudModel(model)) {
-      search.load.onLoading();
-      const loaded = await preloadOllama(client, { endpoint, model }, { timeoutMs: LOADING_MS, signal });
-      const asked = { ...limits, server: found.server, list: null, model };
-      found.window = loaded ? (await findWindow(client, endpoint, asked))?.tokens ?? null : null;
+    if (found.window === null && search.load !== undefined) {
+      const { server } = found;
+      const loading = { timeoutMs: LOADING_MS, signal, onLoading: search.load.onLoading };
+      const loaded = await loadModel(client, { endpoint, server, model }, loading);
+      const known = { ...limits, server, list: null, model };
+      found.window = loaded ? (await findWindow(client, endpoint, known))?.tokens ?? null : null;
     }
   } catch {
     // Whatever is wrong with the server, the turn itself says it better.
   }
   return { ...found, settled: found.settled || found.window !== null };
-}
-
-/** Ollama sends these on to its maker's servers: there is nothing to load. Source: wire reference, §4. */
-function isCloudModel(model: string): boolean {
-  return /[:-]cloud$/i.test(model);
 }

@@ -8,7 +8,7 @@ import type { HttpClient } from "../provider/http/client.ts";
 import { listModels } from "../provider/backends/model_list.ts";
 import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { findWindows } from "../provider/backends/window.ts";
+import { findWindows } from "../provider/backends/inquiry.ts";
 import type { Engine } from "./types.ts";
 
 /** Milliseconds for one answer of a server that is there. */

@@ -6,7 +6,7 @@ import { lastLines, LogTail } from "./log_tail.ts";
 import { ownEngine } from "./own_template.ts";
 import { shownCommand, withoutKeys } from "./quote.ts";
 import { engines } from "./table.ts";
-import { toolParserOf } from "../provider/backends/tool_parser.ts";
+import { toolParserOf } from "../provider/backends/advice.ts";
 import type { Command, Values } from "./types.ts";
 
 const VALUES: Values = { host: "127.0.0.1", url_host: "127.0.0.1", port: "8080" };

@@ -8,7 +8,7 @@ import { commandsOf, contradictions, usedValues } from "./arguments.ts";
 import { type Address, urlHost } from "./asking.ts";
 import { ownEngine } from "./own_template.ts";
 import { engines } from "./table.ts";
-import { toolParserOf } from "../provider/backends/tool_parser.ts";
+import { toolParserOf } from "../provider/backends/advice.ts";
 import type { Engine, ValueName, Values } from "./types.ts";
 
 /** The options of `serve`, read. */

@@ -104,8 +104,8 @@ export interface Engine {
   running: Running;
   environment: Readonly<Record<string, string>>;
   ready: Ready;
-  /** What loads the model once the server answers. */
-  preload?: "ollama";
+  /** The backend that is made to load the model once the server answers; others load it when they start. */
+  preload?: string;
   install: Readonly<Record<System, string>>;
   /** Paragraphs of its help. */
   notes: readonly string[];

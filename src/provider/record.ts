@@ -17,3 +17,21 @@ export function textOf(value: unknown): string | null {
 export function countOf(value: unknown): number | null {
   return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.floor(value) : null;
 }
+
+/** The fields of a JSON object; none of anything else. Only own fields: `__proto__` is data. */
+export function fieldsOf(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? Object.assign(Object.create(null), value) : Object.create(null);
+}
+
+/** The members of a JSON array; none of anything else. */
+export function membersOf(value: unknown): unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** Tokens; more than this is a mistake of the server. */
+const WINDOW_LIMIT = 100_000_000;
+
+/** A plausible number of tokens, else null. */
+export function tokens(value: unknown): number | null {
+  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= WINDOW_LIMIT ? value : null;
+}

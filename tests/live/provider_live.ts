@@ -5,7 +5,7 @@ import { createHttpClient, type HttpClient } from "../../src/provider/http/clien
 import { listModels } from "../../src/provider/backends/model_list.ts";
 import { recognize } from "../../src/provider/backends/recognize.ts";
 import type { Endpoint } from "../../src/provider/types.ts";
-import { findWindow } from "../../src/provider/backends/window.ts";
+import { findWindow } from "../../src/provider/backends/inquiry.ts";
 import { runProgram, temporaryHome } from "../helpers/program.ts";
 import { answers, configureLlama, isIdle, type LlamaServer, MODEL, startLlama } from "./llama_server.ts";
 

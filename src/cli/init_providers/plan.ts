@@ -1,5 +1,6 @@
 /** What a discovery means for providers.yaml. Pure: from what is configured and what was met to what is to be added. */
 import { type Runtime, RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import { backendOf } from "../../provider/backends/backends.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 
 /** Models of a new provider that are written; the rest is served all the same. */
@@ -127,7 +128,7 @@ function planProvider(plan: Plan, server: Discovered, configured: readonly Confi
 }
 
 function planModels(plan: Plan, server: Discovered, owner: Configured): void {
-  const key = server.server?.server === "ollama" ? withoutLatest : (id: string) => id;
+  const key = backendOf(server.server?.server ?? null)?.modelName ?? ((id: string) => id);
   const known = new Set(owner.models.map((model) => key(model.id)));
   const served = new Set(server.models.map((model) => key(model.id)));
   const aliases = new Set(owner.models.flatMap((model) => model.aliases));
@@ -158,11 +159,6 @@ function limited(
     plan.notes.push(`${to.provider} serves ${models.length} new models; ${to.limit} are written, run again for more`);
   }
   return models.slice(0, to.limit);
-}
-
-/** Ollama takes a name without a tag for the one with `:latest`. */
-function withoutLatest(id: string): string {
-  return id.endsWith(":latest") ? id.slice(0, -":latest".length) : id;
 }
 
 /** The id of the runtime on this machine; elsewhere, and on other ports, a name that says where. */

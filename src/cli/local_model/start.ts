@@ -5,7 +5,8 @@ import { lastLines } from "../../engine/log_tail.ts";
 import { logName, removeRecord, writeRecord } from "../../engine/record.ts";
 import { AgentcliError } from "../../errors.ts";
 import { endDetached, processIdentity, startDetached } from "../../platform/service.ts";
-import { preloadOllama } from "../../provider/backends/window.ts";
+import { backendOf } from "../../provider/backends/backends.ts";
+import { loadModel } from "../../provider/backends/inquiry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { prepareCommands, type Prepared } from "./commands.ts";
@@ -190,12 +191,12 @@ async function died(task: Task, started: Started, { code }: { code: number | nul
 
 async function readyModels(task: Task): Promise<EngineModel[]> {
   const { engine, asking, checked: { values } } = task;
-  if (engine.preload === "ollama" && values.model !== undefined) {
+  if (engine.preload !== undefined && values.model !== undefined) {
     const { client, endpoint, signal } = asking;
     const limits = { timeoutMs: READY_LIMIT_MS, signal };
-    if (!await preloadOllama(client, { endpoint, model: values.model }, limits)) {
+    if (!await loadModel(client, { endpoint, server: engine.preload, model: values.model }, limits)) {
       throw new AgentcliError("provider_error", `${engine.product} could not load ${values.model}`, {
-        hint: `fetch it first: ollama pull ${values.model}`,
+        hint: `fetch it first: ${backendOf(engine.preload)?.fetchModel?.command(values.model) ?? values.model}`,
       });
     }
   }

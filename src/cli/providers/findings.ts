@@ -3,7 +3,9 @@ import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
 import type { ModelList } from "../../provider/backends/model_list.ts";
 import { recognize, type Recognized } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
-import { type ContextWindow, findWindows } from "../../provider/backends/window.ts";
+import type { ContextWindow } from "../../provider/backends/backend.ts";
+import { findWindows } from "../../provider/backends/inquiry.ts";
+import { namesCloudModel, ollama } from "../../provider/backends/ollama.ts";
 import { modelName } from "../init_providers/table.ts";
 import type { CheckLine, CheckTools } from "./check.ts";
 import { tokensText } from "./model_text.ts";
@@ -101,7 +103,7 @@ function elsewhere(
       `${recognized.label} passes requests on to other servers: it counts as remote unless its entry says local: true`,
     ];
   }
-  if (recognized.server !== "ollama") return [];
-  return provider.models.filter(({ id }) => /[:-]cloud$/i.test(id))
+  if (recognized.server !== ollama.id) return [];
+  return provider.models.filter(({ id }) => namesCloudModel(id))
     .map(({ id }) => `${id} runs in the cloud although the address is local: it counts as remote`);
 }

@@ -9,7 +9,7 @@ import type { HttpClient } from "../http/client.ts";
 import { fetchModelList, type ModelListResponse, type ServedModel } from "./model_list.ts";
 import { recognize, type Recognized } from "./recognize.ts";
 import type { Endpoint } from "../types.ts";
-import { findWindows } from "./window.ts";
+import { findWindows } from "./inquiry.ts";
 
 /** What was met at an address. `no answer`: it may be open, but did not answer in time or broke off. */
 export type DiscoveryState =

@@ -1,17 +1,17 @@
 /** The list of models that a server says it serves. Source: the wire reference, §2 (model list reader), §9. */
 import { AgentcliError } from "../../errors.ts";
-import { fetchJson, fieldsOf, type JsonResponse, membersOf } from "../http/fetch_json.ts";
+import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
+import { fieldsOf, membersOf, tokens } from "../record.ts";
 import type { HttpClient } from "../http/client.ts";
 import type { ReceivedHeaders } from "../http/head.ts";
 import type { Endpoint } from "../types.ts";
+import { BACKENDS } from "./backends.ts";
 
 /** Bytes of a list that are read. */
 const LIST_LIMIT = 8 * 1024 * 1024;
 /** Characters; a longer id is no model's name. */
 const ID_LIMIT = 512;
 const COUNT_LIMIT = 10_000;
-/** Tokens; more than this is a mistake of the server. */
-const WINDOW_LIMIT = 100_000_000;
 
 /** One model of a list. */
 export interface ServedModel {
@@ -89,19 +89,14 @@ function stateOf(value: unknown): ServedModel["state"] {
 
 /** The window in force, where the entry of a list says it. Trained maxima are not windows. */
 function listedWindow(fields: Record<string, unknown>): number | null {
-  // FreeToken gives the checkpoint's own limit under these names (its api_models.py says so).
-  if (typeof fields["owned_by"] === "string" && fields["owned_by"].toLowerCase() === "freetoken") return null;
+  const owner = typeof fields["owned_by"] === "string" ? fields["owned_by"].toLowerCase() : "";
+  if (BACKENDS.some(({ owners, listsTrainedWindows }) => listsTrainedWindows && owners?.includes(owner))) return null;
   const meta = fieldsOf(fields["meta"]);
   return tokens(meta["n_ctx"]) ??
     tokens(fieldsOf(meta["llamaswap"])["context_length"]) ??
     tokens(fields["max_model_len"]) ??
     tokens(fields["context_length"]) ??
     tokens(fields["context_window"]);
-}
-
-/** A plausible number of tokens, else null. */
-export function tokens(value: unknown): number | null {
-  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= WINDOW_LIMIT ? value : null;
 }
 
 /**
@@ -177,7 +172,7 @@ async function refusal(answer: JsonResponse, at: { endpoint: Endpoint; where: st
   });
 }
 
-/** The members of a list's answer as they came: what fingerprints look at beyond {@link ServedModel}. */
+/** The members of a list's answer as they came: what backends look at beyond {@link ServedModel}. */
 export function rawEntries(body: unknown): Record<string, unknown>[] {
   const fields = fieldsOf(body);
   const found = Array.isArray(body) ? body : Array.isArray(fields["data"]) ? fields["data"] : fields["models"];

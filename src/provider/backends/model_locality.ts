@@ -3,9 +3,11 @@
  * everything on. Source: specification of the boundary, second design §2, and threats 87, 88, R8.
  */
 import { AgentcliError } from "../../errors.ts";
-import { fetchJson, fieldsOf, type JsonResponse, membersOf } from "../http/fetch_json.ts";
+import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
 import type { HttpClient } from "../http/client.ts";
-import { type ModelList, readModelList } from "./model_list.ts";
+import type { LocalityQuestion, ModelLocality } from "./backend.ts";
+import type { ModelList } from "./model_list.ts";
+import { namesCloudModel } from "./ollama.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Longest wait for all questions together, in milliseconds. */
@@ -18,13 +20,6 @@ const SHOW_LIMIT = 8 * 1024 * 1024;
 /** Headers that hosted services add and a server of one's own does not; an unnamed gateway passes them on. */
 const SERVICE_HEADERS =
   /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-|(?:x-)?helicone-|x-vercel-|(?:x-)?mistral-|x-kong-|x-cloud-trace-context)/;
-
-/** Where a model runs: proven to be here, or remote. */
-export type ModelLocality =
-  /** `doubt` is for people: something odd that decides nothing. */
-  | { kind: "here"; doubt?: string }
-  /** `reason` is a clause for messages: "gpt-oss:120b-cloud is a cloud model". */
-  | { kind: "remote"; reason: string };
 
 /** The model that is asked about. */
 export interface LocatedModel {
@@ -44,14 +39,6 @@ export interface LocalityCache {
   of(located: LocatedModel, signal?: AbortSignal): Promise<ModelLocality>;
   /** Forgets an address whose connection failed: another server may answer next. */
   forget(baseUrl: string): void;
-}
-
-/**
- * Returns whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`, each
- * also with a digest behind it, in any case.
- */
-export function namesCloudModel(model: string): boolean {
-  return /[:-]cloud(?::latest)?(?:@.*)?$/i.test(model.trim());
 }
 
 /** Creates an empty cache. */
@@ -76,9 +63,6 @@ export function createLocalityCache(client: HttpClient, clock: { monotonic(): nu
   };
 }
 
-/** An answer to one question; null where the server gave none. */
-type Told = ModelLocality | null;
-
 async function locate(
   client: HttpClient,
   located: LocatedModel,
@@ -88,18 +72,15 @@ async function locate(
   const asking = { timeoutMs: ASK_MS, limitBytes: SHOW_LIMIT, ...(signal === undefined ? {} : { signal }) };
   const get = (path: string, more: { atOrigin?: boolean; body?: string } = {}) =>
     answered(() => fetchJson(client, endpoint, { path, ...more, ...asking }), signal);
-  const [shown, tagged, listed] = await Promise.all([
-    get("/api/show", { atOrigin: true, body: JSON.stringify({ model }) }),
-    get("/api/tags", { atOrigin: true }),
-    get("/models"),
-  ]);
-  const words = [described(shown, model), tag(tagged, model)];
-  // A server that refuses both questions with a status of its own is not Ollama.
-  const isOther = shown !== null && tagged !== null;
-  const told: Told[] = [
-    words.find((word) => word?.kind === "remote") ?? words.find((word) => word !== null) ?? (isOther ? HERE : null),
-    trusted ? HERE : await gateway(listed, { client, endpoint, asking }),
-  ];
+  const askEach = async () => {
+    const { BACKENDS } = await import("./backends.ts");
+    const question: LocalityQuestion = (path, more) => get(path, { ...more, atOrigin: true });
+    return await Promise.all(
+      BACKENDS.flatMap(({ locality }) => locality === undefined ? [] : [locality(question, model)]),
+    );
+  };
+  const [words, listed] = await Promise.all([askEach(), get("/models")]);
+  const told = [...words, trusted ? HERE : await gateway(listed, { client, endpoint, asking })];
   const remote = told.find((one) => one?.kind === "remote");
   if (remote !== undefined) return { locality: remote ?? HERE, certain: true };
   if (told.every((one) => one !== null)) {
@@ -132,38 +113,6 @@ async function answered(
   }
 }
 
-/** Reads what Ollama says of a model; null for anything but a description. Other servers do not know the question. */
-function described(answer: JsonResponse | null, model: string): Told {
-  const fields = fieldsOf(answer?.json);
-  if (namesRemote(fields)) return runsElsewhere(model);
-  return "details" in fields || "model_info" in fields ? HERE : null;
-}
-
-/** Reads Ollama's list, which tells where a model runs too; null where the model is not in it. */
-function tag(tags: JsonResponse | null, model: string): Told {
-  const wanted = tagOf(model);
-  const entry = membersOf(fieldsOf(tags?.json)["models"]).map(fieldsOf)
-    .find((fields) =>
-      [fields["name"], fields["model"]].some((name) => typeof name === "string" && tagOf(name) === wanted)
-    );
-  if (entry === undefined) return null;
-  return namesRemote(entry) ? runsElsewhere(model) : HERE;
-}
-
-/** Returns the name as Ollama completes it. */
-function tagOf(model: string): string {
-  const name = model.trim().toLowerCase();
-  return /:[^/]*$/.test(name) ? name : `${name}:latest`;
-}
-
-function namesRemote(fields: Record<string, unknown>): boolean {
-  return [fields["remote_host"], fields["remote_model"]].some((value) => typeof value === "string" && value !== "");
-}
-
-function runsElsewhere(model: string): ModelLocality {
-  return { kind: "remote", reason: `${model} stands for a model that Ollama runs elsewhere` };
-}
-
 async function gateway(
   answer: JsonResponse | null,
   { client, endpoint, asking }: {
@@ -171,9 +120,9 @@ async function gateway(
     endpoint: Endpoint;
     asking: { timeoutMs: number; signal?: AbortSignal };
   },
-): Promise<Told> {
+): Promise<ModelLocality | null> {
   if (answer === null) return null;
-  const list = listIn(answer);
+  const list = await listIn(answer);
   const { recognize } = await import("./recognize.ts");
   const server = await recognize(client, endpoint, { list, ...(list === null ? { refused: answer } : {}), ...asking });
   if (server?.gateway) {
@@ -185,7 +134,8 @@ async function gateway(
   return answer.headers.has("via") ? { kind: "here", doubt: "a proxy stands before the server (header via)" } : HERE;
 }
 
-function listIn({ status, headers, json }: JsonResponse): ModelList | null {
+async function listIn({ status, headers, json }: JsonResponse): Promise<ModelList | null> {
+  const { readModelList } = await import("./model_list.ts");
   try {
     return status === 200 ? { models: readModelList(json), headers, body: json } : null;
   } catch (error) {

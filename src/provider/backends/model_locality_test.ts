@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { endpointAt, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { createLocalityCache, namesCloudModel } from "./model_locality.ts";
+import { createLocalityCache } from "./model_locality.ts";
+import { namesCloudModel } from "./ollama.ts";
 
 const BASE = "http://127.0.0.1:9/v1";
 const SHOW = "http://127.0.0.1:9/api/show";

@@ -1,10 +1,10 @@
 /**
- * What earlier sessions learnt of models on servers, in `cache/servers.json` of the home: a run does not ask again what
+ * What earlier sessions learned of models on servers, in `cache/servers.json` of the home: a run does not ask again what
  * the one before found out. Everything in it is a hint; a file that cannot be read or written costs time and nothing else.
  */
 import type { Home } from "../../platform/home.ts";
-import { fieldsOf } from "../http/fetch_json.ts";
-import { tokens } from "./model_list.ts";
+import { fieldsOf, tokens } from "../record.ts";
+import { isToolCallFallback, type ToolCallFallback } from "./template_needs.ts";
 
 const NAME = "cache/servers.json";
 /** Raised when the shape changes: an older file is then not read. */
@@ -13,7 +13,7 @@ const LAYOUT = 1;
 const WINDOW_AGE = 30 * 60 * 1000;
 /** Whether a server takes tools changes with its version: a week. Milliseconds. */
 const TOOLS_AGE = 7 * 24 * 60 * 60 * 1000;
-/** Models kept; the ones learnt of longest ago go first. */
+/** Models kept; the ones learned of longest ago go first. */
 const COUNT_LIMIT = 200;
 
 /** A model on a server. */
@@ -22,26 +22,13 @@ export interface ModelAddress {
   model: string;
 }
 
-const LEARNT = ["single", "text", "no_system"] as const;
-
-/**
- * How calls have to be sent to a server that does not take several in one message (`single`), none (`text`), or neither
- * them nor a system message (`no_system`).
- */
-export type ToolCallFallback = typeof LEARNT[number];
-
-/** Whether a value is one of them. */
-export function isToolCallFallback(value: unknown): value is ToolCallFallback {
-  return LEARNT.some((name) => name === value);
-}
-
 /** What is known; a part that is not known, or too old, is absent. */
 export interface ModelMetadata {
   /** Tokens; null: the server was asked and does not tell. */
   window?: number | null;
   /** Tokens; the server refused a longer prompt. */
   refusedWindow?: number;
-  /** Of the table of fingerprints; null: asked, and not recognized. */
+  /** Id of its backend; null: asked, and not recognized. */
   server?: string | null;
   /** By refusals. */
   toolCalls?: ToolCallFallback;
@@ -94,9 +81,9 @@ function fresh(at: number | undefined, { now, age }: { now: number; age: number 
 export async function storeModelMetadata(
   home: Home,
   address: ModelAddress,
-  learnt: { facts: ModelMetadata; now: number },
+  learned: { facts: ModelMetadata; now: number },
 ): Promise<void> {
-  const { facts, now } = learnt;
+  const { facts, now } = learned;
   try {
     await home.locked(NAME, async () => {
       const entries = await readEntries(home);

@@ -1,7 +1,8 @@
 /** Which server answers at an address: from its list first, then by at most two questions of its own. */
 import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
-import { type Facts, type Fingerprint, FINGERPRINTS } from "./fingerprints.ts";
+import type { Backend, Facts } from "./backend.ts";
+import { BACKENDS } from "./backends.ts";
 import type { HttpClient } from "../http/client.ts";
 import { type ModelList, rawEntries } from "./model_list.ts";
 import type { Endpoint } from "../types.ts";
@@ -13,7 +14,7 @@ const PROBE_LIMIT = 64 * 1024;
 
 /** A server by name. */
 export interface Recognized {
-  /** `ollama`, `llama.cpp`, `lmstudio`, `vllm`, …: a row of the table of fingerprints. */
+  /** `ollama`, `llama.cpp`, `lmstudio`, `vllm`, …: the id of a backend. */
   server: string;
   /** For people. */
   label: string;
@@ -42,19 +43,19 @@ export async function recognize(
   options: RecognizeOptions,
 ): Promise<Recognized | null> {
   const facts = factsOf(endpoint, options);
-  const shown = FINGERPRINTS.find((row) => isShown(row, facts));
+  const shown = BACKENDS.find((backend) => isShown(backend, facts));
   if (shown !== undefined) return recognized(shown);
   // Hosts on the open net are services, not one of these servers: nothing to ask them.
   if (endpoint.baseUrl.startsWith("https:") && !endpoint.local) return null;
   const proofs = await Promise.all(
-    suspects(facts).map(async (row) => await proven(client, endpoint, { row, options })),
+    suspects(facts).map(async (backend) => await proven(client, endpoint, { backend, options })),
   );
-  const proof = proofs.find((row) => row !== null);
+  const proof = proofs.find((backend) => backend !== null);
   return proof === undefined || proof === null ? null : recognized(proof);
 }
 
-function recognized(row: Fingerprint): Recognized {
-  return { server: row.server, label: row.label, gateway: row.gateway === true };
+function recognized(backend: Backend): Recognized {
+  return { server: backend.id, label: backend.label, gateway: backend.gateway === true };
 }
 
 function factsOf(endpoint: Endpoint, known: RecognizeOptions): Facts {
@@ -71,34 +72,34 @@ function factsOf(endpoint: Endpoint, known: RecognizeOptions): Facts {
   };
 }
 
-function isShown(row: Fingerprint, facts: Facts): boolean {
-  return row.owners?.some((owner) => facts.owners.has(owner)) === true || row.shows?.(facts) === true;
+function isShown(backend: Backend, facts: Facts): boolean {
+  return backend.owners?.some((owner) => facts.owners.has(owner)) === true || backend.shows?.(facts) === true;
 }
 
 /** The servers worth a question: those of the port first, then those that the facts speak for. */
-function suspects(facts: Facts): Fingerprint[] {
-  const usual = FINGERPRINTS.filter((row) => row.probe !== undefined && row.ports.includes(facts.port));
-  const further = FINGERPRINTS.filter((row) => !usual.includes(row) && row.probe?.suspected?.(facts) === true);
+function suspects(facts: Facts): Backend[] {
+  const usual = BACKENDS.filter((backend) => backend.probe !== undefined && backend.ports.includes(facts.port));
+  const further = BACKENDS.filter((backend) => !usual.includes(backend) && backend.probe?.suspected?.(facts) === true);
   return [...usual, ...further].slice(0, PROBE_COUNT);
 }
 
 async function proven(
   client: HttpClient,
   endpoint: Endpoint,
-  asked: { row: Fingerprint; options: RecognizeOptions },
-): Promise<Fingerprint | null> {
-  const { row, options } = asked;
-  if (row.probe === undefined) return null;
+  asked: { backend: Backend; options: RecognizeOptions },
+): Promise<Backend | null> {
+  const { backend, options } = asked;
+  if (backend.probe === undefined) return null;
   try {
     const answer = await fetchJson(client, endpoint, {
-      path: row.probe.path,
+      path: backend.probe.path,
       atOrigin: true,
       withoutKey: true,
       limitBytes: PROBE_LIMIT,
       timeoutMs: options.timeoutMs,
       ...(options.signal === undefined ? {} : { signal: options.signal }),
     });
-    return row.probe.proves(answer) ? row : null;
+    return backend.probe.proves(answer) ? backend : null;
   } catch (error) {
     if (options.signal?.aborted || !(error instanceof AgentcliError)) throw error;
     return null;

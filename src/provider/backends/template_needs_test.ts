@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { endpointAt, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { findTemplateNeeds } from "./template_needs.ts";
+import { findTemplateNeeds } from "./inquiry.ts";
 
 const origin = "http://127.0.0.1:8080";
 const asked = { model: "my model", signal: new AbortController().signal };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { endpointAt, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
-import { findVision } from "./vision.ts";
+import { findVision } from "./inquiry.ts";
 
 const ORIGIN = "http://127.0.0.1:8080";
 

@@ -5,6 +5,8 @@
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import type { ErrorCode } from "../../errors.ts";
+import type { QuirkKind } from "../backends/backend.ts";
+import { BACKENDS } from "../backends/backends.ts";
 import { type FailureKind, ProviderFailure } from "../failure.ts";
 import { keyHint, keyRefused, wordsAboutKey } from "./key_words.ts";
 import { LONGEST_WAIT } from "./retry.ts";
@@ -26,103 +28,72 @@ interface Signs {
   error: ServerError;
 }
 
-const OVERFLOW = new RegExp(
-  [
-    "exceed_context_size",
+/** Words that no one server has for itself; those of one are in its file in `backends/`. Parts of regular expressions. */
+const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
+  context: [
     "context_length_exceeded",
-    "context size has been exceeded",
     "exceeds? the (?:available |model's )?(?:maximum )?context",
-    "maximum context length",
-    "context length (?:of|is) only",
-    "(?:longer|greater) than the (?:model's )?(?:maximum )?context",
-    "context the overflows",
     "prompt (?:is|contains) too (?:long|many)",
     "too many (?:input |prompt )?tokens",
-    "max_model_len",
-  ].join("|"),
-  "i",
-);
-
-/**
- * Servers that do not know of images, or whose model sees none: llama.cpp ("image input is not supported"), Ollama
- * ("missing data required for image input"), vLLM ("not a multimodal model"), LM Studio, OpenRouter ("does not support",
- * "support image input"), mlx-lm ("only text"), OpenAI and those that know strings alone (they name `image_url` or the
- * type that they had expected: mini-sglang wants a string as content).
- */
-const NO_IMAGES = new RegExp(
-  [
-    "mmproj",
-    "image input is not supported",
+  ],
+  no_images: [
     "\\bsupport(?:s|ed|ing)? (?:for )?(?:image|vision)",
     "(?:image|vision)s? (?:input )?(?:is|are) not (?:supported|enabled|available)",
-    "missing data required for image",
-    "not a? ?(?:multi-?modal|vision)",
     "does not (?:accept|support|take|have) (?:multi-?modal|image|vision)",
-    "only (?:the )?['\"`]?text['\"`]?",
+    // OpenAI, and those that know strings alone.
     "image_url",
-    "content\\b.{0,60}\\bstring",
-    "at most 0 image",
-  ].join("|"),
-  "i",
-);
-/** A picture that the server could not read. */
-const BAD_IMAGE =
-  /(?:load|decode|process|read|open|parse|identify|invalid|unsupported|corrupt\w*|bad)\W+(?:\w+\W+){0,2}images?\b|\bimages?\W+(?:\w+\W+){0,3}(?:invalid|corrupt|decode|unsupported)/i;
-
-/**
- * A chat template that cannot show what the request holds. llama.cpp and LM Studio speak of Jinja, older llama.cpp of a
- * place in the template, Ollama of its own kind of templates; vLLM and mlx-lm (HTTP 404) pass on what the template says.
- */
-const TEMPLATE = new RegExp(
-  [
-    "jinja",
+  ],
+  // Groq.
+  tool_parse: ["tool_use_failed"],
+  loading: ["warming"],
+  model: ["model_not_found", "models? ['\"`]?[^ ]{0,200} (?:was )?not found"],
+  // A chat template that cannot show what the request holds: some servers pass on what the template itself says.
+  template: [
     "template",
-    "at row \\d+, column \\d+",
     "single tool.calls",
     "roles must alternate",
     "roles? (?:is |are )?not supported",
     "only .{0,60}\\broles are supported",
-  ].join("|"),
-  "i",
-);
+  ],
+};
+
+const patterns = new Map<QuirkKind, RegExp>();
+
+/** Whether a text has words of any server for this kind of error: which server it is may not be known. */
+function says(text: string, kind: QuirkKind): boolean {
+  let pattern = patterns.get(kind);
+  if (pattern === undefined) {
+    const parts = [...COMMON[kind] ?? [], ...BACKENDS.flatMap(({ errors }) => errors?.[kind] ?? [])];
+    patterns.set(kind, pattern = new RegExp(parts.join("|"), "i"));
+  }
+  return pattern.test(text);
+}
+
+/** A picture that the server could not read. */
+const BAD_IMAGE =
+  /(?:load|decode|process|read|open|parse|identify|invalid|unsupported|corrupt\w*|bad)\W+(?:\w+\W+){0,2}images?\b|\bimages?\W+(?:\w+\W+){0,3}(?:invalid|corrupt|decode|unsupported)/i;
 
 /** The first rule that holds gives the kind. */
 const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }[] = [
-  { kind: "context", when: ({ text }) => OVERFLOW.test(text) },
-  {
-    kind: "cloud_disabled",
-    when: ({ text, error }) =>
-      /cloud is disabled|remote model.*(?:disabled|unavailable)/i.test(text) || error.wantsSignIn,
-  },
-  {
-    kind: "no_tools",
-    when: ({ text }) =>
-      /does not support tools|enable-auto-tool-choice|requires --jinja|cannot use tools with stream/i.test(text),
-  },
+  { kind: "context", when: ({ text }) => says(text, "context") },
+  { kind: "cloud_disabled", when: ({ text, error }) => says(text, "cloud_disabled") || error.wantsSignIn },
+  { kind: "no_tools", when: ({ text }) => says(text, "no_tools") },
   // Only where images were sent: words such as these mean something else otherwise.
-  { kind: "no_images", when: ({ text, images }) => images && NO_IMAGES.test(text) },
+  { kind: "no_images", when: ({ text, images }) => images && says(text, "no_images") },
   { kind: "bad_image", when: ({ text, images }) => images && BAD_IMAGE.test(text) },
-  { kind: "tool_parse", when: ({ text }) => /tool_use_failed|failed to parse input at pos/i.test(text) },
+  { kind: "tool_parse", when: ({ text }) => says(text, "tool_parse") },
   { kind: "request", when: ({ text }) => /invalid host header/i.test(text) },
   {
     kind: "quota",
     when: ({ status, text }) => status === 402 || /insufficient_quota|insufficient credits/i.test(text),
   },
-  { kind: "loading", when: ({ status, text }) => status === 503 && /loading|starting|warming/i.test(text) },
-  {
-    kind: "model",
-    when: ({ text }) =>
-      /model_not_found|no models? loaded|models? ['"`]?[^ ]{0,200} (?:was )?not found|the model .{1,200} does not exist/i
-        .test(text),
-  },
+  { kind: "loading", when: ({ status, text }) => status === 503 && says(text, "loading") },
+  { kind: "model", when: ({ text }) => says(text, "model") },
   { kind: "auth", when: ({ status, text }) => status === 401 || status === 403 || /authentication_error/i.test(text) },
   { kind: "busy", when: ({ status }) => [408, 409, 425, 429, 498, 503, 529].includes(status) },
-  // What the request holds makes these servers fail: the same again fails again.
-  {
-    kind: "request",
-    when: ({ text }) => /mmproj|failed to parse (?:messages|tool call arguments)|json\.exception/i.test(text),
-  },
-  { kind: "template", when: ({ text }) => TEMPLATE.test(text) },
+  // What the request holds makes the server fail: the same again fails again.
+  { kind: "request", when: ({ text }) => says(text, "request") },
+  { kind: "template", when: ({ text }) => says(text, "template") },
   { kind: "transient", when: ({ status }) => status >= 500 },
   { kind: "request", when: ({ status }) => status >= 400 },
   { kind: "stream", when: () => true },
@@ -296,8 +267,8 @@ export function modelHint(
   message: string,
   { endpoint, model, served }: { endpoint: Endpoint; model: string; served: readonly string[] | null },
 ): string {
-  // Only Ollama knows where to get one.
-  const fetched = /\btry pulling it/i.test(message) ? `fetch it first: ollama pull ${model}; or ` : "";
+  const source = BACKENDS.find(({ fetchModel }) => fetchModel?.when.test(message))?.fetchModel;
+  const fetched = source === undefined ? "" : `fetch it first: ${source.command(model)}; or `;
   if (served === null || served.length === 0) return `${fetched}see what it serves: curl ${endpoint.baseUrl}/models`;
   if (fetched !== "") return `${fetched}use one that it serves: ${listed(served)}`;
   const near = didYouMean(model, served);

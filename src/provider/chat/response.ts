@@ -3,7 +3,6 @@
  * so that no request waits for it.
  */
 import type { Clock } from "../../platform/io.ts";
-import { serverFailure } from "./errors.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
 import { type ReadEnd, readInto } from "./stream_reader.ts";
@@ -36,7 +35,7 @@ export async function readRefusal(
   const error = serverErrorFromBody(body);
   const wait = retryAfter(response.headers, answered.clock.now());
   const facts = { status: response.status, retryAfterMs: wait ?? undefined };
-  return { failure: failureFor(error, answered, facts), error };
+  return { failure: await failureFor(error, answered, facts), error };
 }
 
 /** Reads a reply. Throws a {@link ProviderFailure}, with what had arrived once something of it was handed on. */
@@ -61,17 +60,19 @@ export async function readReply(response: HttpResponse, answered: AnsweredReques
     signal.throwIfAborted();
     decoder.end();
     for (const delta of decoder.takeDeltas()) await onDelta(delta);
-    return judge(await decoder.verdict(), end, answered);
+    return await judge(await decoder.verdict(), end, answered);
   } catch (error) {
     throw handedOn && error instanceof ProviderFailure ? error.with({ partial: decoder.partial() }) : error;
   }
 }
 
-function failureFor(
+async function failureFor(
   error: ServerError,
   { endpoint, request }: AnsweredRequest,
   response: { status: number; retryAfterMs?: number | undefined },
-): ProviderFailure {
+): Promise<ProviderFailure> {
+  // With all that is known of servers: most replies need none of it.
+  const { serverFailure } = await import("./errors.ts");
   return serverFailure(error, {
     endpoint,
     model: request.model,
@@ -82,13 +83,13 @@ function failureFor(
 }
 
 /** The reply, or the failure it amounts to. */
-function judge(verdict: Verdict, end: ReadEnd, answered: AnsweredRequest): ChatReply {
+async function judge(verdict: Verdict, end: ReadEnd, answered: AnsweredRequest): Promise<ChatReply> {
   const { provider, baseUrl } = answered.endpoint;
   switch (verdict.kind) {
     case "complete":
       return verdict.reply;
     case "error":
-      throw failureFor(verdict.error, answered, { status: 200 });
+      throw await failureFor(verdict.error, answered, { status: 200 });
     case "empty":
       throw new ProviderFailure("empty_reply", `${provider} sent an empty reply`, {
         kind: "empty",

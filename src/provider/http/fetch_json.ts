@@ -94,15 +94,3 @@ function parsed(text: string): unknown {
     return undefined;
   }
 }
-
-/** The fields of a JSON object; none of anything else. Only own fields: `__proto__` is data. */
-export function fieldsOf(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.assign(Object.create(null), value)
-    : Object.create(null);
-}
-
-/** The members of a JSON array; none of anything else. */
-export function membersOf(value: unknown): unknown[] {
-  return Array.isArray(value) ? value : [];
-}

@@ -1,7 +1,7 @@
 /** How large does the server say the window is? */
 import { AgentcliError } from "../../errors.ts";
 import { listModels, type ModelList } from "../backends/model_list.ts";
-import { findWindow } from "../backends/window.ts";
+import { findWindow } from "../backends/inquiry.ts";
 import type { ClaimedWindow } from "./findings.ts";
 import { type Reached, SMALL_TIMEOUT } from "./reach.ts";
 import type { Subject } from "./subject.ts";

@@ -1,6 +1,19 @@
-/** What makes servers read the tool calls of a model. Source: the wire reference, §11 (vLLM's own names). */
+/** What to do on a server so that its models have more room, or their tool calls are read. */
+import { backendOf } from "./backends.ts";
 
-/** Most particular first. */
+/** Tokens: what agent work needs at least. */
+const WIDE = 65_536;
+
+/** The advice. `configured` is the window that providers.yaml claims and the server does not have; null for none. */
+export function windowAdvice(server: string | null, given: { model: string; configured: number | null }): string {
+  const advice = backendOf(server)?.widen?.(given.model, WIDE) ??
+    "give the model a larger context window on the server";
+  return given.configured === null
+    ? advice
+    : `${advice}; context_window: ${given.configured} in providers.yaml is more than the server gives`;
+}
+
+/** vLLM's names of its parsers by model, the most particular first. Source: the wire reference, §11. */
 const PARSERS: readonly (readonly [RegExp, string])[] = [
   [/qwen3[-_.]?coder/i, "qwen3_coder"],
   [/qwen|qwq|hermes/i, "hermes"],
@@ -20,14 +33,7 @@ export function toolParserOf(model: string): string | undefined {
   return PARSERS.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** Server → what makes it read the calls itself; `parser` is vLLM's name of one, as far as it is known. */
-const ADVICE: Readonly<Record<string, (parser: string | undefined) => string>> = {
-  "llama.cpp": () => "start llama-server with --jinja and the model's own chat template",
-  vllm: (parser) => `start vllm with --enable-auto-tool-choice --tool-call-parser ${parser ?? "<name>"}`,
-  sglang: () => "start sglang with --tool-call-parser <name>",
-};
-
 /** How to have a server read the tool calls of a model, as an imperative; null where nothing is known to help. */
 export function toolParserAdvice(server: string | null, model: string): string | null {
-  return ADVICE[server ?? ""]?.(toolParserOf(model)) ?? null;
+  return backendOf(server)?.readCalls?.(toolParserOf(model)) ?? null;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { endpointAt, recorded, type StandInAnswer, standInClient } from "../../../tests/helpers/stand_in_client.ts";
 import { type ModelList, readModelList } from "./model_list.ts";
-import { findWindow, findWindows, preloadOllama } from "./window.ts";
+import { findWindow, findWindows, loadModel } from "./inquiry.ts";
 
 const ORIGIN = "http://127.0.0.1:8080";
 const LIMITS = { timeoutMs: 30 };
@@ -148,8 +148,8 @@ Deno.test("several windows cost one question", async () => {
 Deno.test("preloading asks Ollama for the model without a prompt", async () => {
   const { client, sent } = standInClient({ [`${ORIGIN}/api/generate`]: { body: { done: true, done_reason: "load" } } });
   const endpoint = endpointAt(`${ORIGIN}/v1`);
-  assert.equal(await preloadOllama(client, { endpoint, model: "m" }, LIMITS), true);
+  assert.equal(await loadModel(client, { endpoint, server: "ollama", model: "m" }, LIMITS), true);
   assert.deepEqual([sent[0]?.method, JSON.parse(String(sent[0]?.body))], ["POST", { model: "m", stream: false }]);
   const { client: absent } = standInClient({});
-  assert.equal(await preloadOllama(absent, { endpoint, model: "m" }, LIMITS), false);
+  assert.equal(await loadModel(absent, { endpoint, server: "ollama", model: "m" }, LIMITS), false);
 });

@@ -1,0 +1,166 @@
+/** What is known of one kind of model server: a file for each kind beside this one, all of them in `backends.ts`. */
+import type { ReceivedHeaders } from "../http/head.ts";
+import type { JsonResponse } from "../http/fetch_json.ts";
+import { tokens } from "../record.ts";
+import type { ModelList } from "./model_list.ts";
+import type { TemplateNeeds } from "./template_needs.ts";
+
+/**
+ * A kind of model server. Everything but how it is detected is left out where the server tells nothing, or needs nothing.
+ * Facts are those of the wire reference, §2 to §4 and §9, unless a file says otherwise.
+ */
+export interface Backend {
+  /** As it is stored and compared: `llama.cpp`. */
+  id: string;
+  /** For people. */
+  label: string;
+  /** Where it listens unless told otherwise. */
+  ports: readonly number[];
+  /** Passes requests on to servers elsewhere: not local, whatever its address. */
+  gateway?: true;
+
+  // How it is detected: by the first of these that holds.
+  /** `owned_by` of its models, lower case. */
+  owners?: readonly string[];
+  /** Anything else in its list, a refusal or the headers. */
+  shows?(facts: Facts): boolean;
+  /** Asked where neither tells. */
+  probe?: Probe;
+
+  /** Where it tells the window in force, never the trained maximum: in its list of models, or elsewhere. */
+  window?: "list" | ((inquiry: Inquiry, models: readonly string[]) => Promise<Windows>);
+  /** Windows in its list are those that models were trained with. */
+  listsTrainedWindows?: true;
+  /**
+   * Makes it load a model, where only then the window can be told; `onLoading` is called before. Whether it says it did,
+   * false too where there is nothing to load.
+   */
+  loadModel?(inquiry: Inquiry, model: string, onLoading: () => void): Promise<boolean>;
+  /** How to give a model a window of so many tokens, as an imperative. */
+  widen?(model: string, tokens: number): string;
+
+  /** Whether a model sees images; null where it does not tell. Loads nothing. */
+  vision?(inquiry: Inquiry, model: string): Promise<boolean | null>;
+  /** How its chat template wants tool calls; null where it does not tell. Loads nothing. */
+  templateNeeds?(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null>;
+  /** How to make it read tool calls itself, as an imperative; `parser` is vLLM's name of one, where it is known. */
+  readCalls?(parser: string | undefined): string;
+
+  /**
+   * Where a model runs, by what only this server tells; `here` too where the answers prove that another server gave them,
+   * null where there were none. Asked of every local address: detection may be fooled, this must not be.
+   */
+  locality?(ask: LocalityQuestion, model: string): Promise<ModelLocality | null>;
+  /** One name for all that mean the same model. */
+  modelName?(id: string): string;
+
+  /** Its words for errors, as parts of regular expressions without regard to letter case. */
+  errors?: Partial<Record<QuirkKind, readonly string[]>>;
+  /** The command that fetches a model, for an error that says it is not there. */
+  fetchModel?: { when: RegExp; command(model: string): string };
+}
+
+/** The kinds of errors that servers have words of their own for. */
+export type QuirkKind =
+  | "context"
+  | "cloud_disabled"
+  | "no_tools"
+  | "no_images"
+  | "tool_parse"
+  | "loading"
+  | "model"
+  | "request"
+  | "template";
+
+/** What is known of a server before it is asked anything special. */
+export interface Facts {
+  /** Of the base URL; the default of the scheme where none is written. */
+  port: number;
+  headers: ReceivedHeaders;
+  /** `owned_by` of the list, lower case. */
+  owners: ReadonlySet<string>;
+  /** Entries of the list as they came, at most 100. */
+  entries: readonly Record<string, unknown>[];
+  /** The list's answer, or that of the refusal. */
+  body: unknown;
+  /** The status of a refused list, else null. */
+  refused: number | null;
+  /** The text of a refusal, else empty. */
+  text: string;
+}
+
+/** An endpoint of the server's own, open without a key, that never makes it load a model. */
+export interface Probe {
+  /** From the origin. */
+  path: string;
+  /** Whether the facts speak for this server although its usual port does not. */
+  suspected?(facts: Facts): boolean;
+  /** Whether the answer proves it. Never by the status: LM Studio answers unknown paths with 200. */
+  proves(answer: { json: unknown; text: string }): boolean;
+}
+
+/** A server that can be asked. */
+export interface Inquiry {
+  list: ModelList | null;
+  /** The JSON at `path` of the origin, or of the base URL; undefined when it cannot be had. With a body it is a POST. */
+  get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;
+}
+
+/** A window, and where it was read. */
+export interface ContextWindow {
+  tokens: number;
+  /** The path of the answer that says so, for messages. */
+  source: string;
+}
+
+/** Windows by model. */
+export type Windows = Map<string, ContextWindow>;
+
+/** Where a model runs: proven to be here, or remote. */
+export type ModelLocality =
+  /** `doubt` is for people: something odd that decides nothing. */
+  | { kind: "here"; doubt?: string }
+  /** `reason` is a clause for messages: "gpt-oss:120b-cloud is a cloud model". */
+  | { kind: "remote"; reason: string };
+
+/** Asks from the origin. Null for no answer, which a failure of the server is too. */
+export type LocalityQuestion = (path: string, more?: { body?: string }) => Promise<JsonResponse | null>;
+
+/** The models whose window is a plausible number of tokens. */
+export function windowsOf(
+  models: readonly string[],
+  windowOf: (model: string) => unknown,
+  { source }: { source: string },
+): Windows {
+  const windows: Windows = new Map();
+  for (const model of models) {
+    const count = tokens(windowOf(model));
+    if (count !== null) windows.set(model, { tokens: count, source });
+  }
+  return windows;
+}
+
+/** `value` where it is a boolean, else null. */
+export function booleanOf(value: unknown): boolean | null {
+  return typeof value === "boolean" ? value : null;
+}
+
+/** Whether a list has one of the words; null where there is no list. */
+export function listsAny(value: unknown, words: readonly string[]): boolean | null {
+  return Array.isArray(value) ? words.some((word) => value.includes(word)) : null;
+}
+
+/** The `server` header. */
+export function serverHeader(facts: Facts): string {
+  return facts.headers.get("server") ?? "";
+}
+
+/** A test for a header whose name begins with `prefix`. */
+export function hasHeader(prefix: string): (facts: Facts) => boolean {
+  return (facts) => [...facts.headers.keys()].some((name) => name.startsWith(prefix));
+}
+
+/** Whether the list has entries and all of them pass. */
+export function everyEntry(facts: Facts, test: (entry: Record<string, unknown>) => boolean): boolean {
+  return facts.entries.length > 0 && facts.entries.every(test);
+}

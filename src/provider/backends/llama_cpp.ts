@@ -1,0 +1,100 @@
+/** llama-server of llama.cpp: one model, or a router of several that it loads when they are asked for. */
+import { fieldsOf, membersOf } from "../record.ts";
+import { type Backend, booleanOf, type Inquiry, listsAny, serverHeader, type Windows, windowsOf } from "./backend.ts";
+import type { TemplateNeeds, ToolCallFallback } from "./template_needs.ts";
+
+/** Loaded models of a router that are asked one by one. */
+const ROUTER_LIMIT = 8;
+
+/** llama.cpp. */
+export const llamaCpp: Backend = {
+  id: "llama.cpp",
+  label: "llama.cpp",
+  ports: [8080, 9931],
+  owners: ["llamacpp"],
+  shows: (facts) => serverHeader(facts) === "llama.cpp" || listsTwice(facts.body),
+  window: slotWindows,
+  widen: (_, tokens) => `start llama-server with -c ${tokens} (it is divided by --parallel)`,
+  vision: seesImages,
+  templateNeeds,
+  readCalls: () => "start llama-server with --jinja and the model's own chat template",
+  errors: {
+    context: ["exceed_context_size", "context size has been exceeded"],
+    no_tools: ["requires --jinja", "cannot use tools with stream"],
+    no_images: ["mmproj", "image input is not supported"],
+    tool_parse: ["failed to parse input at pos"],
+    loading: ["loading"],
+    // What the request holds makes it fail: the same again fails again.
+    request: ["mmproj", "failed to parse (?:messages|tool call arguments)", "json\\.exception"],
+    // Older versions speak of a place in the template.
+    template: ["jinja", "at row \\d+, column \\d+"],
+  },
+};
+
+/** It gives the list in its own form and in that of OpenAI, in one answer. */
+function listsTwice(body: unknown): boolean {
+  const fields = fieldsOf(body);
+  return Array.isArray(fields["models"]) && membersOf(fields["data"]).length > 0;
+}
+
+/** A router is asked by name and with `autoload=false`: without that the question itself loads the model. */
+function propsOf(model: string): string {
+  return `/props?model=${encodeURIComponent(model)}&autoload=false`;
+}
+
+/** The list of a router has states. */
+function isRouter({ list }: Inquiry): boolean {
+  return list?.models.some(({ state }) => state !== undefined) === true;
+}
+
+/** One window for all: `/props` gives the part of one slot. A router is asked about loaded models only. */
+async function slotWindows(inquiry: Inquiry, models: readonly string[]): Promise<Windows> {
+  if (!isRouter(inquiry)) {
+    const window = slotWindow(await inquiry.get("/props"));
+    return windowsOf(models, () => window, { source: "/props" });
+  }
+  const states = new Map(inquiry.list?.models.map((model) => [model.id, model.state]));
+  const windows = new Map<string, unknown>();
+  for (const model of models.filter((one) => states.get(one) === "loaded").slice(0, ROUTER_LIMIT)) {
+    windows.set(model, slotWindow(await inquiry.get(propsOf(model))));
+  }
+  return windowsOf(models, (model) => windows.get(model), { source: "/props" });
+}
+
+function slotWindow(props: unknown): unknown {
+  const fields = fieldsOf(props);
+  // The router's own answer carries a placeholder.
+  if (fields["role"] === "router") return undefined;
+  return fieldsOf(fields["default_generation_settings"])["n_ctx"];
+}
+
+async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
+  const router = isRouter(inquiry);
+  const props = fieldsOf(await inquiry.get(router ? propsOf(model) : "/props"));
+  const told = booleanOf(fieldsOf(props["modalities"])["vision"]);
+  if (told !== null || router) return told;
+  // Servers before `modalities`: the list in the form of Ollama names what the model can do.
+  const [entry] = membersOf(fieldsOf(inquiry.list?.body)["models"]).map(fieldsOf);
+  return listsAny(entry?.["capabilities"], ["multimodal", "vision"]);
+}
+
+/** What a capability of the template that is false asks for; the first row that holds decides. */
+const TEMPLATE_NEEDS: readonly { capability: string; toolCalls: ToolCallFallback }[] = [
+  { capability: "supports_tools", toolCalls: "text" },
+  { capability: "supports_tool_calls", toolCalls: "text" },
+  { capability: "supports_parallel_tool_calls", toolCalls: "single" },
+];
+
+/**
+ * The server tries its template when it starts, and tells in `chat_template_caps` what came out; tools that a template
+ * knows nothing of it drops without a word.
+ */
+async function templateNeeds({ get }: Inquiry, model: string): Promise<TemplateNeeds | null> {
+  let fields = fieldsOf(await get("/props"));
+  // A router has no template of its own.
+  if (fields["role"] === "router") fields = fieldsOf(await get(propsOf(model)));
+  const capabilities = fieldsOf(fields["chat_template_caps"]);
+  const lacking = TEMPLATE_NEEDS.find(({ capability }) => capabilities[capability] === false);
+  if (lacking !== undefined) return lacking.toolCalls;
+  return TEMPLATE_NEEDS.every(({ capability }) => capabilities[capability] === true) ? "native" : null;
+}

@@ -1,0 +1,66 @@
+/** LM Studio. */
+import { fieldsOf, membersOf } from "../record.ts";
+import { type Backend, booleanOf, type Inquiry, type Windows, windowsOf } from "./backend.ts";
+
+/** LM Studio. */
+export const lmStudio: Backend = {
+  id: "lmstudio",
+  label: "LM Studio",
+  ports: [1234],
+  owners: ["organization_owner"],
+  probe: {
+    path: "/lmstudio-greeting",
+    suspected: (facts) => facts.headers.get("x-powered-by") === "Express",
+    proves: ({ json }) => fieldsOf(json)["lmstudio"] === true,
+  },
+  window: loadedWindows,
+  widen: (model, tokens) => `load the model with more context: lms load ${model} --context-length ${tokens}`,
+  vision: seesImages,
+  errors: {
+    context: ["context the overflows"],
+    model: ["no models? loaded"],
+  },
+};
+
+/** The newer API; empty where the server does not have it. */
+async function newerModels({ get }: Inquiry): Promise<Record<string, unknown>[]> {
+  return membersOf(fieldsOf(await get("/api/v1/models"))["models"]).map(fieldsOf);
+}
+
+async function olderModels({ get }: Inquiry): Promise<Record<string, unknown>[]> {
+  return membersOf(fieldsOf(await get("/api/v0/models"))["data"]).map(fieldsOf);
+}
+
+function instancesOf(entry: Record<string, unknown>): Record<string, unknown>[] {
+  return membersOf(entry["loaded_instances"]).map(fieldsOf);
+}
+
+/** Loaded instances; `max_context_length` is what the model could have. */
+async function loadedWindows(inquiry: Inquiry, models: readonly string[]): Promise<Windows> {
+  const newer = await newerModels(inquiry);
+  const windows = new Map<unknown, unknown>();
+  for (const entry of newer) {
+    for (const instance of instancesOf(entry)) {
+      const window = fieldsOf(instance["config"])["context_length"];
+      windows.set(instance["id"], window);
+      // A model asked for by its key goes to the first of its instances.
+      if (!windows.has(entry["key"])) windows.set(entry["key"], window);
+    }
+  }
+  if (newer.length > 0) return windowsOf(models, (model) => windows.get(model), { source: "/api/v1/models" });
+  for (const entry of await olderModels(inquiry)) {
+    if (entry["state"] === "loaded") windows.set(entry["id"], entry["loaded_context_length"]);
+  }
+  return windowsOf(models, (model) => windows.get(model), { source: "/api/v0/models" });
+}
+
+/** The older API has no capabilities; its type tells. */
+async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
+  const entry = (await newerModels(inquiry)).find((fields) =>
+    fields["key"] === model || instancesOf(fields).some((instance) => instance["id"] === model)
+  );
+  const told = booleanOf(fieldsOf(entry?.["capabilities"])["vision"]);
+  if (told !== null) return told;
+  const type = (await olderModels(inquiry)).find((fields) => fields["id"] === model)?.["type"];
+  return type === "vlm" ? true : type === "llm" ? false : null;
+}

@@ -1,0 +1,100 @@
+/** Ollama. Some of its models run in its maker's cloud, behind the same address. */
+import type { JsonResponse } from "../http/fetch_json.ts";
+import { fieldsOf, membersOf } from "../record.ts";
+import { type Backend, type Inquiry, listsAny, type ModelLocality, type Windows, windowsOf } from "./backend.ts";
+
+/** Ollama. */
+export const ollama: Backend = {
+  id: "ollama",
+  label: "Ollama",
+  ports: [11434],
+  owners: ["library"],
+  probe: {
+    path: "/",
+    // Without models the list is `data: null`, without an owner.
+    suspected: (facts) => fieldsOf(facts.body)["data"] === null,
+    proves: ({ text }) => text.trim() === "Ollama is running",
+  },
+  window: loadedWindows,
+  async loadModel({ get }, model, onLoading) {
+    // Its maker's servers have nothing to load.
+    if (namesCloudModel(model)) return false;
+    onLoading();
+    const answer = await get("/api/generate", { body: JSON.stringify({ model, stream: false }) });
+    return fieldsOf(answer)["done"] === true;
+  },
+  widen: (_, tokens) =>
+    `restart Ollama with OLLAMA_CONTEXT_LENGTH=${tokens} ollama serve (or set the context length in its app)`,
+  vision: async ({ get }, model) =>
+    listsAny(fieldsOf(await get("/api/show", { body: JSON.stringify({ model }) }))["capabilities"], ["vision"]),
+  async locality(ask, model) {
+    const [shown, tagged] = await Promise.all([
+      ask("/api/show", { body: JSON.stringify({ model }) }),
+      ask("/api/tags"),
+    ]);
+    const told = [described(shown, model), listed(tagged, model)].filter((one) => one !== null);
+    // A server that refuses both questions with a status of its own is not Ollama.
+    const isOther = shown !== null && tagged !== null;
+    return told.find(({ kind }) => kind === "remote") ?? told[0] ?? (isOther ? { kind: "here" } : null);
+  },
+  modelName: completeName,
+  errors: {
+    context: ["(?:longer|greater) than the (?:model's )?(?:maximum )?context"],
+    cloud_disabled: ["cloud is disabled", "remote model.*(?:disabled|unavailable)"],
+    no_tools: ["does not support tools"],
+    no_images: ["missing data required for image"],
+  },
+  fetchModel: { when: /\btry pulling it/i, command: (model) => `ollama pull ${model}` },
+};
+
+/**
+ * Returns whether a model's name says that Ollama runs it in its cloud: `x:cloud`, `x:120b-cloud`, `x-cloud:latest`, each
+ * also with a digest behind it, in any case.
+ */
+export function namesCloudModel(model: string): boolean {
+  return /[:-]cloud(?::latest)?(?:@.*)?$/i.test(model.trim());
+}
+
+/** `:latest` may be left out, and letter case does not count. */
+function completeName(model: string): string {
+  const name = model.trim().toLowerCase();
+  return /:[^/]*$/.test(name) ? name : `${name}:latest`;
+}
+
+/** Loaded models only: what another model would get is decided by free memory when it is loaded. */
+async function loadedWindows({ get }: Inquiry, models: readonly string[]): Promise<Windows> {
+  const running = membersOf(fieldsOf(await get("/api/ps"))["models"]).map(fieldsOf);
+  const windows = new Map<string, unknown>();
+  for (const entry of running) {
+    for (const name of namesOf(entry)) windows.set(completeName(name), entry["context_length"]);
+  }
+  return windowsOf(models, (model) => windows.get(completeName(model)), { source: "/api/ps" });
+}
+
+function namesOf(entry: Record<string, unknown>): string[] {
+  return [entry["name"], entry["model"]].filter((name) => typeof name === "string");
+}
+
+/** Reads the description of a model; null for anything else. Other servers do not know the question. */
+function described(answer: JsonResponse | null, model: string): ModelLocality | null {
+  const fields = fieldsOf(answer?.json);
+  if (namesRemote(fields)) return runsElsewhere(model);
+  return "details" in fields || "model_info" in fields ? { kind: "here" } : null;
+}
+
+/** Reads the list, which tells where a model runs too; null where the model is not in it. */
+function listed(tags: JsonResponse | null, model: string): ModelLocality | null {
+  const wanted = completeName(model);
+  const entry = membersOf(fieldsOf(tags?.json)["models"]).map(fieldsOf)
+    .find((fields) => namesOf(fields).some((name) => completeName(name) === wanted));
+  if (entry === undefined) return null;
+  return namesRemote(entry) ? runsElsewhere(model) : { kind: "here" };
+}
+
+function namesRemote(fields: Record<string, unknown>): boolean {
+  return [fields["remote_host"], fields["remote_model"]].some((value) => typeof value === "string" && value !== "");
+}
+
+function runsElsewhere(model: string): ModelLocality {
+  return { kind: "remote", reason: `${model} stands for a model that Ollama runs elsewhere` };
+}

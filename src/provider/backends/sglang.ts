@@ -1,0 +1,15 @@
+/** SGLang. */
+import { fieldsOf } from "../record.ts";
+import type { Backend } from "./backend.ts";
+
+/** SGLang. */
+export const sglang: Backend = {
+  id: "sglang",
+  label: "SGLang",
+  ports: [30000],
+  owners: ["sglang"],
+  probe: { path: "/get_model_info", proves: ({ json }) => typeof fieldsOf(json)["model_path"] === "string" },
+  window: "list",
+  widen: (_, tokens) => `start sglang with --context-length ${tokens}`,
+  readCalls: () => "start sglang with --tool-call-parser <name>",
+};

@@ -1,0 +1,21 @@
+/** vLLM. */
+import { fieldsOf } from "../record.ts";
+import type { Backend } from "./backend.ts";
+
+/** vLLM. */
+export const vllm: Backend = {
+  id: "vllm",
+  label: "vLLM",
+  ports: [8000],
+  owners: ["vllm"],
+  shows: (facts) => facts.refused === 401 && fieldsOf(facts.body)["error"] === "Unauthorized",
+  window: "list",
+  widen: (_, tokens) => `start vllm with --max-model-len ${tokens}`,
+  readCalls: (parser) => `start vllm with --enable-auto-tool-choice --tool-call-parser ${parser ?? "<name>"}`,
+  errors: {
+    context: ["maximum context length", "context length (?:of|is) only", "max_model_len"],
+    no_tools: ["enable-auto-tool-choice"],
+    no_images: ["not a? ?(?:multi-?modal|vision)", "at most 0 image"],
+    model: ["the model .{1,200} does not exist"],
+  },
+};
