@@ -3,8 +3,8 @@
  * specification of the boundary §7, threat 97.
  */
 import { copyingVariables, isCopyingVariable } from "../boundary/policy/leaky_environment.ts";
-import { findMarkers, findNestedMarkers } from "../boundary/policy/marker.ts";
 import { findProjectRoot, rememberedAt } from "../boundary/policy/project.ts";
+import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";
@@ -28,8 +28,9 @@ async function anyProtected(io: Io, directories: readonly string[]): Promise<boo
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   for (const directory of directories) {
     const root = await findProjectRoot(directory, userHome);
-    if ((await findMarkers(root)).paths.length > 0 || (await findNestedMarkers(root)).length > 0) return true;
-    if ((await rememberedAt(io, [root])).some(({ known }) => known)) return true;
+    const set = new ProtectedSet([root], { remembered: await rememberedAt(io, [root]) });
+    // Looks everywhere: a marker without a line counts as well.
+    if (set.any || set.met) return true;
   }
   return false;
 }

@@ -1,5 +1,5 @@
 /** Linked worktrees of git: an editor gives each of its parallel sessions one of its own. */
-import { mainTree } from "../boundary/policy/marker.ts";
+import { mainTree } from "../boundary/policy/git_directory.ts";
 import { listInPlace } from "../platform/files_in_place.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { artifactId, type Piece } from "./artifact.ts";

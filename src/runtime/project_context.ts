@@ -62,7 +62,7 @@ const REPORT_LIMIT = 20_000;
 export async function hiddenNotice({ workspace, scanner }: Pick<Session, "workspace" | "scanner">): Promise<string[]> {
   const { protection, root, additional, local } = workspace;
   if (local || protection === undefined || !protection.any) return [];
-  const { reportMarkers, summarizeReport } = await import("../boundary/policy/marker_report.ts");
+  const { reportMarkers, summarizeReport } = await import("./marker_report.ts");
   const report = await reportMarkers(protection, { roots: [root, ...additional], limit: REPORT_LIMIT });
   const notScanned = await scanner?.notScanned() ?? [];
   return [summarizeReport(report, { notScanned: notScanned.length })];

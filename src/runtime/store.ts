@@ -1,5 +1,5 @@
 /** The stored side of a session: a new transcript, one to go on with, a copy of one, or none. */
-import { currentBranch } from "../boundary/policy/git_branch.ts";
+import { currentBranch } from "../boundary/policy/git_directory.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
 import { lateTranscript } from "../session/late_transcript.ts";

@@ -205,7 +205,7 @@ Deno.test("of thousands of reads of such a file none gives protected bytes to a 
     additional: [],
     cwd: project,
     home: home.agentcliHome,
-    markers: await findMarkers(project),
+    markers: findMarkers(project),
     provider: { local: false, name: "rem" },
   });
   const path = await workspace.resolve("a.txt");

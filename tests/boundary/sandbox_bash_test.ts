@@ -12,7 +12,7 @@ async function contextOf(project: SandboxProject, options: { local: boolean }): 
   const { root, home, userHome } = project;
   const environment = { PATH: "/usr/bin:/bin", HOME: userHome, SOME_API_KEY: project.canary };
   const provider = { ...options, name: "test" };
-  const markers = await findMarkers(root);
+  const markers = findMarkers(root);
   return {
     workspace: await openWorkspace({ root, additional: [], cwd: root, home, markers, provider }),
     memory: { files: new Map(), todos: [] },

@@ -59,7 +59,7 @@ Deno.test(
               additional: [],
               cwd: root,
               home,
-              markers: await findMarkers(root),
+              markers: findMarkers(root),
               provider: { local: false, name: "test" },
             });
             const { protection } = workspace;

@@ -13,7 +13,7 @@ const workspace = await openWorkspace({
   additional: [],
   cwd: root,
   home,
-  markers: await findMarkers(root),
+  markers: findMarkers(root),
   provider,
   ownProcess: true,
 });

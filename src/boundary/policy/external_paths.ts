@@ -7,7 +7,7 @@ import { type DirectoryEntry, entryOf } from "../../platform/files.ts";
 import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
 import { isTooLong, listEntries, NO_UTF8, type UnjudgedPlace, unjudgedPlace } from "./listing.ts";
-import { type Patterns, Scope } from "./patterns.ts";
+import type { Patterns, Scope } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 import { isOfSystem } from "./system_directories.ts";
 import { systemReason } from "../system_error.ts";
@@ -86,7 +86,7 @@ export class ExternalPaths {
     let entries = 0;
     // Nearest things first: a limit that is reached must not leave out what is named plainly.
     let waiting: Waiting[] = sources.map(({ directory, patterns }) => {
-      const scope = Scope.of(patterns);
+      const scope = patterns.start;
       return { directory, scope, rule: scope.rule };
     });
     directories.push(...waiting.filter(({ rule }) => rule !== null).map(({ directory }) => directory));

@@ -58,7 +58,7 @@ Deno.test("no graph of links and no spelling brings protected bytes to a remote 
               additional: [],
               cwd: root,
               home: `${root}/../no-home`,
-              markers: await findMarkers(root),
+              markers: findMarkers(root),
               provider: { local, name: "p" },
             });
           const [local, remote] = [await open(true), await open(false)];

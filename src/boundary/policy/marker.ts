@@ -1,7 +1,8 @@
-/** Where markers stand: at the project root, above it, below it, and in the main tree of a linked git worktree. */
-import { isForbidden, listDirectory, lstat } from "../../platform/files.ts";
-import { lstatInPlace, realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
-import { basename, dirname, join, normalize, resolve } from "../../platform/path.ts";
+/** The markers of a project: at its root, above it, and in the main tree of a linked git worktree. */
+import { isForbidden } from "../../platform/files.ts";
+import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { dirname, join } from "../../platform/path.ts";
+import { mainTree } from "./git_directory.ts";
 import { type Marker, parseMarker } from "./marker_text.ts";
 import type { SeenMarker } from "./project_record_files.ts";
 import { readRegularFile } from "../reader.ts";
@@ -12,9 +13,6 @@ export const MARKER_NAME = ".agentclisecret";
 
 /** Largest marker in bytes; a longer one counts as damaged. */
 const MARKER_LIMIT = 1024 * 1024;
-
-/** Directories that are looked into at the same time. */
-const WALK_WIDTH = 32;
 
 /** The markers that cover a project, and what they open. */
 export interface MarkerState {
@@ -33,23 +31,22 @@ export interface MarkerState {
 }
 
 /**
- * The markers of `directory` and of the directories above it, nearest first. What stands there counts whatever its kind;
- * so does a place that may not be looked at.
+ * The markers of a directory and of those above it, nearest first. What stands there counts whatever its kind; so does a
+ * place that may not be looked at.
  */
-export async function markersAbove(directory: string): Promise<string[]> {
-  const places = [join(directory, MARKER_NAME)];
-  for (let at = normalize(directory), up = dirname(at); up !== at; at = up, up = dirname(at)) {
-    places.push(join(up, MARKER_NAME));
+function markersAbove(directory: string): string[] {
+  const up = dirname(directory);
+  const place = join(directory, MARKER_NAME);
+  return [...stands(place) ? [place] : [], ...up === directory ? [] : markersAbove(up)];
+}
+
+function stands(place: string): boolean {
+  try {
+    return lstatInPlace(place) !== null;
+  } catch (error) {
+    if (isForbidden(error)) return true;
+    throw error;
   }
-  const present = await Promise.all(places.map(async (place) => {
-    try {
-      return await lstat(place) !== null;
-    } catch (error) {
-      if (isForbidden(error)) return true;
-      throw error;
-    }
-  }));
-  return places.filter((_, index) => present[index]);
 }
 
 /** The marker at a path where something stands; one that cannot be used is `damaged`. */
@@ -60,35 +57,13 @@ export function readMarker(path: string): Marker {
   return { entries: [], localEndpoints: [], warnings: [], damaged };
 }
 
-/** One line of a small file of git; null when it is not there. */
-function firstLine(path: string): string | null {
-  const read = readRegularFile(path, { display: path, limit: 4096 });
-  if ("refused" in read) return null;
-  return new TextDecoder().decode(read.bytes).split("\n")[0]?.trim() ?? null;
-}
-
-/**
- * The main working tree when `root` is a linked git worktree, else null. `.git` is then a file that names a directory,
- * whose `commondir` leads to the main `.git`. A marker that git does not track exists in the main tree only.
- */
-export function mainTree(root: string): string | null {
-  const pointer = /^gitdir:\s*(.+)$/.exec(firstLine(join(root, ".git")) ?? "")?.[1];
-  if (pointer === undefined) return null;
-  const gitDirectory = resolve(root, pointer);
-  const common = firstLine(join(gitDirectory, "commondir"));
-  if (common === null || common === "") return null;
-  const shared = realPathInPlace(resolve(gitDirectory, common));
-  if (shared === null || basename(shared) !== ".git" || statInPlace(shared)?.kind !== "directory") return null;
-  return dirname(normalize(shared));
-}
-
 /**
  * The markers at the root, above it, and of the main tree of a linked worktree. `root` is a real path. Cheap: a few
  * `lstat` calls, and the markers themselves.
  */
-export async function findMarkers(root: string): Promise<MarkerState> {
+export function findMarkers(root: string): MarkerState {
   const main = mainTree(root);
-  const paths = [...new Set([...await markersAbove(root), ...main === null ? [] : await markersAbove(main)])];
+  const paths = [...new Set([...markersAbove(root), ...main === null ? [] : markersAbove(main)])];
   const own = join(root, MARKER_NAME);
   const state: MarkerState = { paths, seen: [], main, localEndpoints: [], warnings: [] };
   for (const path of paths) {
@@ -112,26 +87,4 @@ function endpointProblem(path: string, own: string): string | null {
   return status?.kind === "file" && status.links === 1
     ? null
     : "the marker is a link or has a second name; make it a plain file of its own";
-}
-
-/**
- * The markers below `root`, in no certain order; the root's own is not among them. Walks every directory but `.git`,
- * links not followed. A directory that may not be listed is passed over: reading a file in it looks upward again.
- */
-export async function findNestedMarkers(root: string): Promise<string[]> {
-  const found: string[] = [];
-  const waiting = [root];
-  const visit = async (directory: string): Promise<void> => {
-    for (const entry of await listDirectory(directory).catch(ignoreForbidden) ?? []) {
-      if (entry.name === MARKER_NAME && directory !== root) found.push(join(directory, entry.name));
-      else if (entry.kind === "directory" && entry.name !== ".git") waiting.push(join(directory, entry.name));
-    }
-  };
-  while (waiting.length > 0) await Promise.all(waiting.splice(-WALK_WIDTH).map(visit));
-  return found;
-}
-
-function ignoreForbidden(error: unknown): null {
-  if (isForbidden(error)) return null;
-  throw error;
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findMarkers, findNestedMarkers } from "./marker.ts";
+import { findMarkers } from "./marker.ts";
 import { findProjectRoot } from "./project.ts";
 
 async function inTemporary(work: (directory: string) => Promise<void>): Promise<void> {
@@ -14,9 +14,9 @@ async function inTemporary(work: (directory: string) => Promise<void>): Promise<
 Deno.test("a project without a marker has none, and a marker above the root counts", () =>
   inTemporary(async (directory) => {
     await Deno.mkdir(`${directory}/project`);
-    assert.deepEqual((await findMarkers(`${directory}/project`)).paths, []);
+    assert.deepEqual(findMarkers(`${directory}/project`).paths, []);
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "no-cloud: x\n");
-    assert.deepEqual((await findMarkers(`${directory}/project`)).paths, [`${directory}/.agentclisecret`]);
+    assert.deepEqual(findMarkers(`${directory}/project`).paths, [`${directory}/.agentclisecret`]);
   }));
 
 Deno.test("only the marker of the root opts hosts in", () =>
@@ -25,7 +25,7 @@ Deno.test("only the marker of the root opts hosts in", () =>
     await Deno.mkdir(root);
     await Deno.writeTextFile(`${root}/.agentclisecret`, "no-cloud: x\nlocal-endpoints: own.lan\n");
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "local-endpoints: above.lan\n");
-    const state = await findMarkers(root);
+    const state = findMarkers(root);
     assert.deepEqual(state.localEndpoints, ["own.lan"]);
     assert.equal(state.warnings.length, 1);
     assert.equal(state.paths[0], `${root}/.agentclisecret`);
@@ -34,7 +34,7 @@ Deno.test("only the marker of the root opts hosts in", () =>
 Deno.test("a damaged marker is told by name and opens nothing", () =>
   inTemporary(async (directory) => {
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "local-endpoints: own.lan\nno-cloud:\n");
-    const state = await findMarkers(directory);
+    const state = findMarkers(directory);
     assert.deepEqual(state.localEndpoints, []);
     assert.match(state.damaged ?? "", /\.agentclisecret: line 2 names no path/);
   }));
@@ -42,22 +42,7 @@ Deno.test("a damaged marker is told by name and opens nothing", () =>
 Deno.test("a marker that is a directory counts as damaged", () =>
   inTemporary(async (directory) => {
     await Deno.mkdir(`${directory}/.agentclisecret`);
-    assert.match((await findMarkers(directory)).damaged ?? "", /cannot be read/);
-  }));
-
-Deno.test("nested markers are found at any depth, but not in .git and not behind links", () =>
-  inTemporary(async (directory) => {
-    const root = `${directory}/project`;
-    for (const place of ["a/b/c", ".git", "node_modules/x"]) {
-      await Deno.mkdir(`${root}/${place}`, { recursive: true });
-      await Deno.writeTextFile(`${root}/${place}/.agentclisecret`, "no-cloud: x\n");
-    }
-    await Deno.writeTextFile(`${root}/.agentclisecret`, "");
-    await Deno.mkdir(`${directory}/other`);
-    await Deno.writeTextFile(`${directory}/other/.agentclisecret`, "");
-    await Deno.symlink(`${directory}/other`, `${root}/link`);
-    const found = await findNestedMarkers(root);
-    assert.deepEqual(found.sort(), [`${root}/a/b/c/.agentclisecret`, `${root}/node_modules/x/.agentclisecret`]);
+    assert.match(findMarkers(directory).damaged ?? "", /cannot be read/);
   }));
 
 Deno.test("the marker of the main tree counts in a linked git worktree", () =>
@@ -67,7 +52,7 @@ Deno.test("the marker of the main tree counts in a linked git worktree", () =>
     await Deno.writeTextFile(`${directory}/main/.agentclisecret`, "no-cloud: .env\nlocal-endpoints: x.lan\n");
     await Deno.mkdir(`${directory}/wt`);
     await Deno.writeTextFile(`${directory}/wt/.git`, `gitdir: ${directory}/main/.git/worktrees/wt\n`);
-    const state = await findMarkers(`${directory}/wt`);
+    const state = findMarkers(`${directory}/wt`);
     assert.deepEqual(state.paths, [`${directory}/main/.agentclisecret`]);
     assert.deepEqual(state.localEndpoints, []);
   }));

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { markerValue } from "./marker_edit.ts";
-import { doubtOf, parseMarker } from "./marker_text.ts";
-import { begin, comparable, compilePatterns, covers, step } from "./protected_pattern.ts";
+import { doubtOf, escapedPath, parseMarker } from "./marker_text.ts";
+import { compilePatterns, Patterns } from "./patterns.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
@@ -102,11 +101,13 @@ Deno.test("a line that other tools would read otherwise damages the marker inste
 Deno.test("a name of any signs is written as a line that is read again and covers it", () => {
   fc.assert(fc.property(fc.string({ unit: "grapheme", minLength: 1 }), (text) => {
     const name = text.replace(/[\r\n/\\\0]/g, "x").replace(/^[.~]|^[A-Za-z]:/, "n");
-    const value = markerValue(name);
+    const value = escapedPath(name);
     const marker = parseMarker(bytes(`no-cloud: ${value}`));
     assert.equal(marker.damaged, undefined, JSON.stringify(value));
-    const globs = compilePatterns(marker.entries[0]?.path ?? "");
-    const meant = globs.some((glob) => covers(glob, step(glob, { progress: begin(glob), name: comparable(name) })));
+    const patterns = new Patterns();
+    const rule = { tier: "no-cloud", pattern: value, marker: "/m", line: 1 } as const;
+    for (const meaning of compilePatterns(marker.entries[0]?.path ?? "")) patterns.add(rule, meaning);
+    const meant = patterns.start.ruleBelow(name) !== null;
     assert.ok(meant, JSON.stringify(value));
   }));
 });

@@ -1,125 +1,217 @@
-/** The patterns that hold below one directory, and how far they have come on the way down. */
+/**
+ * The patterns of a marker, as in `.gitignore`: matched name by name from the marker's directory downward; one without a
+ * slash means a name at every depth. What matches covers everything below it. Names are compared as the most lenient file
+ * system would. All patterns of a directory are one tree, so that hundreds of them cost as much as one.
+ */
 import { nameBehindTemporary } from "../../platform/files.ts";
-import {
-  begin,
-  comparable,
-  type ComparableName,
-  covers,
-  globOfName,
-  globOfNames,
-  isWild,
-  matchesPart,
-  type PathGlob,
-  type Pattern,
-  plainPath,
-  type Progress,
-  step,
-} from "./protected_pattern.ts";
+import { foldedText, strippedName } from "../case_folded.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** Patterns of one directory: plain paths and names by a lookup, so that hundreds of them cost as much as one. */
-export class Patterns {
-  readonly plain = new Map<string, ProtectionRule>();
-  readonly globs: { glob: PathGlob; rule: ProtectionRule }[] = [];
-  /** The directories that the plain paths lie in, folded. */
-  readonly ways = new Set<string>();
-  /** At every depth: names, folded, and names with wildcards. */
-  readonly names = new Map<string, ProtectionRule>();
-  readonly wilds: { part: PathGlob["parts"][number]; rule: ProtectionRule }[] = [];
+/** What a line of a marker means, or one of the things that it may mean. */
+export interface Pattern {
+  /** Wildcards stand as {@link STAR} and {@link ONE} in them. */
+  names: readonly string[];
+  /** One name, at every depth; else it starts from the directory. */
+  anywhere?: boolean;
+}
 
-  /** Adds what a line of a marker means; a pattern without a word about it starts from the directory. */
-  add(rule: ProtectionRule, pattern: PathGlob & { anchored?: boolean }): void {
-    const plain = plainPath(pattern);
-    const [part] = pattern.parts;
-    if (pattern.anchored === false && part !== undefined && part.kind !== "any") {
-      if (plain === null) this.wilds.push({ part, rule });
-      else this.names.set(plain, stricter(this.names.get(plain) ?? null, rule) ?? rule);
-    } else if (plain === null) this.globs.push({ glob: pattern, rule });
-    else {
-      for (let end = plain.lastIndexOf("/"); end > 0; end = plain.lastIndexOf("/", end - 1)) {
-        this.ways.add(plain.slice(0, end));
-      }
-      this.plain.set(plain, stricter(this.plain.get(plain) ?? null, rule) ?? rule);
-    }
+/** Wildcards: no text of a marker holds these signs. */
+const STAR = "\x01";
+const ONE = "\x02";
+const WILDCARD = new RegExp(`([${STAR}${ONE}])`);
+/** Signs behind a backslash, which are no wildcards. */
+const LITERAL: Readonly<Record<string, string>> = { "*": "\x03", "?": "\x04" };
+
+/** Whether a name of a {@link Pattern} holds a wildcard. */
+export function isWild(name: string): boolean {
+  return WILDCARD.test(name);
+}
+
+/** Names in which `*` and `?` are wildcards, as those of a {@link Pattern}. */
+export function withWildcards(text: string): string {
+  return text.replaceAll("*", STAR).replaceAll("?", ONE);
+}
+
+/**
+ * What the text of a marker's line means: as `.gitignore` reads it, where a backslash takes the meaning of the next sign
+ * away, and, where it holds one, also as a path with names that hold backslashes, and as Windows parts names.
+ */
+export function compilePatterns(text: string): Pattern[] {
+  const escaped = text.replace(
+    /\\?[^]/gu,
+    (sign) => sign.length > 1 && sign[0] === "\\" ? LITERAL[sign.slice(1)] ?? sign.slice(1) : withWildcards(sign),
+  );
+  if (!text.includes("\\")) return [patternOf(escaped, "/")];
+  const plain = withWildcards(text);
+  return [patternOf(escaped, "/"), patternOf(plain, "/"), patternOf(plain, /[/\\]/)];
+}
+
+function patternOf(text: string, separator: string | RegExp): Pattern {
+  const names: string[] = [];
+  const written = text.split(separator);
+  for (const name of written) {
+    if (name === "..") names.pop();
+    else if (name !== "" && name !== ".") names.push(isWild(name) ? name : unescaped(name));
+  }
+  // A slash at the end says that it is a directory; that is not asked for here.
+  return { names, anywhere: names.length === 1 && written.length <= (written.at(-1) === "" ? 2 : 1) };
+}
+
+function unescaped(text: string): string {
+  return text.replaceAll("\x03", "*").replaceAll("\x04", "?");
+}
+
+/** A name as names are compared. */
+interface ComparedName {
+  /** Folded alone. */
+  text: string;
+  /** Without what Windows drops at its end; never empty, unless the name is. */
+  stripped: string;
+}
+
+function compared(name: string): ComparedName {
+  const text = foldedText(name);
+  return { text, stripped: strippedName(text) || text };
+}
+
+/** A name with wildcards, sign by sign. */
+interface Wild {
+  signs: readonly string[];
+  /** What it ends with; most names are told by that. */
+  end: string;
+}
+
+function wildOf(pieces: readonly string[]): Wild {
+  const text = pieces.join("");
+  return { signs: [...text], end: text.slice(Math.max(text.lastIndexOf(STAR), text.lastIndexOf(ONE)) + 1) };
+}
+
+/** `*` and `?` in one name: goes back to the last star alone, so at most length times length steps. */
+function matches({ signs, end }: Wild, name: string): boolean {
+  if (!name.endsWith(end)) return false;
+  // Most names are of plain letters, which need not be taken apart.
+  const letters = /^[\x20-\x7e]*$/.test(name) ? name : [...name];
+  let [at, star, retry] = [0, -1, 0];
+  for (let letter = 0; letter < letters.length;) {
+    const sign = signs[at];
+    if (sign === STAR) {
+      star = at++;
+      retry = letter;
+    } else if (sign !== undefined && (sign === ONE || sign === letters[letter])) {
+      at++;
+      letter++;
+    } else if (star >= 0) {
+      at = star + 1;
+      letter = ++retry;
+    } else return false;
+  }
+  while (signs[at] === STAR) at++;
+  return at === signs.length;
+}
+
+/** A place in the tree of patterns. */
+class Node {
+  /** Of the patterns that end here. */
+  rule: ProtectionRule | null = null;
+  readonly names = new Map<string, Node>();
+  readonly wilds: { text: Wild; stripped: Wild; node: Node }[] = [];
+  /** Behind `**`, which stands for any number of names. */
+  any: Node | null = null;
+  /** It is behind `**`: every name leads to it again. */
+  readonly stays: boolean;
+
+  constructor(stays = false) {
+    this.stays = stays;
   }
 
-  /** Whether a pattern means names at every depth. */
-  get everywhere(): boolean {
-    return this.names.size + this.wilds.length > 0;
+  /** What a further name of a pattern leads to; made when absent. */
+  child(name: string): Node {
+    if (name === STAR + STAR) return this.stays ? this : this.any ??= new Node(true);
+    if (!isWild(name)) {
+      const { stripped } = compared(name);
+      const found = this.names.get(stripped) ?? new Node();
+      this.names.set(stripped, found);
+      return found;
+    }
+    // Wildcards that folding makes of other signs, of full width, stand for any one sign.
+    const pieces = name.split(WILDCARD).map((piece, index) =>
+      index % 2 === 1 ? piece : unescaped(foldedText(piece).replace(/[*?]/g, ONE))
+    );
+    const last = pieces.length - 1;
+    const stripped = pieces.map((piece, index) => index === last ? piece.replace(/[. ]+$/, "") : piece);
+    const node = new Node();
+    this.wilds.push({ text: wildOf(pieces), stripped: wildOf(stripped), node });
+    return node;
+  }
+
+  /** Calls `meet` with the places that a name leads to. Without `dots` a wildcard does not begin a hidden name. */
+  step(name: ComparedName, { dots, meet }: { dots: boolean; meet(node: Node): void }): void {
+    const isHidden = !dots && name.text.startsWith(".");
+    if (this.stays && !isHidden) meet(this);
+    const plain = this.names.get(name.stripped);
+    if (plain !== undefined) meet(plain);
+    for (const { text, stripped, node } of this.wilds) {
+      if (isHidden && text.signs[0] !== ".") continue;
+      if (matches(text, name.text) || matches(stripped, name.stripped)) meet(node);
+    }
+  }
+}
+
+/** Patterns of one directory. */
+export class Patterns {
+  readonly #root = new Node();
+
+  /** Adds what a line of a marker means. */
+  add(rule: ProtectionRule, { names, anywhere = false }: Pattern): void {
+    let node = anywhere ? this.#root.child(STAR + STAR) : this.#root;
+    for (const name of names) node = node.child(name);
+    node.rule = stricter(node.rule, rule);
+  }
+
+  /** At the directory of the patterns. */
+  get start(): Scope {
+    return new Scope([this.#root]);
   }
 }
 
 /** The patterns of a directory as seen from a place at or below it. */
 export class Scope {
-  readonly #patterns: Patterns;
-  /** Folded, from the directory of the patterns. */
-  readonly #path: string;
-  readonly #progress: readonly Progress[];
+  readonly #nodes: Node[] = [];
   /** The rule that covers the place itself; what covers a directory above it is not looked at again. */
-  readonly rule: ProtectionRule | null;
+  rule: ProtectionRule | null = null;
 
-  private constructor(
-    patterns: Patterns,
-    { path, progress, rule }: { path: string; progress: readonly Progress[]; rule: ProtectionRule | null },
-  ) {
-    this.#patterns = patterns;
-    this.#path = path;
-    this.#progress = progress;
-    this.rule = rule;
+  constructor(nodes: readonly Node[]) {
+    for (const node of nodes) this.#meet(node);
   }
 
-  /** At the directory of the patterns. */
-  static of(patterns: Patterns): Scope {
-    const progress = patterns.globs.map(({ glob }) => begin(glob));
-    let rule = patterns.plain.get("") ?? null;
-    patterns.globs.forEach((one, index) => {
-      if (covers(one.glob, progress[index] ?? [])) rule = stricter(rule, one.rule);
-    });
-    return new Scope(patterns, { path: "", progress, rule });
+  #meet(node: Node): void {
+    if (this.#nodes.includes(node)) return;
+    this.#nodes.push(node);
+    this.rule = stricter(this.rule, node.rule);
+    if (node.any !== null) this.#meet(node.any);
   }
 
   /** Whether a pattern may still cover something below the place. */
   get leadsOn(): boolean {
-    return this.#path === "" || this.#patterns.everywhere || this.#patterns.ways.has(this.#path) ||
-      this.#progress.some((places) => places.length > 0);
+    return this.#nodes.some(({ names, wilds }) => names.size + wilds.length > 0);
   }
 
-  /** One name further down. */
-  below(name: string): Scope {
-    const compared = comparable(name);
-    const progress = this.#patterns.globs.map(({ glob }, index) =>
-      step(glob, { progress: this.#progress[index] ?? [], name: compared })
-    );
-    return new Scope(this.#patterns, {
-      path: this.#within(compared),
-      progress,
-      rule: this.#ruleOf(compared, (index) => progress[index] ?? []),
-    });
+  /** One name further down. Linear in the patterns that have come so far. */
+  below(name: string, { dots = true }: { dots?: boolean } = {}): Scope {
+    const next = new Scope([]);
+    const named = compared(name);
+    for (const node of this.#nodes) node.step(named, { dots, meet: (found) => next.#meet(found) });
+    return next;
   }
 
   /** The rule that covers a name in the place: asked for every file, so nothing is made for it. */
   ruleBelow(name: string): ProtectionRule | null {
-    const { globs } = this.#patterns;
-    const compared = comparable(name);
-    return this.#ruleOf(compared, (index) => {
-      const glob = globs[index]?.glob;
-      return glob === undefined ? [] : step(glob, { progress: this.#progress[index] ?? [], name: compared });
-    });
-  }
-
-  #within({ stripped }: ComparableName): string {
-    return this.#path === "" ? stripped : `${this.#path}/${stripped}`;
-  }
-
-  #ruleOf(name: ComparableName, progressOf: (index: number) => Progress): ProtectionRule | null {
-    const { plain, names, wilds, globs } = this.#patterns;
-    let found = names.get(name.stripped) ?? null;
-    if (plain.size > 0) found = stricter(found, plain.get(this.#within(name)) ?? null);
-    for (const { part, rule } of wilds) if (matchesPart(part, name)) found = stricter(found, rule);
-    for (let index = 0; index < globs.length; index++) {
-      const one = globs[index];
-      if (one !== undefined && covers(one.glob, progressOf(index))) found = stricter(found, one.rule);
-    }
+    let found: ProtectionRule | null = null;
+    const named = compared(name);
+    const meet = ({ rule, any }: Node) => {
+      found = stricter(found, stricter(rule, any?.rule ?? null));
+    };
+    for (const node of this.#nodes) node.step(named, { dots: true, meet });
     return found;
   }
 }
@@ -136,34 +228,13 @@ export interface Coverage {
  * The rule for a name in a directory. A file that is being written, or was when the program was killed, is covered as
  * under the name that it shall get.
  */
-export function ruleBelow(place: Coverage, name: string): ProtectionRule | null {
-  if (place.covered?.tier === "list-only" || place.scopes.length === 0) return place.covered;
+export function ruleBelow({ covered, scopes }: Coverage, name: string): ProtectionRule | null {
+  if (covered?.tier === "list-only" || scopes.length === 0) return covered;
   const shall = nameBehindTemporary(name);
-  const found = ruleOfName(place, name);
-  return shall === null ? found : stricter(found, ruleOfName(place, shall));
-}
-
-function ruleOfName({ covered, scopes }: Coverage, name: string): ProtectionRule | null {
   let found = covered;
-  for (const scope of scopes) found = stricter(found, scope.ruleBelow(name));
+  for (const scope of scopes) {
+    found = stricter(found, scope.ruleBelow(name));
+    if (shall !== null) found = stricter(found, scope.ruleBelow(shall));
+  }
   return found;
-}
-
-/**
- * The names of a pattern before its first wildcard, and the pattern for what they lead to: `real` is where they lead with
- * links resolved.
- */
-export function plainStart({ names }: Pattern): {
-  names: readonly string[];
-  at(real: { directory: string; name: string }): { directory: string; glob: PathGlob };
-} {
-  const wild = names.findIndex(isWild);
-  const rest = wild < 0 ? [] : names.slice(wild);
-  return {
-    names: wild < 0 ? names : names.slice(0, wild),
-    at: ({ directory, name }) =>
-      rest.length === 0
-        ? { directory, glob: globOfName(name) }
-        : { directory: `${directory === "/" ? "" : directory}/${name}`, glob: globOfNames(rest) },
-  };
 }

@@ -78,12 +78,12 @@ export async function openProject(
   root: string,
   { additional = [], create }: { additional?: readonly string[]; create: boolean },
 ): Promise<Project> {
-  const markers = await findMarkers(root);
+  const markers = findMarkers(root);
   const open = async (directory: string, { seen, localEndpoints, main }: MarkerState) =>
     home === null ? [] : [await openProjectRecord(home, directory, { seen, endpoints: localEndpoints, main, create })];
   const own = await open(root, markers);
   const others = await Promise.all(
-    additional.map(async (directory) => await open(directory, await findMarkers(directory))),
+    additional.map(async (directory) => await open(directory, findMarkers(directory))),
   );
   const records = [...own, ...others.flat()];
   const { count, notices } = endpointsThatCount(root, { markers, records });

@@ -6,25 +6,20 @@
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
-import { headCommit } from "./git_branch.ts";
+import { headCommit } from "./git_directory.ts";
 import {
-  absolutePath,
-  anyProtectedProject,
   changeRecord,
   type DerivedFile,
   digest,
-  FORMAT,
-  identityOf,
+  type Identity,
+  identityAt,
   isSameDirectory,
   type KnownProject,
-  placedAt,
-  readIndex,
-  readRecord,
+  knownProjects,
+  rebased,
   type RecordData,
-  type RecordedLine,
   type RecordedMarker,
   type SeenMarker,
-  storedPath,
 } from "./project_record_files.ts";
 
 /** What is seen of a project when its record is opened. */
@@ -35,33 +30,31 @@ export interface ProjectSight {
   endpoints: readonly string[];
   /** The main tree, for a linked worktree of git: its record is looked at too. */
   main?: string | null;
+  /** False shows what would be recorded, and writes nothing. */
+  create?: boolean;
 }
 
 /**
  * The record of the project with this root (a real path), with all that is remembered of projects around it and inside
  * of it. Where no project is known this is one look. A project with a marker is recorded at its first sight, with its
- * endpoints as trusted, unless a known project holds it; `create: false` shows what would be recorded and writes nothing.
- * What goes wrong is in {@link ProjectRecord.problem}.
+ * endpoints as trusted, unless a known project holds it. What goes wrong is in {@link ProjectRecord.problem}.
  */
-export async function openProjectRecord(
-  home: Home,
-  root: string,
-  sight: ProjectSight & { create?: boolean },
-): Promise<ProjectRecord> {
+export async function openProjectRecord(home: Home, root: string, sight: ProjectSight): Promise<ProjectRecord> {
   const record = new ProjectRecord(home, root);
   await record.open(sight);
   return record;
 }
 
-/** The record of one project, for one session. */
+/** The record of one project, for one session. Methods that the user asks for throw `home_unusable`. */
 export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
-  /** Null until a marker was seen. */
   #own: RecordData | null = null;
   /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
   #others: readonly KnownProject[] = [];
-  #problem: string | null = null;
+  #allowed: { of: RecordData; digests: ReadonlySet<string> } | null = null;
+  /** Why the record cannot be read or written; null when it can. Nothing remote may start then. */
+  problem: string | null = null;
   /** The root of the known project that this one lies in; null when there is none, or this one was known before it. */
   outer: string | null = null;
   /** Where the project was when it was last seen, when that was elsewhere. */
@@ -74,14 +67,28 @@ export class ProjectRecord {
     this.root = root;
   }
 
-  /** Why the record cannot be read or written; null when it can. Nothing remote may start then. */
-  get problem(): string | null {
-    return this.#problem;
+  /** What is remembered of this very project; null until a marker was seen. */
+  get own(): KnownProject | null {
+    return this.#own;
+  }
+
+  get #all(): readonly KnownProject[] {
+    return this.#own === null ? this.#others : [this.#own, ...this.#others];
   }
 
   /** Whether a marker was ever seen here, or in a known project around this one or inside of it. */
   get known(): boolean {
-    return this.#own !== null || this.#others.length > 0;
+    return this.#all.length > 0;
+  }
+
+  /** The markers that were ever seen, with every line that ever stood in them. */
+  get markers(): readonly RecordedMarker[] {
+    return this.#all.flatMap(({ markers }) => markers);
+  }
+
+  /** Files that hold copies of protected content. */
+  get derived(): readonly DerivedFile[] {
+    return this.#all.flatMap(({ derived }) => derived);
   }
 
   /** The commit that HEAD named when the project was first seen; null without one. */
@@ -100,34 +107,18 @@ export class ProjectRecord {
     return this.#others.some(({ root, endpoints }) => root === dirname(marker) && endpoints.includes(endpoint));
   }
 
-  /** What is remembered of this very project; null until a marker was seen. */
-  get own(): KnownProject | null {
-    return this.#own === null ? null : placedAt(this.root, this.#own);
-  }
-
-  /** The markers that were ever seen, with every line that ever stood in them. */
-  get markers(): readonly RecordedMarker[] {
-    return this.#all.flatMap(({ markers }) => markers);
-  }
-
-  /** Files that hold copies of protected content. */
-  get derived(): readonly DerivedFile[] {
-    return this.#all.flatMap(({ derived }) => derived);
-  }
-
-  get #all(): KnownProject[] {
-    return [...this.own === null ? [] : [this.own], ...this.#others];
-  }
-
   /** Reads what is known, and records the project at its first sight. See {@link openProjectRecord}. */
-  async open({ seen, endpoints, main = null, create = true }: ProjectSight & { create?: boolean }): Promise<void> {
+  async open({ seen, endpoints, main = null, create = true }: ProjectSight): Promise<void> {
     await this.#attempt(async () => {
       await this.#find(main);
       if (this.#own === null && seen.length > 0) {
         const trusted = this.outer === null ? endpoints : [];
-        const first = (data: RecordData, isNew: boolean) => this.#add(data, { seen, endpoints: isNew ? trusted : [] });
+        const first = (data: RecordData, isNew: boolean) => ({
+          ...added(data, seen),
+          ...isNew && { endpoints: trusted },
+        });
         if (create) await this.#change(first);
-        else this.#own = this.#add(this.#blank(), { seen, endpoints: trusted });
+        else this.#own = first(this.#blank(), true);
       } else if (create) await this.#remember(seen);
       if (create && this.movedFrom !== null) await this.#change((data) => data);
     });
@@ -140,8 +131,7 @@ export class ProjectRecord {
 
   /**
    * What the user says: the markers as they stand are the rules from now on, these endpoints are trusted (those that were
-   * `confirmed` also beside other markers), and derived files are released. Forgets a project without markers. Throws
-   * `home_unusable`.
+   * `confirmed` also beside other markers), and derived files are released. Forgets a project without markers.
    */
   async trust(
     { seen, endpoints, confirmed }: {
@@ -152,33 +142,34 @@ export class ProjectRecord {
   ): Promise<void> {
     await this.#change((data) => {
       if (seen.length === 0) return null;
-      const { firstHead } = this.replaced ? this.#blank() : data;
-      const before = this.replaced ? [] : data.confirmed.filter((value) => endpoints.includes(value));
-      const now = { ...data, ...identityOf(this.root), firstHead, markers: [], derived: [], endpoints: [] };
-      return this.#add({ ...now, confirmed: [...new Set([...before, ...confirmed])] }, { seen, endpoints });
+      const kept = this.replaced ? this.#blank() : data;
+      const named = new Set([...kept.confirmed.filter((value) => endpoints.includes(value)), ...confirmed]);
+      return added({ ...kept, markers: [], derived: [], endpoints, confirmed: [...named] }, seen);
     });
     this.replaced = false;
   }
 
-  /** Trusts an endpoint besides those of before. Throws `home_unusable`. */
+  /** Trusts an endpoint besides those of before. */
   async trustEndpoint(value: string): Promise<void> {
-    const { trustedEndpoints, replaced } = this;
+    const { endpoints, confirmed } = this.replaced ? this.#blank() : this.#own ?? this.#blank();
     await this.#change((data) => ({
       ...data,
-      ...identityOf(this.root),
-      endpoints: [...new Set([...trustedEndpoints, value])],
-      confirmed: [...new Set([...replaced ? [] : data.confirmed, value])],
+      ...identityAt(this.root),
+      endpoints: [...new Set([...endpoints, value])],
+      confirmed: [...new Set([...confirmed, value])],
     }));
     this.replaced = false;
   }
 
   /** Whether the user allowed a fragment of protected content to leave. */
   async allows(fragment: string): Promise<boolean> {
-    const { allowed = [], salt = "" } = this.#own ?? {};
-    return allowed.length > 0 && allowed.includes(await digest(salt + fragment));
+    const own = this.#own;
+    if (own === null || own.allowed.length === 0) return false;
+    if (this.#allowed?.of !== own) this.#allowed = { of: own, digests: new Set(own.allowed) };
+    return this.#allowed.digests.has(await digest(own.salt + fragment));
   }
 
-  /** Notes that fragments may leave; as salted digests. Throws `home_unusable`. */
+  /** Notes that fragments may leave; as salted digests. */
   async allow(fragments: readonly string[]): Promise<void> {
     await this.#change(async (data) => {
       const digests = await Promise.all(fragments.map((fragment) => digest(data.salt + fragment)));
@@ -186,25 +177,17 @@ export class ProjectRecord {
     });
   }
 
-  /** Protects files that hold copies of protected content, until they are released. Throws `home_unusable`. */
+  /** Protects files that hold copies of protected content, until they are released. */
   async addDerived(files: readonly DerivedFile[]): Promise<void> {
     await this.#change((data) => {
-      const added = files.map((file) => ({
-        ...file,
-        path: storedPath(this.root, file.path),
-        source: storedPath(this.root, file.source),
-      }));
-      const before = data.derived.filter(({ path }) => !added.some((file) => file.path === path));
-      return { ...data, derived: [...before, ...added] };
+      const before = data.derived.filter(({ path }) => !files.some((file) => file.path === path));
+      return { ...data, derived: [...before, ...files] };
     });
   }
 
-  /** Releases derived files by their absolute paths. Throws `home_unusable`. */
+  /** Releases derived files by their paths. */
   async releaseDerived(paths: readonly string[]): Promise<void> {
-    await this.#change((data) => ({
-      ...data,
-      derived: data.derived.filter(({ path }) => !paths.includes(absolutePath(this.root, path))),
-    }));
+    await this.#change((data) => ({ ...data, derived: data.derived.filter(({ path }) => !paths.includes(path)) }));
   }
 
   /** Runs work of which a failure is told in {@link problem}. */
@@ -213,99 +196,75 @@ export class ProjectRecord {
       await work();
     } catch (error) {
       if (!(error instanceof AgentcliError)) throw error;
-      this.#problem = error.message;
+      this.problem = error.message;
     }
   }
 
   async #find(main: string | null): Promise<void> {
-    if (!await anyProtectedProject(this.#home)) return;
-    const here = identityOf(this.root);
-    const others: KnownProject[] = [];
-    let moved: RecordData | null = null;
-    for (const [id, known] of Object.entries(await readIndex(this.#home))) {
-      const isHere = known.root === this.root;
-      const isSame = !isHere && isSameDirectory(known, here);
-      const isOuter = !isHere && isWithin(known.root, this.root);
-      if (!isHere && !isSame && !isOuter && known.root !== main && !isWithin(this.root, known.root)) continue;
-      const data = await readRecord(this.#home, id);
-      if (data === null) continue;
-      if (isHere) this.#own = data;
-      else if (isSame) moved = data;
-      else {
-        if (isOuter && (this.outer === null || isWithin(this.outer, known.root))) this.outer = known.root;
-        others.push(heldBy(known.root, data));
-      }
-    }
-    this.#others = others;
-    if (this.#own !== null) {
-      this.replaced = here.inode !== this.#own.inode || here.born !== this.#own.born;
-      if (moved !== null) others.push(heldBy(this.root, moved));
-    } else if (moved !== null) {
-      this.#own = moved;
+    const { root } = this;
+    let identity: Identity | null = null;
+    const here = () => identity ??= identityAt(root);
+    const found = await knownProjects(
+      this.#home,
+      (known) =>
+        isWithin(known.root, root) || isWithin(root, known.root) || known.root === main ||
+        isSameDirectory(known, here()),
+    );
+    const own = found.find((data) => data.root === root);
+    const moved = found.find((data) => data.root !== root && isSameDirectory(data, here()));
+    const others = found.filter((data) => data !== own && data !== moved);
+    this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
+    this.#others = [...others, ...own !== undefined && moved !== undefined ? [rebased(moved, root)] : []].map(heldBy);
+    this.replaced = own !== undefined && (here().inode !== own.inode || here().born !== own.born);
+    if (own === undefined && moved !== undefined) {
       // Mounted at two places, it was not moved.
-      if (!isSameDirectory(identityOf(moved.root), here)) this.movedFrom = moved.root;
+      if (!isSameDirectory(identityAt(moved.root), here())) this.movedFrom = moved.root;
     }
-    // Known before the project around it was: its trust was given to it as it stands.
-    if (this.#own !== null) this.outer = null;
+    // Known before the project around it was, its trust was given to it as it stands.
+    if (this.#own !== null) return;
+    for (const { root: around } of others) {
+      if (isWithin(around, root) && (this.outer === null || isWithin(this.outer, around))) this.outer = around;
+    }
   }
 
   async #remember(seen: readonly SeenMarker[]): Promise<void> {
-    const recorded = this.#own?.markers ?? [];
-    const isNew = seen.some(({ path, lines }) => {
-      const before = recorded.find((marker) => marker.path === storedPath(this.root, path));
-      return before === undefined || lines.some((line) => !before.lines.some((known) => isSameLine(known, line)));
-    });
-    if (isNew) await this.#change((data) => this.#add(data, { seen, endpoints: [] }));
+    const data = this.#own ?? this.#blank();
+    if (seen.length > 0 && added(data, seen) !== data) await this.#change((now) => added(now, seen));
   }
 
   #blank(): RecordData {
+    const { root } = this;
     return {
-      format: FORMAT,
-      root: this.root,
-      ...identityOf(this.root),
-      firstHead: headCommit(this.root),
-      markers: [],
-      endpoints: [],
-      confirmed: [],
-      salt: crypto.randomUUID(),
-      allowed: [],
-      derived: [],
+      ...{ root, ...identityAt(root), firstHead: headCommit(root), salt: crypto.randomUUID() },
+      ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
     };
-  }
-
-  #add(
-    data: RecordData,
-    { seen, endpoints }: { seen: readonly SeenMarker[]; endpoints: readonly string[] },
-  ): RecordData {
-    const markers = new Map(data.markers.map((marker) => [marker.path, marker]));
-    for (const { path, lines } of seen) {
-      const place = storedPath(this.root, path);
-      const before = markers.get(place)?.lines ?? [];
-      const added = lines.filter((line) => !before.some((known) => isSameLine(known, line)));
-      const { device, inode } = identityOf(path);
-      const plain = added.map(({ tier, pattern }) => ({ tier, pattern }));
-      markers.set(place, { path: place, device, inode, lines: [...before, ...plain] });
-    }
-    return { ...data, markers: [...markers.values()], endpoints: [...new Set([...data.endpoints, ...endpoints])] };
   }
 
   async #change(
     work: (data: RecordData, isNew: boolean) => RecordData | null | Promise<RecordData | null>,
   ): Promise<void> {
-    this.#own = await changeRecord(
-      this.#home,
-      { root: this.root, moved: this.movedFrom, before: this.#own },
-      (data) => work(data ?? this.#blank(), data === null),
-    );
+    const place = { root: this.root, moved: this.movedFrom, before: this.#own };
+    this.#own = await changeRecord(this.#home, place, (data) => work(data ?? this.#blank(), data === null));
   }
 }
 
-/** Of another project what lies in it: what it remembers of markers around it is for itself to forget. */
-function heldBy(root: string, data: RecordData): KnownProject {
-  const known = placedAt(root, data);
-  return { ...known, markers: known.markers.filter(({ path }) => isWithin(root, path)) };
+/** A record with markers and lines that it may not have yet; the same one when it has them all. */
+function added(data: RecordData, seen: readonly SeenMarker[]): RecordData {
+  const markers = new Map(data.markers.map((marker) => [marker.path, marker]));
+  for (const { path, lines } of seen) {
+    const before = markers.get(path);
+    const keys = new Set(before?.lines.map(({ tier, pattern }) => `${tier} ${pattern}`));
+    const more = lines.filter(({ tier, pattern }) => !keys.has(`${tier} ${pattern}`));
+    if (before !== undefined && more.length === 0) continue;
+    const { device, inode } = identityAt(path);
+    const plain = more.map(({ tier, pattern }) => ({ tier, pattern }));
+    markers.set(path, { path, device, inode, lines: [...before?.lines ?? [], ...plain] });
+  }
+  const now = [...markers.values()];
+  return now.every((marker, index) => marker === data.markers[index]) ? data : { ...data, markers: now };
 }
 
-function isSameLine(one: RecordedLine, other: RecordedLine): boolean {
-  return one.tier === other.tier && one.pattern === other.pattern;
+/** Of another project what lies in it: what it remembers of markers around it is for itself to forget. */
+function heldBy(known: KnownProject): KnownProject {
+  return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
 }

@@ -7,10 +7,10 @@ import type { FileStatus } from "../../platform/files.ts";
 import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import type { DirectoryClock } from "./directory_cache.ts";
-import { mainTree, MARKER_NAME, readMarker } from "./marker.ts";
+import { mainTree } from "./git_directory.ts";
+import { MARKER_NAME, readMarker } from "./marker.ts";
 import type { MarkerEntry } from "./marker_text.ts";
-import { type Coverage, Patterns, plainStart, ruleBelow, Scope } from "./patterns.ts";
-import { compilePatterns, globOfName, type PathGlob, type Pattern } from "./protected_pattern.ts";
+import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
 import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { InodeIndex } from "./inode_index.ts";
 import { type IgnoreFile, MOST_WALKS, type ProtectedPlaces, ProtectedTree } from "./protected_tree.ts";
@@ -256,7 +256,7 @@ export class ProtectedSet {
 
   /** Notes that a link at a covered place leads to `real`: that is covered too. */
   follow(real: string, rule: ProtectionRule): void {
-    this.#move({ directory: dirname(real), glob: globOfName(basename(real)) }, { rule, key: `link ${basename(real)}` });
+    this.#move(dirname(real), { names: [basename(real)], rule });
   }
 
   /** How many times an open directory was listed, for tests: one that is as it was is not listed again. */
@@ -288,7 +288,7 @@ export class ProtectedSet {
     const marker = join(directory, MARKER_NAME);
     if (standing?.marker !== false && presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
     for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
-      if (learnt !== undefined) scopes.push(Scope.of(learnt.patterns));
+      if (learnt !== undefined) scopes.push(learnt.patterns.start);
     }
     const place = {
       covered: scopes.reduce((rule, scope) => stricter(rule, scope.rule), above?.covered ?? null),
@@ -338,27 +338,29 @@ export class ProtectedSet {
         this.#version++;
         for (const pattern of patterns) known.patterns.add(rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
-      for (const pattern of patterns) this.#followStart(dirname(path), { pattern, rule });
+      for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
     }
   }
 
   /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
-  #followStart(directory: string, { pattern, rule }: { pattern: Pattern; rule: ProtectionRule }): void {
-    const start = plainStart(pattern);
-    if (start.names.length === 0) return;
-    const named = join(directory, ...start.names);
+  #followStart(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
+    const wild = names.findIndex(isWild);
+    const start = wild < 0 ? names : names.slice(0, wild);
+    if (start.length === 0) return;
+    const named = join(directory, ...start);
     const real = realOrNamed(named);
     if (real === named) return;
-    const moved = start.at({ directory: dirname(real), name: basename(real) });
-    this.#move(moved, { rule, key: `${rule.tier} ${pattern.names.join("/")} ${basename(real)}` });
+    if (wild < 0) this.#move(dirname(real), { names: [basename(real)], rule });
+    else this.#move(real, { names: names.slice(wild), rule });
   }
 
-  #move(moved: { directory: string; glob: PathGlob }, line: { rule: ProtectionRule; key: string }): void {
-    let known = this.#moved.get(moved.directory);
-    if (known === undefined) this.#moved.set(moved.directory, known = { patterns: new Patterns(), rules: new Map() });
-    if (known.rules.has(line.key)) return;
-    known.rules.set(line.key, line.rule);
-    known.patterns.add(line.rule, moved.glob);
+  #move(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
+    let known = this.#moved.get(directory);
+    if (known === undefined) this.#moved.set(directory, known = { patterns: new Patterns(), rules: new Map() });
+    const key = `${rule.tier} ${rule.pattern} ${names.join("/")}`;
+    if (known.rules.has(key)) return;
+    known.rules.set(key, rule);
+    known.patterns.add(rule, { names });
     this.#version++;
   }
 }

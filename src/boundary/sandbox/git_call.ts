@@ -3,7 +3,7 @@
  * switched off. The user's own configuration is not read.
  */
 import { type ProcessOutcome, run } from "../../platform/process.ts";
-import type { GitDirectory } from "./git_directory.ts";
+import type { GitDirectory } from "../policy/git_directory.ts";
 import type { SandboxedCommand } from "./request.ts";
 
 /** Where git is looked for first, like shells. */

@@ -4,7 +4,7 @@ import { run } from "../../platform/process.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
 import { parseSettings } from "./git_call.ts";
-import { type GitDirectory, gitDirectory } from "./git_directory.ts";
+import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
 import type { StartLine } from "./plan.ts";
 
 /** Longest time for the question, in milliseconds. */

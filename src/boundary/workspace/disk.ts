@@ -11,6 +11,7 @@ import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
+import { realOrNamed } from "../real_path.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
 import { isOfSystem } from "../policy/system_directories.ts";
 import { systemReason } from "../system_error.ts";
@@ -37,14 +38,6 @@ export interface WorkspaceOptions {
   provider: { local: boolean; name: string; baseUrl?: string };
   /** As for `HoldOptions`; false when absent. */
   ownProcess?: boolean;
-}
-
-/** A real path for what may not exist yet: its existing part is resolved. */
-async function realOrNamed(path: string): Promise<string> {
-  const real = await realPath(path);
-  if (real !== null) return normalize(real);
-  const up = dirname(path);
-  return up === path ? path : join(await realOrNamed(up), path.slice(path.lastIndexOf("/") + 1));
 }
 
 /** The way on for a person whose provider is not local. */
@@ -77,8 +70,8 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const additional = await Promise.all(options.additional.map(realDirectory));
   const roots: Roots = { root: await realDirectory(options.root), additional, cwd: await realDirectory(options.cwd) };
   const workspace = new DiskWorkspace(roots, {
-    home: await realOrNamed(normalize(options.home)),
-    userHome: isAbsolute(options.userHome ?? "") ? await realOrNamed(normalize(options.userHome ?? "")) : null,
+    home: realOrNamed(normalize(options.home)),
+    userHome: isAbsolute(options.userHome ?? "") ? realOrNamed(normalize(options.userHome ?? "")) : null,
     provider: options.provider,
     localEndpoints: options.markers.localEndpoints,
     records: options.records ?? [],
@@ -158,7 +151,7 @@ class DiskWorkspace implements Workspace {
     await this.#remember();
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
-      const markers = await findMarkers(this.#roots.root);
+      const markers = findMarkers(this.#roots.root);
       const { records } = this.#rules;
       const now = records.length === 0
         ? markers.localEndpoints

@@ -29,7 +29,7 @@ async function inProject(work: (place: Place) => Promise<void>): Promise<void> {
           cwd: more.cwd ?? root,
           home: `${directory}/home/.agentcli`,
           userHome: `${directory}/home`,
-          markers: await findMarkers(root),
+          markers: findMarkers(root),
           provider: { local: more.local ?? true, name: "prov" },
         }),
     });
@@ -108,7 +108,7 @@ Deno.test("a marker that cannot be read is told with what to do about the file, 
     await Deno.mkdir(`${root}/.agentclisecret`);
     await assert.rejects(open({ local: false }), (error: Error & { hint?: string }) => {
       assert.match(error.message, /\.agentclisecret cannot be used: it cannot be read/);
-      assert.match(error.hint ?? "", /make .*\.agentclisecret a readable text file again/);
+      assert.match(error.hint ?? "", /make .*\.agentclisecret a readable text file; if you did not write it/);
       assert.doesNotMatch(error.hint ?? "", /(?:repair that|add a) line/);
       return true;
     });
@@ -184,7 +184,7 @@ Deno.test("a host that the marker no longer opts in stops being local, and one t
         additional: [],
         cwd: root,
         home: `${directory}/home/.agentcli`,
-        markers: await findMarkers(root),
+        markers: findMarkers(root),
         provider: { local, name: "lan", baseUrl: "http://127.0.0.2:9/v1" },
       });
     const workspace = await open(true);
@@ -373,7 +373,7 @@ Deno.test("the tool's own home is neither read, listed nor written, even when it
       cwd: root,
       home: `${root}/.agentcli`,
       userHome: root,
-      markers: await findMarkers(root),
+      markers: findMarkers(root),
       provider: { local: true, name: "prov" },
     });
     assert.equal(refusedAs(await read(workspace, ".agentcli/providers.yaml")), "protected");

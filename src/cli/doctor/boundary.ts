@@ -1,14 +1,16 @@
 /** What is protected here, and whether commands can be kept away from it. */
-import { findNestedMarkers, readMarker } from "../../boundary/policy/marker.ts";
-import { describeReport } from "../../boundary/policy/marker_report.ts";
+import { MARKER_NAME, readMarker } from "../../boundary/policy/marker.ts";
+import { describeReport } from "../../runtime/marker_report.ts";
 import { selfCheck } from "../../boundary/sandbox/self_check.ts";
 import { systemSteps, trustedProgram } from "../../boundary/sandbox/host.ts";
 import { findBackends } from "../../boundary/sandbox/backends.ts";
-import { exists } from "../../boundary/real_path.ts";
+import { exists, quietly } from "../../boundary/real_path.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
+import { entriesInPlace } from "../../platform/files_in_place.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import { join } from "../../platform/path.ts";
 import { openScene, reportOf } from "../secrets/scene.ts";
 import type { Context } from "../verb.ts";
 import type { Check } from "./check.ts";
@@ -23,7 +25,7 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
     const { root, markers: state, protection } = scene;
     // Walks the project: markers below its root count too.
     const report = await reportOf(scene);
-    const found = [...new Set([...state.paths, ...await findNestedMarkers(root), ...protection.markers])];
+    const found = [...new Set([...state.paths, ...nestedMarkers(root), ...protection.markers])];
     markers = found.length;
     const facts = { root, markers: found, local_endpoints: state.localEndpoints };
     const broken = found.filter((path) => exists(path)).flatMap((path) => {
@@ -115,4 +117,17 @@ async function backendsOf(io: Io) {
     if (error instanceof AgentcliError) return [];
     throw error;
   }
+}
+
+/** The markers below the root: a session stops at the first one that it cannot use. */
+function nestedMarkers(root: string): string[] {
+  const found: string[] = [];
+  const waiting = [root];
+  for (const directory of waiting) {
+    for (const { name, isDirectory } of quietly(() => entriesInPlace(directory)) ?? []) {
+      if (name === MARKER_NAME) found.push(join(directory, name));
+      else if (isDirectory && name !== ".git") waiting.push(join(directory, name));
+    }
+  }
+  return found;
 }

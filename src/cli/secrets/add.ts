@@ -1,7 +1,7 @@
 /** Marks paths as no-cloud in the marker of the project root, and opts hosts in. */
 import { parseLocalEndpoint } from "../../boundary/policy/locality.ts";
 import { findMarkers, MARKER_NAME } from "../../boundary/policy/marker.ts";
-import { addToMarker, markerValue } from "../../boundary/policy/marker_edit.ts";
+import { addToMarker, markerValue } from "./marker_edit.ts";
 import { describeRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
@@ -59,7 +59,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
 async function trustHosts(hosts: readonly string[], { root, record }: Scene): Promise<void> {
   if (hosts.length === 0 || record === null) return;
   if (record.problem !== null) throw new AgentcliError("home_unusable", record.problem);
-  const standing = (await findMarkers(root)).localEndpoints;
+  const standing = findMarkers(root).localEndpoints;
   const missing = hosts.filter((host) => !standing.includes(host));
   if (missing.length > 0) await addToMarker(root, missing.map((host) => `local-endpoints: ${host}`));
   for (const host of hosts) await record.trustEndpoint(host);

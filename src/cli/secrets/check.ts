@@ -1,5 +1,5 @@
 /** Says of each path whether it is protected, by which line, and what that means for the provider. */
-import { describeReport } from "../../boundary/policy/marker_report.ts";
+import { describeReport } from "../../runtime/marker_report.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { lstat } from "../../platform/files.ts";

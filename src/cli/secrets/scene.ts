@@ -1,7 +1,7 @@
 /** What the verbs look at: the project, its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import type { MarkerState } from "../../boundary/policy/marker.ts";
-import { type MarkerReport, reportMarkers } from "../../boundary/policy/marker_report.ts";
+import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
 import { findProjectRoot, openProject } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";

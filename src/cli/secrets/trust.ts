@@ -29,7 +29,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<nu
   const { root, cwd, record } = scene;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw new AgentcliError("home_unusable", record.problem);
-  const found = await differenceOf(scene);
+  const found = differenceOf(scene);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
   if (stranger !== undefined) {
@@ -62,7 +62,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<nu
     void now.any;
     await record.trust({
       seen: now.seen,
-      endpoints: (await findMarkers(root)).localEndpoints,
+      endpoints: findMarkers(root).localEndpoints,
       confirmed: change.endpoints,
     });
   }
@@ -72,7 +72,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<nu
   return 0;
 }
 
-async function differenceOf({ root, protection, markers, record }: Scene): Promise<Difference> {
+function differenceOf({ root, protection, markers, record }: Scene): Difference {
   // Markers below the root are met by a walk.
   void protection.any;
   const own = record?.own ?? null;
@@ -80,7 +80,7 @@ async function differenceOf({ root, protection, markers, record }: Scene): Promi
     own?.markers.some(({ path, lines }) =>
       path === marker && lines.some((line) => line.tier === tier && line.pattern === pattern)
     ) === true;
-  const standing = await findMarkers(root);
+  const standing = findMarkers(root);
   return {
     gone: protection.rules.filter((rule) => rule.remembered === true && isOwn(rule)),
     endpoints: [...new Set(standing.localEndpoints)].filter((value) => !markers.localEndpoints.includes(value)),

@@ -1,13 +1,5 @@
 /** Which of the known paths a pattern of the shell means. */
-import {
-  begin,
-  comparable,
-  covers,
-  globOf,
-  type PathGlob,
-  type Progress,
-  step,
-} from "../../boundary/policy/protected_pattern.ts";
+import { Patterns, withWildcards } from "../../boundary/policy/patterns.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../boundary/real_path.ts";
 import { ANY, type ShellName, STAR } from "./shell_words.ts";
@@ -24,6 +16,9 @@ export interface PatternScene {
   dots: boolean;
 }
 
+/** A pattern of a command belongs to no marker. */
+const ITS_OWN = { tier: "no-cloud", pattern: "", marker: "", line: 0 } as const;
+
 /** The first of the paths that the name means or holds; undefined when it means none. */
 export function firstMatch(name: ShellName, { view, from, paths, dots }: PatternScene): string | undefined {
   const names = name.text.split("/");
@@ -38,9 +33,10 @@ export function firstMatch(name: ShellName, { view, from, paths, dots }: Pattern
       ...(name.loose ? bases.flatMap((base) => view.meanings(base + prefix)) : []),
     ],
   );
-  const glob = globOf(plainNames(names.slice(wild)));
+  const pattern = new Patterns();
+  pattern.add(ITS_OWN, { names: plainNames(names.slice(wild)).map(withWildcards) });
   for (const start of new Set([...starts].flatMap((one) => [one, realOrNamed(one)]))) {
-    const found = paths.find((path) => isWithin(start, path) && means(glob, relativeTo(start, path), { dots }));
+    const found = paths.find((path) => isWithin(start, path) && means(pattern, relativeTo(start, path), { dots }));
     if (found !== undefined) return found;
   }
   return undefined;
@@ -59,21 +55,11 @@ function plainNames(names: readonly string[]): string[] {
 }
 
 /** Whether the pattern means the path or a directory above it: what runs may take all of that. */
-function means(glob: PathGlob, path: string, { dots }: { dots: boolean }): boolean {
-  let progress = begin(glob);
+function means(pattern: Patterns, path: string, { dots }: { dots: boolean }): boolean {
+  let scope = pattern.start;
   for (const name of path.split("/")) {
-    if (name.startsWith(".") && !dots) progress = withoutStars(glob, progress);
-    progress = step(glob, { progress, name: comparable(name) });
-    if (progress.length === 0) return false;
-    if (covers(glob, progress)) return true;
+    scope = scope.below(name, { dots });
+    if (scope.rule !== null) return true;
   }
   return false;
-}
-
-/** The shell's star does not mean a hidden name. */
-function withoutStars({ parts }: PathGlob, progress: Progress): Progress {
-  return progress.filter((place) => {
-    const part = parts[place];
-    return part?.kind === "name" || (part?.kind === "wild" && part.text.signs[0] === ".");
-  });
 }

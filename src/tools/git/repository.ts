@@ -10,7 +10,7 @@ import {
   type PlainCall,
   type Repository,
 } from "../../boundary/sandbox/git_call.ts";
-import { gitDirectory } from "../../boundary/sandbox/git_directory.ts";
+import { gitDirectory } from "../../boundary/policy/git_directory.ts";
 import type { HiddenPlaces, SandboxRequest } from "../../boundary/sandbox/request.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";

@@ -3,9 +3,9 @@ import { AgentcliError } from "../../errors.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstat, writeAtomically } from "../../platform/files.ts";
 import { join } from "../../platform/path.ts";
-import { MARKER_NAME } from "./marker.ts";
-import { escapedPath, parseMarker } from "./marker_text.ts";
-import { readRegularFile } from "../reader.ts";
+import { MARKER_NAME } from "../../boundary/policy/marker.ts";
+import { escapedPath, parseMarker } from "../../boundary/policy/marker_text.ts";
+import { readRegularFile } from "../../boundary/reader.ts";
 
 /** Permission bits of a new marker: everybody who may look at the project may know its rules. */
 const NEW_MARKER_MODE = 0o644;

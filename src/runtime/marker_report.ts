@@ -1,16 +1,15 @@
 /** What the lines of the markers come to: how much they hide, which cover nothing, and what looks as if one should cover it. */
-import { entriesInPlace, lstatInPlace } from "../../platform/files_in_place.ts";
-import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import { foldedName } from "../case_folded.ts";
-import { quietly } from "../real_path.ts";
-import type { UnjudgedPlace } from "./listing.ts";
-import { MARKER_NAME } from "./marker.ts";
-import { doubtOf } from "./marker_text.ts";
-import { Patterns, plainStart, Scope } from "./patterns.ts";
-import type { ProtectedSet } from "./protected.ts";
-import { compilePatterns } from "./protected_pattern.ts";
-import { describeRule, type ProtectionRule } from "./protection_rule.ts";
-import { isOfSystem } from "./system_directories.ts";
+import { entriesInPlace } from "../platform/files_in_place.ts";
+import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
+import { foldedName } from "../boundary/case_folded.ts";
+import { exists, quietly } from "../boundary/real_path.ts";
+import type { UnjudgedPlace } from "../boundary/policy/listing.ts";
+import { MARKER_NAME } from "../boundary/policy/marker.ts";
+import { doubtOf } from "../boundary/policy/marker_text.ts";
+import { compilePatterns, isWild, Patterns, type Scope } from "../boundary/policy/patterns.ts";
+import type { ProtectedSet } from "../boundary/policy/protected.ts";
+import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
+import { isOfSystem } from "../boundary/policy/system_directories.ts";
 
 /** A name that more files have than this is no name of a secret. */
 const NAMESAKE_LIMIT = 20;
@@ -50,7 +49,7 @@ export async function reportMarkers(
   for (const { directory, scopes } of waiting) {
     if (left <= 0 || walk.idle.size + names.size === 0) break;
     for (const line of walk.idle) {
-      if (dirname(line.rule.marker) === directory) scopes.set(line, Scope.of(line.patterns));
+      if (dirname(line.rule.marker) === directory) scopes.set(line, line.patterns.start);
     }
     for (const { name, isDirectory } of quietly(() => entriesInPlace(directory)) ?? []) {
       left--;
@@ -86,14 +85,13 @@ function lineOf(rule: ProtectionRule): Line {
   const patterns = new Patterns();
   const meanings = compilePatterns(rule.pattern);
   for (const meaning of meanings) patterns.add(rule, meaning);
-  const start = meanings[0] === undefined ? [] : plainStart(meanings[0]).names;
-  const isPlain = meanings[0] !== undefined && start.length === meanings[0].names.length;
-  const place = join(dirname(rule.marker), ...start);
-  const last = start.at(-1);
+  const names = meanings[0]?.names ?? [];
+  const isPlain = !names.some(isWild);
+  const last = names.at(-1);
   return {
     rule,
     patterns,
-    stands: isPlain && quietly(() => lstatInPlace(place)) !== null,
+    stands: isPlain && exists(join(dirname(rule.marker), ...names)),
     last: isPlain && last !== undefined ? foldedName(last) : null,
   };
 }

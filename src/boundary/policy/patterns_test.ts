@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { foldedName, foldedText } from "../case_folded.ts";
-import { Patterns, Scope } from "./patterns.ts";
-import { compilePatterns } from "./protected_pattern.ts";
+import { compilePatterns, Patterns } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 const rule: ProtectionRule = { tier: "no-cloud", pattern: "", marker: "/m", line: 1 };
@@ -11,7 +10,7 @@ const rule: ProtectionRule = { tier: "no-cloud", pattern: "", marker: "/m", line
 function isCovered(pattern: string, path: string): boolean {
   const patterns = new Patterns();
   for (const meaning of compilePatterns(pattern)) patterns.add(rule, meaning);
-  let scope = Scope.of(patterns);
+  let scope = patterns.start;
   if (scope.rule !== null) return true;
   for (const name of path.split("/")) {
     const asFile = scope.ruleBelow(name);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { currentBranch } from "./git_branch.ts";
+import { currentBranch } from "./git_directory.ts";
 
 async function inProject(files: Record<string, string>, work: (root: string) => void): Promise<void> {
   const root = await Deno.realPath(await Deno.makeTempDir());

@@ -1,0 +1,71 @@
+/** What git keeps of a working tree, read from its files: no process is started for a name. */
+import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { basename, dirname, join, normalize, resolve } from "../../platform/path.ts";
+import { readRegularFile } from "../reader.ts";
+import { quietly } from "../real_path.ts";
+
+/** Bytes of a file that names one thing, and of the list of all branches. */
+const NAME_LIMIT = 8192;
+const PACKED_LIMIT = 64 * 1024 * 1024;
+
+/** A repository, real paths. */
+export interface GitDirectory {
+  /** The working tree; of a bare repository the directory that holds it. */
+  top: string;
+  directory: string;
+  /** What all worktrees share: settings, hooks, objects. */
+  common: string;
+}
+
+/** Returns the repository of a place named `.git`, or of a bare one; null for what leads nowhere. */
+export function gitDirectory(place: string): GitDirectory | null {
+  return quietly(() => {
+    const isFile = lstatInPlace(place)?.kind === "file";
+    const target = isFile ? /^gitdir:\s*(.+)$/m.exec(textOf(place))?.[1]?.trim() : place;
+    const directory = target === undefined ? null : realPathInPlace(resolve(dirname(place), target));
+    if (directory === null || lstatInPlace(directory)?.kind !== "directory") return null;
+    const common = realPathInPlace(resolve(directory, firstLine(join(directory, "commondir")) || "."));
+    return common === null ? null : { top: dirname(place), directory: normalize(directory), common: normalize(common) };
+  });
+}
+
+/**
+ * Returns the main working tree when `root` is a linked git worktree, else null. A marker that git does not track exists
+ * in the main tree only.
+ */
+export function mainTree(root: string): string | null {
+  const git = gitDirectory(join(root, ".git"));
+  return git === null || git.common === git.directory || basename(git.common) !== ".git" ? null : dirname(git.common);
+}
+
+/** Returns the branch that is checked out; undefined outside of a repository, and for a commit without a branch. */
+export function currentBranch(root: string): string | undefined {
+  const git = gitDirectory(join(root, ".git"));
+  return git === null ? undefined : /^ref: refs\/heads\/(.+)$/.exec(firstLine(join(git.directory, "HEAD")))?.[1];
+}
+
+/** Returns the id of the commit that is checked out; null where there is none, or where it cannot be read. */
+export function headCommit(root: string): string | null {
+  const git = gitDirectory(join(root, ".git"));
+  if (git === null) return null;
+  const head = firstLine(join(git.directory, "HEAD"));
+  const branch = /^ref: (.+)$/.exec(head)?.[1];
+  if (branch === undefined) return commitId(head);
+  const packed = () => textOf(join(git.common, "packed-refs"), PACKED_LIMIT).split("\n");
+  return commitId(firstLine(join(git.common, branch))) ??
+    commitId(packed().find((line) => line.endsWith(` ${branch}`))?.split(" ")[0] ?? "");
+}
+
+function commitId(text: string): string | null {
+  return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : null;
+}
+
+function firstLine(path: string): string {
+  return textOf(path).split("\n", 1)[0]?.trimEnd() ?? "";
+}
+
+/** Empty where there is none. */
+function textOf(path: string, limit = NAME_LIMIT): string {
+  const read = readRegularFile(path, { display: path, limit });
+  return "refused" in read ? "" : new TextDecoder().decode(read.bytes);
+}
