@@ -7,6 +7,7 @@ import type { ModelEntry, ProviderEntry } from "../config/types.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
+import { createChatCache } from "../provider/chat/request.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { LocatedModel } from "../provider/backends/model_locality.ts";
@@ -87,9 +88,10 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
   if (chosen === null) return null;
   const { provider, model } = chosen;
   const endpoint = await reach.endpointOf(provider);
+  const cache = createChatCache();
   return {
     ask: search.admit(
-      (request, asked) => chat(client, { endpoint, request }, { ...asked, clock: io.clock }),
+      (request, asked) => chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock }),
       { endpoint, model: model.id, trusted: provider.local },
       false,
     ),

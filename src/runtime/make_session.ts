@@ -14,6 +14,7 @@ import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/load.ts";
 import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
+import { createChatCache } from "../provider/chat/request.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createLocalityCache, type LocatedModel } from "../provider/backends/model_locality.ts";
@@ -107,7 +108,9 @@ export async function makeSession(
     }),
     secretVariables: keyVariables(configuration),
   });
-  const direct: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, clock: io.clock });
+  const cache = createChatCache();
+  const direct: AskModel = (request, asked) =>
+    chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
   // The demo is this process itself.
   const ask = demo !== null ? direct : admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true);
   return { session, model: ask };

@@ -1,6 +1,7 @@
 /** Requests for replies to a server that does as told, without the program around. */
 import assert from "node:assert/strict";
 import { chat } from "../../src/provider/chat/chat.ts";
+import { createChatCache } from "../../src/provider/chat/request.ts";
 import { ProviderFailure } from "../../src/provider/failure.ts";
 import { createHttpClient } from "../../src/provider/http/client.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../../src/provider/types.ts";
@@ -31,6 +32,7 @@ export function conversation(...answers: Answer[]) {
     timeout: { connect: 10, firstByte: 600, idle: 300 },
     local: true,
   };
+  const cache = createChatCache();
   const deltas: ChatDelta[] = [];
   const notices: RetryNotice[] = [];
   const controller = new AbortController();
@@ -46,6 +48,7 @@ export function conversation(...answers: Answer[]) {
       const request: ChatRequest = { model: "m", messages: [{ role: "user", content: "hi" }], tools: [], ...more };
       return chat(client, { endpoint, request }, {
         signal: controller.signal,
+        cache,
         clock,
         onDelta: (delta) => {
           deltas.push(delta);

@@ -2,14 +2,14 @@
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpClient } from "../http/client.ts";
-import { fittingMaxTokens, refusedField, requestBody } from "./request.ts";
+import { type ChatCache, createChatCache, fittingMaxTokens, refusedField, requestBody } from "./request.ts";
 import { nextRetry, retryGroup } from "./retry.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../types.ts";
-import { SerializedHistory } from "./serialized_history.ts";
 
 /** How a request is made. */
 export interface ChatOptions {
+  cache?: ChatCache;
   signal: AbortSignal;
   clock: Clock;
   /** Called before each attempt; what it throws ends the request before anything is sent. */
@@ -34,7 +34,7 @@ export interface AddressedRequest {
  * Asks for a reply and reads it. Throws a {@link ProviderFailure} that says what kind of failure it was and, after a
  * cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after something of it
  * was handed on is asked for from the start once, with a notice that says so. A field that the server refuses by name is
- * dropped, once, and remembered by the client.
+ * dropped, once, and left out of later requests with the same cache.
  */
 export async function chat(client: HttpClient, asked: AddressedRequest, options: ChatOptions): Promise<ChatReply> {
   const attempts = new Attempts(client, { ...asked, options });
@@ -59,8 +59,7 @@ class Attempts {
   readonly #endpoint: Endpoint;
   readonly #options: ChatOptions;
   readonly #started: number;
-  readonly #refused: Set<string>;
-  readonly #written: SerializedHistory;
+  readonly #cache: ChatCache;
   /** By {@link retryGroup}. */
   readonly #retries = new Map<string, number>();
   #request: ChatRequest;
@@ -75,16 +74,13 @@ class Attempts {
     this.#request = asked.request;
     this.#options = options;
     this.#started = options.clock.monotonic();
-    const name = `${asked.endpoint.provider} ${asked.request.model}`;
-    this.#refused = client.refusedFields?.get(name) ?? new Set();
-    client.refusedFields?.set(name, this.#refused);
-    this.#written = client.serializedHistory ?? new SerializedHistory();
+    this.#cache = options.cache ?? createChatCache();
   }
 
   async once(): Promise<ChatReply> {
     this.#serverError = null;
     await this.#options.beforeSend?.();
-    const { pieces, optional } = requestBody(this.#request, { refused: this.#refused, written: this.#written });
+    const { pieces, optional } = requestBody(this.#request, this.#cache);
     this.#optional = optional;
     const response = await this.#client.send(this.#endpoint, {
       method: "POST",
@@ -119,7 +115,7 @@ class Attempts {
     const again = { kind, attempt: 1, maxRetries: 1, delayMs: 0, status };
     const field = this.#fieldToDrop(failure);
     if (field !== null) {
-      this.#refused.add(field);
+      this.#cache.refused.add(field);
       return { ...again, reason: `${reason}; sent again without ${field}` };
     }
     const maxTokens = fittingMaxTokens(failure, this.#request);

@@ -120,7 +120,7 @@ Deno.test("requests that fail for what they hold are not sent again", async () =
   }
 });
 
-Deno.test("a field that the server refuses by name is dropped, and not sent again through that client", async () => {
+Deno.test("a field that the server refuses by name is dropped, and left out of later requests", async () => {
   await using talk = conversation(
     refuses(400, { error: { message: "Unknown field: stream_options", type: "invalid_request_error" } }),
     answers,

@@ -1,9 +1,9 @@
 /** The body of a request, in the form that every backend takes. Source: wire reference, §5. */
 import { wordsOf } from "./content.ts";
 import type { ProviderFailure } from "../failure.ts";
+import { SerializedHistory } from "./serialized_history.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatRequest, WireMessage } from "../types.ts";
-import type { SerializedHistory } from "./serialized_history.ts";
 
 /** Fields without which a request is none: never dropped, whatever a server says of them. */
 const REQUIRED: ReadonlySet<string> = new Set(["model", "messages", "stream", "tools"]);
@@ -15,12 +15,17 @@ export interface RequestBody {
   optional: string[];
 }
 
-/** What is known from earlier requests to the same server. */
-export interface RequestMemory {
-  /** Fields that it does not take. */
-  refused: ReadonlySet<string>;
-  /** What the last one began with, as bytes. */
-  written: SerializedHistory;
+/** What requests to one model leave behind for the next. Without one a request begins from nothing. */
+export interface ChatCache {
+  /** Fields that the server does not take. */
+  refused: Set<string>;
+  /** What the last request began with, as bytes. */
+  history: SerializedHistory;
+}
+
+/** Creates an empty cache. */
+export function createChatCache(): ChatCache {
+  return { refused: new Set(), history: new SerializedHistory() };
 }
 
 /**
@@ -28,7 +33,7 @@ export interface RequestMemory {
  * newer name, until that is refused too. Messages keep their bytes from request to request: each is serialized once,
  * since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
  */
-export function requestBody(request: ChatRequest, { refused, written }: RequestMemory): RequestBody {
+export function requestBody(request: ChatRequest, { refused, history }: ChatCache): RequestBody {
   const optional: Record<string, unknown> = { ...request.params };
   if (request.temperature !== undefined) optional["temperature"] = request.temperature;
   if (request.maxTokens !== undefined) optional["max_tokens"] = request.maxTokens;
@@ -41,7 +46,7 @@ export function requestBody(request: ChatRequest, { refused, written }: RequestM
   }
   const head = JSON.stringify({ model: request.model, ...(request.tools.length > 0 ? { tools: request.tools } : {}) });
   const tail = JSON.stringify({ stream: true, ...optional });
-  const pieces = written.write({ head: `${head.slice(0, -1)},"messages":[`, messages: request.messages, textOf });
+  const pieces = history.write({ head: `${head.slice(0, -1)},"messages":[`, messages: request.messages, textOf });
   pieces.push(new TextEncoder().encode(`],${tail.slice(1)}`));
   return { pieces, optional: Object.keys(optional) };
 }

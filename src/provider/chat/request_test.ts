@@ -1,16 +1,13 @@
 import assert from "node:assert/strict";
 import { joinBytes } from "../../../tests/helpers/fake_http.ts";
-import { requestBody, type RequestMemory } from "./request.ts";
+import { type ChatCache, createChatCache, requestBody } from "./request.ts";
 import type { ChatRequest, WireMessage } from "../types.ts";
-import { SerializedHistory } from "./serialized_history.ts";
 
 function request(messages: WireMessage[], more: Partial<ChatRequest> = {}): ChatRequest {
   return { model: "m", messages, tools: [], maxTokens: 9, ...more };
 }
 
-const memory = () => ({ refused: new Set<string>(), written: new SerializedHistory() });
-
-function textOf(given: ChatRequest, known: RequestMemory = memory()): string {
+function textOf(given: ChatRequest, known: ChatCache = createChatCache()): string {
   return new TextDecoder().decode(joinBytes(requestBody(given, known).pieces));
 }
 
@@ -41,7 +38,7 @@ Deno.test("a longer history begins with the bytes of the shorter one, and each m
     },
   });
   const [first, second] = [counted("one"), counted("two")];
-  const known = memory();
+  const known = createChatCache();
   const short = textOf(request([first]), known);
   const before = serialized;
   const long = textOf(request([first, second]), known);

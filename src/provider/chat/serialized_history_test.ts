@@ -34,13 +34,13 @@ const step = fc.record({ kept: fc.nat({ max: 12 }), added: fc.array(message, { m
 Deno.test("whatever becomes of a history, its bytes are those of all its messages, and earlier ones stay", () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 8 }), (steps) => {
-      const written = new SerializedHistory();
+      const history = new SerializedHistory();
       const earlier: { pieces: Uint8Array[]; expected: string }[] = [];
       let messages: WireMessage[] = [];
       for (const { kept, added, copied } of steps) {
         const start = messages.slice(0, kept);
         messages = [...copied ? start.map((each) => ({ ...each })) : start, ...added];
-        earlier.push({ pieces: written.write({ head: HEAD, messages, textOf }), expected: whole(messages) });
+        earlier.push({ pieces: history.write({ head: HEAD, messages, textOf }), expected: whole(messages) });
         for (const { pieces, expected } of earlier) assert.equal(decoded(pieces), expected);
       }
     }),
@@ -49,30 +49,30 @@ Deno.test("whatever becomes of a history, its bytes are those of all its message
 });
 
 Deno.test("another head begins anew, and so does what follows it", () => {
-  const written = new SerializedHistory();
+  const history = new SerializedHistory();
   const messages: WireMessage[] = [{ role: "user", content: "a" }];
-  written.write({ head: HEAD, messages, textOf });
+  history.write({ head: HEAD, messages, textOf });
   const head = '{"tools":[],"messages":[';
-  assert.equal(decoded(written.write({ head, messages, textOf })), whole(messages, head));
+  assert.equal(decoded(history.write({ head, messages, textOf })), whole(messages, head));
   messages.push({ role: "user", content: "b" });
-  assert.equal(decoded(written.write({ head, messages, textOf })), whole(messages, head));
+  assert.equal(decoded(history.write({ head, messages, textOf })), whole(messages, head));
 });
 
 Deno.test("a message that cannot be written leaves no half of it behind", () => {
-  const written = new SerializedHistory();
+  const history = new SerializedHistory();
   const [good, bad]: WireMessage[] = [{ role: "user", content: "a" }, { role: "user", content: "b" }];
   assert(good !== undefined && bad !== undefined);
   const refusing = (each: WireMessage) => each === bad ? assert.fail("no") : textOf(each);
-  assert.throws(() => written.write({ head: HEAD, messages: [good, bad], textOf: refusing }));
-  assert.equal(decoded(written.write({ head: HEAD, messages: [good, bad, good], textOf })), whole([good, bad, good]));
+  assert.throws(() => history.write({ head: HEAD, messages: [good, bad], textOf: refusing }));
+  assert.equal(decoded(history.write({ head: HEAD, messages: [good, bad, good], textOf })), whole([good, bad, good]));
 });
 
 Deno.test("bytes of messages that were there before are not made again", () => {
-  const written = new SerializedHistory();
+  const history = new SerializedHistory();
   const messages: WireMessage[] = Array.from({ length: 300 }, () => ({ role: "user", content: "x".repeat(1000) }));
-  const before = written.write({ head: HEAD, messages, textOf });
+  const before = history.write({ head: HEAD, messages, textOf });
   messages.push({ role: "user", content: "more" });
-  const after = written.write({ head: HEAD, messages, textOf: (each) => `${textOf(each)}` });
+  const after = history.write({ head: HEAD, messages, textOf: (each) => `${textOf(each)}` });
   assert(before.length > 3);
   assert.deepEqual(after.slice(0, 3).map(({ buffer }) => buffer), before.slice(0, 3).map(({ buffer }) => buffer));
 });

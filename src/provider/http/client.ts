@@ -25,7 +25,6 @@ import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts
 import { bare, type Route, routesTo, shownUrl, urlOf } from "./route.ts";
 import { type Attempt, noConnection, noTls, redirectFailure, silence, transportFailure } from "./transport_error.ts";
 import type { Endpoint } from "../types.ts";
-import { SerializedHistory } from "../chat/serialized_history.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
@@ -76,10 +75,6 @@ export interface HttpClient {
    * whether the address answers at all.
    */
   send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse>;
-  /** Request fields that a provider and model refused, by `provider model`; `chat` keeps and reads it. */
-  readonly refusedFields?: Map<string, Set<string>>;
-  /** What the last request for a reply began with, as bytes; `chat` keeps and reads it. */
-  readonly serializedHistory?: SerializedHistory;
   /** Closes idle connections; the client cannot be used after it. */
   close(): void;
 }
@@ -99,8 +94,6 @@ export function createHttpClient(io: Pick<Io, "env" | "clock">): HttpClient {
 }
 
 class ProxyAwareClient implements HttpClient {
-  readonly refusedFields = new Map<string, Set<string>>();
-  readonly serializedHistory = new SerializedHistory();
   readonly #clock: Io["clock"];
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, FetchClient>();

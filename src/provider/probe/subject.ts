@@ -1,6 +1,7 @@
 /** The model under test: asks it, takes the time, and keeps what every reply teaches. */
 import type { Clock } from "../../platform/io.ts";
 import { chat } from "../chat/chat.ts";
+import { createChatCache } from "../chat/request.ts";
 import type { HttpClient } from "../http/client.ts";
 import { wordsOf } from "../chat/content.ts";
 import type { ChatReply, ChatRequest, Endpoint, ToolSchema, WireMessage } from "../types.ts";
@@ -61,6 +62,7 @@ export class Subject {
   readonly model: string;
   readonly clock: Clock;
   readonly #options: SubjectOptions;
+  readonly #cache = createChatCache();
   #bytesPerToken = BYTES_PER_TOKEN;
   replies = 0;
   withReasoning = 0;
@@ -90,6 +92,7 @@ export class Subject {
     const retries: string[] = [];
     const reply = await chat(this.client, { endpoint: this.endpoint, request: this.#request(asked) }, {
       signal: waiting.signal,
+      cache: this.#cache,
       clock,
       onDelta: (delta) => {
         if (delta.kind === "prefill") {
