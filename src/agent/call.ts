@@ -115,21 +115,31 @@ async function labelledByContent(done: CallOutcome, { scanner, model }: Session)
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
 }
 
-/** Runs a tool. What a command of a protected session leaves in files, no label sees: it is looked for. */
+/**
+ * Runs a tool. What a command leaves in files, no label sees: it is looked for where the session or the command could have
+ * known protected content, also when the command was broken off.
+ */
 async function runTool(
   tool: Tool,
   { input, session, options }: { input: Record<string, unknown>; session: Session; options: OneCallOptions },
 ): Promise<ToolResult> {
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   const started = Date.now();
-  const result = await tool.run(input, contextOf(session, options));
-  const copies = isWatched ? await session.scanner?.protectCopies(started) ?? [] : [];
-  if (copies.length > 0) {
-    const text = `protected from now on, since they hold protected content: ${copies.join(", ")} ` +
-      "(agentcli secrets list shows them, agentcli secrets trust releases them)";
-    await options.emit({ kind: "notice", text });
+  let exposed: ToolResult["exposed"];
+  try {
+    const result = await tool.run(input, contextOf(session, options));
+    exposed = result.exposed;
+    return result;
+  } finally {
+    const seen = exposed?.seen ?? undefined;
+    const copies = isWatched || exposed !== undefined ? await session.scanner?.protectCopies(started, seen) ?? [] : [];
+    if (copies.length > 0) {
+      const why = seen === undefined ? "since they hold protected content" : `since ${seen} was replaced meanwhile`;
+      const text = `protected from now on, ${why}: ${copies.join(", ")} ` +
+        "(agentcli secrets list shows them, agentcli secrets trust releases them)";
+      await options.emit({ kind: "notice", text });
+    }
   }
-  return result;
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -44,9 +44,10 @@ export interface ContentScanner {
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
   /**
    * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
-   * through; returns their names from the root. Throws `home_unusable` where that cannot be remembered.
+   * through; with `seen`, a protected file, all that changed: any of them can hold it. Returns their names from the root.
+   * Throws `home_unusable` where that cannot be remembered.
    */
-  protectCopies(since: number): Promise<readonly string[]>;
+  protectCopies(since: number, seen?: string): Promise<readonly string[]>;
   /** Protected files whose content is not found; absolute paths. Reads them. */
   notScanned(): Promise<readonly string[]>;
 }
@@ -119,13 +120,13 @@ class WorkspaceScanner implements ContentScanner {
     };
   }
 
-  async protectCopies(since: number): Promise<readonly string[]> {
+  async protectCopies(since: number, seen?: string): Promise<readonly string[]> {
     const scanner = await this.#open();
     const { protection, record, root, additional } = this.#workspace;
     if (scanner === null || protection === undefined) return [];
     protection.refresh();
     const { findCopies } = await import("../boundary/scan/copies.ts");
-    const copies = await findCopies({ roots: [root, ...additional], protection, scanner, since });
+    const copies = await findCopies({ roots: [root, ...additional], protection, scanner, since, seen });
     if (copies.length === 0) return [];
     for (const copy of copies) protection.protectCopy(copy);
     // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.

@@ -29,6 +29,11 @@ export interface ToolResult {
   label: Label;
   /** The protected file it shows, for placeholders and refusals; of several the first. */
   source?: { path: string; rule: string };
+  /**
+   * Set where a command could have read a protected path that came to be meanwhile. `seen` is one that somebody else
+   * replaced while it ran: whatever the command wrote can hold it, in any form.
+   */
+  exposed?: { seen: string | null };
   /** For clients of the protocol (`tool_use_result`): facts such as the file path or the patch. */
   details?: Record<string, unknown>;
 }

@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { findExecutable } from "../../platform/process.ts";
 import { isAbsolute } from "../../platform/path.ts";
-import { identityOf } from "../policy/inode_index.ts";
+import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { quietly, realOrNamed } from "../real_path.ts";
 import { findBackends, type SandboxBackend } from "./backends.ts";
 import { findBoundPlaces } from "./bound.ts";
@@ -134,11 +134,12 @@ class Wrapping {
     const now = identitiesOf(view.hidden);
     const { files, directories } = this.#request.hide;
     const known = new Set([...files, ...directories]);
+    const slipped = view.hidden.filter((path) => now.get(path) !== identities.get(path));
     const replaced = [
-      ...view.hidden.filter((path) => now.get(path) !== identities.get(path)),
+      ...slipped,
       ...[...after.files, ...after.directories].filter((path) => !known.has(path)),
     ];
-    return { quarantined, replaced: [...new Set(replaced)] };
+    return { quarantined, replaced: [...new Set(replaced)], slipped };
   }
 }
 
@@ -216,6 +217,6 @@ function noSandbox({ os }: SessionSandboxOptions, problems: string[]): SandboxRe
 function identitiesOf(paths: readonly string[]): Map<string, string | null> {
   return new Map(paths.map((path) => {
     const found = quietly(() => lstatInPlace(path));
-    return [path, found === null ? null : identityOf(found)];
+    return [path, found === null ? null : lastingIdentityOf(found)];
   }));
 }

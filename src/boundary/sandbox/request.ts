@@ -58,6 +58,8 @@ export interface TamperReport {
   quarantined: QuarantineEntry | null;
   /** Hidden paths that are no longer what was hidden, and protected ones that came to be meanwhile. */
   replaced: string[];
+  /** Of those, the ones that the command found hidden: only somebody else can have replaced them. */
+  slipped: string[];
 }
 
 /** Files that were moved out of a project together. */

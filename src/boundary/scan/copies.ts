@@ -24,6 +24,8 @@ export interface CopySearch {
   scanner: LeakScanner;
   /** When the command began, milliseconds since 1970. */
   since: number;
+  /** A protected file whose content every one of them can hold, in a form that no scan finds. */
+  seen?: string | undefined;
 }
 
 /** A file that is to be protected. */
@@ -36,7 +38,7 @@ export interface FoundCopy extends DerivedFile {
  * Returns the files below the roots that changed since then, are covered by no rule, and hold protected content, or could
  * not be looked through. Links are not followed, and what git keeps is not entered: commands cannot write there.
  */
-export async function findCopies({ roots, protection, scanner, since }: CopySearch): Promise<FoundCopy[]> {
+export async function findCopies({ roots, protection, scanner, since, seen }: CopySearch): Promise<FoundCopy[]> {
   const [source] = protection.files();
   if (source === undefined) return [];
   const found: FoundCopy[] = [];
@@ -46,6 +48,10 @@ export async function findCopies({ roots, protection, scanner, since }: CopySear
       const { device, inode, born } = status;
       const nameHit = await scanner.check([relativeTo(root, path)], { once: true });
       const copy = { path, device, inode, born, isNameProtected: nameHit !== null };
+      if (seen !== undefined) {
+        found.push({ ...copy, source: seen });
+        continue;
+      }
       left -= status.size;
       const read = left < 0 ? null : readRegularFile(path, { display: path });
       if (read === null || "refused" in read || read.more) {

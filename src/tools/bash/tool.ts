@@ -66,7 +66,7 @@ async function runCommand(
     timeoutMs,
     onOutput: (bytes) => output.add(bytes),
   });
-  const { quarantined, replaced } = await started.finish();
+  const { quarantined, replaced, slipped } = await started.finish();
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   const text = replaced.length === 0 ? output.text() : WITHHELD;
   const notes = started.notices.map((notice) => `[${notice}]`);
@@ -87,12 +87,13 @@ async function runCommand(
     isError: outcome.ended !== "exit" || outcome.code !== 0 || replaced.length > 0,
     label: context.workspace.ambientLabel,
     details: { exitCode: outcome.code, timedOut: outcome.ended === "timeout" },
+    ...replaced.length === 0 ? {} : { exposed: { seen: slipped[0] ?? null } },
   };
 }
 
 /** As it is: where nothing is protected. */
 function unsandboxed(argv: [string, ...string[]], context: ToolContext): StartedAs {
   const env = childEnvironment(context.io.environment(), context.secretVariables);
-  const finish = () => Promise.resolve({ quarantined: null, replaced: [] });
+  const finish = () => Promise.resolve({ quarantined: null, replaced: [], slipped: [] });
   return { argv, env, cwd: context.workspace.root, notices: [], finish };
 }
