@@ -1,5 +1,7 @@
 /** The rule that protects a path, and how it is named to people and models. */
 import { isWithin, relativeTo } from "../../platform/path.ts";
+import { foldedPath } from "../case_folded.ts";
+import { MARKER_NAME } from "./marker.ts";
 import type { Tier } from "./marker_text.ts";
 
 /** One line of a marker that covers a path; also what stands for a marker that cannot be used. */
@@ -30,6 +32,22 @@ export function describeRule(rule: ProtectionRule, root: string): string {
   if (rule.remembered) return `${marker}, remembered: ${rule.tier}: ${rule.pattern}`;
   if (rule.line === 0) return `${rule.pattern} can hold copies of what the marker ${marker} protects`;
   return `${marker}:${rule.line} ${rule.tier}: ${rule.pattern}`;
+}
+
+/** Other letters can fold to those of `.git`. */
+const NOT_PLAIN = /[^\x20-\x7e]/;
+
+/** Returns whether the path is one of what git keeps. Asked for every file that is searched: nearly all are told at once. */
+export function isOfGit(path: string): boolean {
+  return (/\.git/i.test(path) || NOT_PLAIN.test(path)) && foldedPath(path).split("/").includes(".git");
+}
+
+/**
+ * Returns the rule for what git keeps, where these markers protect something. It can hold copies of protected files, also
+ * in plain text (messages, patches of a rebase): where anything is protected, all of it is.
+ */
+export function ruleOfGit(markers: readonly string[]): ProtectionRule {
+  return { tier: "no-cloud", pattern: ".git", marker: markers[0] ?? MARKER_NAME, line: 0 };
 }
 
 /** The one that allows less; null when neither is a rule. */

@@ -1,15 +1,15 @@
 /** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
 import { AgentcliError } from "../../errors.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
+import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
-import { findMarkers, MARKER_NAME, type MarkerState } from "../policy/marker.ts";
+import { findMarkers, type MarkerState } from "../policy/marker.ts";
 import { endpointsThatCount, realDirectory } from "../policy/project.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
-import { describeRule, type ProtectionRule } from "../policy/protection_rule.ts";
+import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import { realOrNamed } from "../real_path.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
@@ -80,9 +80,6 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   await workspace.start();
   return workspace;
 }
-
-/** Other letters can fold to those of a name. */
-const NOT_PLAIN = /[^\x20-\x7e]/;
 
 interface Rules {
   home: string;
@@ -210,23 +207,11 @@ class DiskWorkspace implements Workspace {
     return this.protection.rule(path) ?? this.#ruleOfGit(path);
   }
 
-  /**
-   * What git keeps can hold copies of protected files, also in plain text (messages, patches of a rebase): where anything
-   * is protected, all of it is. A local session looks no further than the markers it has met.
-   */
+  /** A local session looks no further than the markers it has met. */
   #ruleOfGit(path: string): ProtectionRule | null {
-    // Asked for every file that is searched: nearly all are told here.
-    if (!/\.git/i.test(path) && !NOT_PLAIN.test(path)) return null;
-    const below = path.slice(rootOf(path, this.#roots)?.length ?? 0);
-    if (!foldedPath(below).split("/").includes(".git")) return null;
     const { protection } = this;
-    if (!(this.#local ? protection.anySoon : protection.any)) return null;
-    return {
-      tier: "no-cloud",
-      pattern: ".git",
-      marker: protection.markers[0] ?? join(this.root, MARKER_NAME),
-      line: 0,
-    };
+    if (!isOfGit(path.slice(rootOf(path, this.#roots)?.length ?? 0))) return null;
+    return (this.#local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
 
   resolve(path: string): Promise<ResolvedPath | Refusal> {

@@ -1,4 +1,5 @@
 /** Arguments of tools: a text that is a path as a whole means what stands there, whatever it looks like. */
+import { AgentcliError } from "../../errors.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, join } from "../../platform/path.ts";
@@ -15,15 +16,34 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* textsIn(one); }
 }
 
-/** Names of arguments that a tool hands to a shell or starts as a program. */
-const COMMAND_NAMES = /^(?:commands?|command_?line|cmd|script|shell|args|argv|arguments)$/i;
+/** Texts of JSON within each other. */
+const WRAPPED_LIMIT = 16;
+
+/**
+ * Returns a value in which each text that is JSON stands beside what it holds: tools are called so. Throws `usage` for more
+ * texts within each other than any tool has.
+ */
+export function unwrapped(given: unknown, depth = 0): unknown {
+  if (depth > WRAPPED_LIMIT) throw new AgentcliError("usage", "the arguments hold too many texts within each other");
+  if (typeof given === "string") {
+    const held = /^\s*[[{"]/.test(given) ? quietly(() => JSON.parse(given)) : null;
+    return held === null ? given : [given, unwrapped(held, depth + 1)];
+  }
+  if (Array.isArray(given)) return given.map((one) => unwrapped(one, depth));
+  if (typeof given !== "object" || given === null) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, unwrapped(value, depth)]));
+}
+
+/** Names of arguments that a tool hands to a shell, starts as a program, or runs as one; without what parts words. */
+const COMMAND_NAMES =
+  /^(?:(?:shell|bash|terminal|run|exec)?(?:commands?|cmd|script|code)|commandline|shell|bash|sh|exec|execute|run|args|argv|arguments)$/i;
 
 /** The command lines among arguments: of each object one, since a program and its words may be two members of it. */
 export function* commandsIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;
   const words: unknown[] = [];
   for (const [name, value] of Object.entries(given)) {
-    if (COMMAND_NAMES.test(name)) words.push(...[value].flat());
+    if (COMMAND_NAMES.test(name.replace(/[-_]/g, ""))) words.push(...[value].flat(Infinity));
     yield* commandsIn(value);
   }
   if (words.length > 0) yield words.filter((word) => typeof word === "string").join(" ");
@@ -37,7 +57,7 @@ export async function judgeArguments(
   for (const text of textsIn(given)) {
     if (text.length > PATH_LIMIT || text.trim().includes("\n")) continue;
     for (const path of view.meanings(text)) {
-      const rule = view.ruleAt(path);
+      const rule = view.ruleAt(path) ?? view.ruleOfGit(path);
       if (rule !== null) return view.describe(path, rule);
       const reason = switches.reasonAt(path) ?? switches.reasonAbove(path);
       if (reason !== null) return `${text.trim()} may not be named here: ${reason}`;

@@ -102,7 +102,7 @@ function meaningsOf(word: string, view: ProtectedView): string[] {
 
 async function judgeRead(word: string, view: ProtectedView): Promise<string | null> {
   for (const path of meaningsOf(word, view)) {
-    const rule = view.ruleAt(path);
+    const rule = view.ruleAt(path) ?? view.ruleOfGit(path);
     if (rule !== null) return view.describe(path, rule);
     const real = realOrNamed(path);
     if (statInPlace(real)?.kind !== "directory") continue;
@@ -134,8 +134,9 @@ async function judgeCommand(line: string, { view, switches }: Scene): Promise<st
   return findSwitch(line, { view, switches });
 }
 
-async function judgeTool(given: unknown, { view, switches }: Scene): Promise<string | null> {
-  const { commandsIn, judgeArguments } = await import("./arguments.ts");
+async function judgeTool(plain: unknown, { view, switches }: Scene): Promise<string | null> {
+  const { commandsIn, judgeArguments, unwrapped } = await import("./arguments.ts");
+  const given = unwrapped(plain);
   const found = await judgeArguments(given, { view, switches }) ??
     await judgeTexts(stringsIn(given), { view, named: "prose" });
   if (found !== null) return found;

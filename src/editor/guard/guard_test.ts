@@ -1,56 +1,5 @@
 import assert from "node:assert/strict";
-import { plainDirectory } from "../../../tests/helpers/plain_directory.ts";
-import { denoIo } from "../../platform/deno_io.ts";
-import { type HookEvent, parseHookInput } from "../events.ts";
-import { judge } from "./guard.ts";
-
-const MARKER = "no-cloud: secrets\nno-cloud: data\nno-cloud: .env\nno-cloud: credentials\nno-cloud: config/*.key\n";
-const FILES = [
-  "secrets/plan.md",
-  "data/customers/list",
-  "config/server.key",
-  "config/open.json",
-  "credentials",
-  ".env",
-  "docs/deep/a.md",
-  "src/a.ts",
-  "src/deep/b.ts",
-  ".ide/hooks.json",
-  ".ide/hooks/no-cloud-guard.sh",
-];
-
-/** A project `P` in the home of a user, and the guard as it is asked there. */
-async function project() {
-  // Paths stand in the commands without quotes.
-  const home = await plainDirectory();
-  const root = `${home}/P`;
-  for (const path of FILES) {
-    Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
-    Deno.writeTextFileSync(`${root}/${path}`, `text of ${path}\n`);
-  }
-  Deno.mkdirSync(`${root}/.git`);
-  Deno.writeTextFileSync(`${root}/.agentclisecret`, MARKER);
-  Deno.symlinkSync("docs/deep", `${root}/l`);
-  Deno.symlinkSync(`${root}/data/customers`, `${root}/docs/c`);
-  Deno.symlinkSync(".ide/hooks", `${root}/hk`);
-  Deno.linkSync(`${root}/.agentclisecret`, `${root}/src/marker.txt`);
-  Deno.linkSync(`${root}/.ide/hooks.json`, `${root}/src/hooks.txt`);
-  const { clock } = denoIo();
-  const env = (name: string) => name === "AGENTCLI_HOME" ? `${home}/.agentcli` : undefined;
-  const ask = async (event: HookEvent, info: unknown) => {
-    const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s":]|:\/\/[\w+-]*)\/P\b/g, root);
-    return await judge(parseHookInput(text, event), { cwd: root, userHome: home, io: { os: "linux", env, clock } });
-  };
-  return {
-    root,
-    home,
-    read: (path: string) => ask("pre_read_code", { file_path: path }),
-    write: (path: string) => ask("pre_write_code", { file_path: path, edits: [] }),
-    command: (line: string, cwd?: string) => ask("pre_run_command", { command_line: line, cwd }),
-    mcp: (given: unknown) => ask("pre_mcp_tool_use", { mcp_tool_name: "t", mcp_tool_arguments: given }),
-    [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
-  };
-}
+import { guardedProject } from "../../../tests/helpers/guarded_project.ts";
 
 /** What is asked and must be blocked, beside what is much the same and must pass. `/P` stands for the project. */
 const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly string[]; open: readonly string[] }>> = {
@@ -68,9 +17,14 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "/proc/self/cwd/credentials",
       ".env\n",
       " .env ",
+      ".git/HEAD",
+      ".git/rebase-apply",
+      ".git",
+      "src/../.GIT/config",
     ],
     open: [
       "l/a.md",
+      ".gitignore",
       "l/../deep/a.md",
       "src/../docs/deep",
       "src/a.ts\n",
@@ -82,8 +36,8 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
   write: {
     blocked: [
       "hk/../hooks.json",
-      "src/marker.txt",
-      "src/hooks.txt",
+      "other/marker.txt",
+      "other/hooks.txt",
       "~/.vendor/ide/hooks.json",
       "~/.vendor/ide/hooks/x.sh",
       "~/.codeium/windsurf/hooks.json",
@@ -171,7 +125,67 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       `echo "$(case x in x) echo "a";; esac) "; tar c secrets docs; echo "a b"`,
       `echo "\${x:-"}"}"; tar c secrets docs; echo "\${x:-"}"}"`,
       `echo "\${x:-'}" ; tar c secrets docs ; echo "'}"`,
+      // Quotes with escapes of their own, wherever they stand.
+      "cat .e$'n'v",
+      "cat $'\\x2eenv'",
+      "cat $'\\056env'",
+      "cat $'\\u002eenv'",
+      "cat $'.env\\0.md'",
+      'cat .e$"nv"',
+      'cat $"secrets"/plan.md',
+      "cat .e$'n'v # it's",
+      "cat `pwd`/.e*v # it's",
+      "eval 'cat .e$'\\''n'\\''v'",
+      "eval 'cat '.?nv",
+      "cat .\\x65*v",
+      "bash -c $'cat \\x2eenv'",
+      `bash -c "cat .e\\$'n'v"`,
+      "cat \\x2eenv",
+      // Braces of one choice, and of numbers as they are written.
+      "cat .{e..e}nv",
+      "cat .{a..f..2}nv",
+      "cat keys/key{07..07}",
+      "cat keys/key{01..10}",
+      "cat keys/key0{1..9}",
+      "cat .en{v..v}",
+      // Groups.
+      "cat .@(env)",
+      "cat .+(e|x)nv",
+      "cat ?(.)env",
+      "cat @(.e|x)nv",
+      "cat .!(x)",
+      "cat .(e|x)nv",
+      "cat (.|x)env",
+      "shopt -s extglob; cat .@(env|x)",
+      "bash -O extglob -c 'cat .@(env)'",
+      "cat keys/key0<1-9>",
+      "if(cat .e*); then :; fi",
+      // Where a process is.
+      "cat /proc/$$/cwd/.env",
+      "cat /proc/$PPID/cwd/.env",
+      "cat /proc/*/cwd/.env",
+      "cat /proc/$$/c?d/.e*",
+      "cat /proc/$$/root/P/.env",
+      "cat /proc/self/task/1/cwd/.env",
+      "cd src && cat /proc/self/cwd/../.env",
+      "cat ../../../../../../../../proc/$$/cwd/.env",
+      // Patterns that mean another name of something.
+      "cat links/*",
+      "cat links/e*",
+      "cat li*/e",
+      "cat links/h*",
+      "cat $PWD/links/*",
+      "tar ch links/d*",
+      "cat links/*/customers/list",
+      "for f in links/?; do cat $f; done",
+      // What git keeps.
+      "cat .git/rebase-apply/patch",
+      "cat .git/rebase-apply/*",
+      "cat $PWD/.git/HEAD",
+      "cd .git && cat HEAD",
+      "cat .g*/HEAD",
       // What switches the guard off.
+      "tee other/mark*",
       "rm .agentclisecret",
       "echo > .agentclisecret",
       "rm .agentcli*",
@@ -179,8 +193,8 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "rm -rf .ide",
       "rm .ide/hooks.json",
       "sed -i s/x/y/ .ide/hooks/no-cloud-guard.sh",
-      "echo > src/marker.txt",
-      "echo > src/hooks.txt",
+      "echo > other/marker.txt",
+      "echo > other/hooks.txt",
       "agentcli editor remove --all --yes",
       "agentcli --quiet editor remove hook:no-cloud-guard",
       "rm -rf ~/.local/share/agentcli",
@@ -206,6 +220,19 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "deno run -A main.ts editor remove --all",
     ],
     open: [
+      "cat links/*.md",
+      "cat src/{a..a}.ts src/{1..20} src/{01..20}",
+      "cat src/@(a|b).ts",
+      "if (true); then (ls src); fi; while (false) do :; done",
+      "echo $'a\\tb' $\"text\"",
+      "f() { cat src/a.ts; }; f",
+      "names=(src/*.ts); ls",
+      "diff <(cat src/a.ts) <(cat docs/deep/a.md)",
+      "cat /proc/$$/status /proc/*/status",
+      "grep -r x --exclude-dir=.git src",
+      "find src -not -path './.git/*' -not -path '*/.git/*'",
+      "cat .gitignore",
+      "ls .git",
       "cat l/a.md",
       "cat src/*.ts",
       "cp /P/src/* /x",
@@ -253,54 +280,18 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
 for (const kind of ["read", "write", "command"] as const) {
   for (const text of CASES[kind].blocked) {
     Deno.test(`the guard blocks the ${kind} ${JSON.stringify(text)}`, async () => {
-      await using at = await project();
+      await using at = await guardedProject();
       assert.notEqual(await at[kind](text), null);
     });
   }
   Deno.test(`the guard lets every open ${kind} pass`, async () => {
-    await using at = await project();
+    await using at = await guardedProject();
     for (const text of CASES[kind].open) assert.equal(await at[kind](text), null, text);
   });
 }
 
-/** Arguments of tools, and whether they name something that is protected. */
-const ARGUMENTS: readonly [unknown, boolean][] = [
-  [{ path: "credentials" }, true],
-  [{ paths: ["src/a.ts", "credentials"] }, true],
-  [{ path: "/P" }, true],
-  [{ path: "/P/config" }, true],
-  [{ path: "." }, true],
-  [{ path: "/" }, true],
-  [{ path: "l/../../credentials" }, true],
-  [{ path: ".agentclisecret" }, true],
-  [{ path: "/P/.ide/hooks.json" }, true],
-  [{ source: ".ide", destination: "x" }, true],
-  [{ command: "cat s*/p*" }, true],
-  [{ cmd: "bash", args: ["-c", "cat .e*"] }, true],
-  [{ request: { arguments: { script: "cd src && cat ../.env" } } }, true],
-  [{ command: "rm -rf .i*" }, true],
-  [{ command: "rm", args: ["-rf", ".i*"] }, true],
-  [{ command: "ls", args: ["-l", ".i*"] }, false],
-  [[{ command: ["bash", "-c", "cat .e*"] }], true],
-  [{ command_line: "agentcli editor remove --all" }, true],
-  [{ uri: "vscode-remote://host/P/.env" }, true],
-  [{ command: "cat src/*.ts" }, false],
-  [{ command: "create", path: "src/new.ts", file_text: "// cat s*/p*\n" }, false],
-  [{ cmd: "deno", args: ["test", "src/*.ts"] }, false],
-  [{ path: "src" }, false],
-  [{ path: "/P/src/a.ts", query: "what are credentials?" }, false],
-  [{ text: "", credentials: 1, data: ["a"] }, false],
-];
-
-for (const [given, blocked] of ARGUMENTS) {
-  Deno.test(`the guard ${blocked ? "blocks" : "lets pass"} a tool with ${JSON.stringify(given)}`, async () => {
-    await using at = await project();
-    assert.equal(await at.mcp(given) !== null, blocked);
-  });
-}
-
 Deno.test("a command that runs where no project is walks nothing but the way up", { timeout: 60_000 }, async () => {
-  await using at = await project();
+  await using at = await guardedProject();
   assert.equal(await at.command("ls", "/"), null);
   assert.notEqual(await at.command("cat P/.env", at.home), null);
   assert.notEqual(await at.command(`cat ${at.root}/.env`, "/"), null);
@@ -317,13 +308,17 @@ const LONG: readonly [string, string, boolean][] = [
   ["nested quotes", `bash -c ${"\\'\"'".repeat(5_000)}`, false],
   ["words of agentcli", "agentcli editor ".repeat(10_000), false],
   ["directories to go into", "cd src; ".repeat(2_000), false],
+  ["groups", "@(a|".repeat(5_000), false],
+  ["quotes with escapes", "$'\\''".repeat(5_000), false],
+  ["quotes with escapes within each other", `${"$(echo $'\\x24\\x27a".repeat(500)}`, false],
+  ["stars", `cat ${"*/".repeat(500)}x`, false],
   ["a pattern before what does not end", "cat .e* # $(", true],
   ["a pattern before a quote that does not end", "cat .e* # it's", true],
 ];
 
 for (const [what, line, blocked] of LONG) {
   Deno.test(`the guard judges a command with ${what} in time`, { timeout: 60_000 }, async () => {
-    await using at = await project();
+    await using at = await guardedProject();
     assert.equal(await at.command(line) !== null, blocked);
   });
 }

@@ -3,12 +3,14 @@
  * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
-import { foldedText } from "../../boundary/case_folded.ts";
+import { foldedName, foldedText } from "../../boundary/case_folded.ts";
 import type { ProtectionRule } from "../../boundary/policy/protection_rule.ts";
-import { basename } from "../../platform/path.ts";
-import { exists } from "../../boundary/real_path.ts";
-import { firstMatch } from "./shell_pattern.ts";
+import { basename, isWithin } from "../../platform/path.ts";
+import { exists, realOrNamed } from "../../boundary/real_path.ts";
+import { ansiDecoded, unescaped } from "./shell_expansion.ts";
+import { PatternSearch } from "./shell_pattern.ts";
 import { readShell, type ShellReading } from "./shell_words.ts";
+import { AgentcliError } from "../../errors.ts";
 import type { Switches } from "./switches.ts";
 import type { ProtectedView } from "./view.ts";
 
@@ -24,12 +26,7 @@ export interface Mention {
   rule: ProtectionRule;
 }
 
-/** A text with too many words to be looked at. */
-export class TooManyWords extends Error {
-  override readonly name = "TooManyWords";
-}
-
-/** The first protected path that the text names; null when it names none. Throws {@link TooManyWords}. */
+/** The first protected path that the text names; null when it names none. Throws `usage` for too many words. */
 export async function findMention(text: string, kind: TextKind, view: ProtectedView): Promise<Mention | null> {
   const hidden = await view.set.hidden();
   const shell = kind === "command" ? readCommand(text, view) : null;
@@ -48,7 +45,7 @@ export async function findMention(text: string, kind: TextKind, view: ProtectedV
 
 /**
  * Why a command may not run although it names nothing that is protected: it names what switches the guard off. Null when it
- * does not. Throws {@link TooManyWords}.
+ * does not. Throws `usage` for too many words.
  */
 export function findSwitch(
   text: string,
@@ -66,11 +63,17 @@ export function findSwitch(
       if (reason !== null) return `${word} may not be named here: ${reason}`;
     }
   }
-  // Looking for these files takes as long as all the rest, and most commands have no pattern and change nothing.
-  if (!changes || shell.names.length === 0) return null;
-  const scene = { view, from: shell.from, paths: switches.files(), dots: shell.dots };
-  const found = shell.names.map((name) => firstMatch(name, scene)).find((path) => path !== undefined);
-  return found === undefined ? null : `${basename(found)} may not be named here: it decides what is protected`;
+  if (!changes) return null;
+  const search = new PatternSearch({ view, from: shell.from, dots: shell.dots });
+  const judge = (path: string) => switches.reasonAt(path) ?? switches.reasonAbove(path);
+  for (const name of shell.names) {
+    const found = search.first(name, (path) => {
+      const reason = judge(path);
+      return reason === null ? null : `${basename(path)} may not be named here: ${reason}`;
+    });
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** A command line as it was read. */
@@ -114,9 +117,12 @@ function withoutProse(
   return kept + text.slice(at);
 }
 
-function spellingsOf(text: string, kind: TextKind): Set<string> {
-  const spellings = new Set([text, text.replaceAll("\\", "/")]);
-  if (kind === "command") spellings.add(text.replace(/["'`^]|\\\r?\n|\\/g, ""));
+function spellingsOf(given: string, kind: TextKind): Set<string> {
+  const spellings = new Set<string>();
+  for (const text of [given, unescaped(given), ...(kind === "command" ? [ansiDecoded(given)] : [])]) {
+    spellings.add(text).add(text.replaceAll("\\", "/"));
+    if (kind === "command") spellings.add(text.replace(/["'`^]|\\\r?\n|\\/g, ""));
+  }
   return spellings;
 }
 
@@ -126,14 +132,14 @@ const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+
 /** What a shell puts in the place of a variable that is not set, or is. */
 const IN_PLACE = /\$\{\w+:?[-+=?]([^\s{}]+)\}/g;
 
-/** The words of all spellings, each once. `loose`: it follows a variable. Throws {@link TooManyWords}. */
+/** The words of all spellings, each once. `loose`: it follows a variable. Throws `usage` for too many words. */
 function* distinctWords(text: string, kind: TextKind): Generator<{ word: string; loose: boolean }> {
   const seen = new Set<string>();
   for (const spelling of spellingsOf(text, kind)) {
     for (const word of wordsOf(spelling, kind)) {
       if (seen.has(word)) continue;
       seen.add(word);
-      if (seen.size > WORD_LIMIT) throw new TooManyWords("the text has too many words to be looked at");
+      if (seen.size > WORD_LIMIT) throw new AgentcliError("usage", "the text has too many words to be looked at");
       yield { word, loose: false };
     }
     for (const [, word = ""] of kind === "command" ? spelling.matchAll(IN_PLACE) : []) {
@@ -189,6 +195,7 @@ class NamedPaths {
   readonly #byName = new Map<string, string>();
   readonly #paths: readonly string[];
   readonly #directories: ReadonlySet<string>;
+  #known: readonly string[] | null = null;
 
   constructor(
     view: ProtectedView,
@@ -226,7 +233,7 @@ class NamedPaths {
     const meanings = this.#view.meanings(path, { from: this.#from });
     // In language a bare word means a file only when it looks like one.
     if (kind === "command" || asPath || /[._~\d-]/.test(path)) {
-      const found = this.#firstOf(meanings);
+      const found = this.#firstOf(meanings, { quoted: kind === "prose" });
       if (found !== null) return found;
     }
     if (!path.includes("/") && this.#looksLikeName(path, { kind, asPath })) {
@@ -245,24 +252,35 @@ class NamedPaths {
 
   /** A protected path that a pattern of the shell means. */
   pattern({ names, dots }: Command): Mention | null {
-    if (names.length === 0) return null;
-    const paths = [...new Set([...this.#paths, ...this.#view.set.files()])];
+    const search = new PatternSearch({ view: this.#view, from: this.#from, dots });
     for (const name of names) {
-      const found = name.loose ? this.loose(name.text) : this.word(name.text, "command");
+      const found = (name.loose ? this.loose(name.text) : this.word(name.text, "command")) ??
+        search.first(name, (path) => this.#firstOf([path], name) ?? this.#inside(path));
       if (found !== null) return found;
-      const path = firstMatch(name, { view: this.#view, from: this.#from, paths, dots });
-      if (path !== undefined) return this.#mention(path);
     }
     return null;
+  }
+
+  /** What runs on a directory may take all of it. */
+  #inside(path: string): Mention | null {
+    const real = realOrNamed(path);
+    const found = this.#all().find((one) => isWithin(real, one));
+    return found === undefined ? null : this.#mention(found);
+  }
+
+  #all(): readonly string[] {
+    return this.#known ??= [...new Set([...this.#paths, ...this.#view.set.files()])];
   }
 
   #looksLikeName(word: string, { kind, asPath }: { kind: TextKind; asPath: boolean }): boolean {
     return kind === "command" || asPath || /[._\d-]/.test(word);
   }
 
-  #firstOf(paths: readonly string[]): Mention | null {
+  /** `quoted`: programs leave `.git` out by such a pattern, and people speak of it; nothing in it is read then. */
+  #firstOf(paths: readonly string[], { quoted = false }: { quoted?: boolean | undefined } = {}): Mention | null {
     for (const path of paths) {
-      const rule = this.#view.ruleAt(path);
+      const inGit = !quoted && foldedName(basename(path)) !== ".git" && exists(path);
+      const rule = this.#view.ruleAt(path) ?? (inGit ? this.#view.ruleOfGit(path) : null);
       if (rule !== null) return { path, rule };
     }
     return null;

@@ -1,46 +1,88 @@
-/** Which of the known paths a pattern of the shell means. */
+/** What a pattern of the shell means: the entries that stand there, whatever else they are named or lead to. */
 import { Patterns, withWildcards } from "../../boundary/policy/patterns.ts";
-import { isWithin, relativeTo } from "../../platform/path.ts";
-import { realOrNamed } from "../../boundary/real_path.ts";
-import { ANY, type ShellName, STAR } from "./shell_words.ts";
+import { quietly, realOrNamed } from "../../boundary/real_path.ts";
+import { AgentcliError } from "../../errors.ts";
+import { listInPlace } from "../../platform/files_in_place.ts";
+import { isWithin } from "../../platform/path.ts";
+import { ANY, STAR } from "./shell_expansion.ts";
+import type { ShellName } from "./shell_words.ts";
 import type { ProtectedView } from "./view.ts";
 
-/** What patterns are compared with, and where they may start. */
+/** Where patterns may start. */
 export interface PatternScene {
   view: ProtectedView;
   /** Directories that the command goes into. */
   from: readonly string[];
-  /** Absolute, real. */
-  paths: readonly string[];
   /** Whether a star means hidden names too: some shells can be told so. */
   dots: boolean;
 }
 
+/** Most entries that are looked at for the patterns of one command. */
+const ENTRY_LIMIT = 100_000;
+
+/** The patterns of one command, on the disk. */
+export class PatternSearch {
+  readonly #scene: PatternScene;
+  #left = ENTRY_LIMIT;
+
+  constructor(scene: PatternScene) {
+    this.#scene = scene;
+  }
+
+  /**
+   * What `judge` finds of the first entry that the name means; null where it finds nothing. A name without a pattern means
+   * nothing here. Throws `usage` where it means too many entries.
+   */
+  first<T>(name: ShellName, judge: (path: string) => T | null): T | null {
+    const names = name.text.split("/");
+    const wild = names.findIndex((one) => one.includes(STAR) || one.includes(ANY));
+    if (wild < 0) return null;
+    const prefix = names.slice(0, wild).join("/") + (wild > 0 ? "/" : "");
+    const pattern = plainNames(names.slice(wild)).map(withWildcards);
+    for (const start of new Set(this.#starts(prefix, name).map(realOrNamed))) {
+      // What processes are there, and where, is judged by the ends of such a name.
+      if (isWithin("/proc", start)) continue;
+      for (const path of this.#entries(start, pattern)) {
+        const found = judge(path);
+        if (found !== null) return found;
+      }
+    }
+    return null;
+  }
+
+  #starts(prefix: string, { loose }: ShellName): string[] {
+    const { view, from } = this.#scene;
+    const bases = [...view.bases, ...from, ...(loose && view.userHome !== null ? [view.userHome] : [])];
+    if (prefix === "") return bases;
+    // Behind a variable it may start anywhere.
+    return [
+      ...view.meanings(prefix, { from }),
+      ...(loose ? bases.flatMap((base) => view.meanings(base + prefix)) : []),
+    ];
+  }
+
+  *#entries(start: string, names: readonly string[]): Generator<string> {
+    const pattern = new Patterns();
+    pattern.add(ITS_OWN, { names });
+    // Of two stars no shell follows a link.
+    const stars = names.indexOf(withWildcards("**"));
+    const waiting = [{ directory: start, scope: pattern.start, depth: 0 }];
+    for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
+      const { directory, scope, depth } = at;
+      for (const { name, kind } of quietly(() => listInPlace(directory)) ?? []) {
+        if (--this.#left < 0) throw new AgentcliError("usage", "its patterns mean too many files to be looked at");
+        const reached = scope.below(name, { dots: this.#scene.dots });
+        const path = directory === "/" ? `/${name}` : `${directory}/${name}`;
+        if (reached.rule !== null) yield path;
+        const isOpen = kind === "directory" || (kind === "symlink" && (stars < 0 || depth < stars));
+        if (isOpen && reached.leadsOn) waiting.push({ directory: path, scope: reached, depth: depth + 1 });
+      }
+    }
+  }
+}
+
 /** A pattern of a command belongs to no marker. */
 const ITS_OWN = { tier: "no-cloud", pattern: "", marker: "", line: 0 } as const;
-
-/** The first of the paths that the name means or holds; undefined when it means none. */
-export function firstMatch(name: ShellName, { view, from, paths, dots }: PatternScene): string | undefined {
-  const names = name.text.split("/");
-  const wild = names.findIndex((one) => one.includes(STAR) || one.includes(ANY));
-  if (wild < 0) return undefined;
-  const prefix = names.slice(0, wild).join("/") + (wild > 0 ? "/" : "");
-  const bases = [...view.bases, ...from, ...(name.loose && view.userHome !== null ? [view.userHome] : [])];
-  const starts = new Set(
-    prefix === "" ? bases : [
-      ...view.meanings(prefix, { from }),
-      // Behind a variable it may start anywhere.
-      ...(name.loose ? bases.flatMap((base) => view.meanings(base + prefix)) : []),
-    ],
-  );
-  const pattern = new Patterns();
-  pattern.add(ITS_OWN, { names: plainNames(names.slice(wild)).map(withWildcards) });
-  for (const start of new Set([...starts].flatMap((one) => [one, realOrNamed(one)]))) {
-    const found = paths.find((path) => isWithin(start, path) && means(pattern, relativeTo(start, path), { dots }));
-    if (found !== undefined) return found;
-  }
-  return undefined;
-}
 
 /** The names of a pattern as patterns are written; a star that was in quotes stands for one sign. */
 function plainNames(names: readonly string[]): string[] {
@@ -52,14 +94,4 @@ function plainNames(names: readonly string[]): string[] {
     }
   }
   return plain;
-}
-
-/** Whether the pattern means the path or a directory above it: what runs may take all of that. */
-function means(pattern: Patterns, path: string, { dots }: { dots: boolean }): boolean {
-  let scope = pattern.start;
-  for (const name of path.split("/")) {
-    scope = scope.below(name, { dots });
-    if (scope.rule !== null) return true;
-  }
-  return false;
 }

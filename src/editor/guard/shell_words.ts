@@ -1,21 +1,29 @@
 /**
  * What a shell makes of a command line before it runs it, as far as names of files come of it: patterns, braces, and what
  * follows a variable. Quotes count: a pattern in quotes is none. Works on bash's syntax; others differ little in this.
+ * Nothing is added to this reader any more: what keeps commands from protected files is the sandbox, and this stands in
+ * for it where there is none.
  */
-
-/** Signs that a shell gives a meaning; as characters of no language they part these from the same signs in quotes. */
-export const STAR = "\uE000";
-export const ANY = "\uE001";
-const OPEN = "\uE002";
-const COMMA = "\uE003";
-const CLOSE = "\uE004";
-const VARIABLE = "\uE005";
+import {
+  ansiDecoded,
+  ANY,
+  bracesExpanded,
+  CLOSE,
+  COMMA,
+  EXPANDED,
+  OPEN,
+  STAR,
+  unescaped,
+  VARIABLE,
+} from "./shell_expansion.ts";
 
 /** A word that names files by a pattern or behind a variable, with {@link STAR} and {@link ANY} in it. */
 export interface ShellName {
   text: string;
   /** It follows a variable or the output of a command: it may start anywhere. */
   loose: boolean;
+  /** It stands in quotes: a program may look for files by it, the shell does not. */
+  quoted?: true;
 }
 
 /** What was found in a command line. */
@@ -32,10 +40,9 @@ const SHELLS =
 const RUNNERS = /^(?:python[\d.]*|node|deno|bun|perl|ruby|php|lua|[gmn]?awk|osascript|tclsh|rscript)$/i;
 /** They show the names alone. */
 const NAMES_ALONE = /^(?:echo|printf)$/;
-const EXPANSION_LIMIT = 1_000;
-/** Most pairs of braces in a word that are worked out. */
-const BRACES_LIMIT = 20;
 const DEPTH_LIMIT = 20;
+/** Names of a path below `/proc` that may lead to where a process is. */
+const PROCESS_NAMES = 12;
 
 interface Quoted {
   from: number;
@@ -51,24 +58,39 @@ interface Token {
 }
 
 /** Reads a command line. Quotes that do not end are read as none: more is a pattern then, not less. */
-export function readShell(text: string, { depth = 0 }: { depth?: number } = {}): ShellReading {
+export function readShell(
+  text: string,
+  { depth = 0, isOther = false }: { depth?: number; isOther?: boolean } = {},
+): ShellReading {
   const read = new Lexer(text).read() ?? new Lexer(text.replace(/["'`]/g, " ")).read() ??
     new Lexer(text.replace(/["'`$]/g, " ")).read();
   if (read === null || depth > DEPTH_LIMIT) return { names: [], prose: [] };
   const { tokens, quoted, commands, unsure } = read;
   const programs = tokens.filter(({ operator }) => !operator)
-    .map(({ text }) => text.replace(/^.*[/\\]/, "").replace(/\.exe$/i, ""));
+    .map(({ text }) => text.replaceAll(EXPANDED, "").replace(/^.*[/\\]/, "").replace(/\.exe$/i, ""));
   const isShell = programs.some((word) => SHELLS.test(word));
   const names = [...namesOf(tokens)];
-  const nested = [...commands, ...(isShell ? quoted.map(({ text }) => text) : [])];
+  const scripts = isShell ? [...quoted, ...tokens].map(({ text }) => text).filter((text) => /\s/.test(text)) : [];
+  const nested = [...commands, ...scripts];
   // Where a quote may be none, whatever follows counts without quotes too.
   if (unsure < text.length) nested.push(text.slice(unsure).replace(/["'`#<]/g, " "));
   for (const command of nested) names.push(...readShell(command, { depth: depth + 1 }).names);
+  for (const other of isOther ? [] : otherReadings(text)) {
+    names.push(...readShell(other, { depth: depth + 1, isOther: true }).names);
+  }
   if (isShell) return { names, prose: [] };
   for (const { text } of quoted) names.push(...quotedPatterns(text));
   const isProse = ({ to, text, holdsCommand }: Quoted) => !holdsCommand && to <= unsure && /\S\s+\S/.test(text);
   const prose = programs.some((word) => RUNNERS.test(word)) ? [] : quoted.filter(isProse);
   return { names, prose };
+}
+
+/** The same as other shells may read it, and without its comments, in which quotes are none. */
+function otherReadings(text: string): Set<string> {
+  const bare = text.replace(/(^|[\s;&|()])#.*$/gm, "$1");
+  const others = new Set([text, bare].flatMap((one) => [one, ansiDecoded(one, EXPANDED), unescaped(one, EXPANDED)]));
+  others.delete(text);
+  return others;
 }
 
 /** The words of the tokens that hold a pattern or a variable; a pattern of stars alone only where it can be read. */
@@ -101,10 +123,11 @@ function isCasePattern(tokens: readonly Token[], at: number): boolean {
 
 function* nameIn(word: string): Generator<ShellName> {
   const loose = word.includes(VARIABLE);
+  const isName = loose || [STAR, ANY, EXPANDED].some((sign) => word.includes(sign));
+  if (isName && /(?:^|\/)(?:proc|dev)\//.test(word)) yield* behindProcess(word);
   const text = word.slice(word.lastIndexOf(VARIABLE) + 1);
-  if (loose && !text.startsWith("/")) return;
-  if (!loose && !text.includes(STAR) && !text.includes(ANY) && !word.includes(COMMA)) return;
-  const plain = text.replaceAll(COMMA, "");
+  if (!isName || (loose && !text.startsWith("/"))) return;
+  const plain = text.replaceAll(EXPANDED, "");
   yield { text: plain, loose };
   // `--file=.e*`, `if=.e*`, `@.e*`, `HEAD:.e*`, `-f.e*`
   const value = /[=:@]([^=:@]+)$/.exec(plain)?.[1];
@@ -112,53 +135,22 @@ function* nameIn(word: string): Generator<ShellName> {
   if (/^-[^-]./.test(plain)) yield { text: plain.slice(2), loose };
 }
 
+/** `/proc/$$/cwd/.env`: each end of such a path may start where a process is. */
+function* behindProcess(word: string): Generator<ShellName> {
+  const names = word.replaceAll(EXPANDED, "").split("/");
+  for (let at = 2; at < Math.min(names.length, PROCESS_NAMES); at++) {
+    const text = `/${names.slice(at).join("/")}`;
+    if (text !== "/" && !text.includes(VARIABLE)) yield { text, loose: true };
+  }
+}
+
 /** Patterns in quotes, for programs that look for files themselves. One without a letter says nothing of a name. */
 function* quotedPatterns(text: string): Generator<ShellName> {
   for (const word of text.split(/\s+/)) {
     if (!/[*?[]/.test(word) || /[{}]/.test(word)) continue;
     const pattern = word.replace(/\[(?:\[:\w+:\]|[^\]])*\]/g, ANY).replaceAll("*", STAR).replaceAll("?", ANY);
-    if (/[\p{L}\p{N}]/u.test(pattern)) yield { text: pattern, loose: false };
+    if (/[\p{L}\p{N}]/u.test(pattern)) yield { text: pattern, loose: false, quoted: true };
   }
-}
-
-/** The words that braces make of one; each of several ends with a sign of {@link COMMA}, which says so. */
-function bracesExpanded(word: string): string[] {
-  const done: string[] = [];
-  const waiting = [word.split(OPEN).length > BRACES_LIMIT ? bracesAsStars(word) : word];
-  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-    // The innermost braces first: what they make goes into those around them.
-    const found = new RegExp(`${OPEN}([^${OPEN}${CLOSE}]*)${CLOSE}`).exec(next);
-    if (found === null) {
-      done.push(next.replaceAll(OPEN, "{").replaceAll(CLOSE, "}").replaceAll(COMMA, ","));
-      continue;
-    }
-    const [before, behind] = [next.slice(0, found.index), next.slice(found.index + found[0].length)];
-    const choices = choicesOf(found[1] ?? "");
-    if (choices === null) waiting.push(`${before}{${found[1]}}${behind}`);
-    else if (choices.length + waiting.length + done.length > EXPANSION_LIMIT) waiting.push(before + STAR + behind);
-    else waiting.push(...choices.map((choice) => before + choice + behind));
-  }
-  return done.length === 1 ? done : done.map((one) => one + COMMA);
-}
-
-/** More means the same and takes no longer: any name in place of each pair. */
-function bracesAsStars(word: string): string {
-  return word.replace(new RegExp(`${OPEN}[^${OPEN}${CLOSE}]*${CLOSE}`, "g"), STAR)
-    .replaceAll(OPEN, STAR).replaceAll(CLOSE, STAR).replace(new RegExp(`${STAR}+`, "g"), STAR);
-}
-
-/** What stands in braces; null where it is no list. */
-function choicesOf(inside: string): string[] | null {
-  if (inside.includes(COMMA)) return inside.split(COMMA);
-  const range = /^(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d+)?$/.exec(inside);
-  if (range === null) return null;
-  const [, first = "", last = ""] = range;
-  const numbers = /\d/.test(first + last);
-  const place = (one: string) => numbers ? Number(one) : one.charCodeAt(0);
-  const [low, high] = [Math.min(place(first), place(last)), Math.max(place(first), place(last))];
-  if (Number.isNaN(low) || Number.isNaN(high)) return null;
-  if (high - low >= EXPANSION_LIMIT) return [STAR];
-  return Array.from({ length: high - low + 1 }, (_, at) => numbers ? `${low + at}` : String.fromCharCode(low + at));
 }
 
 /** One pass over a command line. */
@@ -191,6 +183,7 @@ class Lexer {
     const begins = sign === "#" ? !this.#inWord : sign === "<" && this.#beginsLines();
     if (begins) this.#doubt(this.#at);
     if (/\s/.test(sign) && sign !== "\n") this.#endWord();
+    else if (/[(<]/.test(sign) && this.#group()) return true;
     else if (/[;|&<>()\n]/.test(sign)) return this.#operator();
     else if (sign === "'") return this.#single();
     else if (sign === '"') return this.#double();
@@ -350,6 +343,30 @@ class Lexer {
     return -1;
   }
 
+  /** `@(a|b)`, in zsh `(a|b)` and `<1-9>`: a pattern within a word, for more than it says. False where it is none. */
+  #group(): boolean {
+    const isRange = this.#text[this.#at] === "<";
+    const [range = ""] = /^<\d*-\d*>/.exec(this.#text.slice(this.#at, this.#at + 50)) ?? [];
+    // A list, and what may be a pattern only behind another word.
+    if (isRange ? range === "" || !this.#inWord : this.#word.endsWith("=")) return false;
+    const { operator = true, text = "" } = this.#tokens.at(-1) ?? {};
+    const isArgument = !operator || (/[<>]/.test(text) && /\s/.test(this.#text[this.#at - 1] ?? ""));
+    if (!this.#inWord && !isArgument) return false;
+    const end = isRange ? this.#at + range.length - 1 : this.#closing(this.#at);
+    const inside = this.#text.slice(this.#at + 1, end);
+    // The brackets of a function are empty; at the beginning of a word it has to go on.
+    if (end < 0 || inside.trim() === "" || (!this.#inWord && /^(?:[\s;|&<>()]|$)/.test(this.#text.slice(end + 1)))) {
+      return false;
+    }
+    this.#commands.push(inside);
+    const before = this.#word.replace(BEFORE_GROUP, "");
+    // It may make the dot that a star does not mean.
+    this.#word = before + (/(?:^|\/)$/.test(before) ? OPEN + COMMA + "." + CLOSE : "") + STAR;
+    this.#inWord = true;
+    this.#at = end + 1;
+    return true;
+  }
+
   /** `[abc]` and `[[:alpha:]]` stand for one sign. */
   #class(): void {
     const [found = ""] =
@@ -366,6 +383,9 @@ class Lexer {
     this.#at += found.length - 1;
   }
 }
+
+/** What says how often a group may come. */
+const BEFORE_GROUP = new RegExp(`[@+!${ANY}]$`);
 
 const SIGNS: ReadonlyMap<string, string> = new Map([
   ["*", STAR],

@@ -1,7 +1,7 @@
 /** The protected set as a hook asks it: by paths as an editor or a person writes them. */
 import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
-import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
+import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
@@ -76,7 +76,9 @@ export class ProtectedView {
     for (const one of words) {
       // Not folded yet: the system does not go by the text.
       const path = /^~(?:[/\\]|$)/.test(one) && userHome !== null ? `${userHome}/${one.slice(2)}` : one;
-      for (const base of isAbsolute(path) ? [cwd] : [...this.bases, ...from]) {
+      // `/proc/self/cwd` is where the command has gone.
+      const bases = !isAbsolute(path) || /^[/\\](?:proc|dev)[/\\]/.test(path) ? [...this.bases, ...from] : [cwd];
+      for (const base of bases) {
         found.add(resolve(base, path));
         const walked = walkedPath(path, base);
         if (walked !== null) found.add(walked);
@@ -98,6 +100,12 @@ export class ProtectedView {
   #isNowhere(real: string, { pattern }: ProtectionRule): boolean {
     const directory = dirname(real);
     return !pattern.replace(/\/$/, "").includes("/") && !exists(directory) && this.set.rule(directory) === null;
+  }
+
+  /** Returns the rule for what git keeps, by any name; null for other paths, and where nothing is protected. */
+  ruleOfGit(path: string): ProtectionRule | null {
+    const isGit = isOfGit(path) || isOfGit(realOrNamed(path));
+    return isGit && this.set.any ? ruleOfGit(this.set.markers) : null;
   }
 
   /** The first protected thing of the roots that lies inside of a real directory; null when there is none. */

@@ -1,0 +1,93 @@
+/** The guard's reader of shell words beside real shells: no spelling of a protected name may pass it and be read. */
+import assert from "node:assert/strict";
+import { parseHookInput } from "../src/editor/events.ts";
+import { judge } from "../src/editor/guard/guard.ts";
+import { denoIo } from "../src/platform/deno_io.ts";
+import { plainDirectory } from "./helpers/plain_directory.ts";
+
+const CANARY = "canary-of-the-reader";
+const ROUNDS = 400;
+const SHELLS = ["bash", "zsh", "dash", "fish"];
+
+/** Numbers from 0 to 1, the same in each run. */
+function randomOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+function spellingsOf(letter: string): string[] {
+  const code = letter.charCodeAt(0);
+  const hex = code.toString(16).padStart(2, "0");
+  return [
+    ...[`'${letter}'`, `"${letter}"`, `\\${letter}`, `""${letter}`, "?", "*", `[${letter}]`],
+    ...[`$'${letter}'`, `$'\\x${hex}'`, `$'\\u00${hex}'`, `$'\\${code.toString(8).padStart(3, "0")}'`, `$"${letter}"`],
+    ...[`{${letter},x}`, `{${letter}..${letter}}`, `\\x${hex}`],
+    ...[`@(${letter})`, `+(${letter}|x)`, `?(${letter})`, "!(x)", `(${letter}|x)`],
+  ];
+}
+
+const STARTS = ["", "", "$PWD/", "~+/", "src/../", "/proc/$$/cwd/", "/proc/self/cwd/", "/proc/*/cwd/", "`pwd`/"];
+
+/** What a command is put into. */
+const FRAMES: readonly ((word: string) => string)[] = [
+  (word) => `cat ${word}`,
+  (word) => `cat ${word} # it's`,
+  (word) => `sh -c 'cat ${word.replaceAll("'", "'\\''")}'`,
+  (word) => `eval 'cat ${word.replaceAll("'", "'\\''")}'`,
+  (word) => `bash -O extglob -c "cat ${word.replace(/["\\$`]/g, "\\$&")}"`,
+  (word) => `shopt -s extglob 2>/dev/null\ncat ${word}`,
+  (word) => `for f in ${word}; do cat $f; done`,
+  (word) => `f() { cat ${word}; }; f`,
+  (word) => `echo "$(cat ${word})"`,
+  (word) => `head < ${word}`,
+  (word) => `cd src && cat ../${word}`,
+];
+
+function isThere(shell: string): boolean {
+  try {
+    return new Deno.Command(shell, { args: ["-c", ":"], stderr: "null" }).outputSync().success;
+  } catch {
+    return false;
+  }
+}
+
+Deno.test("no spelling of a protected name passes the guard and is read by a shell", async () => {
+  const root = await plainDirectory();
+  try {
+    for (const directory of ["secrets", "src", ".git"]) Deno.mkdirSync(`${root}/${directory}`);
+    for (const file of [".env", "secrets/plan", ".git/x"]) Deno.writeTextFileSync(`${root}/${file}`, `${CANARY}\n`);
+    Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: .env\nno-cloud: secrets\n");
+    Deno.writeTextFileSync(`${root}/src/a.ts`, "open\n");
+    Deno.symlinkSync("../.env", `${root}/src/e`);
+    Deno.symlinkSync("../secrets", `${root}/src/s`);
+    Deno.linkSync(`${root}/.env`, `${root}/src/h`);
+    const random = randomOf(20_269);
+    const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
+    const shells = SHELLS.filter(isThere);
+    const { clock } = denoIo();
+    let passed = 0;
+    for (let round = 0; round < ROUNDS; round++) {
+      const target = pick([".env", "secrets/plan", "src/e", "src/s/plan", "src/h", ".git/x"]);
+      const letters = [...target].map((sign) => sign === "/" || random() < 0.5 ? sign : pick(spellingsOf(sign)));
+      const line = pick(FRAMES)(pick(STARTS) + letters.join(""));
+      const input = parseHookInput(JSON.stringify({ tool_info: { command_line: line } }), "pre_run_command");
+      const io = { os: "linux" as const, env: () => undefined, clock };
+      if (await judge(input, { cwd: root, userHome: `${root}-home`, io }) !== null) continue;
+      passed += 1;
+      for (const shell of shells) {
+        const { stdout } = new Deno.Command(shell, { args: ["-c", line], cwd: root, stdin: "null", stderr: "null" })
+          .outputSync();
+        assert.equal(new TextDecoder().decode(stdout).includes(CANARY), false, `${shell}: ${line}`);
+      }
+    }
+    // Otherwise nothing was tried: spellings that only some shells know mean nothing to the others.
+    assert.ok(shells.length > 0 && passed > ROUNDS / 50 && passed < ROUNDS / 2, `${passed} passed`);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});

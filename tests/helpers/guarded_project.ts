@@ -1,0 +1,61 @@
+/** A project with protected files of many names, and the editor's guard as it is asked there. */
+import { denoIo } from "../../src/platform/deno_io.ts";
+import { type HookEvent, parseHookInput } from "../../src/editor/events.ts";
+import { judge } from "../../src/editor/guard/guard.ts";
+import { plainDirectory } from "./plain_directory.ts";
+
+const MARKER =
+  "no-cloud: secrets\nno-cloud: data\nno-cloud: .env\nno-cloud: credentials\nno-cloud: config/*.key\nno-cloud: keys/key07\n";
+const FILES = [
+  "secrets/plan.md",
+  "data/customers/list",
+  "config/server.key",
+  "config/open.json",
+  "credentials",
+  ".env",
+  "docs/deep/a.md",
+  "src/a.ts",
+  "other/open",
+  "src/deep/b.ts",
+  ".ide/hooks.json",
+  ".ide/hooks/no-cloud-guard.sh",
+  "keys/key07",
+  ".git/HEAD",
+  ".git/rebase-apply/patch",
+  "links/open.md",
+];
+
+/** Makes a project `P` in the home of a user; `/P` in what is asked stands for it. */
+export async function guardedProject() {
+  // Paths stand in the commands without quotes.
+  const home = await plainDirectory();
+  const root = `${home}/P`;
+  for (const path of FILES) {
+    Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(`${root}/${path}`, `text of ${path}\n`);
+  }
+  Deno.writeTextFileSync(`${root}/.agentclisecret`, MARKER);
+  Deno.symlinkSync("docs/deep", `${root}/l`);
+  Deno.symlinkSync(`${root}/data/customers`, `${root}/docs/c`);
+  Deno.symlinkSync(".ide/hooks", `${root}/hk`);
+  Deno.linkSync(`${root}/.agentclisecret`, `${root}/other/marker.txt`);
+  Deno.linkSync(`${root}/.ide/hooks.json`, `${root}/other/hooks.txt`);
+  Deno.symlinkSync("../.env", `${root}/links/e`);
+  Deno.symlinkSync("../data", `${root}/links/d`);
+  Deno.linkSync(`${root}/credentials`, `${root}/links/h`);
+  const { clock } = denoIo();
+  const env = (name: string) => name === "AGENTCLI_HOME" ? `${home}/.agentcli` : undefined;
+  const ask = async (event: HookEvent, info: unknown) => {
+    const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s":]|:\/\/[\w+-]*)\/P\b/g, root);
+    return await judge(parseHookInput(text, event), { cwd: root, userHome: home, io: { os: "linux", env, clock } });
+  };
+  return {
+    root,
+    home,
+    read: (path: string) => ask("pre_read_code", { file_path: path }),
+    write: (path: string) => ask("pre_write_code", { file_path: path, edits: [] }),
+    command: (line: string, cwd?: string) => ask("pre_run_command", { command_line: line, cwd }),
+    mcp: (given: unknown) => ask("pre_mcp_tool_use", { mcp_tool_name: "t", mcp_tool_arguments: given }),
+    [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
+  };
+}
