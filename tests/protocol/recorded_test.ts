@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { controlLineSchema } from "../../src/protocol/control_schema.ts";
 import { eventSchema } from "../../src/protocol/schema.ts";
 import { say, startFakeServer } from "../helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, temporaryHome } from "../helpers/program.ts";
 import recordings from "../fixtures/protocol/clients.json" with { type: "json" };
 
 /** What `AGENTCLI_RECORD` of the tests with real clients kept, without answers to questions of that run. */
@@ -19,7 +20,9 @@ async function replay(recording: Recording): Promise<void> {
   await configure(home, {
     loc: { baseUrl: server.baseUrl, models: [model("fake"), model("other")] },
   }, { default_provider: "loc", default_model: "fake" });
-  const done = await runProgram(recording.arguments, { home, stdin: recording.input.join("\n") + "\n" });
+  // Whatever lies in the directory that was recorded would be looked through.
+  const words = recording.arguments.map((word) => word.replace(/(^|=)\/tmp$/, `$1${home.tmp}`));
+  const done = await runInProcess(words, { home, stdin: recording.input.join("\n") + "\n" });
   const told = `${recording.client}: ${recording.arguments.join(" ")}\n${done.stderr}`;
   const lines = done.stdout.split("\n").slice(0, -1).map((line) => JSON.parse(line));
   for (const line of lines) (line.type.startsWith("control_") ? controlLineSchema : eventSchema).parse(line);
