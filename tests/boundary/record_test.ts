@@ -245,3 +245,15 @@ Deno.test(
     await assertHeld(stage);
   },
 );
+
+Deno.test("a marker that a command makes where none was opens nothing in the sessions after it", linux, async () => {
+  await using stage = await openStage({ marker: null });
+  const command = `printf 'no-cloud: .env\\nlocal-endpoints: 127.0.0.2\\n' > .agentclisecret`;
+  const made = await stage.play("lan", {
+    script: [ask(want("shell", { command })), say("Done.")],
+    args: ["--permission-mode", "bypassPermissions"],
+  });
+  assert.equal(made.done.code, 0, made.done.stderr);
+  assert.match(await stage.home.read(".agentclisecret"), /127\.0\.0\.2/, "the control: it was made");
+  await assertHeld(stage);
+});
