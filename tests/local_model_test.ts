@@ -380,7 +380,7 @@ Deno.test("an address that others reach is warned about, with the line that make
   await using program = startProgram([...args, String(freePort())], { home, env: { PATH: programs.path } });
   await program.stdout.until(/is ready after .*: http:\/\/127\.0\.0\.2:/);
   await program.stderr.until(/reachable from other machines, without a key/);
-  await program.stderr.until(/in \.agentclisecret: local-endpoints: 127\.0\.0\.2:\d+\n/);
+  await program.stderr.until(/agentcli secrets add --local-endpoint 127\.0\.0\.2:\d+\n/);
   program.kill("SIGINT");
   await program.finished;
 });
@@ -396,5 +396,5 @@ Deno.test("the help tells of every engine, or of one", async () => {
   assert.doesNotMatch(one.stdout, /^runtime_d: /m);
   assert.match(one.stdout, /--tensor-parallel <cards>/);
   assert.match(one.stdout, /ray start --head/);
-  assert.match(one.stdout, /local-endpoints: 10\.0\.0\.5:8000/);
+  assert.match(one.stdout, /secrets\s+add\s+--local-endpoint\s+10\.0\.0\.5:8000/);
 });

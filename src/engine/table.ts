@@ -155,7 +155,7 @@ function vllm(): Engine {
       "The window is the model's own unless --context-window names a smaller one. Tool calls are parsed by the server where a parser for the model is known (by its name); another: -- --enable-auto-tool-choice --tool-call-parser <name>.",
       "Several cards in one machine: --tensor-parallel <cards>.",
       "Several machines: start Ray on all of them first (ray start --head on the first, ray start --address=<first>:6379 on the others), then here, on the first: --tensor-parallel <cards of each> --pipeline-parallel <machines> --ray. Further options of vLLM and Ray pass through after --.",
-      "To use it from another machine bind an address of yours (--host 10.0.0.5, with --api-key), and write `local-endpoints: 10.0.0.5:8000` into the .agentclisecret of each project that may send it protected content.",
+      "To use it from another machine bind an address of yours (--host 10.0.0.5, with --api-key), and run `agentcli secrets add --local-endpoint 10.0.0.5:8000` in each project that may send it protected content.",
     ],
   };
 }

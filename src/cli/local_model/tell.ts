@@ -29,7 +29,7 @@ export async function tellBefore(task: Task): Promise<void> {
     );
     await notice(
       context,
-      `for projects with protected content, in .agentclisecret: local-endpoints: ${shown}:${address.port}`,
+      `in each project that may send it protected content: agentcli secrets add --local-endpoint ${shown}:${address.port}`,
     );
   }
   const parses = engine.running.kind === "child" &&

@@ -20,7 +20,7 @@ export const ADD_OPTIONS = {
 export const secretsVerb = group({
   brief: "Show and extend what only local models may read",
   detail:
-    "A file .agentclisecret marks paths: `no-cloud: <path>` for local models alone, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Content is never printed.",
+    "A file .agentclisecret marks paths: `no-cloud: <path>` for local models alone, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Patterns are those of .gitignore. Content is never printed.",
   verbs: {
     add: verb({
       brief: "Mark paths as no-cloud in the project's .agentclisecret, or let a host count as local there",
