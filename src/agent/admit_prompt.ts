@@ -1,6 +1,6 @@
 /** The one place that every prompt passes on its way into a session: looked through, labelled, or refused. */
 import { admit } from "../boundary/policy/gate.ts";
-import { imageUrl } from "../provider/chat/image.ts";
+import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session, sessionLabel } from "./session.ts";
 

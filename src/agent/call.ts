@@ -2,7 +2,7 @@
 import type { Refusal } from "../boundary/workspace/workspace.ts";
 import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
-import { imageUrl } from "../provider/chat/image.ts";
+import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
 import { decide, type Decision } from "../tools/permission.ts";

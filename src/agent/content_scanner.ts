@@ -6,7 +6,7 @@ import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanne
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { relativeTo } from "../platform/path.ts";
-import { imageUrl } from "../provider/chat/image.ts";
+import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
 /** What became of something that was looked through. `protected`: for local models alone. */

@@ -1,5 +1,5 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
-import { imageTokens } from "../provider/chat/image.ts";
+import { imageTokens } from "../provider/chat/content.ts";
 import type { TemplateNeeds } from "../provider/backends/template_needs.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { imagesOf, type SessionItem } from "../session/item.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../tests/helpers/agent_session.ts";
 import { dataUrl, pngFile } from "../../tests/helpers/images.ts";
 import { ProviderFailure } from "../provider/failure.ts";
-import { imageTokens, type ShownImage } from "../provider/chat/image.ts";
+import { imageTokens, type ShownImage } from "../provider/chat/content.ts";
 import { asTextMessages } from "../provider/text_calls/prompt.ts";
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { imagesOf, type SessionItem, type UserItem } from "../session/item.ts";

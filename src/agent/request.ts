@@ -1,6 +1,5 @@
 /** From the items of a session to the messages of a request. Same items, same bytes: servers cache prompts by prefix. */
-import { imageParts, wordsOf } from "../provider/chat/content.ts";
-import { imageUrl, type ShownImage } from "../provider/chat/image.ts";
+import { imageParts, imageUrl, type ShownImage, wordsOf } from "../provider/chat/content.ts";
 import type { ContentPart, WireMessage } from "../provider/types.ts";
 import { type AssistantItem, imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 

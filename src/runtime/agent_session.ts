@@ -12,7 +12,7 @@ import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
-import type { ShownImage } from "../provider/chat/image.ts";
+import type { ShownImage } from "../provider/chat/content.ts";
 import { itemsBeforeProtected } from "../session/fork.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline } from "./interrupt.ts";

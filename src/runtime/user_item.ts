@@ -1,7 +1,7 @@
 /** The user's item: a prompt with the files and images that are attached to it. */
 import type { Session } from "../agent/session.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
-import type { ShownImage } from "../provider/chat/image.ts";
+import type { ShownImage } from "../provider/chat/content.ts";
 import type { UserItem } from "../session/item.ts";
 
 /** A file as a part of the prompt. */

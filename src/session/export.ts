@@ -1,5 +1,5 @@
 /** A stored session as one document: for people, or for programs. It holds what the transcript holds, no more. */
-import type { ShownImage } from "../provider/chat/image.ts";
+import type { ShownImage } from "../provider/chat/content.ts";
 import { imagesOf, type SessionItem } from "./item.ts";
 import type { StoredSession } from "./load.ts";
 

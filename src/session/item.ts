@@ -1,6 +1,6 @@
 /** What a session holds: the conversation as labelled items, before any of it becomes a request. */
 import type { Label } from "../boundary/policy/label.ts";
-import type { ShownImage } from "../provider/chat/image.ts";
+import type { ShownImage } from "../provider/chat/content.ts";
 
 /** A call the model made. `input` is null when its arguments could not be read; `problem` then says why, for the model. */
 export interface ToolCall {

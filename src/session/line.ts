@@ -4,7 +4,7 @@
  */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ToolSchema, Usage } from "../provider/types.ts";
-import type { ShownImage } from "../provider/chat/image.ts";
+import type { ShownImage } from "../provider/chat/content.ts";
 import { type AssistantItem, imagesOf, type SessionItem } from "./item.ts";
 
 /** What every line of a session says. */

@@ -1,6 +1,6 @@
 /** Lines of a transcript as they are read: `unknown` in, checked parts out. What does not fit is null, never a guess. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
-import { IMAGE_TYPES, type ShownImage } from "../provider/chat/image.ts";
+import { IMAGE_TYPES, type ShownImage } from "../provider/chat/content.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import type { ProtectedSource, SessionItem, ToolCall } from "./item.ts";
 import { FORMAT, type MetaLine, type NamedItem, type SessionContext, type Standing } from "./line.ts";

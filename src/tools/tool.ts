@@ -3,7 +3,7 @@ import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
-import type { ShownImage } from "../provider/chat/image.ts";
+import type { ShownImage } from "../provider/chat/content.ts";
 
 /** The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by. */
 export interface ParameterSchema {

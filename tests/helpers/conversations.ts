@@ -1,5 +1,5 @@
 /** Random conversations, with texts that are hard to store. */
-import { IMAGE_TYPES } from "../../src/provider/chat/image.ts";
+import { IMAGE_TYPES } from "../../src/provider/chat/content.ts";
 import type { SessionItem } from "../../src/session/item.ts";
 import * as fc from "../property.ts";
 

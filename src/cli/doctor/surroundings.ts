@@ -2,7 +2,7 @@
 import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
 import { runtimeFacts } from "../../platform/runtime.ts";
 import type { Io } from "../../platform/io.ts";
-import { readProxySettings } from "../../provider/http/proxy.ts";
+import { readProxySettings } from "../../provider/http/route.ts";
 import { VERSION } from "../version.ts";
 import type { Check } from "./check.ts";
 

@@ -1,7 +1,7 @@
 /** Images in the message of a client, looked at before anything is made of them. */
 import { AgentcliError } from "../../errors.ts";
 import type { EncodedImage } from "../../protocol/input.ts";
-import type { ShownImage } from "../../provider/chat/image.ts";
+import type { ShownImage } from "../../provider/chat/content.ts";
 import { readEncodedImage } from "../../provider/chat/image_file.ts";
 
 /** The images of one message. Throws `usage` for one that cannot be sent; nothing is ever fetched. */

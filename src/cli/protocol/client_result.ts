@@ -1,5 +1,5 @@
 /** What a tool of the client answered, as a result for the model. */
-import type { ShownImage } from "../../provider/chat/image.ts";
+import type { ShownImage } from "../../provider/chat/content.ts";
 import type { ToolContext, ToolResult } from "../../tools/tool.ts";
 import { fieldsOf, textOf } from "./fields.ts";
 

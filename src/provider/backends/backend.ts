@@ -1,5 +1,5 @@
 /** What is known of one kind of model server: a file for each kind beside this one, all of them in `backends.ts`. */
-import type { ReceivedHeaders } from "../http/head.ts";
+import type { ReceivedHeaders } from "../http/headers.ts";
 import type { JsonResponse } from "../http/fetch_json.ts";
 import { tokens } from "../record.ts";
 import type { ModelList } from "./model_list.ts";

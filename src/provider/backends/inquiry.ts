@@ -18,14 +18,14 @@ const VISION_MS = 2000;
 const TEMPLATE_MS = 1500;
 
 /** What limits the asking. */
-export interface InquiryLimits {
+interface InquiryLimits {
   /** For each question. */
   timeoutMs: number;
   signal?: AbortSignal;
 }
 
 /** What is known of the server already. */
-export interface KnownServer extends InquiryLimits {
+interface KnownServer extends InquiryLimits {
   /** Id of its {@link import("./backend.ts").Backend}. */
   server: string | null;
   list: ModelList | null;

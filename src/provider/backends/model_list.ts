@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
 import { fieldsOf, membersOf, tokens } from "../record.ts";
 import type { HttpClient } from "../http/client.ts";
-import type { ReceivedHeaders } from "../http/head.ts";
+import type { ReceivedHeaders } from "../http/headers.ts";
 import type { Endpoint } from "../types.ts";
 import { BACKENDS } from "./backends.ts";
 

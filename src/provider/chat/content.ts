@@ -1,4 +1,4 @@
-/** The content of a message, which is a string or, where it shows images, a list of parts. */
+/** The content of a message: words, and images with about as many tokens as a model takes them for. */
 import type { ContentPart, WireMessage } from "../types.ts";
 
 /** The words of a message; images have none. */
@@ -10,4 +10,38 @@ export function wordsOf(message: WireMessage): string {
 /** The images of a message. */
 export function imageParts(message: WireMessage): ContentPart[] {
   return typeof message.content === "string" ? [] : message.content.filter((part) => part.type === "image_url");
+}
+
+/** The types that servers take. GIF is none of them: it is animated, and few read it. Source: wire reference, §5. */
+export const IMAGE_TYPES = ["image/png", "image/jpeg", "image/webp"] as const;
+export type ImageType = typeof IMAGE_TYPES[number];
+
+/** An image as a message shows it. */
+export interface ShownImage {
+  mediaType: ImageType;
+  /** Base64, in one line. */
+  data: string;
+  /** Pixels, as the header of the file says. */
+  width: number;
+  height: number;
+  /** How messages call it: its path, or its place in a message. */
+  name: string;
+}
+
+/** Side of the square of pixels that is one token. Source: model card of Qwen2-VL (patches of 14 pixels, merged 2 by 2). */
+const TOKEN_SIDE = 28;
+/** Every image of Gemma 3 is so many tokens, however small; LLaVA 1.5 takes 576. */
+const FEWEST_TOKENS = 256;
+/** Larger images are scaled down by the server. Source: llama.cpp, limit of image tokens of the Qwen models. */
+const MOST_TOKENS = 4096;
+
+/** Tokens that an image is taken for: what models make of one differs by a factor of ten, so this errs to the high side. */
+export function imageTokens({ width, height }: Pick<ShownImage, "width" | "height">): number {
+  const squares = Math.ceil(width / TOKEN_SIDE) * Math.ceil(height / TOKEN_SIDE);
+  return Math.min(Math.max(squares, FEWEST_TOKENS), MOST_TOKENS);
+}
+
+/** The address in which an image is sent: the content itself, never a place to fetch it from. */
+export function imageUrl({ mediaType, data }: Pick<ShownImage, "mediaType" | "data">): string {
+  return `data:${mediaType};base64,${data}`;
 }

@@ -1,5 +1,5 @@
 /** Image files: what the first bytes say they are, how large the picture is, and whether a server may get it. */
-import type { ImageType, ShownImage } from "./image.ts";
+import type { ImageType, ShownImage } from "./content.ts";
 
 /** Most bytes of an image: the least that a service of the field takes is 5 MB, and base64 makes a third more of it. */
 export const IMAGE_BYTES = 5 * 1024 * 1024;

@@ -1,13 +1,12 @@
 /** What has come of a reply so far, put together from its parts. */
-import { readArguments } from "./arguments.ts";
-import type { ChunkSink } from "./chunk.ts";
 import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../record.ts";
+import type { ChatDelta, ChatReply, FinishReason, ReplyCall, Usage } from "../types.ts";
+import { readArguments } from "./arguments.ts";
+import type { ChunkSink } from "./chunk.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import { TextCollector } from "./text_collector.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
-import type { ChatDelta, ChatReply, FinishReason, ReplyCall, Usage } from "../types.ts";
 
 /** The words of servers for why a reply ended. `abort` (SGLang) and `error` (OpenRouter) are failures. */
 const FINISH: Readonly<Record<string, FinishReason | "failure">> = {
@@ -211,3 +210,35 @@ export class MessageAccumulator implements ChunkSink {
 /** For the model, with every call of a reply that ran into the token limit: the last is cut, and which is not known. */
 const CUT = "The reply was cut at the token limit, so this call was not run. " +
   "Send it again with shorter arguments, or do the work in smaller steps.";
+
+/** A text that grows by small pieces, in flat memory: pieces are joined in batches, the whole only when asked for. */
+export class TextCollector {
+  #blocks: string[] = [];
+  #pieces: string[] = [];
+
+  push(piece: string): void {
+    this.#pieces.push(piece);
+    if (this.#pieces.length === BATCH) {
+      this.#blocks.push(this.#pieces.join(""));
+      this.#pieces = [];
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks.length === 0 && this.#pieces.length === 0;
+  }
+
+  text(): string {
+    return this.#blocks.join("") + this.#pieces.join("");
+  }
+
+  /** Gives the text and starts anew. */
+  take(): string {
+    const text = this.text();
+    this.#blocks = [];
+    this.#pieces = [];
+    return text;
+  }
+}
+
+const BATCH = 1024;

@@ -1,11 +1,9 @@
 /** A reply while it arrives: bytes in, deltas and in the end a verdict out. Source: wire reference, §6. */
 import { readChunk } from "./chunk.ts";
-import { MessageAccumulator, tooLong } from "./message_accumulator.ts";
-import { EventDecoder } from "./events.ts";
-import { LineDecoder } from "./lines.ts";
+import { MessageAccumulator, TextCollector, tooLong } from "./message_accumulator.ts";
+import { EventDecoder, LineDecoder } from "./sse.ts";
 import { isRecord } from "../record.ts";
 import type { ServerError } from "./server_error.ts";
-import { TextCollector } from "./text_collector.ts";
 import type { ChatDelta, ChatReply } from "../types.ts";
 
 /**

@@ -1,6 +1,6 @@
 /** Whether a failed request is sent again, and when. Source: wire reference, §9, last paragraph. */
 import type { FailureKind, ProviderFailure } from "../failure.ts";
-import type { ReceivedHeaders } from "../http/head.ts";
+import type { ReceivedHeaders } from "../http/headers.ts";
 
 /** Retries of one request, not counting the wait for a model that loads. */
 const MAX_RETRIES = 3;

@@ -1,5 +1,5 @@
 /** Pieces of tool calls into calls: which piece belongs to which call. Source: wire reference, §6.7. */
-import { ObjectScanner } from "./json_scan.ts";
+import { ObjectScanner } from "./arguments.ts";
 import { isRecord, type JsonRecord, textOf } from "../record.ts";
 
 /** A call as its pieces gave it. */

@@ -1,5 +1,5 @@
 /** The body of an HTTP/1.1 response, taken out of what the connection brings. Source: RFC 9112, sections 6 and 7. */
-import { type BodyLength, HEAD_LIMIT, NoHttp } from "./head.ts";
+import { type BodyLength, HEAD_LIMIT, NoHttp } from "./headers.ts";
 
 /** Takes a body out of the bytes of a connection, in pieces of any size. */
 export interface BodyDecoder {

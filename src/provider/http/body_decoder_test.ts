@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { bodyDecoder } from "./body_decoder.ts";
-import type { BodyLength } from "./head.ts";
+import type { BodyLength } from "./headers.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();

@@ -15,14 +15,20 @@ import {
   takesConnections,
 } from "../../platform/http_client.ts";
 import type { Io } from "../../platform/io.ts";
-import { readBounded } from "./bounded_text.ts";
-import { type ByteSource, joined, streamSource } from "./byte_source.ts";
+import { type ByteSource, joined, readBounded, streamSource } from "./byte_source.ts";
 import { ProviderFailure } from "../failure.ts";
-import { requestHeaders } from "./headers.ts";
-import type { ReceivedHeaders } from "./head.ts";
+import { type ReceivedHeaders, requestHeaders } from "./headers.ts";
 import { exchange } from "./loopback.ts";
-import { effectivePort, type ProxySettings, readProxySettings } from "./proxy.ts";
-import { bare, type Route, routesTo, shownUrl, urlOf } from "./route.ts";
+import {
+  bare,
+  effectivePort,
+  type ProxySettings,
+  readProxySettings,
+  type Route,
+  routesTo,
+  shownUrl,
+  urlOf,
+} from "./route.ts";
 import { type Attempt, noConnection, noTls, redirectFailure, silence, transportFailure } from "./transport_error.ts";
 import type { Endpoint } from "../types.ts";
 

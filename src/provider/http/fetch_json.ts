@@ -2,7 +2,7 @@
 import { AgentcliError } from "../../errors.ts";
 import { after } from "../../platform/sleep.ts";
 import type { HttpClient } from "./client.ts";
-import type { ReceivedHeaders } from "./head.ts";
+import type { ReceivedHeaders } from "./headers.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Most that is read of an answer that is no success: enough to tell what refused. Bytes. */

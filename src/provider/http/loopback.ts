@@ -6,7 +6,15 @@
 import { openSocket, type Socket, type SocketAddress } from "../../platform/http_client.ts";
 import { BUFFER_SIZE, type ByteSource, joined, unpacked } from "./byte_source.ts";
 import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
-import { HEAD_LIMIT, headEnd, NoHttp, readHead, type ReceivedHeaders, requestHead, type ResponseHead } from "./head.ts";
+import {
+  HEAD_LIMIT,
+  headEnd,
+  NoHttp,
+  readHead,
+  type ReceivedHeaders,
+  requestHead,
+  type ResponseHead,
+} from "./headers.ts";
 
 /** What is sent; names and values of the headers must have been checked. */
 export interface LoopbackRequest {

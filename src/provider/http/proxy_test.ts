@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { proxyFor, readProxySettings } from "./proxy.ts";
+import { proxyFor, readProxySettings } from "./route.ts";
 
 function through(variables: Record<string, string>, url: string): string | null {
   return proxyFor(new URL(url), readProxySettings((name) => variables[name]));

@@ -3,7 +3,7 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isMissingPermission } from "../../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "../failure.ts";
-import type { ReceivedHeaders } from "./head.ts";
+import type { ReceivedHeaders } from "./headers.ts";
 
 /** What was tried, for the message. */
 export interface Attempt {

@@ -3,21 +3,20 @@
  * decides whether the model can work comes first, long prompts last. Source: specification of the engine, "Probe".
  */
 import { AgentcliError } from "../../errors.ts";
-import { withinTime } from "./deadline.ts";
-import { checkEdit } from "./edit.ts";
+import type { Clock } from "../../platform/io.ts";
+import {
+  type Called,
+  checkEdit,
+  nestedArguments,
+  parallelCalls,
+  singleCall,
+  textToolCall,
+  useToolResult,
+} from "./call_checks.ts";
 import type { CallFinding, Checks, Findings, NoTools, Outcome, ProbeReport } from "./findings.ts";
-import { firstReply } from "./first_reply.ts";
-import { measureGeneration } from "./generation.ts";
-import { checkJsonSchema } from "./json_schema.ts";
-import { type Called, nestedArguments, parallelCalls, singleCall } from "./native_calls.ts";
-import { measurePromptCache } from "./prompt_cache.ts";
-import { reach, type Reached } from "./reach.ts";
-import { checkStop } from "./stop.ts";
+import { checkJsonSchema, checkStop, firstReply, measureGeneration, measurePromptCache } from "./reply_checks.ts";
 import { Subject, type SubjectOptions } from "./subject.ts";
-import { textToolCall } from "./text_call.ts";
-import { useToolResult } from "./tool_result.ts";
-import { claimedWindow } from "./window_claim.ts";
-import { proveWindow } from "./window_proof.ts";
+import { claimedWindow, proveWindow, reach, type Reached } from "./window_checks.ts";
 
 /** What is measured, and how far it may go. */
 export interface BatteryOptions extends SubjectOptions {
@@ -186,5 +185,38 @@ class Run {
       edit: of("edit"),
       stop: of("stop"),
     };
+  }
+}
+
+/** How long, and what else ends the work. */
+export interface Limits {
+  clock: Clock;
+  milliseconds: number;
+  /** Who is waited for, for the message. */
+  provider: string;
+  signal: AbortSignal;
+}
+
+/**
+ * Gives what `work` gives. After the time its signal is aborted with a `timeout`, which is thrown unless the work, told
+ * so, still gives something. The outer signal is passed on.
+ */
+export async function withinTime<T>(limits: Limits, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const { clock, milliseconds, provider } = limits;
+  limits.signal.throwIfAborted();
+  const late = new AbortController();
+  const watch = new AbortController();
+  const seconds = Math.round(milliseconds / 1000);
+  const error = new AgentcliError("timeout", `${provider} was not done after ${seconds} s`, {
+    hint: "raise --timeout",
+  });
+  clock.sleep(milliseconds, watch.signal).then(() => late.abort(error), () => {});
+  const signal = AbortSignal.any([limits.signal, late.signal]);
+  try {
+    return await work(signal);
+  } catch (error) {
+    throw signal.aborted ? signal.reason : error;
+  } finally {
+    watch.abort();
   }
 }

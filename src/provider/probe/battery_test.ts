@@ -13,7 +13,7 @@ import { denoIo } from "../../platform/deno_io.ts";
 import { createHttpClient } from "../http/client.ts";
 import { type BatteryOptions, runBattery } from "./battery.ts";
 import { type Findings, foundIn, type ProbeReport } from "./findings.ts";
-import { checkStop } from "./stop.ts";
+import { checkStop } from "./reply_checks.ts";
 import { Subject } from "./subject.ts";
 import { learnt, probeError, verdictOf } from "./verdict.ts";
 

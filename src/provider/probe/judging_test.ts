@@ -2,15 +2,11 @@ import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { ChatReply } from "../types.ts";
-import { checkEvent, judgeCalls, weatherOf } from "./calls.ts";
-import { withinTime } from "./deadline.ts";
-import { checkEditCall } from "./edit.ts";
-import { figureOf, repeated } from "./figure.ts";
+import { checkEvent, judgeCalls, WEATHER, weatherOf } from "./calls.ts";
+import { withinTime } from "./battery.ts";
+import { checkEditCall } from "./call_checks.ts";
+import { cacheKept, figureOf, judgeSchemaReply, rateOf, repeated, schemaProblem, streamingOf } from "./reply_checks.ts";
 import { fillerText, holdsMarker, newMarker } from "./filler.ts";
-import { rateOf, streamingOf } from "./generation.ts";
-import { judgeSchemaReply, schemaProblem } from "./json_schema.ts";
-import { cacheKept } from "./prompt_cache.ts";
-import { WEATHER } from "./sample_tools.ts";
 import type { TimedReply } from "./subject.ts";
 
 function reply(more: Partial<ChatReply> = {}): ChatReply {

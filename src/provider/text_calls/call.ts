@@ -1,6 +1,5 @@
 /** What recovery reads: calls of declared tools, and what may stand where one was expected. */
-import { readArgumentsWith } from "../chat/arguments.ts";
-import type { RepairJson } from "../chat/json_repair.ts";
+import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
 import type { ToolSchema } from "../types.ts";
 
 /** More objects of one text are not mended. */

@@ -1,5 +1,5 @@
 /** Recovers tool calls that a server left in the text of a reply. Source: specification of backends, section 8. */
-import { loadRepair } from "../chat/json_repair.ts";
+import { loadRepair } from "../chat/arguments.ts";
 import type { ToolSchema } from "../types.ts";
 import { readBare } from "./bare.ts";
 import { type CallContext, contextOf, type TextCall } from "./call.ts";

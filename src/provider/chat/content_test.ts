@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { jpegFile, pngFile, webpFile } from "../../../tests/helpers/images.ts";
-import { imageTokens } from "./image.ts";
+import { imageTokens } from "./content.ts";
 import { IMAGE_BYTES, LONGEST_SIDE, readEncodedImage, readImage } from "./image_file.ts";
 
 const size = { width: 640, height: 481 };

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { assert as check, integer, property } from "../../../tests/property.ts";
-import { firstSizes, nextSize, type Search } from "./window_search.ts";
+import { firstSizes, nextSize, type Search } from "./window_checks.ts";
 
 Deno.test("a quarter, half and nine tenths of the claim are tried, none above the limit and none twice", () => {
   assert.deepEqual(firstSizes(8192, 32_768), [2048, 4096, 7372]);

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { headEnd, NoHttp, readHead, requestHead } from "./head.ts";
+import { headEnd, NoHttp, readHead, requestHead } from "./headers.ts";
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 

@@ -1,10 +1,103 @@
-/** How long may a prompt be before its start is lost? A marker in the first line is to be repeated. */
+/** The checks of the server: that it can be reached, the window that it claims, and the one that long prompts prove. */
 import { AgentcliError } from "../../errors.ts";
+import { findWindow } from "../backends/inquiry.ts";
+import { listModels, type ModelList } from "../backends/model_list.ts";
+import { recognize } from "../backends/recognize.ts";
 import { ProviderFailure } from "../failure.ts";
 import { fillerText, holdsMarker, newMarker, newSeed } from "./filler.ts";
-import type { ProvedWindow, WindowStep } from "./findings.ts";
+import type { ClaimedWindow, ProvedWindow, Reachability, WindowStep } from "./findings.ts";
 import { question, type Subject } from "./subject.ts";
-import { firstSizes, nextSize, type Search } from "./window_search.ts";
+
+/** Milliseconds for each of the small questions. */
+const SMALL_TIMEOUT = 10_000;
+
+/** What was found, with the list for later checks. */
+export interface Reached {
+  found: Reachability;
+  list: ModelList | null;
+}
+
+/**
+ * Asks for the list and recognizes the server. A server that answers without giving a list is reachable all the same;
+ * throws when nothing answers (`provider_unreachable`, `provider_timeout`) and when the key is refused (`auth_failed`).
+ */
+export async function reach(subject: Subject, signal: AbortSignal): Promise<Reached> {
+  const { client, endpoint, clock, model } = subject;
+  const started = clock.monotonic();
+  const list = await listOrNull(subject, signal);
+  const listMs = clock.monotonic() - started;
+  const server = await recognize(client, endpoint, { list, timeoutMs: SMALL_TIMEOUT, signal });
+  const listed = list === null ? null : list.models.some(({ id }) => id === model);
+  return { found: { listMs, models: list?.models.length ?? null, listed, server }, list };
+}
+
+async function listOrNull(subject: Subject, signal: AbortSignal): Promise<ModelList | null> {
+  try {
+    return await listModels(subject.client, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
+  } catch (error) {
+    const answered = error instanceof AgentcliError &&
+      ["provider_error", "provider_busy", "invalid_reply"].includes(error.code);
+    if (answered && !signal.aborted) return null;
+    throw error;
+  }
+}
+
+/** Asks after the first reply: what loads models on demand knows their window only then. */
+export async function claimedWindow(
+  subject: Subject,
+  reached: Reached | null,
+  options: { signal: AbortSignal },
+): Promise<ClaimedWindow> {
+  const window = await findWindow(subject.client, subject.endpoint, {
+    model: subject.model,
+    server: reached?.found.server?.server ?? null,
+    list: await freshList(subject, reached, options.signal),
+    timeoutMs: SMALL_TIMEOUT,
+    signal: options.signal,
+  });
+  return { tokens: window?.tokens ?? null, source: window?.source ?? null };
+}
+
+/** The list again: routers know the window and the state of a model only once it is loaded. */
+async function freshList(subject: Subject, reached: Reached | null, signal: AbortSignal): Promise<ModelList | null> {
+  if (reached === null || reached.list === null) return null;
+  try {
+    return await listModels(subject.client, subject.endpoint, { timeoutMs: SMALL_TIMEOUT, signal });
+  } catch (error) {
+    if (signal.aborted || !(error instanceof AgentcliError)) throw error;
+    return reached.list;
+  }
+}
+
+/** What is known so far, in tokens. */
+export interface Search {
+  /** The longest prompt whose start came back. */
+  passed: number;
+  /** The shortest whose start did not; null when there was none. */
+  failed: number | null;
+  /** What the last outcome suggests; 0 for nothing. */
+  guess: number;
+}
+
+/** Shares of the claimed window. The last leaves room for the reply and for a count that is a little off. */
+const SHARES = [0.25, 0.5, 0.9];
+/** A smaller gap, in tokens and as a share of the larger size, is not worth a prompt. */
+const GAP = { tokens: 256, share: 0.05 };
+
+/** The sizes that are tried first, growing, none above `maxPrompt`. Without a claim `maxPrompt` takes its place. */
+export function firstSizes(claimed: number | null, maxPrompt: number): number[] {
+  const wanted = claimed === null
+    ? [maxPrompt * 0.25, maxPrompt * 0.5, maxPrompt]
+    : SHARES.map((share) => Math.min(claimed * share, maxPrompt));
+  return [...new Set(wanted.map((size) => Math.floor(size)))];
+}
+
+/** The next size between what passed and what failed: the guess where it lies there, else the middle; null to end. */
+export function nextSize({ passed, failed, guess }: Search): number | null {
+  if (failed === null || failed - passed <= Math.max(GAP.tokens, failed * GAP.share)) return null;
+  const size = Math.floor(guess > passed && guess < failed ? guess : (passed + failed) / 2);
+  return size > passed && size < failed ? size : null;
+}
 
 /** Tokens of the prompt that any window has room for. */
 const SHORT_PROMPT = 200;
@@ -14,7 +107,7 @@ const AROUND = 80;
 const BISECTIONS = 3;
 
 /** What the proof starts from. */
-export interface ProofOptions {
+interface ProofOptions {
   /** Tokens; null when the server says nothing. */
   claimed: number | null;
   /** Tokens of the longest prompt. */

@@ -1,0 +1,189 @@
+/** The checks of calls: native, as text, what comes back, and an edit that can be applied. */
+import { ProviderFailure } from "../failure.ts";
+import { asTextMessages, promptProtocol } from "../text_calls/prompt.ts";
+import type { ChatReply, ToolSchema, WireMessage } from "../types.ts";
+import { type CallCheck, checkEvent, EDIT, EVENT, judgeCalls, WEATHER, weatherOf } from "./calls.ts";
+import type { CallFinding, NoTools, ToolResultFinding } from "./findings.ts";
+import { question, type Subject } from "./subject.ts";
+
+/** Tokens of a reply with calls: room for a model that reasons first. */
+const CALL_TOKENS = 1024;
+/** What the single call is asked for with; its result is sent back later. */
+const WEATHER_QUESTION = "What is the weather in Paris? Use the tool.";
+
+/** A finding with the reply it comes from; without one where the server takes no tools. */
+export interface Called {
+  found: CallFinding | NoTools;
+  reply: ChatReply | null;
+}
+
+interface Wanted {
+  prompt: string;
+  tools: ToolSchema[];
+  check: CallCheck;
+}
+
+const SINGLE: Wanted = { prompt: WEATHER_QUESTION, tools: [WEATHER], check: weatherOf("Paris") };
+const PARALLEL: Wanted = {
+  prompt: "What is the weather in Paris and in Oslo? Call the tool once for each city, both calls in the same reply.",
+  tools: [WEATHER],
+  check: weatherOf("Paris", "Oslo"),
+};
+const NESTED: Wanted = {
+  prompt: "Create an event with the title Review, in Oslo, room 12, with the guests Ada and Grace. Use the tool.",
+  tools: [EVENT],
+  check: checkEvent,
+};
+
+async function call(subject: Subject, wanted: Wanted, signal: AbortSignal): Promise<Called> {
+  const { prompt, tools, check } = wanted;
+  try {
+    const asked = { messages: question(prompt), tools, maxTokens: CALL_TOKENS };
+    const { reply } = await subject.ask(asked, { signal });
+    return { found: judgeCalls(reply, { tools, check }), reply };
+  } catch (error) {
+    if (!refusesTools(error)) throw error;
+    return {
+      found: { how: "refused", correct: false, detail: "the server takes no tools with this model" },
+      reply: null,
+    };
+  }
+}
+
+/** Every other part of the request was taken without tools before, so a refusal of the request is one of the tools. */
+function refusesTools(error: unknown): boolean {
+  if (!(error instanceof ProviderFailure)) return false;
+  return error.kind === "no_tools" || error.kind === "template" ||
+    (error.kind === "request" && (error.facts.status ?? 0) >= 400);
+}
+
+/** One call of one tool. */
+export async function singleCall(subject: Subject, signal: AbortSignal): Promise<Called> {
+  return await call(subject, SINGLE, signal);
+}
+
+/** Two calls in one reply. */
+export async function parallelCalls(subject: Subject, signal: AbortSignal): Promise<CallFinding | NoTools> {
+  return (await call(subject, PARALLEL, signal)).found;
+}
+
+/** Objects and lists as arguments. */
+export async function nestedArguments(subject: Subject, signal: AbortSignal): Promise<CallFinding | NoTools> {
+  return (await call(subject, NESTED, signal)).found;
+}
+
+/** A question with the tools in the system message. */
+function withProtocol(tools: readonly ToolSchema[], prompt: string): WireMessage[] {
+  return [{ role: "system", content: promptProtocol(tools) }, { role: "user", content: prompt }];
+}
+
+/** One call of one tool, written as text. */
+export async function textToolCall(subject: Subject, signal: AbortSignal): Promise<CallFinding> {
+  const asked = { messages: withProtocol([WEATHER], WEATHER_QUESTION), maxTokens: CALL_TOKENS };
+  const { reply } = await subject.ask(asked, { signal });
+  return judgeCalls(reply, { tools: [WEATHER], check: weatherOf("Paris") });
+}
+
+/** Nobody guesses it. */
+const DEGREES = "-37";
+/** Nine letters and digits: the narrowest rule there is for ids (Mistral). */
+const CALL_ID = "call00001";
+
+/** How calls are made, and the reply that made one (null: its reasoning is not known). */
+interface ToolTurn {
+  how: "native" | "text";
+  reply: ChatReply | null;
+}
+
+/**
+ * Sends a result back, first without the model's reasoning. Only when the server refuses that, and takes the same with
+ * the reasoning, it needs it (DeepSeek: 400).
+ */
+export async function useToolResult(
+  subject: Subject,
+  turn: ToolTurn,
+  options: { signal: AbortSignal },
+): Promise<ToolResultFinding> {
+  const reasoning = turn.reply?.reasoning ?? "";
+  const ask = async (history: WireMessage[]) => {
+    const tools = turn.how === "native" ? [WEATHER] : [];
+    const { reply } = await subject.ask({ messages: history, tools, maxTokens: CALL_TOKENS }, options);
+    return /[-−–]\s?37|minus (?:37|thirty-seven)/i.test(reply.text);
+  };
+  try {
+    const used = await ask(historyOf(turn.how, ""));
+    return { how: turn.how, used, reasoningNeeded: reasoning === "" ? null : false };
+  } catch (error) {
+    const refused = error instanceof ProviderFailure && (error.kind === "request" || error.kind === "template");
+    if (!refused || reasoning === "" || turn.how === "text") throw error;
+    return { how: turn.how, used: await ask(historyOf(turn.how, reasoning)), reasoningNeeded: true };
+  }
+}
+
+function historyOf(how: ToolTurn["how"], reasoning: string): WireMessage[] {
+  const turns: WireMessage[] = [
+    { role: "user", content: WEATHER_QUESTION },
+    {
+      role: "assistant",
+      content: "",
+      ...(reasoning === "" ? {} : { reasoning_content: reasoning }),
+      tool_calls: [{
+        id: CALL_ID,
+        type: "function",
+        function: { name: WEATHER.function.name, arguments: JSON.stringify({ city: "Paris" }) },
+      }],
+    },
+    {
+      role: "tool",
+      tool_call_id: CALL_ID,
+      name: WEATHER.function.name,
+      content: JSON.stringify({ celsius: Number(DEGREES), sky: "clear" }),
+    },
+  ];
+  return how === "native" ? turns : asTextMessages([{ role: "system", content: promptProtocol([WEATHER]) }, ...turns]);
+}
+
+const FILE = `def area(width, height):
+    total = width * height
+    return total
+
+
+def border(width, height):
+    total = 2 * (width + height)
+    return total
+`;
+const EXPECTED = FILE.replace(
+  "2 * (width + height)\n    return total",
+  "2 * (width + height)\n    return round(total)",
+);
+const PROMPT = `The file shapes.py holds:\n\n${FILE}\n` +
+  "Make the function border return round(total) instead of total, and change nothing else. Use the tool Edit once: " +
+  "old_string is text of the file, exactly as it stands there, that occurs once; new_string takes its place.";
+
+/** Asks for one edit, with native calls or with calls in text. What counts is the file that the edit would give. */
+export async function checkEdit(
+  subject: Subject,
+  options: { how: "native" | "text"; signal: AbortSignal },
+): Promise<CallFinding> {
+  const { how, signal } = options;
+  const asked = how === "native"
+    ? { messages: question(PROMPT), tools: [EDIT], maxTokens: CALL_TOKENS }
+    : { messages: withProtocol([EDIT], PROMPT), maxTokens: CALL_TOKENS };
+  const { reply } = await subject.ask(asked, { signal });
+  return judgeCalls(reply, { tools: [EDIT], check: checkEditCall });
+}
+
+/** What is wrong with the edit; null when it gives the file that was asked for. */
+export const checkEditCall: CallCheck = (calls) => {
+  const [call] = calls;
+  if (call?.name !== "Edit" || calls.length !== 1) return "not one call of the tool";
+  const { file_path, old_string, new_string } = call.input;
+  if (typeof file_path !== "string" || typeof old_string !== "string" || typeof new_string !== "string") {
+    return "arguments are missing";
+  }
+  if (!file_path.endsWith("shapes.py")) return "another file is named";
+  const places = old_string === "" ? 0 : FILE.split(old_string).length - 1;
+  if (places === 0) return "old_string is not in the file";
+  if (places > 1) return `old_string stands ${places} times in the file`;
+  return FILE.replace(old_string, () => new_string) === EXPECTED ? null : "the edited file is not what was asked for";
+};
