@@ -64,6 +64,22 @@ Deno.test("the Git tool is offered and shows nothing that is protected", bubblew
   assert.match(played.results[2] ?? "", /: first/);
 });
 
+Deno.test("a tree with the repository of a protected project has its rules", bubblewrap, async () => {
+  for (const pointer of ["file", "link"]) {
+    await using stage = await openStage({ git: true });
+    const other = `${stage.home.root}/other`;
+    await stage.write(`${other}/.agentclisecret`, "no-cloud: own.txt\n");
+    if (pointer === "link") await Deno.symlink(`${stage.project}/.git`, `${other}/.git`);
+    else await stage.write(`${other}/.git`, `gitdir: ${stage.project}/.git\n`);
+    const revs = ["HEAD:.env", "HEAD", "HEAD:pub.txt"];
+    const script = [ask(...revs.map((rev) => ({ name: "Git", input: { action: "show", rev } }))), say("Done.")];
+    const played = await stage.play("rem", { script, args: allowed, cwd: other });
+    assertSealed(played, pointer);
+    assert.match(played.results[0] ?? "", /protected/, pointer);
+    assert.match(played.results[2] ?? "", /PUB_marker/, "control: open files are shown");
+  }
+});
+
 Deno.test(
   "without a place for the proof of a sandbox the command does not run, and the turn goes on",
   bubblewrap,

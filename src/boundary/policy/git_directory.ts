@@ -30,12 +30,12 @@ export function gitDirectory(place: string): GitDirectory | null {
 }
 
 /**
- * Returns the main working tree when `root` is a linked git worktree, else null. A marker that git does not track exists
- * in the main tree only.
+ * Returns the main working tree when `root`, a real path, is a linked git worktree, or works with the repository of another
+ * tree in any other way, else null. A marker that git does not track exists in the main tree only.
  */
 export function mainTree(root: string): string | null {
-  const git = gitDirectory(join(root, ".git"));
-  return git === null || git.common === git.directory || basename(git.common) !== ".git" ? null : dirname(git.common);
+  const common = gitDirectory(join(root, ".git"))?.common;
+  return common === undefined || basename(common) !== ".git" || dirname(common) === root ? null : dirname(common);
 }
 
 /** Returns the branch that is checked out; undefined outside of a repository, and for a commit without a branch. */

@@ -302,7 +302,7 @@ export class ProtectedSet {
   #worktreeOf(directory: string, above: Place | null): Place["worktree"] {
     const git = presentOrForbidden(() => statInPlace(join(directory, ".git")));
     if (git === null || git === "forbidden") return above?.worktree ?? null;
-    const main = git.kind === "file" ? mainTree(directory) : null;
+    const main = mainTree(directory);
     return main === null || isWithin(directory, main) ? null : { at: directory, main };
   }
 

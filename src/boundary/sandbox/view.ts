@@ -75,8 +75,10 @@ export async function buildView(
   addHidden(cover, bound);
   cover.add(base.home);
   const stores = [...request.hide.repositories ?? [], ...bound.repositories ?? []].filter(isStore);
-  const asked = (store: string) =>
-    (request.more ?? []).some(({ path }) => isWithin(store, path) || isWithin(path, store));
+  const asked = (store: string) => {
+    const real = realOrNull(store) ?? store;
+    return (request.more ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
+  };
   if (request.git === "hidden") stores.filter((store) => !asked(store)).forEach((store) => cover.add(store));
   for (const path of otherNames(cover, { request, base, system })) cover.add(path);
   const problem = uncoverable(cover, request);
