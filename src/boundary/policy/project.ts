@@ -122,7 +122,7 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
         "(agentcli secrets trust takes it as it is now)",
       ]
       : [],
-    ...problem === null ? [] : [`what the markers of ${root} say cannot be remembered: ${problem}`],
+    ...problem === null ? [] : [`what the markers of ${root} say cannot be remembered: ${problem.message}`],
   ];
 }
 

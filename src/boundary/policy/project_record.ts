@@ -54,7 +54,7 @@ export class ProjectRecord {
   #others: readonly KnownProject[] = [];
   #allowed: { of: RecordData; digests: ReadonlySet<string> } | null = null;
   /** Why the record cannot be read or written; null when it can. Nothing remote may start then. */
-  problem: string | null = null;
+  problem: AgentcliError | null = null;
   /** The root of the known project that this one lies in; null when there is none, or this one was known before it. */
   outer: string | null = null;
   /** Where the project was when it was last seen, when that was elsewhere. */
@@ -196,7 +196,7 @@ export class ProjectRecord {
       await work();
     } catch (error) {
       if (!(error instanceof AgentcliError)) throw error;
-      this.problem = error.message;
+      this.problem = error;
     }
   }
 

@@ -87,7 +87,7 @@ async function readIndex(home: Home): Promise<Index> {
   const text = await home.read(INDEX);
   if (text === null) return {};
   const index = quietly(() => JSON.parse(text));
-  if (index?.format === FORMAT && typeof index.projects === "object") return { ...index.projects };
+  if (index?.format === FORMAT && isIndex(index.projects)) return { ...index.projects };
   const found: Index = {};
   for (const { name } of await listDirectory(home.file(DIRECTORY)) ?? []) {
     const id = RECORD_NAME.exec(name)?.[1];
@@ -101,13 +101,7 @@ async function readRecord(home: Home, id: string): Promise<RecordData | null> {
   const text = await home.read(`${DIRECTORY}/${id}.json`);
   if (text === null) return null;
   const data = quietly(() => JSON.parse(text));
-  const { root, salt, markers, endpoints, confirmed, allowed, derived } = data ?? {};
-  const lists = [markers, endpoints, confirmed, allowed, derived];
-  if (
-    data?.format === FORMAT && [root, salt].every((value) => typeof value === "string") && lists.every(Array.isArray)
-  ) {
-    return data;
-  }
+  if (data?.format === FORMAT && isRecord(data)) return data;
   throw new AgentcliError(
     "home_unusable",
     `${home.file(`${DIRECTORY}/${id}.json`)}, the record of a project, cannot be read`,
@@ -149,6 +143,40 @@ export async function changeRecord(
     if (old !== null) await home.remove(nameOf(old));
     return data;
   });
+}
+
+/** Whether every value is what it has to be: one that is not would end each session of the project with an error in here. */
+function isRecord(data: unknown): data is RecordData {
+  if (!isKnown(data)) return false;
+  const { salt, endpoints, confirmed, allowed, markers, derived } = data as Partial<RecordData>;
+  return typeof salt === "string" && isListOf(markers, isMarker) && isListOf(derived, isDerived) &&
+    [endpoints, confirmed, allowed].every((values) => isListOf(values, (value) => typeof value === "string"));
+}
+
+function isIndex(projects: unknown): projects is Index {
+  return typeof projects === "object" && projects !== null && isListOf(Object.values(projects), isKnown);
+}
+
+function isKnown(entry: unknown): entry is Index[string] {
+  return hasAll(entry, "string", ["root"]) && hasAll(entry, "number", ["device", "inode", "born"]);
+}
+
+function isMarker(marker: unknown): boolean {
+  return hasAll(marker, "string", ["path"]) &&
+    isListOf((marker as Partial<SeenMarker>).lines, (line) => hasAll(line, "string", ["tier", "pattern"]));
+}
+
+function isDerived(file: unknown): boolean {
+  return hasAll(file, "string", ["path", "source"]) && hasAll(file, "number", ["device", "inode", "born"]);
+}
+
+function isListOf(values: unknown, is: (value: unknown) => boolean): boolean {
+  return Array.isArray(values) && values.every(is);
+}
+
+function hasAll(value: unknown, type: "string" | "number", names: readonly string[]): boolean {
+  return typeof value === "object" && value !== null &&
+    names.every((name) => typeof (value as Record<string, unknown>)[name] === type);
 }
 
 /** A record as it is where its project lies now. */

@@ -241,7 +241,7 @@ Deno.test(
       Deno.mkdirSync(home.path, { mode: 0o700 });
       Deno.writeTextFileSync(home.file("projects"), "in the way");
       const blocked = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
-      assert.match(blocked.problem ?? "", /^cannot use the home/);
+      assert.match(blocked.problem?.message ?? "", /^cannot use the home/);
       assert.deepEqual(blocked.trustedEndpoints, []);
       Deno.removeSync(home.file("projects"));
       assert.equal((await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] })).problem, null);
@@ -252,10 +252,55 @@ Deno.test(
       Deno.removeSync(home.file("projects/index.json"));
       await openProjectRecord(home, `${base}/other`, { seen: [marker(`${base}/other`, "x")], endpoints: [] });
       const damaged = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
-      assert.match(damaged.problem ?? "", /record of a project, cannot be read/);
+      assert.match(damaged.problem?.message ?? "", /record of a project, cannot be read/);
       assert.deepEqual(damaged.trustedEndpoints, []);
     }),
 );
+
+const RUINED: readonly ((data: { [name: string]: unknown }) => unknown)[] = [
+  (data) => data["root"] = 1,
+  (data) => data["endpoints"] = [null],
+  (data) => data["markers"] = [null],
+  (data) => data["markers"] = [{ path: "x", device: 1, inode: 1, lines: [null] }],
+  (data) => data["markers"] = [{ path: "x", device: 1, inode: 1, lines: [{ tier: "no-cloud", pattern: 3 }] }],
+  (data) => data["derived"] = [{ path: "x" }],
+];
+
+Deno.test("a record with a value that is none is told with the way on, whatever it is", async (test) => {
+  for (const ruin of RUINED) {
+    await test.step(String(ruin), () =>
+      inPlace(async ({ base, home }) => {
+        const root = `${base}/project`;
+        const seen = [marker(root, ".env")];
+        await openProjectRecord(home, root, { seen, endpoints: [] });
+        const file = [...Deno.readDirSync(home.file("projects"))].find(({ name }) => /^[0-9a-f]{32}\.json$/.test(name));
+        const path = home.file(`projects/${file?.name}`);
+        const data = JSON.parse(Deno.readTextFileSync(path));
+        ruin(data);
+        Deno.writeTextFileSync(path, JSON.stringify(data));
+        const { problem } = await openProjectRecord(home, root, { seen, endpoints: [] });
+        assert.match(problem?.message ?? "", /record of a project, cannot be read/);
+        assert.match(problem?.hint ?? "", /remove that file/);
+      }));
+  }
+});
+
+Deno.test("an index with an entry that is none is made again", async (test) => {
+  for (const projects of [null, { x: null }, { x: { root: 1 } }]) {
+    await test.step(JSON.stringify(projects), () =>
+      inPlace(async ({ base, home }) => {
+        const root = `${base}/project`;
+        await openProjectRecord(home, root, { seen: [marker(root, ".env")], endpoints: ["gpu.lan"] });
+        Deno.writeTextFileSync(home.file("projects/index.json"), JSON.stringify({ format: 1, projects }));
+        const record = await openProjectRecord(home, root, NOTHING);
+        assert.deepEqual([patternsOf(record.markers), record.trustedEndpoints, record.problem], [
+          [".env"],
+          ["gpu.lan"],
+          null,
+        ]);
+      }));
+  }
+});
 
 Deno.test("sessions that see a project at the same time leave one whole record", () =>
   inPlace(async ({ base, home }) => {

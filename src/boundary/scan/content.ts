@@ -39,10 +39,15 @@ export class Content {
     return this.#bytes.subarray(0, this.#length);
   }
 
+  /** Whether a file of so many bytes would be kept. */
+  hasRoomFor(bytes: number): boolean {
+    return this.#length + bytes + 1 <= CONTENT_LIMIT;
+  }
+
   /** Adds a file. */
   add(path: string, bytes: Uint8Array): void {
     for (const source of formsOf(bytes)) {
-      if (this.#length + source.length + 1 > CONTENT_LIMIT) return void this.leftOut.push(path);
+      if (!this.hasRoomFor(source.length)) return void this.leftOut.push(path);
       this.#reserve(source.length + 1);
       this.#files.push({ path, start: this.#length, firstLine: this.#lineCount });
       this.#append(source);

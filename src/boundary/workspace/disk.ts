@@ -192,9 +192,13 @@ class DiskWorkspace implements Workspace {
     if (problem === undefined || problem === null) return;
     throw new AgentcliError(
       "policy_refused",
-      `what the markers of this project say cannot be remembered (${problem}), and the provider "${provider.name}" ` +
-        "is not local",
-      { hint: "make the home a directory that can be written (agentcli doctor), or use a local model" },
+      `what the markers of this project say cannot be remembered (${problem.message}), and the provider ` +
+        `"${provider.name}" is not local`,
+      {
+        hint: `${
+          problem.hint ?? "make the home a directory that can be written (agentcli doctor)"
+        }; or use a local model`,
+      },
     );
   }
 

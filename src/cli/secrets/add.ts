@@ -58,7 +58,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
 
 async function trustHosts(hosts: readonly string[], { root, record }: Scene): Promise<void> {
   if (hosts.length === 0 || record === null) return;
-  if (record.problem !== null) throw new AgentcliError("home_unusable", record.problem);
+  if (record.problem !== null) throw record.problem;
   const standing = findMarkers(root).localEndpoints;
   const missing = hosts.filter((host) => !standing.includes(host));
   if (missing.length > 0) await addToMarker(root, missing.map((host) => `local-endpoints: ${host}`));

@@ -28,7 +28,7 @@ export async function run({ arguments: words, context }: Invocation): Promise<nu
   const scene = await openScene(context, { create: true });
   const { root, cwd, record } = scene;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
-  if (record.problem !== null) throw new AgentcliError("home_unusable", record.problem);
+  if (record.problem !== null) throw record.problem;
   const found = differenceOf(scene);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
