@@ -13,7 +13,7 @@ import { systemReason } from "./system_error.ts";
 import type { Refusal } from "./workspace/workspace.ts";
 
 /** Most bytes that one read gives when no limit is named: 64 MiB. */
-const READ_LIMIT = 64 * 1024 * 1024;
+export const READ_LIMIT = 64 * 1024 * 1024;
 
 /** What to read, and who may object. */
 export interface ReadOptions {

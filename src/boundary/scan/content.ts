@@ -33,6 +33,11 @@ export class Content {
   readonly wholes = new Map<string, number>();
   /** Files that were too much. */
   readonly leftOut: string[] = [];
+  readonly #limit: number;
+
+  constructor(limit = CONTENT_LIMIT) {
+    this.#limit = limit;
+  }
 
   /** Everything so far; files are parted by {@link SEPARATOR}. */
   get bytes(): Uint8Array {
@@ -41,7 +46,7 @@ export class Content {
 
   /** Whether a file of so many bytes would be kept. */
   hasRoomFor(bytes: number): boolean {
-    return this.#length + bytes + 1 <= CONTENT_LIMIT;
+    return this.#length + bytes + 1 <= this.#limit;
   }
 
   /** Adds a file. */

@@ -7,9 +7,9 @@ import { lstatInPlace } from "../../platform/files_in_place.ts";
 import { relativeTo } from "../../platform/path.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
-import { readRegularFile } from "../reader.ts";
+import { READ_LIMIT, readRegularFile } from "../reader.ts";
 import { quietly } from "../real_path.ts";
-import { createScanner, type Fragment, type ScanHit } from "./scanner.ts";
+import { createScanner, type Fragment, type ScanHit, type Scanner } from "./scanner.ts";
 
 /** Most fragments that are looked up; a text with more shares too much to be let go. */
 const FRAGMENT_LIMIT = 500;
@@ -34,22 +34,23 @@ export interface LeakScanner {
 }
 
 /**
- * Creates the scanner over the protected files of a set; `root` is the project, for messages. Nothing is read before the
+ * Creates the scanner over the protected files of a set; `root` is the project, for messages; `limit` is for the bytes kept of them. Nothing is read before the
  * first check. Every check looks at size and times of the protected files and reads what changed (10,000 files: about
  * 50 ms). What a file held before stays known: the session may have it already.
  */
 export function createLeakScanner(
   protection: ProtectedSet,
-  { root, allowed }: { root: string; allowed?: AllowedFragments | undefined },
+  { root, allowed, limit }: { root: string; allowed?: AllowedFragments | undefined; limit?: number },
 ): LeakScanner {
-  return new ProjectScanner(protection, { root, allowed: allowed ?? (() => Promise.resolve(new Set())) });
+  return new ProjectScanner(protection, { root, allowed: allowed ?? (() => Promise.resolve(new Set())), limit });
 }
 
 class ProjectScanner implements LeakScanner {
   readonly #protection: ProtectedSet;
   readonly #root: string;
   readonly #allowed: AllowedFragments;
-  #scanner = createScanner();
+  readonly #limit: number | undefined;
+  #scanner: Scanner;
   /** Path → what it was when it was read; null for what could not be looked at. */
   #read = new Map<string, FileStatus | null>();
   #unread = new Set<string>();
@@ -58,10 +59,15 @@ class ProjectScanner implements LeakScanner {
   /** Fragments that may leave. */
   readonly #harmless = new Set<string>();
 
-  constructor(protection: ProtectedSet, { root, allowed }: { root: string; allowed: AllowedFragments }) {
+  constructor(
+    protection: ProtectedSet,
+    { root, allowed, limit }: { root: string; allowed: AllowedFragments; limit: number | undefined },
+  ) {
     this.#protection = protection;
     this.#root = root;
     this.#allowed = allowed;
+    this.#limit = limit;
+    this.#scanner = createScanner(limit);
   }
 
   get notScanned(): readonly string[] {
@@ -97,18 +103,25 @@ class ProjectScanner implements LeakScanner {
       present.set(path, status);
       if (!this.#read.has(path) || !isSame(this.#read.get(path) ?? null, status)) changed.push(path);
     }
+    const isFirst = this.#read.size === 0;
     this.#read = present;
     if (changed.length === 0) return;
     this.#passed = new Set();
     this.#add(changed);
-    if (this.#scanner.leftOut.length === 0) return;
+    if (this.#scanner.leftOut.length === 0 || isFirst) return;
     // Former content must not take the room of what is there now.
-    this.#scanner = createScanner();
+    this.#scanner = createScanner(this.#limit);
     this.#add([...present.keys()]);
   }
 
+  /** Small files first: a marker that came with a repository could name more than there is room for, and secrets are small. */
   #add(paths: readonly string[]): void {
-    for (const path of paths) {
+    const sizeOf = (path: string) => Math.min(this.#read.get(path)?.size ?? 0, READ_LIMIT);
+    for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
+      if (!this.#scanner.hasRoomFor(sizeOf(path))) {
+        this.#scanner.leaveOut(path);
+        continue;
+      }
       const read = readRegularFile(path, { display: path });
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);

@@ -8,7 +8,7 @@ interface Project extends AsyncDisposable {
   root: string;
   protection: ProtectedSet;
   write(path: string, text: string): Promise<void>;
-  scanner(allowed?: AllowedFragments): LeakScanner;
+  scanner(allowed?: AllowedFragments, more?: { limit: number }): LeakScanner;
 }
 
 async function project(marker = "no-cloud: .env\n"): Promise<Project> {
@@ -25,7 +25,7 @@ async function project(marker = "no-cloud: .env\n"): Promise<Project> {
     root,
     protection,
     write,
-    scanner: (allowed) => createLeakScanner(protection, { root, allowed }),
+    scanner: (allowed, more) => createLeakScanner(protection, { root, allowed, ...more }),
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
 }
@@ -91,6 +91,30 @@ Deno.test("a protected file that cannot be read is told", async () => {
   const scanner = given.scanner();
   await scanner.check([]);
   assert.deepEqual(scanner.notScanned, [`${given.root}/keys/big`]);
+});
+
+Deno.test("large files take no room from small ones, and are not read where there is none", async () => {
+  await using given = await project("no-cloud: a\nno-cloud: middle\nno-cloud: z\n");
+  const big = (sign: string) => Array.from({ length: 600 }, (_, at) => `${sign}${at * 7919}`).join(" ");
+  await given.write("a/big", big("a"));
+  await given.write("middle", big("m").slice(0, 990));
+  await given.write("z/small", `TOKEN=${SECRET}\n`);
+  await given.write("z/big", big("z"));
+  const scanner = given.scanner(undefined, { limit: 1000 });
+  const { openSync } = Deno;
+  const opened: string[] = [];
+  Deno.openSync = (path, ...words) => {
+    opened.push(String(path));
+    return openSync(path, ...words);
+  };
+  try {
+    assert.ok(await scanner.check([`see ${SECRET}`]) !== null);
+  } finally {
+    Deno.openSync = openSync;
+  }
+  assert.deepEqual(scanner.notScanned.toSorted(), ["a/big", "middle", "z/big"].map((name) => `${given.root}/${name}`));
+  assert.deepEqual(opened.filter((path) => path.endsWith("/big")), []);
+  assert.equal(opened.filter((path) => path.endsWith("/small")).length, 1, "and nothing is read twice");
 });
 
 Deno.test("of ten thousand protected files unchanged ones are not read again", async () => {
