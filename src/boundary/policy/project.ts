@@ -109,7 +109,7 @@ export async function rememberedAt(
     roots.map((root) => openProjectRecord(home, root, { seen: [], endpoints: [], create: false })),
   );
   const problem = records.find((record) => record.problem !== null)?.problem;
-  if (problem !== undefined && problem !== null) throw new AgentcliError("home_unusable", problem);
+  if (problem !== undefined && problem !== null) throw problem;
   return records;
 }
 
