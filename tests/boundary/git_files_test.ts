@@ -41,6 +41,21 @@ Deno.test("a file in .git is not attached for a remote model", linux, async () =
   assertArrived(local, stage.canary("msg"));
 });
 
+Deno.test("files in .git are out of reach too where it is a directory that was added", linux, async () => {
+  await using stage = await openStage({ git: true });
+  const message = await stage.plant(".git/COMMIT_EDITMSG", "msg");
+  const cwd = `${stage.home.root}/beside`;
+  await Deno.mkdir(cwd);
+  const script = [ask(want("read", { path: message })), say("Done.")];
+  const args = ["--add-dir", `${stage.project}/.git`];
+  const remote = await stage.play("rem", { script, args, cwd });
+  assert.match(remote.results[0] ?? "", /\.git can hold copies/);
+  assertSealed(remote);
+  const local = await stage.play("loc", { script, args, cwd });
+  assertSealed(local);
+  assertArrived(local, stage.canary("msg"));
+});
+
 Deno.test("files in .git are read where nothing is protected", linux, async () => {
   await using stage = await openStage({ git: true, marker: null });
   const remote = await stage.play("rem", { script: [ask(want("read", { path: ".git/HEAD" })), say("Done.")] });

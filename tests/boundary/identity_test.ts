@@ -35,6 +35,15 @@ Deno.test(
   },
 );
 
+Deno.test("a hard link to what lies below a name that is not UTF-8 is protected", linux, async () => {
+  await using stage = await openStage({ marker: "no-cloud: *.pem\n", bare: true });
+  await stage.plant("m/named/a.pem", "below");
+  const words = ["-c", "mv named $'d\\xe9' && ln $'d\\xe9'/a.pem ../h.txt"];
+  assert.ok((await new Deno.Command("bash", { args: words, cwd: `${stage.project}/m` }).output()).success);
+  stage.exempt("h.txt");
+  await tryWays(stage, reads("below", "h.txt"));
+});
+
 Deno.test("an instruction file that is such a hard link reaches no remote provider", linux, async () => {
   await using stage = await openStage({ marker: null, bare: true });
   await stage.git("init", "--quiet");

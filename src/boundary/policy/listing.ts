@@ -45,10 +45,14 @@ const LONGEST_PATH = 3_500;
 /** Why a directory is not judged, by the letter that a listing keeps of it. */
 const REASONS: Readonly<Record<string, string>> = {
   n: "holds a name that is not UTF-8",
+  d: "holds a directory whose name is not UTF-8",
   l: "cannot be listed",
   u: "cannot be reached",
   p: "holds paths that are too long",
 };
+
+/** Of a directory in which another has no name to look into it by: any rule may cover something there. */
+export const UNNAMED_DIRECTORY = "?d";
 
 /** Returns the place to leave out: of a directory that cannot be reached the one above, which is the nearest that can be named. */
 export function unjudgedPlace(directory: string, other: string): UnjudgedPlace {
@@ -76,12 +80,12 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
   const others: string[] = [];
   const git = new GitLayout();
   const dotted = /\/\.[^/]+$/.test(directory);
-  let unnamed = false;
+  let unnamed = "";
   for (const entry of entries) {
     const { name, isDirectory } = entry;
     const plain = !NOT_PLAIN.test(name);
     if (!plain && name.includes(NO_UTF8)) {
-      unnamed = true;
+      if (unnamed !== UNNAMED_DIRECTORY) unnamed = isDirectory ? UNNAMED_DIRECTORY : "?n";
       continue;
     }
     git.add(name, isDirectory);
@@ -96,7 +100,7 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
     if (IGNORE_NAME.test(name)) ignoreFiles.push(entry);
   }
   if (git.isRepository) others.push("R");
-  if (unnamed) others.push("?n");
+  if (unnamed !== "") others.push(unnamed);
   if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) others.push("?p");
   return { standing, ignoreFiles, others: others.join("/") };
 }

@@ -11,6 +11,7 @@ import {
   type Standing,
   type UnjudgedPlace,
   unjudgedPlace,
+  UNNAMED_DIRECTORY,
 } from "./listing.ts";
 import type { ExternalFound } from "./external_paths.ts";
 import type { NamelessFile } from "./inode_index.ts";
@@ -314,7 +315,7 @@ export class ProtectedTree {
       open: paths(listed.directories),
       directories: paths(listed.hidden),
       files: this.#ruled(hiddenFiles),
-      blind: listed.files.includes(NO_UTF8),
+      blind: listed.files.includes(NO_UTF8) || others.includes(UNNAMED_DIRECTORY),
       hiddenFiles,
       unjudged: others.filter((other) => other.startsWith("?")).map((other) => unjudgedPlace(directory, other)),
       special: of("s"),
@@ -359,7 +360,7 @@ function within(directory: string, name: string): string {
 
 /** What a walk comes to; `directories` are covered roots. */
 function joined(directories: readonly string[], placed: readonly Placed[]): Walked {
-  const groups = placed.filter(({ files }) => files.length > 0);
+  const groups = placed.filter(({ files, blind }) => files.length > 0 || blind);
   return {
     files: groups.flatMap(({ hiddenFiles }) => hiddenFiles),
     directories: [...directories, ...placed.flatMap((one) => one.directories)],

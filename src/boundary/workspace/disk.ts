@@ -214,7 +214,8 @@ class DiskWorkspace implements Workspace {
   /** A local session looks no further than the markers it has met. */
   #ruleOfGit(path: string): ProtectionRule | null {
     const { protection } = this;
-    if (!isOfGit(path.slice(rootOf(path, this.#roots)?.length ?? 0))) return null;
+    // An added directory may itself lie in what git keeps.
+    if (!isOfGit(isWithin(this.root, path) ? path.slice(this.root.length) : path)) return null;
     return (this.#local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
 
