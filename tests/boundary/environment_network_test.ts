@@ -202,7 +202,7 @@ Deno.test({
     await stage.git("config", "core.fsmonitor", trap);
     await stage.git("config", "core.hooksPath", ".");
     for (const provider of ["rem", "loc"] as const) {
-      const played = await stage.play(provider, { prompt: "hi", script: [say("Hello.")] });
+      const played = await stage.play(provider, { prompt: "hi", script: [say("Hello.")], process: true });
       assert.equal(played.done.code, 0, played.done.stderr);
       assert.equal(played.done.stdout, "Hello.\n");
       assert.deepEqual(played.started, []);

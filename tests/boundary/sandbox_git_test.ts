@@ -161,7 +161,7 @@ Deno.test(
           ["extensions.partialClone", "origin"],
           ["remote.origin.url", project.root],
           ["remote.origin.promisor", "true"],
-          ["remote.origin.uploadpack", `touch ${ran}; git-upload-pack`],
+          ["remote.origin.uploadpack", `touch '${ran}'; git-upload-pack`],
           ["protocol.file.allow", "always"],
           ["core.repositoryFormatVersion", "1"],
         ] as const

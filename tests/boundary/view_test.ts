@@ -1,5 +1,6 @@
 /** The view of a command fails closed: what cannot be judged, and what is protected anywhere, is not there. */
 import { say } from "../helpers/fake_server.ts";
+import { plainDirectory } from "../helpers/plain_directory.ts";
 import { configure, runProgram } from "../helpers/program.ts";
 import { openStage } from "./harness.ts";
 import assert from "node:assert/strict";
@@ -148,7 +149,7 @@ Deno.test("sockets and FIFOs of the project are not there", bubblewrap, () =>
     assert.ok(holdsCanary(await shell(project, client), project.canary));
     listener.close();
     await serving;
-  }));
+  }, { plain: true }));
 
 /** Places outside of the project that a view shows, and how a protected file comes to lie there. */
 const OUTSIDE: Record<string, (project: SandboxProject, place: string) => Promise<void>> = {
@@ -186,7 +187,8 @@ const SHOWN = {
 for (const [how, make] of Object.entries(OUTSIDE)) {
   for (const [where, choice] of Object.entries(SHOWN)) {
     Deno.test(`${how}, in ${where}: it is covered there`, bubblewrap, async () => {
-      const base = await Deno.realPath(await Deno.makeTempDir());
+      // Its paths stand in the commands without quotes.
+      const base = await plainDirectory();
       const place = `${base}/tools/share`;
       try {
         await Deno.mkdir(`${base}/tools/bin`, { recursive: true });

@@ -287,7 +287,10 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     assert.equal(tree.tryWalk(60_000), true);
     const set = new ProtectedSet([root]);
     set.start();
-    assert.equal(set.anySoon, true, "a marker below the root is found in a small tree");
+    // A moment may be over before it began on a machine under load.
+    let any = set.anySoon;
+    for (let time = 0; time < 100 && any === null; time++) any = set.anySoon;
+    assert.equal(any, true, "a marker below the root is found in a small tree");
   } finally {
     await Deno.remove(root, { recursive: true });
   }
