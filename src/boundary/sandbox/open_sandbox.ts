@@ -5,15 +5,14 @@ import { findExecutable } from "../../platform/process.ts";
 import { isAbsolute } from "../../platform/path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { quietly, realOrNamed } from "../real_path.ts";
-import { findBackends, type SandboxBackend } from "./backends.ts";
+import type { SandboxBackend } from "./backends.ts";
 import { findBoundPlaces } from "./bound.ts";
 import { GIT_PLACES } from "./git_call.ts";
 import { GitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
-import { systemSteps, trustedProgram } from "./host.ts";
 import { quarantine } from "./quarantine.ts";
 import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, SandboxRequest, TamperReport } from "./request.ts";
-import { selfCheck } from "./self_check.ts";
+import { findCheckedBackend } from "./self_check.ts";
 import type { SessionSandbox, SessionSandboxOptions } from "./session_sandbox.ts";
 import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
 import { buildView, type View, type ViewBase } from "./view.ts";
@@ -165,26 +164,19 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
       hint: "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
     };
   }
-  const system = { closed: await systemSteps({ network: false }), network: await systemSteps({ network: true }) };
-  const sh = await trustedProgram("sh") ?? "/bin/sh";
-  const problems = new Set<string>();
-  for (const backend of await findBackends(options)) {
-    const problem = await selfCheck(backend, { system, sh });
-    if (problem === null) {
-      const base = await baseOf(options, system);
-      const { userHome } = base;
-      return {
-        kind: "ready",
-        backend,
-        base,
-        sh,
-        tamper: new TamperCheck(userHome),
-        programs: new GitPrograms(userHome),
-      };
-    }
-    problems.add(`${backend.name}: ${problem}`);
-  }
-  return noSandbox(options, [...problems]);
+  const found = await findCheckedBackend(options);
+  if ("problems" in found) return noSandbox(options, found.problems);
+  const { backend, system, sh } = found;
+  const base = await baseOf(options, system);
+  const { userHome } = base;
+  return {
+    kind: "ready",
+    backend,
+    base,
+    sh,
+    tamper: new TamperCheck(userHome),
+    programs: new GitPrograms(userHome),
+  };
 }
 
 async function baseOf(options: SessionSandboxOptions, system: ViewBase["system"]): Promise<ViewBase> {
@@ -195,7 +187,7 @@ async function baseOf(options: SessionSandboxOptions, system: ViewBase["system"]
   return { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
 }
 
-function noSandbox({ os }: SessionSandboxOptions, problems: string[]): SandboxRefusal {
+function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {
   if (os === "darwin") {
     return {
       kind: "refused",

@@ -2,8 +2,9 @@
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
-import type { SandboxBackend } from "./backends.ts";
+import { type BackendOptions, findBackends, type SandboxBackend } from "./backends.ts";
 import { HardLinkSearch } from "./hard_links.ts";
+import { systemSteps, trustedProgram } from "./host.ts";
 import { buildView, type ViewBase } from "./view.ts";
 
 /** Longest wait for the proof, in milliseconds. */
@@ -27,11 +28,33 @@ const NOTHING_BOUND: ViewBase["bound"] = {
   hidden: () => Promise.resolve({ files: [], directories: [] }),
 };
 
+/** A backend that passed the check, and what its views are made with. */
+export interface CheckedBackend {
+  backend: SandboxBackend;
+  system: ViewBase["system"];
+  sh: string;
+}
+
+/** Returns the first backend of this system that passes; where none does, why, one sentence for each. */
+export async function findCheckedBackend(
+  options: BackendOptions,
+): Promise<CheckedBackend | { problems: readonly string[] }> {
+  const system = { closed: await systemSteps({ network: false }), network: await systemSteps({ network: true }) };
+  const sh = await trustedProgram("sh") ?? "/bin/sh";
+  const problems = new Set<string>();
+  for (const backend of await findBackends(options)) {
+    const problem = await selfCheck(backend, { system, sh });
+    if (problem === null) return { backend, system, sh };
+    problems.add(`${backend.name}: ${problem}`);
+  }
+  return { problems: [...problems] };
+}
+
 /**
  * Runs the proof with a backend. Null when nothing came through; else why it cannot be used, one sentence without a final
  * stop.
  */
-export async function selfCheck(
+async function selfCheck(
   backend: SandboxBackend,
   { system, sh }: Pick<ViewBase, "system"> & { sh: string },
 ): Promise<string | null> {

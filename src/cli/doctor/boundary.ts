@@ -1,9 +1,7 @@
 /** What is protected here, and whether commands can be kept away from it. */
 import { MARKER_NAME, readMarker } from "../../boundary/policy/marker.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
-import { selfCheck } from "../../boundary/sandbox/self_check.ts";
-import { systemSteps, trustedProgram } from "../../boundary/sandbox/host.ts";
-import { findBackends } from "../../boundary/sandbox/backends.ts";
+import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
 import { exists, quietly } from "../../boundary/real_path.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -70,17 +68,14 @@ async function checkSandbox(context: Context, { needed }: { needed: boolean }): 
     ...facts.mode === "never" ? ["sandbox.mode is never: outside of protected projects commands see everything"] : [],
     ...facts.network ? ["sandbox.network is true: commands can reach services of this machine"] : [],
   ];
-  const problems = new Set<string>();
-  for (const backend of await backendsOf(io)) {
-    const system = { closed: await systemSteps({ network: false }), network: [] };
-    const problem = await selfCheck(backend, { system, sh: await trustedProgram("sh") ?? "/bin/sh" });
-    if (problem === null) {
-      const message = [`${backend.name} hides protected paths`, ...notes].join("; ");
-      return { id: "sandbox", state: "ok", message, facts: { backend: backend.name, ...facts } };
-    }
-    problems.add(`${backend.name}: ${problem}`);
+  const found = await checkedBackend(io);
+  if ("backend" in found) {
+    const { name } = found.backend;
+    const message = [`${name} hides protected paths`, ...notes].join("; ");
+    return { id: "sandbox", state: "ok", message, facts: { backend: name, ...facts } };
   }
-  const reason = problems.size === 0 ? "no program for it is installed" : [...problems].join("; ");
+  const { problems } = found;
+  const reason = problems.length === 0 ? "no program for it is installed" : problems.join("; ");
   const without = needed
     ? "commands do not run in this project"
     : "commands do not run where paths are protected, and those of remote models see them from elsewhere";
@@ -109,12 +104,12 @@ async function settingsOf(io: Io) {
   }
 }
 
-async function backendsOf(io: Io) {
+async function checkedBackend(io: Io): ReturnType<typeof findCheckedBackend> {
   try {
-    return await findBackends({ os: io.os, home: homePath(io) });
+    return await findCheckedBackend({ os: io.os, home: homePath(io) });
   } catch (error) {
     // Without a home, which has its own line.
-    if (error instanceof AgentcliError) return [];
+    if (error instanceof AgentcliError) return { problems: [] };
     throw error;
   }
 }
