@@ -112,7 +112,9 @@ export class ProjectRecord {
     await this.#attempt(async () => {
       await this.#find(main);
       if (this.#own === null && seen.length > 0) {
-        const trusted = this.outer === null ? endpoints : [];
+        // A linked worktree is another place of its main tree's project, and trusts what that trusts.
+        const ofMain = this.outer === main ? this.#others.find(({ root }) => root === main)?.endpoints : undefined;
+        const trusted = this.outer === null ? endpoints : endpoints.filter((value) => ofMain?.includes(value));
         const first = (data: RecordData, isNew: boolean) => ({
           ...added(data, seen),
           ...isNew && { endpoints: trusted },
@@ -222,9 +224,9 @@ export class ProjectRecord {
     }
     // Known before the project around it was, its trust was given to it as it stands.
     if (this.#own !== null) return;
-    for (const { root: around } of others) {
-      if (isWithin(around, root) && (this.outer === null || isWithin(this.outer, around))) this.outer = around;
-    }
+    const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
+    this.outer = around.sort((one, other) => other.length - one.length)[0] ??
+      others.find((data) => data.root === main)?.root ?? null;
   }
 
   async #remember(seen: readonly SeenMarker[]): Promise<void> {

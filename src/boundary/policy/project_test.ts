@@ -10,7 +10,7 @@ const NAMES = ["a", "b", ".env", ".agentclisecret", ".git"];
 const path = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
 /** What the untrusted side can do in a project: files, links and other names, repositories, directories that are moved. */
 const step = fc.record({
-  act: fc.constantFrom("open", "rule", "directory", "remove", "rename", "link", "hard", "git"),
+  act: fc.constantFrom("open", "file", "rule", "directory", "remove", "rename", "link", "hard", "git"),
   path,
   other: path,
 });
@@ -18,7 +18,10 @@ const step = fc.record({
 function doStep(root: string, { act, path, other }: { act: string; path: string; other: string }): void {
   const [one, two] = [`${root}/${path}`, `${root}/${other}`];
   try {
-    if (act === "open") Deno.writeTextFileSync(one, "no-cloud: x\nlocal-endpoints: evil.example\n");
+    if (act === "open") {
+      Deno.mkdirSync(one, { recursive: true });
+      Deno.writeTextFileSync(`${one}/.agentclisecret`, "no-cloud: x\nlocal-endpoints: evil.example\n");
+    } else if (act === "file") Deno.writeTextFileSync(one, "no-cloud: x\nlocal-endpoints: evil.example\n");
     else if (act === "rule") Deno.writeTextFileSync(one, "no-cloud: y\n");
     else if (act === "directory") Deno.mkdirSync(one, { recursive: true });
     else if (act === "remove") Deno.removeSync(one, { recursive: true });
@@ -49,37 +52,41 @@ Deno.test("whatever is done to the files of a known project, nothing opens there
 }, async () => {
   let [evil, inner] = [0, 0];
   await fc.assert(
-    fc.asyncProperty(fc.array(step, { maxLength: 12 }), fc.integer({ min: 0, max: 3 }), async (steps, sessions) => {
-      await using place = await toolHome(null);
-      await inTemporary(async (base) => {
-        const root = `${base}/project`;
-        Deno.mkdirSync(`${root}/.git`, { recursive: true });
-        Deno.mkdirSync(`${root}/a/b`, { recursive: true });
-        Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: .env\nlocal-endpoints: own.example\n");
-        const at = async (directory: string) => {
-          const found = await findProjectRoot(directory, base);
-          return await openProject(place.home, found, { create: true });
-        };
-        assert.deepEqual((await at(root)).markers.localEndpoints, ["own.example"]);
-        for (const [index, one] of steps.entries()) {
-          doStep(root, one);
-          // A session in between must not turn what it finds into trust.
-          if (sessions > 0 && index % sessions === 0) {
-            for (const directory of directoriesIn(root)) await at(directory);
+    fc.asyncProperty(
+      fc.array(step, { minLength: 3, maxLength: 12 }),
+      fc.integer({ min: 0, max: 3 }),
+      async (steps, sessions) => {
+        await using place = await toolHome(null);
+        await inTemporary(async (base) => {
+          const root = `${base}/project`;
+          Deno.mkdirSync(`${root}/.git`, { recursive: true });
+          Deno.mkdirSync(`${root}/a/b`, { recursive: true });
+          Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: .env\nlocal-endpoints: own.example\n");
+          const at = async (directory: string) => {
+            const found = await findProjectRoot(directory, base);
+            return await openProject(place.home, found, { create: true });
+          };
+          assert.deepEqual((await at(root)).markers.localEndpoints, ["own.example"]);
+          for (const [index, one] of steps.entries()) {
+            doStep(root, one);
+            // A session in between must not turn what it finds into trust.
+            if (sessions > 0 && index % sessions === 0) {
+              for (const directory of directoriesIn(root)) await at(directory);
+            }
           }
-        }
-        for (const directory of directoriesIn(root)) {
-          const project = await at(directory);
-          const { localEndpoints } = project.markers;
-          if (project.notices.some((notice) => notice.includes("evil.example"))) evil++;
-          if (project.root !== root) inner++;
-          assert.deepEqual(localEndpoints.filter((value) => value !== "own.example"), [], directory);
-          if (project.root !== root) assert.deepEqual(localEndpoints, [], directory);
-          const set = new ProtectedSet([project.root], { remembered: project.records });
-          assert.ok(set.rule(`${directory}/.env`), `${directory}/.env`);
-        }
-      });
-    }),
+          for (const directory of directoriesIn(root)) {
+            const project = await at(directory);
+            const { localEndpoints } = project.markers;
+            if (project.notices.some((notice) => notice.includes("evil.example"))) evil++;
+            if (project.root !== root) inner++;
+            assert.deepEqual(localEndpoints.filter((value) => value !== "own.example"), [], directory);
+            if (project.root !== root) assert.deepEqual(localEndpoints, [], directory);
+            const set = new ProtectedSet([project.root], { remembered: project.records });
+            assert.ok(set.rule(`${directory}/.env`), `${directory}/.env`);
+          }
+        });
+      },
+    ),
     { numRuns: 80 },
   );
   assert.ok(evil > 10 && inner > 10, `the control is empty: ${evil}, ${inner}`);
@@ -105,5 +112,25 @@ Deno.test("a project that nobody knows opens what its own marker says, and no mo
     const { markers, notices } = await open(one);
     assert.deepEqual(markers.localEndpoints, []);
     assert.match(notices.join(), /\.agentclisecret protects paths here too/);
+  });
+});
+
+Deno.test("a linked worktree trusts what its main tree trusts, and nothing that only its own marker says", async () => {
+  await using place = await toolHome(null);
+  await inTemporary(async (base) => {
+    const [main, tree] = [`${base}/main`, `${base}/tree`];
+    const git = `${main}/.git/worktrees/tree`;
+    for (const directory of [git, tree]) Deno.mkdirSync(directory, { recursive: true });
+    Deno.writeTextFileSync(`${git}/commondir`, "../..\n");
+    Deno.writeTextFileSync(`${tree}/.git`, `gitdir: ${git}\n`);
+    Deno.writeTextFileSync(`${main}/.agentclisecret`, "no-cloud: x\nlocal-endpoints: gpu.lan\n");
+    Deno.writeTextFileSync(
+      `${tree}/.agentclisecret`,
+      "no-cloud: x\nlocal-endpoints: gpu.lan\nlocal-endpoints: evil.example\n",
+    );
+    const open = async (root: string) => (await openProject(place.home, root, { create: true })).markers.localEndpoints;
+    assert.deepEqual(await open(main), ["gpu.lan"]);
+    assert.deepEqual(await open(tree), ["gpu.lan"]);
+    assert.deepEqual(await open(tree), ["gpu.lan"]);
   });
 });
