@@ -312,3 +312,31 @@ Deno.test(
       assert.equal(new TextDecoder().decode(stdout), "env\nx\n");
     }),
 );
+
+Deno.test("below sandbox.write a marker and the programs of PATH stay as they are", bubblewrap, async () => {
+  const place = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    await Deno.mkdir(`${place}/tools/bin`, { recursive: true });
+    await Deno.writeTextFile(`${place}/tools/bin/tool`, "old");
+    await Deno.writeTextFile(`${place}/.agentclisecret`, "no-cloud: .env\n");
+    const changes = `cd "${place}"; echo new > tools/bin/tool; echo new > tools/bin/git; mv tools moved; ` +
+      "echo > .agentclisecret; rm -f .agentclisecret; mv .agentclisecret gone; echo written > open.txt";
+    const read = `cat "${place}/.env"`;
+    const names = async () => [...await Array.fromAsync(Deno.readDir(`${place}/tools/bin`))].map(({ name }) => name);
+    const choice = { settings: { write: [place] }, path: `${place}/tools/bin:/usr/bin:/bin` };
+    await inSandboxProject(async ({ canary, sandboxed }) => {
+      await Deno.writeTextFile(`${place}/.env`, canary);
+      await sandboxed(changes);
+      assert.deepEqual(await names(), ["tool"]);
+      assert.equal(await Deno.readTextFile(`${place}/tools/bin/tool`), "old");
+      assert.equal(await Deno.readTextFile(`${place}/open.txt`), "written\n", "control: the place can be written");
+    }, choice);
+    await inSandboxProject(async ({ canary, sandboxed, unsandboxed }) => {
+      await Deno.writeTextFile(`${place}/.env`, canary);
+      assert.ok(!holdsCanary((await sandboxed(read)).text, canary), "the marker holds for the next session");
+      assert.ok(holdsCanary(await unsandboxed(read), canary), "control");
+    }, choice);
+  } finally {
+    await Deno.remove(place, { recursive: true });
+  }
+});

@@ -21,6 +21,8 @@ export interface BoundPlaces {
   /** Why others are not, one sentence each. */
   notices: readonly string[];
   hidden(): Promise<HiddenPlaces>;
+  /** What may not be changed below `sandbox.write`: markers, known once `hidden` was asked, and directories of PATH. */
+  readOnly(): readonly string[];
 }
 
 /** Places of the system: seen whole, or not seen at all. */
@@ -53,8 +55,13 @@ export async function findBoundPlaces(
       if (problem !== null) notices.push(`sandbox.${kind}: ${directory} ${problem}; commands do not see it`);
     }
   }
+  const written = steps.filter(({ kind }) => kind === "write").map(({ source }) => source);
+  // What lies there the user runs too; a directory that `sandbox.write` itself names is meant to be written.
+  const programs: string[] = [];
   for (const directory of wanted.path.split(":")) {
     if (!isAbsolute(directory)) continue;
+    const real = normalize(await realPath(directory).catch(() => null) ?? directory);
+    if (!written.includes(real) && written.some((source) => isWithin(source, real))) programs.push(real);
     for (const path of await withLibraries(normalize(directory), bounds)) await add("read", path);
   }
   const protection = new ProtectedSet(
@@ -64,6 +71,7 @@ export async function findBoundPlaces(
   return {
     steps,
     notices,
+    readOnly: () => [...protection.markers, ...programs],
     async hidden() {
       const start = performance.now();
       if (known !== null && start < known.until) return known.places;

@@ -6,6 +6,8 @@ import { quietly } from "../real_path.ts";
 
 /** Times the length of a search in which its answer is used again. */
 const REUSED_FOR = 20;
+/** Files whose names are counted each time. */
+const MOST_COUNTED = 1_000;
 
 /** What is covered already: real paths, and protected files that none of them names. */
 export interface CoveredFiles {
@@ -39,7 +41,7 @@ export class HardLinkSearch {
     const mounts = mountPoints().filter((point) =>
       [...places.own, ...places.system].some((place) => point !== place && isWithin(place, point))
     );
-    const question = JSON.stringify([covered, places, mounts]);
+    const question = JSON.stringify([covered, places, mounts, linksOf(covered.files)]);
     const start = this.#now();
     if (
       question === this.#last.question && start < this.#last.until && identities(this.#last.answer) === this.#last.files
@@ -51,6 +53,11 @@ export class HardLinkSearch {
     this.#last = { question, until: end + REUSED_FOR * (end - start), answer, files: identities(answer) };
     return answer;
   }
+}
+
+/** How many names files have: the user may have given one of them another. Nothing of very many, whose look takes long. */
+function linksOf(paths: readonly string[]): number[] {
+  return paths.length > MOST_COUNTED ? [] : paths.map((path) => quietly(() => lstatInPlace(path))?.links ?? 0);
 }
 
 function identities(paths: readonly string[]): string {

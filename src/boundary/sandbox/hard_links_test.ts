@@ -45,3 +45,14 @@ Deno.test(
       assert.deepEqual(search.find(hide, { own: [root], system: [] }), []);
     }),
 );
+
+Deno.test(
+  "a name that the user has given meanwhile is found, however long the search took",
+  linux,
+  () =>
+    inProject(async ({ root, hide, search }) => {
+      search.find(hide, { own: [root], system: [] });
+      await Deno.link(`${root}/.env`, `${root}/third`);
+      assert.deepEqual([...search.find(hide, { own: [root], system: [] })].sort(), [`${root}/other`, `${root}/third`]);
+    }),
+);

@@ -26,6 +26,7 @@ const NOTHING_BOUND: ViewBase["bound"] = {
   steps: [],
   notices: [],
   hidden: () => Promise.resolve({ files: [], directories: [] }),
+  readOnly: () => [],
 };
 
 /** A backend that passed the check, and what its views are made with. */

@@ -84,7 +84,8 @@ export async function buildView(
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
-  const named = [...frozen, ...request.readOnly, ...request.git === "read-only" ? stores : []].map(realOrNull);
+  const named = [...frozen, ...request.readOnly, ...base.bound.readOnly(), ...request.git === "read-only" ? stores : []]
+    .map(realOrNull);
   const held = named.filter((path) => path !== null);
   const others = base.heldLinks.find({ files: held, directories: [], nameless: [] }, { own: roots, system: [] });
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
