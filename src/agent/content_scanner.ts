@@ -97,6 +97,8 @@ class WorkspaceScanner implements ContentScanner {
     { provider, released }: { provider: string; released: readonly UserItem[] },
   ): Promise<void> {
     const texts = new Set(released.flatMap((item) => [item.text, ...imagesOf(item).map(imageUrl)]));
+    // An image alone has no words, and every message holds those.
+    texts.delete("");
     const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
     await this.#judge(stringsOf(checked), {
       name: `the request to "${provider}"`,

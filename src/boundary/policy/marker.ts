@@ -12,7 +12,7 @@ import { quietly } from "../real_path.ts";
 export const MARKER_NAME = ".agentclisecret";
 
 /** Largest marker in bytes; a longer one counts as damaged. */
-const MARKER_LIMIT = 1024 * 1024;
+const MARKER_LIMIT = 256 * 1024;
 
 /** The markers that cover a project, and what they open. */
 export interface MarkerState {
@@ -53,7 +53,7 @@ function stands(place: string): boolean {
 export function readMarker(path: string): Marker {
   const read = readRegularFile(path, { display: path, limit: MARKER_LIMIT });
   if (!("refused" in read) && !read.more) return parseMarker(read.bytes);
-  const damaged = "refused" in read ? "it cannot be read" : "it is larger than 1 MiB";
+  const damaged = "refused" in read ? "it cannot be read" : "it is larger than 256 KiB";
   return { entries: [], localEndpoints: [], warnings: [], damaged };
 }
 

@@ -49,6 +49,10 @@ function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
   }
 }
 
+/** Lines of all markers together. */
+const LINE_LIMIT = 10_000;
+const WILD_LIMIT = 1_000;
+
 /** Longest walk for a model that runs here, in milliseconds: about 60,000 files; a home or a disk has more. */
 const LOCAL_WALK_MS = 100;
 
@@ -61,6 +65,8 @@ export class ProtectedSet {
   readonly #moved = new Map<string, KnownMarker>();
   readonly #warnings = new Set<string>();
   #damaged: ProtectionRule | null = null;
+  #lines = 0;
+  #wildLines = 0;
   /** Counts what was learnt: what was worked out before is worked out again. */
   #version = 0;
   #places = new Map<string, Place>();
@@ -328,18 +334,30 @@ export class ProtectedSet {
       this.#version++;
     }
     for (const entry of entries) {
+      // Every name of the project is held against every wildcard: a repository could make each session wait for minutes.
+      if (this.#damaged !== null) return;
       const key = `${entry.tier} ${entry.path}`;
       const patterns = compilePatterns(entry.path);
       let rule = known.rules.get(key);
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
         if (remembered) rule.remembered = true;
+        this.#count(path, isWild(entry.path));
         known.rules.set(key, rule);
         this.#version++;
         for (const pattern of patterns) known.patterns.add(rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
       for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
     }
+  }
+
+  #count(marker: string, wild: boolean): void {
+    this.#lines++;
+    if (wild) this.#wildLines++;
+    if (this.#lines <= LINE_LIMIT && this.#wildLines <= WILD_LIMIT) return;
+    const damaged = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
+    this.#damaged = { tier: "no-cloud", pattern: ".", marker, line: 0, damaged };
+    this.#version++;
   }
 
   /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */

@@ -295,3 +295,21 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     await Deno.remove(root, { recursive: true });
   }
 });
+
+Deno.test("more lines than anybody writes are a damaged marker, named, and hold nobody up", async () => {
+  await inTemporary((root) => {
+    for (let at = 0; at < 12; at++) {
+      const lines = Array.from({ length: 100 }, (_, line) => `no-cloud: *${at}-${line}*x\n`).join("");
+      write(`${root}/d${at}/.agentclisecret`, lines);
+    }
+    const set = new ProtectedSet([root]);
+    set.start();
+    assert.ok(set.any);
+    assert.match(set.damaged?.damaged ?? "", /more than 1000 with wildcards/);
+    assert.ok(set.rule(`${root}/anything`) !== null, "everything counts as protected");
+    const few = new ProtectedSet([`${root}/d1`]);
+    few.start();
+    for (let again = 0; again < 20; again++) few.refresh();
+    assert.equal(few.damaged, null, "lines that are read again are counted once");
+  });
+});

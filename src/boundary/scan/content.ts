@@ -5,7 +5,7 @@ import { foldedByte, foldLetter, formsOf, keyOf, SEPARATOR } from "./normalize.t
 export const WHOLE = { shortest: 8, longest: 11 } as const;
 
 /** Most normalized bytes kept; files beyond are not scanned for, and told. */
-const CONTENT_LIMIT = 256 * 1024 * 1024;
+const CONTENT_LIMIT = 64 * 1024 * 1024;
 
 const [NEWLINE, EQUALS, COLON, HASH, DASH, COMMA, SEMICOLON] = [0x0a, 0x3d, 0x3a, 0x23, 0x2d, 0x2c, 0x3b];
 

@@ -125,6 +125,9 @@ for (const [name, answers] of Object.entries(HERE)) {
 
 const NO_WORD: Record<string, Record<string, StandInAnswer>> = {
   "nothing answers": { [SHOW]: "refused", [TAGS]: "refused", [`${BASE}/models`]: "refused" },
+  "an Ollama with models elsewhere speaks of others only": {
+    [TAGS]: { body: { models: [{ ...REMOTE_TAG, name: "other:latest", model: "other:latest" }] } },
+  },
   "only the list answers": { [SHOW]: "refused", [TAGS]: "refused" },
   "the server fails at every question": {
     [SHOW]: { status: 503, body: {} },

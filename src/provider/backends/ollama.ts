@@ -33,8 +33,8 @@ export const ollama: Backend = {
       ask("/api/tags"),
     ]);
     const told = [described(shown, model), listed(tagged, model)].filter((one) => one !== null);
-    // A server that refuses both questions with a status of its own is not Ollama.
-    const isOther = shown !== null && tagged !== null;
+    // A server that answers neither question and names no remote model is not Ollama, or has nothing elsewhere.
+    const isOther = shown !== null && tagged !== null && !entriesIn(tagged).some(namesRemote);
     return told.find(({ kind }) => kind === "remote") ?? told[0] ?? (isOther ? { kind: "here" } : null);
   },
   modelName: completeName,
@@ -85,10 +85,14 @@ function described(answer: JsonResponse | null, model: string): ModelLocality | 
 /** Reads the list, which tells where a model runs too; null where the model is not in it. */
 function listed(tags: JsonResponse | null, model: string): ModelLocality | null {
   const wanted = completeName(model);
-  const entry = membersOf(fieldsOf(tags?.json)["models"]).map(fieldsOf)
+  const entry = entriesIn(tags)
     .find((fields) => namesOf(fields).some((name) => completeName(name) === wanted));
   if (entry === undefined) return null;
   return namesRemote(entry) ? runsElsewhere(model) : { kind: "here" };
+}
+
+function entriesIn(tags: JsonResponse | null): Record<string, unknown>[] {
+  return membersOf(fieldsOf(tags?.json)["models"]).map(fieldsOf);
 }
 
 function namesRemote(fields: Record<string, unknown>): boolean {
