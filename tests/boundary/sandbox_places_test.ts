@@ -340,3 +340,22 @@ Deno.test("below sandbox.write a marker and the programs of PATH stay as they ar
     await Deno.remove(place, { recursive: true });
   }
 });
+
+Deno.test(
+  "settings of editors and assistants that a command makes are moved to quarantine",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      const paths = [
+        ".vscode/settings.json",
+        "app.code-workspace",
+        "sub/crush.json",
+        ".kiro/hooks/x",
+        ".helix/config.toml",
+      ];
+      const make = paths.map((path) => `mkdir -p $(dirname ${path}); echo x > ${path}`).join("; ");
+      await project.sandboxed(`${make}; echo x > plain.json`);
+      for (const path of paths) assert.equal(project.read(path), null, path);
+      assert.equal(project.read("plain.json"), "x\n", "control");
+    }),
+);

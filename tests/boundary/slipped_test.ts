@@ -92,3 +92,17 @@ Deno.test(
     assert.ok(!played.sent.includes(coded(canary)), played.results.join("\n"));
   },
 );
+
+Deno.test("what a broken-off command made that could run code later is told of", bubblewrap, async () => {
+  await using stage = await openStage();
+  const command = "mkdir .vscode; echo x > .vscode/tasks.json; echo ready > ready.txt; sleep 60";
+  await using server = startFakeServer({ host: "127.0.0.2", script: [ask(want("shell", { command })), say("Done.")] });
+  await configure(stage.home, { rem: { baseUrl: server.baseUrl } });
+  await using program = startProgram(["run", "go", "--model", "rem", ...args], { home: stage.home });
+  await program.closeInput();
+  await standing(`${stage.project}/ready.txt`);
+  program.kill("SIGINT");
+  const { code, stderr } = await program.finished;
+  assert.equal(code, 130);
+  assert.match(stderr, /tasks\.json, which could run code later: moved to quarantine; .*agentcli quarantine restore/);
+});

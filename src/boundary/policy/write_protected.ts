@@ -12,10 +12,13 @@ import { MARKER_NAME } from "./marker.ts";
 
 /** Files of editors and agents that start processes, in any directory. */
 const CONFIGURATION = [
-  /(?:^|\/)(?:mcp_config|\.mcp|opencode|\.devcontainer)\.jsonc?$/,
+  /(?:^|\/)(?:mcp_config|\.mcp|opencode|\.devcontainer|\.?crush)\.jsonc?$/,
   /(?:^|\/)\.[^/]+\/(?:hooks(?:\.v\d+)?|mcp)\.json$/,
   /(?:^|\/)\.claude\/settings[^/]*\.json$/,
-  /(?:^|\/)\.vscode\/tasks\.json$/,
+  // Settings name programs too, and let assistants run commands unasked.
+  /(?:^|\/)\.(?:vscode|zed)\/(?:tasks|settings|debug)\.json$/,
+  /(?:^|\/)(?:[^/]+\.code-workspace|\.aider\.conf\.ya?ml|\.helix\/(?:config|languages)\.toml)$/,
+  /(?:^|\/)\.kiro\/(?:hooks|settings)(?:\/|$)/,
   /(?:^|\/)\.(?:devcontainer|gemini|qwen|codex|opencode)(?:\/|$)/,
 ];
 

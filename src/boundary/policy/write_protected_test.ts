@@ -37,6 +37,14 @@ Deno.test("markers, git internals and files that start processes are write-prote
     "opencode.json",
     "opencode.jsonc",
     ".opencode/plugin/x.js",
+    ".vscode/settings.json",
+    "sub/app.code-workspace",
+    ".zed/tasks.json",
+    ".helix/languages.toml",
+    ".kiro/hooks/on-save.kiro.hook",
+    ".aider.conf.yml",
+    "crush.json",
+    ".crush.json",
   ];
   for (const path of paths) assert.ok(writeProtection(`/p/${path}`, home), path);
 });

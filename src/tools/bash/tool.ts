@@ -67,7 +67,6 @@ async function runCommand(
     onOutput: (bytes) => output.add(bytes),
   });
   const { quarantined, replaced, slipped } = await started.finish();
-  if (outcome.ended === "abort") context.signal.throwIfAborted();
   const text = replaced.length === 0 ? output.text() : WITHHELD;
   const notes = started.notices.map((notice) => `[${notice}]`);
   if (quarantined !== null) {
@@ -78,6 +77,7 @@ async function runCommand(
         `to put it back: agentcli quarantine restore ${quarantined.id}`,
     );
   }
+  if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") notes.push(`[ended after ${timeoutMs / 1000} s: time limit]`);
   else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
