@@ -335,14 +335,14 @@ export class ProtectedSet {
     }
     for (const entry of entries) {
       // Every name of the project is held against every wildcard: a repository could make each session wait for minutes.
-      if (this.#damaged !== null) return;
+      if (this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) return;
       const key = `${entry.tier} ${entry.path}`;
       const patterns = compilePatterns(entry.path);
       let rule = known.rules.get(key);
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
         if (remembered) rule.remembered = true;
-        this.#count(path, isWild(entry.path));
+        this.#count(path, patterns.some(({ names }) => names.some(isWild)));
         known.rules.set(key, rule);
         this.#version++;
         for (const pattern of patterns) known.patterns.add(rule, pattern);
@@ -355,6 +355,7 @@ export class ProtectedSet {
     this.#lines++;
     if (wild) this.#wildLines++;
     if (this.#lines <= LINE_LIMIT && this.#wildLines <= WILD_LIMIT) return;
+    if (this.#damaged !== null) return;
     const damaged = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
     this.#damaged = { tier: "no-cloud", pattern: ".", marker, line: 0, damaged };
     this.#version++;

@@ -39,7 +39,7 @@ export interface Scanner {
   scan(text: string): ScanHit | null;
   /** All fragments, at most `limit`; what one holds of another is not told twice. */
   fragments(text: string, limit: number): Fragment[];
-  /** Files that were too much to keep (256 MiB altogether): the net has a hole there. */
+  /** Files that were too much to keep (64 MiB altogether): the net has a hole there. */
   readonly leftOut: readonly string[];
 }
 
