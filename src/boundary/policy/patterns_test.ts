@@ -103,7 +103,8 @@ Deno.test("a line with backslashes covers at least what .gitignore would ignore,
   fc.assert(
     fc.property(pattern("ab*?/\\. "), path("ab*\\. "), (line, at) => {
       fc.pre(isTaken(line) && !line.endsWith("\\"));
-      const [ignored, before] = [isIgnored(line, at), wasCovered(line, at)];
+      // The model parts a line into names before it takes signs behind a backslash as they are; git does not.
+      const [ignored, before] = [!line.includes("\\/") && isIgnored(line, at), wasCovered(line, at)];
       if (!ignored && !before) return;
       covered++;
       assert.ok(isCovered(line, at), `${line} and ${at}`);
