@@ -44,7 +44,10 @@ export interface Play {
   stdin?: string;
   env?: Record<string, string | null>;
   cwd?: string;
-  /** In a process of its own: for what the runtime does by itself, and for {@link Played.started}. So is what has `env`. */
+  /**
+   * In a process of its own: for what the runtime does by itself (proxies and other variables that it reads), and for
+   * {@link Played.started}. Default: for what has `env`.
+   */
   process?: boolean;
   /** Further keys of providers.yaml, and further providers. */
   settings?: Record<string, unknown>;
@@ -207,7 +210,7 @@ class RealStage implements Stage {
       ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
     };
     // Of this process the children of other tests are looked at too: the canaries of this one are in none of them.
-    const program = play.env === undefined && play.process !== true
+    const program = !(play.process ?? play.env !== undefined)
       ? { pid: Deno.pid, finished: runInProcess(argv, options) }
       : startWithInput(argv, options);
     const processes = await watch(program.finished, { pid: program.pid, scan, tree });

@@ -98,6 +98,7 @@ Deno.test("what a server says of the key is not repeated", async () => {
     const played = await stage.play(provider, {
       block: { apiKey: "$GIVEN" },
       env: { GIVEN: key },
+      process: false,
       args: ["--verbose"],
       script: [refuse(401, `Incorrect API key provided: ${key}. Authorization: Bearer ${key}`)],
     });
@@ -131,6 +132,7 @@ Deno.test("a key or a prompt that a server writes down in another form is not sh
           prompt: `explain ${words}`,
           block: { apiKey: "$GIVEN" },
           env: { GIVEN: key },
+          process: false,
           args: ["--verbose"],
           script: [refuse(400, body)],
         });
@@ -154,6 +156,7 @@ Deno.test("a redirect gets neither the key nor the request, at whatever status",
     const played = await stage.play("rem", {
       block: { apiKey: "$GIVEN", more: { headers: { "x-api-key": key } } },
       env: { GIVEN: key },
+      process: false,
       script: [{
         kind: "status",
         status,

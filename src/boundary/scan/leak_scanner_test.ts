@@ -117,9 +117,9 @@ Deno.test("large files take no room from small ones, and are not read where ther
   assert.equal(opened.filter((path) => path.endsWith("/small")).length, 1, "and nothing is read twice");
 });
 
-Deno.test("of ten thousand protected files unchanged ones are not read again", async () => {
+Deno.test("of a thousand protected files unchanged ones are not read again", async () => {
   await using given = await project("no-cloud: secrets\n");
-  for (let directory = 0; directory < 100; directory++) {
+  for (let directory = 0; directory < 10; directory++) {
     await Deno.mkdir(`${given.root}/secrets/${directory}`, { recursive: true });
     for (let file = 0; file < 100; file++) {
       const text = `token-${directory}-${file}-${directory * 7919 + file}\n`;
@@ -134,8 +134,8 @@ Deno.test("of ten thousand protected files unchanged ones are not read again", a
     return openSync(...words);
   };
   try {
-    assert.ok(await scanner.check(["token-42-42-332640"]) !== null);
-    assert.ok(opened >= 10_000, `${opened} files opened`);
+    assert.ok(await scanner.check(["token-4-42-31718"]) !== null);
+    assert.ok(opened >= 1_000, `${opened} files opened`);
     opened = 0;
     assert.equal(await scanner.check(["a harmless request"]), null);
     assert.equal(opened, 0);

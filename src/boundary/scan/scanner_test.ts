@@ -293,15 +293,15 @@ Deno.test("two files are not one text: what ends one and begins the next is no f
   assert.equal(scanner.scan("bcdefg12hijklm"), null);
 });
 
-Deno.test("ten megabytes are indexed and one is scanned without a find, also where everything is alike", () => {
+Deno.test("three megabytes are indexed and one is scanned without a find, also where everything is alike", () => {
   const pieces: string[] = [];
-  for (let index = 0; index < 220_000; index++) {
+  for (let index = 0; index < 66_000; index++) {
     pieces.push(`${index * 2654435761 % 4294967296}-row-${index % 97} of the table\n`);
   }
   const content = bytesOf(pieces.join(""));
   for (
     const [bytes, text] of [[content, "lorem ipsum dolor ".repeat(55_000)], [
-      new Uint8Array(8e6).fill(45),
+      new Uint8Array(2.4e6).fill(45),
       "-".repeat(1e6),
     ]]
   ) {
