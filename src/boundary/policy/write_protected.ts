@@ -18,6 +18,9 @@ const CONFIGURATION = [
   // Settings name programs too, and let assistants run commands unasked.
   /(?:^|\/)\.(?:vscode|zed)\/(?:tasks|settings|debug)\.json$/,
   /(?:^|\/)(?:[^/]+\.code-workspace|\.aider\.conf\.ya?ml|\.helix\/(?:config|languages)\.toml)$/,
+  // Where projects keep the hooks of git, and what tells git of further repositories.
+  /(?:^|\/)\.(?:husky|githooks|git-hooks)\//,
+  /(?:^|\/)\.gitmodules$/,
   /(?:^|\/)\.kiro\/(?:hooks|settings)(?:\/|$)/,
   /(?:^|\/)\.(?:devcontainer|gemini|qwen|codex|opencode)(?:\/|$)/,
 ];
