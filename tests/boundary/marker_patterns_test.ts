@@ -1,7 +1,7 @@
 /** Lines of a marker as people write them: what they cover, and that lines which cover nothing are told. */
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
-import { runProgram } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
 import { tryWays } from "./cases.ts";
 import { openStage } from "./harness.ts";
 
@@ -53,7 +53,7 @@ for (const line of ODD) {
       `agentclisecret:2 no-cloud: ${line.replaceAll(/[.*/]/g, "\\$&")}(?:: covers nothing)? \\(it `,
     );
     for (const argv of [["secrets", "list"], ["secrets", "check", ".env"], ["doctor"]]) {
-      const done = await runProgram(argv, { home });
+      const done = await runInProcess(argv, { home });
       assert.match(done.stdout + done.stderr, row, argv.join(" "));
     }
   });
@@ -71,7 +71,7 @@ Deno.test("a file of the same name that no line covers is told, and lines that c
     /^agentcli: hidden from this model: 2 files, 1 directory; lines without a match: 0; same name but not covered: 1; not scanned: none/,
   );
   for (const argv of [["secrets", "list"], ["secrets", "check", ".env"], ["doctor"]]) {
-    const done = await runProgram(argv, { home });
+    const done = await runInProcess(argv, { home });
     assert.match(
       done.stdout + done.stderr,
       /apps\/web\/\.env.*(?:another one of that name is protected)/,
@@ -79,7 +79,7 @@ Deno.test("a file of the same name that no line covers is told, and lines that c
     );
     assert.doesNotMatch(done.stdout + done.stderr, /covers nothing|nothing yet/, argv.join(" "));
   }
-  const json = JSON.parse((await runProgram(["secrets", "list", "--json"], { home })).stdout);
+  const json = JSON.parse((await runInProcess(["secrets", "list", "--json"], { home })).stdout);
   assert.deepEqual([json.absent, json.uncovered], [[], [`${stage.project}/apps/web/.env`]]);
   const local = await stage.play("loc", { script: [say("Hello.")] });
   assert.doesNotMatch(local.done.stderr, /hidden from this model/);

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { configure, programCommand, runProgram, startCommand } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, programCommand, startCommand } from "../helpers/program.ts";
 import { outputOf } from "../../src/platform/program_output.ts";
 import { say } from "../helpers/fake_server.ts";
 import { openStage } from "./harness.ts";
@@ -10,13 +11,13 @@ Deno.test("secrets list names each protected path with its line and says whether
   await using stage = await openStage({ marker: "# mine\nno-cloud: .env\nlist-only: secrets\nno-cloud: later/*\n" });
   await configure(stage.home, places);
   const { home } = stage;
-  const done = await runProgram(["secrets", "list", "--model", "rem"], { home });
+  const done = await runInProcess(["secrets", "list", "--model", "rem"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stdout, /^\.env +no-cloud +\.agentclisecret:2 no-cloud: \.env$/m);
   assert.match(done.stdout, /^secrets\/ +list-only +\.agentclisecret:3 list-only: secrets$/m);
   assert.match(done.stdout, /^\(nothing yet\) +no-cloud +\.agentclisecret:4 no-cloud: later\/\*$/m);
   assert.match(done.stdout, /^provider: rem .*is remote: .*refused to it$/m);
-  const json = JSON.parse((await runProgram(["secrets", "list", "--json", "--model", "loc"], { home })).stdout);
+  const json = JSON.parse((await runInProcess(["secrets", "list", "--json", "--model", "loc"], { home })).stdout);
   assert.deepEqual(json.protected.map((entry: { path: string; kind: string }) => [entry.path, entry.kind]), [
     [`${stage.project}/.env`, "file"],
     [`${stage.project}/secrets`, "directory"],
@@ -29,17 +30,17 @@ Deno.test("secrets list names each protected path with its line and says whether
 Deno.test("secrets list says so when nothing is protected, and when a marker cannot be used", async () => {
   await using stage = await openStage({ marker: null });
   const { home } = stage;
-  const nothing = await runProgram(["secrets", "list"], { home });
+  const nothing = await runInProcess(["secrets", "list"], { home });
   assert.equal(nothing.code, 0);
   assert.match(nothing.stderr, /nothing is protected.*secrets add/);
   await configure(home, places);
-  const open = await runProgram(["secrets", "list"], { home });
+  const open = await runInProcess(["secrets", "list"], { home });
   assert.equal(open.stdout, "provider: none (no model is chosen)\n");
   await stage.write(".agentclisecret", "no-cloud: .env\nno-cloud:\n");
-  const damaged = await runProgram(["secrets", "list"], { home });
+  const damaged = await runInProcess(["secrets", "list"], { home });
   assert.match(damaged.stderr, /cannot be used \(line 2 names no path\); everything counts as protected/);
   assert.doesNotMatch(damaged.stdout, /nothing yet/);
-  const run = await runProgram(["run", "hi", "--model", "demo"], { home });
+  const run = await runInProcess(["run", "hi", "--model", "demo"], { home });
   assert.match(run.stderr, /^agentcli: .*\.agentclisecret: line 2 names no path; everything counts as protected$/m);
 });
 
@@ -61,13 +62,13 @@ Deno.test("secrets check tells the rule of a path by any name, and exits 1 when 
     "secrets/not/yet",
     `${stage.project}/.env`,
   ];
-  const done = await runProgram(["secrets", "check", ...covered], { home });
+  const done = await runInProcess(["secrets", "check", ...covered], { home });
   assert.equal(done.code, 0, done.stdout + done.stderr);
   assert.match(done.stdout, /^twin: protected \(\.agentclisecret:1 no-cloud: \.env\)$/m);
-  const below = await runProgram(["secrets", "check", "../.env", "x"], { home, cwd: `${stage.project}/sub` });
+  const below = await runInProcess(["secrets", "check", "../.env", "x"], { home, cwd: `${stage.project}/sub` });
   assert.equal(below.code, 1);
   assert.match(below.stdout, /^\.\.\/\.env: protected \(.*:1 no-cloud: \.env\)\nx: not protected$/m);
-  const json = JSON.parse((await runProgram(["secrets", "check", "--json", "pub.txt", ".env"], { home })).stdout);
+  const json = JSON.parse((await runInProcess(["secrets", "check", "--json", "pub.txt", ".env"], { home })).stdout);
   assert.deepEqual(json.paths.map((entry: { protected: boolean }) => entry.protected), [false, true]);
   assert.doesNotMatch(done.stdout + below.stdout, /CNRY_/);
 });
@@ -75,12 +76,12 @@ Deno.test("secrets check tells the rule of a path by any name, and exits 1 when 
 Deno.test("secrets add writes the marker, keeps what is in it, and does not repeat itself", async () => {
   await using stage = await openStage({ marker: null });
   const { home } = stage;
-  const first = await runProgram(["secrets", "add", ".env", "keys/*.pem"], { home });
+  const first = await runInProcess(["secrets", "add", ".env", "keys/*.pem"], { home });
   assert.equal(first.code, 0, first.stderr);
   assert.equal(await home.read(".agentclisecret"), "no-cloud: .env\nno-cloud: keys/*.pem\n");
   await stage.write(".agentclisecret", "# mine\r\nno-cloud: .env");
   await stage.write("sub/x", "x");
-  const second = await runProgram(["secrets", "add", "x", "../.env", " y"], { home, cwd: `${stage.project}/sub` });
+  const second = await runInProcess(["secrets", "add", "x", "../.env", " y"], { home, cwd: `${stage.project}/sub` });
   assert.equal(second.code, 0, second.stderr);
   assert.equal(
     await home.read(".agentclisecret"),
@@ -94,16 +95,16 @@ Deno.test("secrets add refuses what lies outside, a damaged marker and a link in
   const { home } = stage;
   const before = await home.read(".agentclisecret");
   for (const path of ["../x", "/etc/hosts", "", "a\nb"]) {
-    const done = await runProgram(["secrets", "add", "fine", path], { home });
+    const done = await runInProcess(["secrets", "add", "fine", path], { home });
     assert.equal(done.code, 2, path);
   }
   assert.equal(await home.read(".agentclisecret"), before);
   await stage.write(".agentclisecret", "no-cloud:\n");
-  assert.equal((await runProgram(["secrets", "add", "x"], { home })).code, 2);
+  assert.equal((await runInProcess(["secrets", "add", "x"], { home })).code, 2);
   await Deno.remove(`${stage.project}/.agentclisecret`);
   const target = await stage.write(`${stage.home.root}/elsewhere`, "no-cloud: a\n");
   await Deno.symlink(target, `${stage.project}/.agentclisecret`);
-  assert.equal((await runProgram(["secrets", "add", "x"], { home })).code, 2);
+  assert.equal((await runInProcess(["secrets", "add", "x"], { home })).code, 2);
   assert.equal(await Deno.readTextFile(target), "no-cloud: a\n");
 });
 
@@ -134,16 +135,16 @@ Deno.test("lines of a protected file that the user allows pass the scan, and the
   const before = await stage.play("rem", { script: say1, prompt });
   assert.equal(before.done.code, 6, before.done.stderr);
   assert.match(before.done.stderr, /line 1 of \.env/);
-  const unasked = await runProgram(["secrets", "allow-fragment", ".env:1"], { home });
+  const unasked = await runInProcess(["secrets", "allow-fragment", ".env:1"], { home });
   assert.notEqual(unasked.code, 0, "without a terminal --yes is needed");
-  const allowed = await runProgram(["secrets", "allow-fragment", ".env:1", "--yes"], { home });
+  const allowed = await runInProcess(["secrets", "allow-fragment", ".env:1", "--yes"], { home });
   assert.equal(allowed.code, 0, allowed.stderr);
   const after = await stage.play("rem", { script: say1, prompt });
   assert.equal(after.done.code, 0, after.done.stderr);
   const secret = await stage.play("rem", { script: say1, prompt: `${prompt} ${stage.canary("env")}` });
   assert.equal(secret.done.code, 6, secret.done.stderr);
   for (const words of ["pub.txt:1", ".env", ".env:9", ".env:2-1"]) {
-    const refused = await runProgram(["secrets", "allow-fragment", words, "--yes"], { home });
+    const refused = await runInProcess(["secrets", "allow-fragment", words, "--yes"], { home });
     assert.equal(refused.code, 2, `${words}: ${refused.stderr}`);
   }
 });

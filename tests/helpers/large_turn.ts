@@ -1,5 +1,6 @@
 /** A turn that reads more than any window holds: its task, the files, and the steps of the model. */
 import assert from "node:assert/strict";
+import { runInProcess } from "./in_process.ts";
 import { configure, runProgram, type TemporaryHome, temporaryHome } from "./program.ts";
 import { type ModelStep, type Shown, startWindowServer, type WindowOptions } from "./window_server.ts";
 
@@ -50,12 +51,15 @@ async function writeFiles(home: TemporaryHome): Promise<void> {
 
 /** Runs the turn against a server with this window, and asserts that it ends well with what the user asked in sight. */
 export async function runLargeTurn(options: Omit<WindowOptions, "steps"> & { deadlineMs?: number }): Promise<void> {
-  const { dialect, deadlineMs = 60_000 } = options;
+  const { dialect, deadlineMs } = options;
   await using home = await temporaryHome();
   await writeFiles(home);
   await using server = startWindowServer({ ...options, steps: STEPS });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", TASK, "--permission-mode", "bypassPermissions"], { home, deadlineMs });
+  const words = ["run", TASK, "--permission-mode", "bypassPermissions"];
+  const done = deadlineMs === undefined
+    ? await runInProcess(words, { home })
+    : await runProgram(words, { home, deadlineMs });
   const counts = `${server.answered.length} answered, ${server.summaries} summaries, ${server.refused} refused, ` +
     `${server.cut} cut`;
   assert.equal(done.code, 0, `${counts}\n${done.stderr.slice(-3000)}`);
