@@ -1,19 +1,26 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
 import { isWithin } from "../../platform/path.ts";
+import { run } from "../../platform/process.ts";
 import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
+import { NO_UTF8 } from "../policy/listing.ts";
 import { quietly } from "../real_path.ts";
+import { trustedProgram } from "./host.ts";
 
 /** Times the length of a search in which its answer is used again. */
 const REUSED_FOR = 20;
 /** Files whose names are counted each time. */
 const MOST_COUNTED = 1_000;
+/** Longest wait for `find`, in milliseconds. */
+const FIND_LIMIT_MS = 10_000;
 
 /** What is covered already: real paths, and protected files that none of them names. */
 export interface CoveredFiles {
   files: readonly string[];
   directories: readonly string[];
   nameless: readonly NamelessFile[];
+  /** Directories in which this runtime cannot name everything. */
+  unjudged: readonly string[];
 }
 
 /** Where to look, real paths. `system` is looked through only for a file that has a name more than were found elsewhere. */
@@ -37,7 +44,7 @@ export class HardLinkSearch {
    * long as the search took, as long as every path of it is still the file that it was: no command in a sandbox can make
    * such a name, and with ten thousand protected files every search costs a tenth of a second.
    */
-  find(covered: CoveredFiles, places: SearchedPlaces): string[] {
+  async find(covered: CoveredFiles, places: SearchedPlaces): Promise<string[]> {
     const mounts = mountPoints().filter((point) =>
       [...places.own, ...places.system].some((place) => point !== place && isWithin(place, point))
     );
@@ -48,7 +55,7 @@ export class HardLinkSearch {
     ) {
       return this.#last.answer;
     }
-    const answer = otherNames(covered, { ...places, mounts });
+    const answer = await otherNames(covered, { ...places, mounts });
     const end = this.#now();
     this.#last = { question, until: end + REUSED_FOR * (end - start), answer, files: identities(answer) };
     return answer;
@@ -72,19 +79,26 @@ function identities(paths: readonly string[]): string {
  * `lstat` for each covered file, and then one for each file of the places. A bind mount is no name more, so what is
  * mounted below them is always looked into. Links are not followed.
  */
-function otherNames(
-  { files, directories, nameless }: CoveredFiles,
+async function otherNames(
+  { files, directories, nameless, unjudged }: CoveredFiles,
   { own, system, mounts }: SearchedPlaces & { mounts: readonly string[] },
-): string[] {
-  const missing = new Map(nameless.map(({ identity, names }) => [identity, names]));
+): Promise<string[]> {
+  /** By identity, how many names are not covered yet. */
+  const missing = new Map<string, number>();
+  const noted = new Set<string>();
   const note = (path: string) => {
-    const found = quietly(() => lstatInPlace(path));
+    const found = noted.has(path) ? null : quietly(() => lstatInPlace(path));
+    noted.add(path);
     if (found?.kind !== "file") return;
     const key = identityOf(found);
     missing.set(key, (missing.get(key) ?? found.links) - 1);
   };
   files.forEach(note);
-  for (const directory of directories) eachFile(directory, { enter: () => true, visit: note });
+  const blind = directories.filter((directory) => !eachFile(directory, { enter: () => true, visit: note }));
+  for (const { identity, names } of nameless) {
+    if (!missing.has(identity)) missing.set(identity, names);
+  }
+  for (const { identity, names } of await linkedBelow([...unjudged, ...blind])) missing.set(identity, names);
   const covered = new Set([...files, ...directories]);
   const found = new Set<string>();
   const visit = (path: string) => {
@@ -115,14 +129,45 @@ function otherNames(
   return [...found];
 }
 
-/** Visits every file below a directory, links not followed; what may not be looked into is covered by others. */
-function eachFile(directory: string, walk: { enter(path: string): boolean; visit(path: string): void }): void {
+/**
+ * The files below directories that have another name somewhere, whatever bytes their own names are: asked of `find`, since
+ * this runtime has no words for them.
+ */
+async function linkedBelow(places: readonly string[]): Promise<NamelessFile[]> {
+  const all = [...new Set(places)];
+  const directories = all.filter((path) => !all.some((other) => other !== path && isWithin(other, path)));
+  const find = directories.length === 0 ? null : await trustedProgram("find");
+  if (find === null) return [];
+  let text = "";
+  const decoder = new TextDecoder();
+  await run({
+    argv: [find, ...directories, "-xdev", "-type", "f", "-links", "+1", "-printf", "%D:%i %n\\n"],
+    cwd: "/",
+    env: { LC_ALL: "C" },
+    timeoutMs: FIND_LIMIT_MS,
+    onOutput: (bytes, stream) => {
+      if (stream === "stdout") text += decoder.decode(bytes, { stream: true });
+    },
+  });
+  const found = new Map<string, number>();
+  for (const [, identity = "", links] of text.matchAll(/^(\d+:\d+) (\d+)$/gm)) {
+    found.set(identity, (found.get(identity) ?? Number(links)) - 1);
+  }
+  return [...found].map(([identity, names]) => ({ identity, names }));
+}
+
+/** Visits every file below a directory, links not followed; returns whether everything there has a name. */
+function eachFile(directory: string, walk: { enter(path: string): boolean; visit(path: string): void }): boolean {
   const waiting = [directory];
+  let named = true;
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    for (const { name, kind } of quietly(() => listInPlace(at)) ?? []) {
+    const place = at;
+    for (const { name, kind } of quietly(() => listInPlace(place)) ?? []) {
+      named &&= !name.includes(NO_UTF8);
       const path = `${at === "/" ? "" : at}/${name}`;
       if (kind === "file") walk.visit(path);
       else if (kind === "directory" && walk.enter(path)) waiting.push(path);
     }
   }
+  return named;
 }

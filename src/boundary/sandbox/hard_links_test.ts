@@ -15,7 +15,7 @@ async function inProject(work: (place: Place) => void | Promise<void>): Promise<
     await Deno.link(`${root}/.env`, `${root}/other`);
     let seconds = 0;
     const search = new HardLinkSearch(() => 1000 * seconds++);
-    await work({ root, hide: { files: [`${root}/.env`], directories: [], nameless: [] }, search });
+    await work({ root, hide: { files: [`${root}/.env`], directories: [], nameless: [], unjudged: [] }, search });
   } finally {
     await Deno.remove(root, { recursive: true });
   }
@@ -27,10 +27,10 @@ Deno.test(
   "an answer is given again while a search would take long",
   linux,
   () =>
-    inProject(({ root, hide, search }) => {
-      const first = search.find(hide, { own: [root], system: [] });
+    inProject(async ({ root, hide, search }) => {
+      const first = await search.find(hide, { own: [root], system: [] });
       assert.deepEqual(first, [`${root}/other`]);
-      assert.equal(search.find(hide, { own: [root], system: [] }), first);
+      assert.equal(await search.find(hide, { own: [root], system: [] }), first);
     }),
 );
 
@@ -39,10 +39,10 @@ Deno.test(
   linux,
   () =>
     inProject(async ({ root, hide, search }) => {
-      search.find(hide, { own: [root], system: [] });
+      await search.find(hide, { own: [root], system: [] });
       await Deno.remove(`${root}/other`);
       await Deno.writeTextFile(`${root}/other`, "another file");
-      assert.deepEqual(search.find(hide, { own: [root], system: [] }), []);
+      assert.deepEqual(await search.find(hide, { own: [root], system: [] }), []);
     }),
 );
 
@@ -51,8 +51,11 @@ Deno.test(
   linux,
   () =>
     inProject(async ({ root, hide, search }) => {
-      search.find(hide, { own: [root], system: [] });
+      await search.find(hide, { own: [root], system: [] });
       await Deno.link(`${root}/.env`, `${root}/third`);
-      assert.deepEqual([...search.find(hide, { own: [root], system: [] })].sort(), [`${root}/other`, `${root}/third`]);
+      assert.deepEqual([...await search.find(hide, { own: [root], system: [] })].sort(), [
+        `${root}/other`,
+        `${root}/third`,
+      ]);
     }),
 );

@@ -80,14 +80,17 @@ export async function buildView(
     return (request.more ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
   };
   if (request.git === "hidden") stores.filter((store) => !asked(store)).forEach((store) => cover.add(store));
-  for (const path of otherNames(cover, { request, base, system })) cover.add(path);
+  for (const path of await otherNames(cover, { request, base, system })) cover.add(path);
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
   const named = [...frozen, ...request.readOnly, ...base.bound.readOnly(), ...request.git === "read-only" ? stores : []]
     .map(realOrNull);
   const held = named.filter((path) => path !== null);
-  const others = base.heldLinks.find({ files: held, directories: [], nameless: [] }, { own: roots, system: [] });
+  const others = await base.heldLinks.find({ files: held, directories: [], nameless: [], unjudged: [] }, {
+    own: roots,
+    system: [],
+  });
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
     shown.some(({ path: place, writable }) => writable && isBelow(place, path)) && !files.includes(path) &&
     !directories.some((directory) => isBelow(directory, path))
@@ -230,11 +233,16 @@ function uncoverable(cover: Cover, { root, additional, cwd }: SandboxRequest): S
 function otherNames(
   cover: Cover,
   { request, base, system }: { request: SandboxRequest; base: ViewBase; system: readonly PlanStep[] },
-): string[] {
+): Promise<string[]> {
   const own = [request.root, ...request.additional, ...(request.more ?? []).map(({ path }) => path)];
   const sources = (steps: readonly PlanStep[]) => steps.flatMap(shownBy).map(({ source }) => source);
   return base.links.find(
-    { files: cover.files, directories: cover.directories, nameless: request.hide.nameless ?? [] },
+    {
+      files: cover.files,
+      directories: cover.directories,
+      nameless: request.hide.nameless ?? [],
+      unjudged: cover.unjudged.map(({ directory }) => directory),
+    },
     { own: outermost([...own, ...sources(base.bound.steps)]), system: outermost(sources(system)) },
   );
 }

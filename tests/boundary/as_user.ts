@@ -1,0 +1,36 @@
+/** Runs a command in the sandbox of a project as whoever starts this file: `root home command`. Prints what comes of it as JSON. */
+import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import { createSessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import { run } from "../../src/platform/process.ts";
+
+const [root = "", home = "", command = "", ...programs] = Deno.args;
+const protection = new ProtectedSet([root]);
+protection.refresh();
+const sandbox = createSessionSandbox({
+  os: "linux",
+  settings: { mode: "auto", network: false, read: [], write: [], env: [] },
+  home,
+  roots: [root],
+  userHome: home,
+  path: "/usr/bin:/bin",
+  ...programs.length === 0 ? {} : { programs },
+});
+const sandboxed = await sandbox.wrapCommand({
+  root,
+  additional: [],
+  cwd: root,
+  argv: ["/bin/bash", "-c", command],
+  env: { PATH: "/usr/bin:/bin" },
+  hide: await protection.hidden(),
+  readOnly: protection.markers,
+  git: "hidden",
+  network: false,
+});
+if (sandboxed.kind === "refused") console.log(JSON.stringify(sandboxed));
+else {
+  let text = "";
+  await run({ ...sandboxed, timeoutMs: 30_000, onOutput: (bytes) => text += new TextDecoder().decode(bytes) });
+  protection.refresh();
+  const report = await sandboxed.finish(await protection.hidden());
+  console.log(JSON.stringify({ text, notices: sandboxed.notices, report }));
+}
