@@ -45,12 +45,23 @@ export async function chat(client: HttpClient, asked: AddressedRequest, options:
     } catch (error) {
       options.signal.throwIfAborted();
       if (!(error instanceof ProviderFailure)) throw error;
+      const written = await writtenCall(error, asked.request);
+      if (written !== null) return written;
       const notice = attempts.retryFor(error);
       if (notice === null) throw await attempts.final(error);
       await options.onRetry?.(notice);
       if (notice.delayMs > 0) await options.clock.sleep(notice.delayMs, options.signal);
     }
   }
+}
+
+/** Returns the reply that a server refused to read (Groq's `tool_use_failed`), where it holds calls of declared tools. */
+async function writtenCall(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatReply | null> {
+  const text = failure.facts.failedGeneration;
+  if (text === undefined || tools.length === 0) return null;
+  const { recoverMended } = await import("../text_calls/recover.ts");
+  if (await recoverMended(text, tools) === null) return null;
+  return { text, reasoning: "", calls: [], finish: "stop", usage: null, model: null };
 }
 
 /** The attempts at one request, and what they taught. */

@@ -58,7 +58,6 @@ export interface Retry {
 export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | null {
   const policy = policyFor(failure);
   if (policy === null || state.retries >= policy.retries) return null;
-  if (failure.facts.failedGeneration !== undefined) return null;
   const wished = failure.facts.retryAfterMs;
   if (wished !== undefined && wished > LONGEST_WAIT) return null;
   const doubled = Math.min(policy.longest, policy.first * 2 ** Math.min(state.retries, 20));

@@ -37,9 +37,9 @@ Deno.test("a server's own failure is tried once more, a gateway's three times", 
   assert.equal(retries(502), 3);
 });
 
-Deno.test("what the model wrote is not asked for again when the server hands it back", () => {
-  assert.equal(nextRetry(failure({ kind: "tool_parse", failedGeneration: "x" }), state), null);
+Deno.test("a call that the server cannot read is asked for once more", () => {
   assert(nextRetry(failure({ kind: "tool_parse" }), state) !== null);
+  assert.equal(nextRetry(failure({ kind: "tool_parse" }), { ...state, retries: 1 }), null);
 });
 
 Deno.test("the server's wish wins, up to a minute", () => {
