@@ -210,7 +210,9 @@ class RealStage implements Stage {
       ...(play.stdin === undefined ? {} : { stdin: play.stdin }),
     };
     // Of this process the children of other tests are looked at too: the canaries of this one are in none of them.
-    const program = !(play.process ?? play.env !== undefined)
+    // Another form of the program is a child in any case, and its own command line may hold what the user said.
+    const inProcess = !(Deno.env.get("AGENTCLI_BIN") || (play.process ?? play.env !== undefined));
+    const program = inProcess
       ? { pid: Deno.pid, finished: runInProcess(argv, options) }
       : startWithInput(argv, options);
     const processes = await watch(program.finished, { pid: program.pid, scan, tree });
