@@ -8,10 +8,11 @@ import { admitted } from "../agent/admit_request.ts";
 import { createSession, type Session } from "../agent/session.ts";
 import { buildSystemPrompt } from "../agent/system_prompt.ts";
 import type { AskModel } from "../agent/turn.ts";
-import { createSessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import { createSessionSandbox, type SessionSandboxOptions } from "../boundary/sandbox/session_sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/load.ts";
+import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request.ts";
@@ -103,8 +104,7 @@ export async function makeSession(
       roots: [workspace.root, ...workspace.additional],
       userHome,
       path: io.env("PATH") ?? "",
-      protectsElsewhere: async () =>
-        await (await import("../boundary/policy/project_record_files.ts")).anyProtectedProject(home),
+      projects: protectedProjects(home),
     }),
     secretVariables: keyVariables(configuration),
   });
@@ -130,5 +130,14 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
     const { signal } = new AbortController();
     const context = { workspace, memory, sandbox, secretVariables, io, signal, resultBytes: 0 };
     return allowed.union(await standingInCommit(record.firstHead, left, context));
+  };
+}
+
+/** Loaded with the first command. */
+function protectedProjects(home: Home): NonNullable<SessionSandboxOptions["projects"]> {
+  const records = () => import("../boundary/policy/project_record_files.ts");
+  return {
+    any: async () => await (await records()).anyProtectedProject(home),
+    all: async () => await (await records()).knownProjects(home),
   };
 }

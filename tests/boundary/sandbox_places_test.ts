@@ -359,3 +359,30 @@ Deno.test(
       assert.equal(project.read("plain.json"), "x\n", "control");
     }),
 );
+
+Deno.test(
+  "what the user makes while a command runs is not lost",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      const sandboxed = await project.sandbox.wrapCommand(await project.request("true"));
+      assert.ok(sandboxed.kind === "ready");
+      project.write("upstream/README", "theirs\n");
+      project.git("init", "-q", "upstream");
+      project.write(".gitmodules", "[submodule]\n");
+      project.write("notes.txt", "notes\n");
+      project.write(".agentclisecret2", "x\n");
+      const { quarantined } = await sandboxed.finish(await project.hidden());
+      assert.deepEqual(quarantined?.paths.toSorted(), [`${project.root}/.gitmodules`, `${project.root}/upstream/.git`]);
+      assert.equal(project.read("upstream/README"), "theirs\n");
+      const { restoreQuarantined } = await import("../../src/boundary/sandbox/quarantine.ts");
+      const { restored } = await restoreQuarantined(project.home, quarantined?.id ?? "") ?? {};
+      assert.equal(restored?.length, 2);
+      assert.equal(project.read(".gitmodules"), "[submodule]\n");
+      assert.match(project.git("-C", "upstream", "status", "--porcelain"), /README/);
+      // Who put it back allowed it: it stays, and no command can change it.
+      const { report } = await project.sandboxed("echo evil > .gitmodules");
+      assert.equal(report.quarantined, null);
+      assert.equal(project.read(".gitmodules"), "[submodule]\n");
+    }),
+);

@@ -153,6 +153,26 @@ Deno.test("a command of a remote model does not see the protected files of anoth
   assert.ok(!own.sent.includes(rot13(canary)));
 });
 
+Deno.test("nor do they see them where a link of that project leads", bubblewrap, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  const { root } = stage.home;
+  await shell(stage, 'mkdir -p "$BASE/app/bin" "$BASE/app/share/dir" "$BASE/other"; mv .env "$BASE/app/share/x"');
+  await shell(stage, 'ln -s "$BASE/app/share/x" .env; mv secrets/k.txt "$BASE/app/share/dir/k"; rmdir secrets');
+  await shell(stage, 'ln -s "$BASE/app/share/dir" secrets');
+  stage.exempt(`${root}/app/share/x`);
+  stage.exempt(`${root}/app/share/dir/k`);
+  await stage.play("rem", { script: [say("Hello.")] });
+  const command = `cat ../app/share/x ../app/share/dir/k | ${ROT13}`;
+  const script = [ask(want("shell", { command })), say("Done.")];
+  const env = { PATH: `${root}/app/bin:/usr/bin:/bin` };
+  const play = { script, args: allowed, cwd: `${root}/other`, env };
+  const played = await stage.play("rem", play);
+  for (const one of [canary, stage.canary("key")]) assert.ok(!played.sent.includes(rot13(one)), played.results[0]);
+  const never = await stage.play("rem", { ...play, settings: { sandbox: { mode: "never" } } });
+  for (const one of [canary, stage.canary("key")]) assert.ok(never.sent.includes(rot13(one)), never.results[0]);
+});
+
 Deno.test("there, commands have the network and git is theirs", bubblewrap, async () => {
   await using stage = await openStage();
   await stage.play("rem", { script: [say("Hello.")] });

@@ -2,6 +2,7 @@
 import { realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
+import type { KnownProject, RecordedMarker } from "../policy/project_record_files.ts";
 import { SYSTEM } from "./host.ts";
 import type { PlanStep } from "./plan.ts";
 import type { HiddenPlaces } from "./request.ts";
@@ -32,11 +33,13 @@ const REUSED_FOR = 20;
 
 /**
  * The directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that holds the
- * tool's home, a root or the user's home. A missing one is passed over silently.
+ * tool's home, a root or the user's home. A missing one is passed over silently. What known `projects` protect is hidden in
+ * them and in the directories of the system.
  */
 export async function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },
   bounds: Bounds,
+  projects: readonly KnownProject[] = [],
 ): Promise<BoundPlaces> {
   const steps: (PlanStep & { source: string })[] = [];
   const notices: string[] = [];
@@ -64,8 +67,14 @@ export async function findBoundPlaces(
     if (!written.includes(real) && written.some((source) => isWithin(source, real))) programs.push(real);
     for (const path of await withLibraries(normalize(directory), bounds)) await add("read", path);
   }
+  const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
+  const others = projects.filter(({ root }) => !bounds.roots.some((own) => isWithin(own, root) || isWithin(root, own)));
   const protection = new ProtectedSet(
-    steps.map(({ source }) => source).filter((source) => !SYSTEM_PLACES.some((system) => isWithin(system, source))),
+    [
+      ...steps.map(({ source }) => source).filter((source) => !inSystem(source)),
+      ...others.map(({ root }) => root).filter(inSystem),
+    ],
+    { remembered: others.map(({ markers, derived }) => ({ markers: markers.map(plainLines), derived })) },
   );
   let known: { places: HiddenPlaces; until: number } | null = null;
   return {
@@ -82,6 +91,11 @@ export async function findBoundPlaces(
       return places;
     },
   };
+}
+
+/** What is named without wildcards: to look for more, every session would walk through every project. */
+function plainLines(marker: RecordedMarker): RecordedMarker {
+  return { ...marker, lines: marker.lines.filter(({ pattern }) => !/[*?[\]]/.test(pattern)) };
 }
 
 function expand(directory: string, userHome: string | null): string {

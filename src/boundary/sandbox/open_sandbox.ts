@@ -183,7 +183,11 @@ async function baseOf(options: SessionSandboxOptions, system: ViewBase["system"]
   const home = realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { read, write } = options.settings;
-  const bound = await findBoundPlaces({ path: options.path, read, write }, { roots: options.roots, home, userHome });
+  const bound = await findBoundPlaces(
+    { path: options.path, read, write },
+    { roots: options.roots, home, userHome },
+    await options.projects?.all(),
+  );
   return { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
 }
 

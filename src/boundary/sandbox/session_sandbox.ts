@@ -1,5 +1,6 @@
 /** The sandbox of a session, made when the first command needs it: most sessions of most projects never do. */
 import type { BackendOptions } from "./backends.ts";
+import type { KnownProject } from "../policy/project_record_files.ts";
 import type { SandboxedCommand, SandboxRefusal, SandboxRequest, SandboxSettings } from "./request.ts";
 
 /** What a session's sandbox is made from. */
@@ -11,8 +12,8 @@ export interface SessionSandboxOptions extends BackendOptions {
   userHome: string | undefined;
   /** The value of PATH. */
   path: string;
-  /** Whether some project of this user has protected paths; without it none has. */
-  protectsElsewhere?: (() => Promise<boolean>) | undefined;
+  /** Projects of this user that have protected paths: whether there are any, and which; without it there are none. */
+  projects?: { any(): Promise<boolean>; all(): Promise<readonly KnownProject[]> } | undefined;
 }
 
 /** Runs commands in a sandbox. */
@@ -33,7 +34,7 @@ export function createSessionSandbox(options: SessionSandboxOptions): SessionSan
   return {
     settings: options.settings,
     told: new Set(),
-    protectsElsewhere: async () => await options.protectsElsewhere?.() ?? false,
+    protectsElsewhere: async () => await options.projects?.any() ?? false,
     wrapCommand: async (request) => (await open()).wrapCommand(request),
   };
 }

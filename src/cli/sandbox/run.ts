@@ -1,4 +1,5 @@
 /** Runs a command in the view of the project, for a person or for another program. */
+import { anyProtectedProject, knownProjects } from "../../boundary/policy/project_record_files.ts";
 import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
@@ -28,6 +29,7 @@ export async function run(
     roots: [root],
     userHome: io.env(io.os === "windows" ? "USERPROFILE" : "HOME"),
     path: io.env("PATH") ?? "",
+    projects: { any: () => anyProtectedProject(home), all: () => knownProjects(home) },
   });
   protection.refresh();
   const scanner = protection.any ? createLeakScanner(protection, { root }) : null;
