@@ -1,7 +1,11 @@
-/** The guard's reader of shell words beside real shells: no spelling of a protected name may pass it and be read. */
+/**
+ * The guard beside real shells: no spelling of a protected name may pass its reader and be read, and no line that it takes
+ * for a command in the sandbox may be anything else.
+ */
 import assert from "node:assert/strict";
 import { parseHookInput } from "../src/editor/events.ts";
 import { judge } from "../src/editor/guard/guard.ts";
+import { plainWords } from "../src/editor/guard/sandboxed.ts";
 import { denoIo } from "../src/platform/deno_io.ts";
 import { plainDirectory } from "./helpers/plain_directory.ts";
 
@@ -48,6 +52,55 @@ const FRAMES: readonly ((word: string) => string)[] = [
   (word) => `cd src && cat ../${word}`,
 ];
 
+/** What lines are made of: all that some shell gives a meaning. */
+const PARTS = [
+  ...[
+    "'",
+    "'",
+    '"',
+    '"',
+    "\\",
+    "\\'",
+    '\\"',
+    " ",
+    " ",
+    " ; ",
+    " cat .env ",
+    ".env",
+    "|",
+    "&",
+    "$",
+    "$'",
+    "(",
+    ")",
+    "`",
+  ],
+  ...[
+    "!",
+    "!!",
+    "^",
+    "#",
+    "~",
+    "*",
+    "{",
+    "}",
+    "[",
+    "]",
+    "?",
+    "<",
+    ">",
+    "a",
+    "b=c",
+    "=cat",
+    "%self",
+    "@",
+    ",",
+    ":",
+    "--",
+  ],
+  ...["\n", "\r", "\t", "\u2019", "\u00e9"],
+];
+
 function isThere(shell: string): boolean {
   try {
     return new Deno.Command(shell, { args: ["-c", ":"], stderr: "null" }).outputSync().success;
@@ -77,7 +130,8 @@ Deno.test("no spelling of a protected name passes the guard and is read by a she
       const line = pick(FRAMES)(pick(STARTS) + letters.join(""));
       const input = parseHookInput(JSON.stringify({ tool_info: { command_line: line } }), "pre_run_command");
       const io = { os: "linux" as const, env: () => undefined, clock };
-      if (await judge(input, { cwd: root, userHome: `${root}-home`, io }) !== null) continue;
+      const hasSandbox = () => Promise.resolve(false);
+      if (await judge(input, { cwd: root, userHome: `${root}-home`, io, hasSandbox }) !== null) continue;
       passed += 1;
       for (const shell of shells) {
         const { stdout } = new Deno.Command(shell, { args: ["-c", line], cwd: root, stdin: "null", stderr: "null" })
@@ -87,6 +141,44 @@ Deno.test("no spelling of a protected name passes the guard and is read by a she
     }
     // Otherwise nothing was tried: spellings that only some shells know mean nothing to the others.
     assert.ok(shells.length > 0 && passed > ROUNDS / 50 && passed < ROUNDS / 2, `${passed} passed`);
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("a line that the guard takes for one command is one in every shell, with these words", async () => {
+  const root = await plainDirectory();
+  try {
+    const told = `#!/bin/sh\nfor word in agentcli "$@"; do printf '<%s>' "$word"; done\n`;
+    Deno.writeTextFileSync(`${root}/agentcli`, told, { mode: 0o755 });
+    Deno.writeTextFileSync(`${root}/.env`, `${CANARY}\n`);
+    const random = randomOf(20_262);
+    const shells = SHELLS.filter(isThere).flatMap((shell) =>
+      /bash|zsh/.test(shell) ? [[shell], [shell, "-i"]] : [[shell]]
+    );
+    // Fish makes one backslash of two in single quotes.
+    const plain = (text: string) => text.replaceAll("\\", "");
+    let accepted = 0;
+    for (let round = 0; round < 3 * ROUNDS; round++) {
+      const parts = Array.from({ length: 1 + random() * 9 }, () => PARTS[Math.floor(random() * PARTS.length)]);
+      const line = `agentcli sandbox -- ${parts.join("")}`;
+      const words = plainWords(line);
+      if (words === null) continue;
+      accepted += 1;
+      const expected = words.map((word) => `<${word}>`).join("");
+      for (const [shell = "", ...options] of shells) {
+        const { stdout } = new Deno.Command(shell, {
+          args: [...options, "-c", line],
+          cwd: root,
+          clearEnv: true,
+          env: { PATH: `${root}:/usr/bin:/bin`, HOME: root },
+          stdin: "null",
+          stderr: "null",
+        }).outputSync();
+        assert.equal(plain(new TextDecoder().decode(stdout)), plain(expected), `${shell} ${options}: ${line}`);
+      }
+    }
+    assert.ok(shells.length > 0 && accepted > ROUNDS / 20, `${accepted} accepted`);
   } finally {
     await Deno.remove(root, { recursive: true });
   }

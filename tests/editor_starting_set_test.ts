@@ -31,20 +31,28 @@ async function commandsNamed(home: TemporaryHome): Promise<string[]> {
   );
 }
 
-Deno.test("the guard lets every command pass that the installed texts name, and blocks what they warn of", async () => {
+Deno.test("the guard lets every command pass that the installed texts name, where nothing is protected", async () => {
   await using home = await temporaryHome();
   const { guard } = await installed(home);
+  await Deno.remove(`${home.project}/.agentclisecret`);
+  await Deno.remove(`${home.agentcliHome}/projects`, { recursive: true }).catch(() => {});
   const commands = await commandsNamed(home);
-  assert.ok(commands.length >= 5, commands.join("\n"));
+  assert.ok(commands.length >= 4, commands.join("\n"));
   for (const command of commands) {
     const { code, stderr } = await guard(command);
     assert.equal(code, 0, `${command}: ${stderr}`);
   }
-  for (const command of ["agentcli run 'Summarise .env'", "git diff -- .env"]) {
-    const { code, stderr } = await guard(command);
-    assert.equal(code, 2, command);
-    assert.match(stderr, /\.env is protected/);
+});
+
+Deno.test("where something is protected, the guard blocks of them what the texts give to the user", async () => {
+  await using home = await temporaryHome();
+  const { guard } = await installed(home);
+  const commands = await commandsNamed(home);
+  for (const command of [...commands, "agentcli run 'Summarise .env'", "git diff -- .env"]) {
+    const { code, stderr } = await guard(command.replace("COMMAND", "ls"));
+    assert.equal(code, /^agentcli run|^git/.test(command) ? 2 : 0, `${command}: ${stderr}`);
   }
+  assert.ok(commands.some((command) => command.startsWith("agentcli sandbox -- ")));
 });
 
 Deno.test("the command of the installed skill edits a file where nobody can be asked", async () => {

@@ -25,8 +25,8 @@ const FILES = [
   "links/open.md",
 ];
 
-/** Makes a project `P` in the home of a user; `/P` in what is asked stands for it. */
-export async function guardedProject() {
+/** Makes a project `P` in the home of a user; `/P` in what is asked stands for it. Without a sandbox, unless told. */
+export async function guardedProject({ sandbox = false, path = "" }: { sandbox?: boolean; path?: string } = {}) {
   // Paths stand in the commands without quotes.
   const home = await plainDirectory();
   const root = `${home}/P`;
@@ -44,10 +44,13 @@ export async function guardedProject() {
   Deno.symlinkSync("../data", `${root}/links/d`);
   Deno.linkSync(`${root}/credentials`, `${root}/links/h`);
   const { clock } = denoIo();
-  const env = (name: string) => name === "AGENTCLI_HOME" ? `${home}/.agentcli` : undefined;
+  const variables: Record<string, string> = { AGENTCLI_HOME: `${home}/.agentcli`, PATH: path.replaceAll("/P", root) };
+  const env = (name: string) => variables[name];
+  const hasSandbox = () => Promise.resolve(sandbox);
   const ask = async (event: HookEvent, info: unknown) => {
     const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s":]|:\/\/[\w+-]*)\/P\b/g, root);
-    return await judge(parseHookInput(text, event), { cwd: root, userHome: home, io: { os: "linux", env, clock } });
+    const place = { cwd: root, userHome: home, io: { os: "linux" as const, env, clock }, hasSandbox };
+    return await judge(parseHookInput(text, event), place);
   };
   return {
     root,

@@ -4,6 +4,8 @@ import type { HookEvent } from "../events.ts";
 /** What an input speaks of. */
 export interface Touched {
   path: string;
+  /** It is to pass: a command on it is in the form that every guard takes. */
+  harmless: boolean;
   /** The project of the trial. */
   directory: string;
   /** The worktree that was made, and what it was made from. */
@@ -11,7 +13,10 @@ export interface Touched {
   workspace: string;
 }
 
-function toolInfo(event: HookEvent, { path, directory, worktree, workspace }: Touched): Record<string, unknown> {
+function toolInfo(
+  event: HookEvent,
+  { path, harmless, directory, worktree, workspace }: Touched,
+): Record<string, unknown> {
   switch (event) {
     case "pre_read_code":
     case "post_read_code":
@@ -21,7 +26,7 @@ function toolInfo(event: HookEvent, { path, directory, worktree, workspace }: To
       return { file_path: path, edits: [{ old_string: "one", new_string: "two" }] };
     case "pre_run_command":
     case "post_run_command":
-      return { command_line: `cat '${path}'`, cwd: directory };
+      return { command_line: `${harmless ? "agentcli sandbox -- " : ""}cat '${path}'`, cwd: directory };
     case "pre_mcp_tool_use":
       return { mcp_server_name: "files", mcp_tool_name: "read_file", mcp_tool_arguments: { path } };
     case "post_mcp_tool_use":

@@ -93,7 +93,13 @@ async function tryHook(
   if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
   const work = (input: string) => runLine(line, input, { cwd, io, environment });
   const touching = (path: string) =>
-    payloadOf(event, { path, directory: place.directory, worktree: place.worktree ?? place.directory, workspace });
+    payloadOf(event, {
+      path,
+      harmless: path === place.open,
+      directory: place.directory,
+      worktree: place.worktree ?? place.directory,
+      workspace,
+    });
   const harmless = await work(touching(place.open));
   if (harmless === null) {
     const fix = io.os === "windows" ? "install PowerShell" : "install bash";

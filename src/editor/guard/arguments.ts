@@ -38,6 +38,27 @@ export function unwrapped(given: unknown, depth = 0): unknown {
 const COMMAND_NAMES =
   /^(?:(?:shell|bash|terminal|run|exec)?(?:commands?|cmd|script|code)|commandline|shell|bash|sh|exec|execute|run|args|argv|arguments)$/i;
 
+/** Those of them that hand a line to a shell, and those that are the words of a program. */
+const SHELL_NAMES =
+  /^(?:(?:shell|bash|terminal|run|exec)?(?:commands?|cmd)|commandline|shell|bash|sh|exec|execute|run)$/i;
+const WORD_NAMES = /^(?:args|argv|arguments)$/i;
+
+/** The lines among arguments that a shell is handed: not a single word, which many tools have for what they are to do. */
+export function* shellLinesIn(given: unknown): Generator<string> {
+  if (typeof given !== "object" || given === null) return;
+  const members = Object.entries(given).map(([name, value]) => ({ name: name.replace(/[-_]/g, ""), value }));
+  const textOf = (value: unknown) => [value].flat(Infinity).filter((word) => typeof word === "string").join(" ");
+  const behind = members.filter(({ name }) => WORD_NAMES.test(name)).map(({ value }) => ` ${textOf(value)}`).join("");
+  for (const { name, value } of members) {
+    yield* shellLinesIn(value);
+    if (!SHELL_NAMES.test(name)) continue;
+    const line = textOf(value);
+    // A line of several words is one already.
+    const whole = /^[\w.-]*$/.test(line) || Array.isArray(value) ? line + behind : line;
+    if (!/^[\w.-]*$/.test(whole)) yield whole;
+  }
+}
+
 /** The command lines among arguments: of each object one, since a program and its words may be two members of it. */
 export function* commandsIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;

@@ -12,6 +12,7 @@ import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
 import { exists, realOrNamed } from "../../boundary/real_path.ts";
+import type { CommandPlace } from "./sandboxed.ts";
 import { Switches } from "./switches.ts";
 import { ProtectedView } from "./view.ts";
 
@@ -20,13 +21,23 @@ export interface GuardPlace {
   cwd: string;
   userHome: string | undefined;
   io: Pick<Io, "env" | "os" | "clock">;
+  /** How the hook calls this program. */
+  program?: string | undefined;
+  /** Whether a sandbox can be made here; asked at most once. */
+  hasSandbox(): Promise<boolean>;
+}
+
+/** Why an action is blocked, and what the assistant is to do, each without a full stop. */
+export interface Objection {
+  reason: string;
+  instead: string;
 }
 
 /**
- * Why the action is blocked, one line for the assistant; null when nothing speaks against it. Throws for input that
- * cannot be judged: callers block then too.
+ * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be judged: callers
+ * block then too.
  */
-export async function judge(input: HookInput, place: GuardPlace): Promise<string | null> {
+export async function judge(input: HookInput, place: GuardPlace): Promise<Objection | null> {
   const named = optionalField(input, "cwd");
   const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
@@ -36,12 +47,15 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<string
   const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
   if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
   const view = await ProtectedView.open({ roots, cwd, userHome }, place.io);
-  const switches = new Switches(view, agentcliHome(place.io));
-  const reason = await judgeEvent(input, { view, switches, userHome });
+  const path = place.io.env("PATH") ?? "";
+  const switches = new Switches(view, { agentcliHome: agentcliHome(place.io), path });
+  const commands = { program: place.program ?? "agentcli", path, cwd, roots };
+  const found = await judgeEvent(input, { view, switches, userHome, commands, hasSandbox: place.hasSandbox });
   const { damaged } = view.set;
-  return damaged === null
-    ? reason
+  const reason = damaged === null
+    ? found
     : `${damaged.marker} cannot be used (${damaged.damaged}), so everything is protected`;
+  return typeof reason === "string" ? { reason, instead: "Go on without it" } : reason;
 }
 
 function isProject(root: string): boolean {
@@ -68,9 +82,11 @@ interface Scene {
   switches: Switches;
   /** A real path; null where it is not known. */
   userHome: string | null;
+  commands: CommandPlace;
+  hasSandbox(): Promise<boolean>;
 }
 
-async function judgeEvent(input: HookInput, scene: Scene): Promise<string | null> {
+async function judgeEvent(input: HookInput, scene: Scene): Promise<string | Objection | null> {
   const { view } = scene;
   switch (input.event) {
     case "pre_read_code":
@@ -127,32 +143,55 @@ function judgeWrite(word: string, { view, switches, userHome }: Scene): string |
   return null;
 }
 
-async function judgeCommand(line: string, { view, switches }: Scene): Promise<string | null> {
-  const found = await judgeTexts([line], { view, named: "command" });
-  if (found !== null) return found;
-  const { findSwitch } = await import("./mentions.ts");
-  return findSwitch(line, { view, switches });
+async function judgeCommand(line: string, scene: Scene): Promise<string | Objection | null> {
+  const { view } = scene;
+  return await judgeTexts([line], { view, named: null }) ?? await onlySandboxed([line], scene, () => read(line, scene));
 }
 
-async function judgeTool(plain: unknown, { view, switches }: Scene): Promise<string | null> {
-  const { commandsIn, judgeArguments, unwrapped } = await import("./arguments.ts");
+/** What the reader of shell words finds: all that there is where no sandbox can be made. */
+async function read(line: string, { view, switches }: Scene): Promise<string | null> {
+  const { findMention, findSwitch } = await import("./mentions.ts");
+  const found = await findMention(line, "command", view);
+  return found === null ? findSwitch(line, { view, switches }) : view.describe(found.path, found.rule);
+}
+
+/**
+ * Where something is protected and a sandbox can be made, lines pass as commands in it, and only so; else they are read.
+ * What both let pass needs no sandbox to be tried.
+ */
+async function onlySandboxed(
+  lines: readonly string[],
+  { view, commands, hasSandbox }: Scene,
+  read: () => Promise<string | null>,
+): Promise<string | Objection | null> {
+  if (lines.length === 0 || !view.set.any) return await read();
+  const { isSandboxed, sandboxAdvice } = await import("./sandboxed.ts");
+  const bare = lines.find((line) => !isSandboxed(line, commands));
+  const reason = await read();
+  if ((bare === undefined && reason === null) || !await hasSandbox()) return reason;
+  return bare === undefined ? null : sandboxAdvice(bare, commands);
+}
+
+async function judgeTool(plain: unknown, scene: Scene): Promise<string | Objection | null> {
+  const { view, switches } = scene;
+  const { commandsIn, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
   const given = unwrapped(plain);
   const found = await judgeArguments(given, { view, switches }) ??
     await judgeTexts(stringsIn(given), { view, named: "prose" });
   if (found !== null) return found;
-  const { findMention, findSwitch } = await import("./mentions.ts");
-  for (const line of commandsIn(given)) {
-    const mention = await findMention(line, "command", view);
-    const reason = mention === null ? findSwitch(line, { view, switches }) : view.describe(mention.path, mention.rule);
-    if (reason !== null) return reason;
-  }
-  return null;
+  return await onlySandboxed([...shellLinesIn(given)], scene, async () => {
+    for (const line of commandsIn(given)) {
+      const reason = await read(line, scene);
+      if (reason !== null) return reason;
+    }
+    return null;
+  });
 }
 
 /** Names of protected files (`named`: how the texts are read), and fragments of their content. */
 async function judgeTexts(
   texts: readonly string[],
-  { view, named }: { view: ProtectedView; named: "command" | "prose" | null },
+  { view, named }: { view: ProtectedView; named: "prose" | null },
 ): Promise<string | null> {
   if (texts.length === 0) return null;
   if (named !== null) {

@@ -218,6 +218,11 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "agentcli editor apply --dry-run; agentcli editor remove --all",
       "agentcli editor remove --all # --dry-run",
       "deno run -A main.ts editor remove --all",
+      "agentcli secrets trust",
+      "agentcli secrets --yes allow-fragment .env:1",
+      "agentcli secrets add --local-endpoint gpu-box",
+      "agentcli quarantine restore 1",
+      "agentcli config set sandbox.mode never",
     ],
     open: [
       "cat links/*.md",

@@ -1,11 +1,12 @@
 /** What the scaffolded hooks do when the editor calls them. */
 import { AgentcliError } from "../../errors.ts";
+import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { INPUT_LIMIT, isEvent, parseHookInput } from "../events.ts";
 import { isFor, isScaffold } from "../scaffold_ids.ts";
 
-/** What a hook ends with. `blocked`: why the action must not be done. */
-export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string };
+/** What a hook ends with. `blocked`: why the action must not be done, and what to do. */
+export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
@@ -33,16 +34,24 @@ export async function runHook(
   }
   const input = parseHookInput(await readInput(io), event);
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
-  if (scaffold === "no-cloud-guard") {
-    const { judge } = await import("../guard/guard.ts");
-    const reason = await judge(input, { cwd, userHome, io });
-    // The scripts let nothing pass without this word: other programs end with 0 too.
-    return reason === null ? { kind: "pass", output: `${scaffold}: pass ${event}\n` } : { kind: "blocked", reason };
-  }
-  const { runPostHook } = await import("./post.ts");
   const parameters = new Map(settings.map((setting) => {
     const at = setting.indexOf("=");
     return [setting.slice(0, at), setting.slice(at + 1)] as const;
   }));
+  if (scaffold === "no-cloud-guard") {
+    const { judge } = await import("../guard/guard.ts");
+    const program = parameters.get("agentcli");
+    const objection = await judge(input, { cwd, userHome, io, program, hasSandbox: () => hasSandbox(io) });
+    // The scripts let nothing pass without this word: other programs end with 0 too.
+    return objection === null
+      ? { kind: "pass", output: `${scaffold}: pass ${event}\n` }
+      : { kind: "blocked", ...objection };
+  }
+  const { runPostHook } = await import("./post.ts");
   return { kind: "pass", output: await runPostHook({ scaffold, input, parameters, cwd, userHome }, io) };
+}
+
+async function hasSandbox(io: Io): Promise<boolean> {
+  const { findCheckedBackend } = await import("../../boundary/sandbox/self_check.ts");
+  return "backend" in await findCheckedBackend({ os: io.os, home: homePath(io) });
 }

@@ -8,7 +8,7 @@ trap 'exit 2' HUP INT TERM
 answer=$(
   # Its own process group, so that a hanging one is ended with all that it started.
   set -m
-  "$agentcli" editor hook no-cloud-guard "${1-}" <&0 &
+  "$agentcli" editor hook no-cloud-guard "${1-}" --set "agentcli=$agentcli" <&0 &
   guard=$!
   (
     trap 'kill "$pause" 2>/dev/null; exit 0' TERM
