@@ -1,0 +1,131 @@
+import assert from "node:assert/strict";
+import { isWithin } from "../../platform/path.ts";
+import { ProtectedSet } from "../policy/protected.ts";
+import { writeProtection } from "../policy/write_protected.ts";
+import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
+
+/** One of each kind that `writeProtection` knows, and of what version control makes. */
+const DECIDING = [
+  ".ide/hooks.json",
+  "sub/.ide/Hooks.json",
+  ".devin/hooks.v1.json",
+  ".ide/hooks/check.sh",
+  "deep/er/.claude/hooks/a/b.sh",
+  ".vendor/ide/hooks/x",
+  ".codeium/windsurf/hooks.json",
+  ".config/devin/hooks/x.sh",
+  "mcp_config.json",
+  "a/b/.mcp.json",
+  ".cursor/mcp.json",
+  ".claude/settings.local.json",
+  ".vscode/tasks.json",
+  ".vscode/settings.json",
+  "packages/a/.VSCode/Tasks.json",
+  ".husky/pre-commit",
+  "sub/.GitHooks/post-checkout",
+  ".gitmodules",
+  ".devcontainer/Dockerfile",
+  ".devcontainer.json",
+  ".gemini/settings.json",
+  ".codex/config.toml",
+  "opencode.jsonc",
+  ".opencode/plugin/x.js",
+  "sub/app.code-workspace",
+  ".zed/tasks.json",
+  ".helix/languages.toml",
+  ".kiro/hooks/on-save.kiro.hook",
+  ".aider.conf.yml",
+  "crush.json",
+  ".bashrc",
+  "sub/.git/config",
+  "sub/.hg/hgrc",
+  "bare/HEAD",
+];
+
+interface Place {
+  root: string;
+  watch(): Promise<WatchedFiles>;
+  write(name: string): Promise<void>;
+}
+
+async function inPlace(work: (place: Place) => Promise<void>): Promise<void> {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  const protection = new ProtectedSet([root]);
+  const check = new TamperCheck(null);
+  try {
+    await work({
+      root,
+      async watch() {
+        protection.refresh();
+        return check.watch(await protection.hidden(), { roots: [root], programs: [] });
+      },
+      async write(name) {
+        await Deno.mkdir(`${root}/${name}`.replace(/\/[^/]*$/, ""), { recursive: true });
+        await Deno.writeTextFile(`${root}/${name}`, "x");
+      },
+    });
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+}
+
+Deno.test("whatever decides what other programs run is watched, at any depth, and found when it is new", () =>
+  inPlace(async ({ root, watch, write }) => {
+    await write("src/open.ts");
+    await write(".github/workflows/ci.yml");
+    const before = await watch();
+    for (const name of DECIDING) {
+      if (name === "bare/HEAD") { for (const more of ["objects/x", "refs/x"]) await write(`bare/${more}`); }
+      await write(name);
+      assert.ok(/\.(?:git|hg)\/|bare/.test(name) || writeProtection(`${root}/${name}`, null) !== null, name);
+    }
+    const after = await watch();
+    const made = madeSince(before, after);
+    for (const name of DECIDING) {
+      assert.ok(made.some((path) => isWithin(path, `${root}/${name}`)), `${name} is not among ${made.join("\n")}`);
+    }
+    for (const name of ["src/open.ts", ".github/workflows/ci.yml"]) {
+      assert.ok(!made.some((path) => isWithin(path, `${root}/${name}`)), name);
+    }
+    assert.deepEqual(madeSince(after, await watch()), []);
+  }));
+
+Deno.test("markers, packages and what is as it was are left alone", () =>
+  inPlace(async ({ watch, write }) => {
+    await write(".vscode/tasks.json");
+    const before = await watch();
+    assert.equal(before.present.length, 1);
+    for (const name of ["sub/.agentclisecret", "node_modules/x/.vscode/tasks.json", "x.pack", ".env.example"]) {
+      await write(name);
+    }
+    assert.deepEqual(madeSince(before, await watch()), []);
+  }));
+
+Deno.test("a directory of settings that is a link is followed: the link goes when it is new, else what was put behind it", () =>
+  inPlace(async ({ root, watch, write }) => {
+    await write("shared/readme");
+    await Deno.symlink("shared", `${root}/.ide`);
+    const before = await watch();
+    await write("shared/hooks.json");
+    await write("evil/hooks.json");
+    await Deno.symlink("evil", `${root}/.windsurf`);
+    await Deno.symlink("src", `${root}/.venv`);
+    assert.deepEqual(madeSince(before, await watch()).toSorted(), [`${root}/.ide/hooks.json`, `${root}/.windsurf`]);
+    // A link that leads elsewhere by now is new.
+    const again = await watch();
+    await write("other/hooks.json");
+    await Deno.remove(`${root}/.windsurf`);
+    await Deno.symlink("other", `${root}/.windsurf`);
+    assert.deepEqual(madeSince(again, await watch()), [`${root}/.windsurf`]);
+  }));
+
+Deno.test("a file of settings that is a link is told from another one in its place", () =>
+  inPlace(async ({ root, watch, write }) => {
+    await write("conf/mcp.json");
+    await Deno.symlink("conf/mcp.json", `${root}/.mcp.json`);
+    const before = await watch();
+    assert.deepEqual(before.present, [`${root}/conf/mcp.json`]);
+    await Deno.remove(`${root}/.mcp.json`);
+    await write(".mcp.json");
+    assert.deepEqual(madeSince(before, await watch()), [`${root}/.mcp.json`]);
+  }));
