@@ -72,6 +72,23 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   }
 }
 
+/** Runs a process and gives what it says on its standard output: at most `limit` bytes, and whether that was all. */
+export async function runForOutput(
+  { limit, ...options }: Omit<ProcessOptions, "onOutput"> & { limit: number },
+): Promise<ProcessOutcome & { bytes: Uint8Array<ArrayBuffer>; more: boolean }> {
+  const pieces: Uint8Array<ArrayBuffer>[] = [];
+  let length = 0;
+  const outcome = await run({
+    ...options,
+    onOutput: (bytes, stream) => {
+      if (stream !== "stdout") return;
+      length += bytes.length;
+      if (length <= limit) pieces.push(bytes);
+    },
+  });
+  return { ...outcome, bytes: new Uint8Array(await new Blob(pieces).arrayBuffer()), more: length > limit };
+}
+
 /** Exit codes of processes that a signal ended. */
 const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 

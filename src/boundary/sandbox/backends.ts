@@ -5,7 +5,7 @@ import { bubblewrapLine } from "./bubblewrap.ts";
 import { trustedProgram } from "./host.ts";
 import type { SandboxPlan, StartLine } from "./plan.ts";
 import { SANDBOX_EXEC, sayable, seatbeltLine } from "./seatbelt.ts";
-import { BUILDING_PLACES, unshareLine } from "./unshare.ts";
+import { BUILDING_PLACES, UNSHARE_PROGRAMS, type UnshareForm, unshareLine } from "./unshare.ts";
 
 /** One way. */
 export interface SandboxBackend {
@@ -42,22 +42,20 @@ async function bubblewrap({ programs }: BackendOptions): Promise<SandboxBackend[
 }
 
 async function unshare({ programs }: BackendOptions): Promise<SandboxBackend[]> {
-  const names = ["unshare", "setpriv", "mount", "umount", "pivot_root"] as const;
-  const [program, setpriv, mount, umount, pivotRoot] = await Promise.all(
-    names.map((name) => trustedProgram(name, { places: programs })),
+  const found = await Promise.all(
+    UNSHARE_PROGRAMS.map(async (name) => [name, await trustedProgram(name, { places: programs })] as const),
   );
   const shell = await closingShell();
-  if (!program || !setpriv || !mount || !umount || !pivotRoot || shell === null) return [];
+  if (shell === null || found.some(([, path]) => path === null)) return [];
   const present = await Promise.all(BUILDING_PLACES.map((place) => stat(place).catch(() => null)));
   const places = BUILDING_PLACES.filter((_, index) => present[index]?.kind === "directory");
+  const form = { programs: Object.fromEntries(found) as UnshareForm["programs"], shell };
   return [true, false].map((proc) => ({
     name: "unshare",
     line(plan) {
-      const place = places.find((one) =>
-        !plan.steps.some(({ kind, path }) => kind !== "scratch" && isWithin(one, path))
-      );
-      if (place === undefined) return null;
-      return unshareLine(plan, { unshare: program, setpriv, mount, umount, pivotRoot, shell, proc, place });
+      const holds = (place: string) => plan.steps.some(({ kind, path }) => kind !== "scratch" && isWithin(place, path));
+      const place = places.find((one) => !holds(one));
+      return place === undefined ? null : unshareLine(plan, { ...form, proc, place });
     },
   }));
 }

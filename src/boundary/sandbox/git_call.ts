@@ -2,7 +2,7 @@
  * Running git on a repository that is untrusted data: always in a sandbox, with what its configuration can make git run
  * switched off. The user's own configuration is not read.
  */
-import { type ProcessOutcome, run } from "../../platform/process.ts";
+import { runForOutput } from "../../platform/process.ts";
 import type { GitDirectory } from "../policy/git_directory.ts";
 import type { SandboxedCommand } from "./request.ts";
 
@@ -40,15 +40,15 @@ export interface GitCall {
   input?: string | undefined;
   /** Milliseconds. */
   timeoutMs: number;
-  signal?: AbortSignal | undefined;
+  signal?: AbortSignal;
   /** More configuration, over that of the repository. */
   settings?: Readonly<Record<string, string>> | undefined;
   /** More variables. */
   env?: Readonly<Record<string, string>> | undefined;
   /** Files that it may read besides the repository and the working tree. */
   see?: readonly string[] | undefined;
-  /** Standard output as it comes. */
-  onOutput(bytes: Uint8Array<ArrayBuffer>): void;
+  /** Bytes of output that are taken in. */
+  limit: number;
 }
 
 /** For every call that can show content: drivers for that are named by attributes, and no setting switches all of them off. */
@@ -62,71 +62,33 @@ export const PLAIN_DIFF: readonly string[] = [
 ];
 
 /** Every setting that names a program, and those that would change what the answers mean. */
-const SETTINGS: Readonly<Record<string, string>> = {
-  "safe.directory": "*",
-  "core.fsmonitor": "false",
-  "core.hooksPath": "/dev/null",
-  "core.attributesFile": "/dev/null",
-  "core.excludesFile": "/dev/null",
-  "core.pager": "cat",
-  "core.editor": "false",
-  "core.sshCommand": "false",
-  "core.gitProxy": "",
-  "core.askPass": "",
-  "core.alternateRefsCommand": "false",
-  "core.untrackedCache": "false",
-  "core.quotePath": "false",
-  "credential.helper": "",
-  "diff.external": "",
-  "diff.relative": "false",
-  "diff.ignoreSubmodules": "all",
-  "diff.submodule": "short",
-  "diff.orderFile": "/dev/null",
-  // One by one: what a repository says of one protocol goes before what is said of all.
-  "protocol.allow": "never",
-  "protocol.file.allow": "never",
-  "protocol.ext.allow": "never",
-  "protocol.git.allow": "never",
-  "protocol.ssh.allow": "never",
-  "protocol.http.allow": "never",
-  "protocol.https.allow": "never",
-  "commit.gpgSign": "false",
-  "commit.template": "",
-  "tag.gpgSign": "false",
-  "gpg.program": "false",
-  "gpg.ssh.program": "false",
-  "gpg.x509.program": "false",
-  "log.showSignature": "false",
-  "log.showRoot": "true",
-  "gc.auto": "0",
-  "maintenance.auto": "false",
-  "submodule.recurse": "false",
-};
+const SETTINGS = table(`safe.directory=* core.fsmonitor=false core.hooksPath=/dev/null core.attributesFile=/dev/null
+  core.excludesFile=/dev/null core.pager=cat core.editor=false core.sshCommand=false core.gitProxy= core.askPass=
+  core.alternateRefsCommand=false core.untrackedCache=false core.quotePath=false credential.helper= diff.external=
+  diff.relative=false diff.ignoreSubmodules=all diff.submodule=short diff.orderFile=/dev/null commit.gpgSign=false
+  commit.template= tag.gpgSign=false gpg.program=false gpg.ssh.program=false gpg.x509.program=false
+  log.showSignature=false log.showRoot=true gc.auto=0 maintenance.auto=false submodule.recurse=false`);
+
+/** One by one: what a repository says of one protocol goes before what is said of all. */
+const NO_PROTOCOL = table(`protocol.allow=never protocol.file.allow=never protocol.ext.allow=never
+  protocol.git.allow=never protocol.ssh.allow=never protocol.http.allow=never protocol.https.allow=never`);
 
 /** Of git itself: nothing of ours, nothing that points elsewhere, and no protocol. */
-const ENVIRONMENT: Readonly<Record<string, string>> = {
-  PATH: "/usr/bin:/bin",
-  HOME: "/nonexistent",
-  LC_ALL: "C.UTF-8",
-  GIT_CONFIG_NOSYSTEM: "1",
-  GIT_CONFIG_SYSTEM: "/dev/null",
-  GIT_CONFIG_GLOBAL: "/dev/null",
-  GIT_ATTR_NOSYSTEM: "1",
-  GIT_OPTIONAL_LOCKS: "0",
-  GIT_TERMINAL_PROMPT: "0",
-  GIT_ALLOW_PROTOCOL: "none",
-  GIT_NO_LAZY_FETCH: "1",
-  GIT_NO_REPLACE_OBJECTS: "1",
-  GIT_GRAFT_FILE: "/dev/null",
-  GIT_LITERAL_PATHSPECS: "1",
-};
+const ENVIRONMENT = table(`PATH=/usr/bin:/bin HOME=/nonexistent LC_ALL=C.UTF-8 GIT_CONFIG_NOSYSTEM=1
+  GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 GIT_OPTIONAL_LOCKS=0
+  GIT_TERMINAL_PROMPT=0 GIT_ALLOW_PROTOCOL=none GIT_NO_LAZY_FETCH=1 GIT_NO_REPLACE_OBJECTS=1
+  GIT_GRAFT_FILE=/dev/null GIT_LITERAL_PATHSPECS=1`);
+
+function table(text: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(text.split(/\s+/).map((word) => word.split("=") as [string, string]));
+}
 
 /** What to start for a call of git: what the repository can make it run is switched off. */
 export function gitLine(
   { git, top, directory }: Pick<Repository, "git" | "top" | "directory">,
   { args, settings, env }: Pick<GitCall, "args" | "settings" | "env">,
 ): Pick<PlainCall, "argv" | "env"> {
-  const all = Object.entries({ ...SETTINGS, ...settings });
+  const all = Object.entries({ ...SETTINGS, ...NO_PROTOCOL, ...settings });
   const variables: Record<string, string> = { ...ENVIRONMENT, GIT_CONFIG_COUNT: String(all.length), ...env };
   for (const [index, [key, value]] of all.entries()) {
     variables[`GIT_CONFIG_KEY_${index}`] = key;
@@ -135,36 +97,30 @@ export function gitLine(
   return { argv: [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...args], env: variables };
 }
 
-/** Runs git; its error output is dropped, because it can quote content. */
-export async function callGit(repository: Repository, call: GitCall): Promise<ProcessOutcome> {
-  const settings = { ...repository.off, ...call.settings };
-  const line = gitLine(repository, { args: call.args, settings, env: call.env });
-  const started = await repository.inSandbox({ ...line, access: call.access ?? "read", see: call.see ?? [] });
-  return await run({
+/**
+ * Runs git and gives what it prints; null when it fails, takes too long, or says more than `limit` bytes. Its error output
+ * is dropped, because it can quote content.
+ */
+export async function callGit(
+  repository: Repository,
+  { args, access = "read", see = [], env, settings, input, ...call }: GitCall,
+): Promise<Uint8Array<ArrayBuffer> | null> {
+  const line = gitLine(repository, { args, settings: { ...repository.off, ...settings }, env });
+  const started = await repository.inSandbox({ ...line, access, see });
+  const { ended, code, bytes, more } = await runForOutput({
     argv: started.argv,
     cwd: started.cwd,
     env: started.env,
-    timeoutMs: call.timeoutMs,
-    ...call.signal === undefined ? {} : { signal: call.signal },
-    ...call.input === undefined ? {} : { stdin: new TextEncoder().encode(call.input) },
-    onOutput: (bytes, stream) => {
-      if (stream === "stdout") call.onOutput(bytes);
-    },
+    ...call,
+    ...input === undefined ? {} : { stdin: new TextEncoder().encode(input) },
   });
+  return ended === "exit" && code === 0 && !more ? bytes : null;
 }
 
-/** Runs git and gives its standard output; null when it fails, takes too long, or says more than `limit` characters. */
-export async function askGit(
-  repository: Repository,
-  call: Omit<GitCall, "onOutput"> & { limit: number },
-): Promise<string | null> {
-  const decoder = new TextDecoder();
-  let text = "";
-  const onOutput = (bytes: Uint8Array) => {
-    if (text.length <= call.limit) text += decoder.decode(bytes, { stream: true });
-  };
-  const outcome = await callGit(repository, { ...call, onOutput });
-  return outcome.ended === "exit" && outcome.code === 0 && text.length <= call.limit ? text : null;
+/** As {@link callGit}, as text. */
+export async function askGit(repository: Repository, call: GitCall): Promise<string | null> {
+  const bytes = await callGit(repository, call);
+  return bytes === null ? null : new TextDecoder().decode(bytes);
 }
 
 /** Settings as `git config --null --list` prints them: keys and values, the last of a key behind those before it. */

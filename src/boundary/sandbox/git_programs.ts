@@ -1,6 +1,6 @@
 /** What git says that it would run, or read more settings from, as far as that lies in the roots. */
 import { lstatInPlace } from "../../platform/files_in_place.ts";
-import { run } from "../../platform/process.ts";
+import { runForOutput } from "../../platform/process.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
 import { parseSettings } from "./git_call.ts";
@@ -62,15 +62,8 @@ export class GitPrograms {
       ].map((path) => ({ kind: "read", path })),
     });
     if (started === null) return [];
-    let text = "";
-    const decoder = new TextDecoder();
-    await run({
-      ...started,
-      timeoutMs: DEADLINE_MS,
-      onOutput: (bytes, stream) => {
-        if (stream === "stdout" && text.length < LIMIT) text += decoder.decode(bytes, { stream: true });
-      },
-    });
+    const { bytes } = await runForOutput({ ...started, timeoutMs: DEADLINE_MS, limit: LIMIT });
+    const text = new TextDecoder().decode(bytes);
     const paths = text.split("\0\n").flatMap((answer) => {
       const [directory, ...settings] = answer.replace(/^\n/, "").split("\0");
       const repository = repositories.find((one) => one.directory === directory);

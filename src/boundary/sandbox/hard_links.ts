@@ -1,7 +1,7 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
 import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
 import { isWithin } from "../../platform/path.ts";
-import { run } from "../../platform/process.ts";
+import { runForOutput } from "../../platform/process.ts";
 import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
 import { NO_UTF8 } from "../policy/listing.ts";
 import { quietly } from "../real_path.ts";
@@ -138,19 +138,15 @@ async function linkedBelow(places: readonly string[]): Promise<NamelessFile[]> {
   const directories = all.filter((path) => !all.some((other) => other !== path && isWithin(other, path)));
   const find = directories.length === 0 ? null : await trustedProgram("find");
   if (find === null) return [];
-  let text = "";
-  const decoder = new TextDecoder();
-  await run({
+  const { bytes } = await runForOutput({
     argv: [find, ...directories, "-xdev", "-type", "f", "-links", "+1", "-printf", "%D:%i %n\\n"],
     cwd: "/",
     env: { LC_ALL: "C" },
     timeoutMs: FIND_LIMIT_MS,
-    onOutput: (bytes, stream) => {
-      if (stream === "stdout") text += decoder.decode(bytes, { stream: true });
-    },
+    limit: Infinity,
   });
   const found = new Map<string, number>();
-  for (const [, identity = "", links] of text.matchAll(/^(\d+:\d+) (\d+)$/gm)) {
+  for (const [, identity = "", links] of new TextDecoder().decode(bytes).matchAll(/^(\d+:\d+) (\d+)$/gm)) {
     found.set(identity, (found.get(identity) ?? Number(links)) - 1);
   }
   return [...found].map(([identity, names]) => ({ identity, names }));

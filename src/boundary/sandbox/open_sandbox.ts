@@ -11,11 +11,11 @@ import { GIT_PLACES } from "./git_call.ts";
 import { GitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { quarantine } from "./quarantine.ts";
-import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, SandboxRequest, TamperReport } from "./request.ts";
+import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, SandboxRequest } from "./request.ts";
 import { findCheckedBackend } from "./self_check.ts";
 import type { SessionSandbox, SessionSandboxOptions } from "./session_sandbox.ts";
-import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
-import { buildView, type View, type ViewBase } from "./view.ts";
+import { madeSince, TamperCheck } from "./tamper_check.ts";
+import { buildView, type ViewBase } from "./view.ts";
 
 interface Ready {
   kind: "ready";
@@ -35,111 +35,78 @@ export function openSandbox(options: SessionSandboxOptions): Pick<SessionSandbox
       ready ??= prepare(options).catch(asRefusal);
       const found = await ready;
       if (found.kind === "refused") return found;
-      return await new Wrapping(request, { ready: found, options, told }).wrap();
+      const wrapped = await wrap(request, { ready: found, options });
+      if (wrapped.kind === "refused") return wrapped;
+      const notices = wrapped.notices.filter((notice) => !told.has(notice));
+      for (const notice of notices) told.add(notice);
+      return { ...wrapped, notices };
     },
   };
 }
 
-/** One command on its way into the sandbox and back. */
-class Wrapping {
-  readonly #request: SandboxRequest;
-  readonly #ready: Ready;
-  readonly #options: SessionSandboxOptions;
-  readonly #told: Set<string>;
-
-  constructor(
-    request: SandboxRequest,
-    { ready, options, told }: { ready: Ready; options: SessionSandboxOptions; told: Set<string> },
-  ) {
-    this.#request = request;
-    this.#ready = ready;
-    this.#options = options;
-    this.#told = told;
-  }
-
-  get #roots(): string[] {
-    return [this.#request.root, ...this.#request.additional];
-  }
-
-  async wrap(): Promise<SandboxedCommand | SandboxRefusal> {
-    const { base } = this.#ready;
-    const programs = await this.#gitPrograms(this.#request.hide);
-    if ("kind" in programs) return programs;
-    const before = this.#watch(this.#request.hide, programs);
-    const view = await buildView(this.#request, { base, frozen: before?.present ?? [] });
-    if ("kind" in view) return view;
-    const line = this.#ready.backend.line(view.plan);
-    if (line === null) return cannotSay(this.#ready.backend);
-    const identities = identitiesOf(view.hidden);
-    return {
-      kind: "ready",
-      ...line,
-      cwd: "/",
-      notices: this.#notices(view),
-      finish: (after) => this.#finish({ view, before, identities, programs }, after),
-    };
-  }
-
-  /** Null where the settings of git and editors are the user's as they are outside of a sandbox. */
-  #watch(places: HiddenPlaces, programs: readonly string[]): WatchedFiles | null {
-    return this.#request.git === "open" ? null : this.#ready.tamper.watch(places, { roots: this.#roots, programs });
-  }
-
-  async #gitPrograms(hide: HiddenPlaces): Promise<readonly string[] | SandboxRefusal> {
-    const places = (hide.repositories ?? []).filter((path) => !/\.(?:pack|bundle)$/i.test(path));
-    const { git: access, access: reach } = this.#request;
-    if (access === "open" || reach === "read" || places.length === 0) return [];
-    const git = await findExecutable("git", `${GIT_PLACES}:${this.#options.path}`, { notBelow: this.#roots });
-    if (git === null) return [];
-    const { sh, base, backend, programs } = this.#ready;
-    let refused: SandboxRefusal | null = null;
-    const found = await programs.find({ git, sh, places, roots: this.#roots }, async (question) => {
-      const view = await buildView({ ...this.#request, ...question, git: "hidden", access: "read" }, {
-        base,
-        frozen: [],
-      });
-      const line = "kind" in view ? view : backend.line(view.plan) ?? cannotSay(backend);
-      if ("kind" in line) refused = line;
-      return "kind" in line ? null : { ...line, cwd: "/" };
-    });
-    return refused ?? found;
-  }
-
-  #notices({ unjudged }: View): string[] {
-    const notices = [
-      ...this.#ready.base.bound.notices,
-      ...unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
-    ].filter((notice) => !this.#told.has(notice));
-    for (const notice of notices) this.#told.add(notice);
-    return notices;
-  }
-
-  async #finish(
-    { view, before, identities, programs }: {
-      view: View;
-      before: WatchedFiles | null;
-      identities: ReadonlyMap<string, string | null>;
-      programs: readonly string[];
+/** One command on its way into the sandbox, and what is looked at when it has ended. */
+async function wrap(
+  request: SandboxRequest,
+  { ready, options }: { ready: Ready; options: SessionSandboxOptions },
+): Promise<SandboxedCommand | SandboxRefusal> {
+  const { base, backend, tamper } = ready;
+  const roots = [request.root, ...request.additional];
+  const programs = await gitPrograms(request, { ready, options, roots });
+  if ("kind" in programs) return programs;
+  // Null where the settings of git and editors are the user's as they are outside of a sandbox.
+  const watch = (places: HiddenPlaces) => request.git === "open" ? null : tamper.watch(places, { roots, programs });
+  const before = watch(request.hide);
+  const view = await buildView(request, { base, frozen: before?.present ?? [] });
+  if ("kind" in view) return view;
+  const line = backend.line(view.plan);
+  if (line === null) return cannotSay(backend);
+  const identities = identitiesOf(view.hidden);
+  const known = new Set([...request.hide.files, ...request.hide.directories]);
+  return {
+    kind: "ready",
+    ...line,
+    cwd: "/",
+    notices: [
+      ...base.bound.notices,
+      ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
+    ],
+    async finish(after) {
+      const watched = watch(after);
+      const made = before === null || watched === null ? [] : madeSince(before, watched);
+      const place = { home: base.home, root: request.root, now: Date.now() };
+      const quarantined = made.length === 0 ? null : await quarantine(made, place);
+      // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
+      // so is what came to be protected meanwhile.
+      const now = identitiesOf(view.hidden);
+      const slipped = view.hidden.filter((path) => now.get(path) !== identities.get(path));
+      const added = [...after.files, ...after.directories].filter((path) => !known.has(path));
+      return { quarantined, replaced: [...new Set([...slipped, ...added])], slipped };
     },
-    after: HiddenPlaces,
-  ): Promise<TamperReport> {
-    const watched = this.#watch(after, programs);
-    const made = before === null || watched === null ? [] : madeSince(before, watched);
-    const quarantined = made.length === 0
-      ? null
-      : await quarantine(made, { home: this.#ready.base.home, root: this.#request.root, now: Date.now() });
-    // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
-    // so is what came to be protected meanwhile.
-    const now = identitiesOf(view.hidden);
-    const { files, directories } = this.#request.hide;
-    const known = new Set([...files, ...directories]);
-    const slipped = view.hidden.filter((path) => now.get(path) !== identities.get(path));
-    const replaced = [
-      ...slipped,
-      ...[...after.files, ...after.directories].filter((path) => !known.has(path)),
-    ];
-    return { quarantined, replaced: [...new Set(replaced)], slipped };
-  }
+  };
+}
+
+/** What git says it would run in the roots; nothing for commands that cannot write there. */
+async function gitPrograms(
+  request: SandboxRequest,
+  { ready: { sh, base, backend, programs }, options, roots }: {
+    ready: Ready;
+    options: SessionSandboxOptions;
+    roots: readonly string[];
+  },
+): Promise<readonly string[] | SandboxRefusal> {
+  const places = (request.hide.repositories ?? []).filter((path) => !/\.(?:pack|bundle)$/i.test(path));
+  if (request.git === "open" || request.access === "read" || places.length === 0) return [];
+  const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
+  if (git === null) return [];
+  let refused: SandboxRefusal | null = null;
+  const found = await programs.find({ git, sh, places, roots }, async (question) => {
+    const asked: SandboxRequest = { ...request, ...question, git: "hidden", access: "read" };
+    const view = await buildView(asked, { base, frozen: [] });
+    const line = "kind" in view ? view : backend.line(view.plan) ?? cannotSay(backend);
+    if ("kind" in line) refused = line;
+    return "kind" in line ? null : { ...line, cwd: "/" };
+  });
+  return refused ?? found;
 }
 
 function cannotSay(backend: SandboxBackend): SandboxRefusal {
@@ -167,19 +134,6 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const found = await findCheckedBackend(options);
   if ("problems" in found) return noSandbox(options, found.problems);
   const { backend, system, sh } = found;
-  const base = await baseOf(options, system);
-  const { userHome } = base;
-  return {
-    kind: "ready",
-    backend,
-    base,
-    sh,
-    tamper: new TamperCheck(userHome),
-    programs: new GitPrograms(userHome),
-  };
-}
-
-async function baseOf(options: SessionSandboxOptions, system: ViewBase["system"]): Promise<ViewBase> {
   const home = realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { read, write } = options.settings;
@@ -188,7 +142,8 @@ async function baseOf(options: SessionSandboxOptions, system: ViewBase["system"]
     { roots: options.roots, home, userHome },
     await options.projects?.all(),
   );
-  return { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
+  const base = { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
+  return { kind: "ready", backend, base, sh, tamper: new TamperCheck(userHome), programs: new GitPrograms(userHome) };
 }
 
 function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {

@@ -70,6 +70,7 @@ async function selfCheck(
     directory.write(MARKER, "rules");
     directory.write("project/.git/hooks/old", canary);
     directory.link("project/.env", "project/other-name");
+    const links = new HardLinkSearch();
     const view = await buildView({
       root,
       additional: [],
@@ -85,35 +86,20 @@ async function selfCheck(
       git: "hidden",
       network: false,
     }, {
-      base: {
-        system,
-        bound: NOTHING_BOUND,
-        home,
-        userHome: null,
-        links: new HardLinkSearch(),
-        heldLinks: new HardLinkSearch(),
-      },
+      base: { system, bound: NOTHING_BOUND, home, userHome: null, links, heldLinks: links },
       frozen: [],
     });
     if ("kind" in view) return view.reason;
     const line = backend.line(view.plan);
     if (line === null) return "it cannot express a path of the temporary directory";
     let output = "";
-    const decoder = new TextDecoder();
-    const outcome = await run({
-      ...line,
-      cwd: "/",
-      timeoutMs: PROOF_DEADLINE_MS,
-      onOutput: (bytes) => output += decoder.decode(bytes, { stream: true }),
-    });
+    const onOutput = (bytes: Uint8Array) => output += new TextDecoder().decode(bytes);
+    const outcome = await run({ ...line, cwd: "/", timeoutMs: PROOF_DEADLINE_MS, onOutput });
     if (output.includes(canary)) return "a protected file could be read through it";
     if (directory.read(MARKER) !== "rules") return "a marker could be changed through it";
     if (outcome.ended !== "exit") return "it did not end in time";
-    return output.startsWith("visible") ? null : lastLine(output) || `it ended with exit code ${outcome.code}`;
+    if (output.startsWith("visible")) return null;
+    // What the program that makes the sandbox said; the canary is not in it.
+    return output.trim().split("\n").at(-1)?.slice(0, SHOWN_ERROR) || `it ended with exit code ${outcome.code}`;
   });
-}
-
-/** What the program that makes the sandbox said; the canary is not in it. */
-function lastLine(output: string): string {
-  return output.trim().split("\n").at(-1)?.slice(0, SHOWN_ERROR) ?? "";
 }

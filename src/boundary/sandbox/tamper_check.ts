@@ -99,7 +99,7 @@ export class TamperCheck {
   #decides(path: string): boolean {
     const name = foldedName(basename(path));
     if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
-    return name === ".gitmodules" || writeProtection(path, this.#userHome) !== null;
+    return writeProtection(path, this.#userHome) !== null;
   }
 }
 

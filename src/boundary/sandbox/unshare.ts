@@ -1,13 +1,12 @@
 /** A plan in the words of `unshare`, `mount` and `setpriv`: the second choice, where bubblewrap is not installed. */
 import { asVariables, CLOSE_FILES, type PlanStep, type SandboxPlan, type StartLine } from "./plan.ts";
 
+/** What the second way needs. */
+export const UNSHARE_PROGRAMS = ["unshare", "setpriv", "mount", "umount", "pivot_root"] as const;
+
 /** The programs, absolute, from `trustedProgram`, and how far this machine lets them go. */
 export interface UnshareForm {
-  unshare: string;
-  setpriv: string;
-  mount: string;
-  pivotRoot: string;
-  umount: string;
+  programs: Readonly<Record<typeof UNSHARE_PROGRAMS[number], string>>;
   /** Any shell of the POSIX kind. */
   shell: string;
   /** False where a container forbids a fresh `/proc`: there is none then. */
@@ -77,7 +76,7 @@ export function unshareLine(plan: SandboxPlan, form: UnshareForm & { place: stri
 MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 PROC=$5 CWD=$6 N=$7; shift 7
 ALL="${text}"; ${forget}; eval "$ALL"; unset ALL
 ${SCRIPT}`;
-  const programs = [form.mount, form.pivotRoot, form.umount, form.setpriv];
+  const { unshare, mount, pivot_root, umount, setpriv } = form.programs;
   const namespaces = [
     "--user",
     "--map-root-user",
@@ -87,9 +86,10 @@ ${SCRIPT}`;
     "--uts",
     ...plan.network ? [] : ["--net"],
   ];
+  const given = [mount, pivot_root, umount, setpriv, form.proc ? "yes" : "no", plan.cwd, form.place];
   return {
     argv: [
-      form.unshare,
+      unshare,
       ...namespaces,
       "--fork",
       "--kill-child",
@@ -98,10 +98,7 @@ ${SCRIPT}`;
       "-c",
       script,
       "sandbox",
-      ...programs,
-      form.proc ? "yes" : "no",
-      plan.cwd,
-      form.place,
+      ...given,
       ...plan.argv,
     ],
     env,

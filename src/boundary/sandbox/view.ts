@@ -111,7 +111,8 @@ export async function buildView(
   }
   const env = { ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const { cwd, argv, network } = request;
-  return { plan: { steps, cwd, env, argv, network }, hidden: cover.protectedPaths, unjudged: cover.unjudged };
+  const unjudged = cover.unjudged.filter(({ directory }) => cover.placesOf([directory]).length > 0);
+  return { plan: { steps, cwd, env, argv, network }, hidden: [...cover.protects], unjudged };
 }
 
 function refuse(reason: string, hint?: string): SandboxRefusal {
@@ -129,9 +130,8 @@ function isBelow(directory: string, path: string): boolean {
 }
 
 function addHidden(cover: Cover, hide: HiddenPlaces): void {
-  for (const path of [...hide.files, ...hide.directories]) cover.add(path, { protects: true });
-  for (const { path } of hide.external?.files ?? []) cover.add(path, { protects: true });
-  for (const path of hide.external?.directories ?? []) cover.add(path, { protects: true });
+  const external = [...hide.external?.files.map(({ path }) => path) ?? [], ...hide.external?.directories ?? []];
+  for (const path of [...hide.files, ...hide.directories, ...external]) cover.add(path, { protects: true });
   for (const path of hide.special ?? []) cover.add(path);
   for (const place of [...hide.unjudged ?? [], ...hide.external?.unjudged ?? []]) cover.addUnjudged(place);
 }
@@ -140,26 +140,14 @@ function addHidden(cover: Cover, hide: HiddenPlaces): void {
 class Cover {
   readonly #shown: readonly Shown[];
   /** Real paths. */
-  readonly #directories = new Set<string>();
-  readonly #files = new Set<string>();
-  readonly #protected = new Set<string>();
+  readonly directories = new Set<string>();
+  readonly files = new Set<string>();
+  /** Of both, what is protected. */
+  readonly protects = new Set<string>();
   readonly unjudged: UnjudgedPlace[] = [];
 
   constructor(shown: readonly Shown[]) {
     this.#shown = shown;
-  }
-
-  get directories(): readonly string[] {
-    return [...this.#directories];
-  }
-
-  get files(): readonly string[] {
-    return [...this.#files];
-  }
-
-  /** Of those that were added as protected, what is covered. */
-  get protectedPaths(): readonly string[] {
-    return [...this.#protected];
   }
 
   /** Covers what stands at a path, or at the end of its links; where that may not be looked at the nearest directory. */
@@ -169,8 +157,8 @@ class Cover {
       if (found === null) return;
       if (found === "unreachable") continue;
       if (at !== path) this.unjudged.push({ directory: at, reason: "holds protected paths that cannot be reached" });
-      (found.directory ? this.#directories : this.#files).add(found.real);
-      if (protects) this.#protected.add(found.real);
+      (found.directory ? this.directories : this.files).add(found.real);
+      if (protects) this.protects.add(found.real);
       return;
     }
   }
@@ -184,7 +172,7 @@ class Cover {
   }
 
   /** Where real places are shown; nowhere for most that lie outside of the roots. */
-  placesOf(paths: readonly string[]): string[] {
+  placesOf(paths: Iterable<string>): string[] {
     const places = new Set<string>();
     for (const real of paths) {
       for (const { path, source } of this.#shown) {
@@ -225,7 +213,7 @@ function uncoverable(cover: Cover, { root, additional, cwd }: SandboxRequest): S
   if (place !== undefined) {
     return refuse(`${place.directory} ${place.reason}`, "rename or remove what the system cannot show there");
   }
-  return cover.directories.some(whole)
+  return [...cover.directories].some(whole)
     ? refuse("the whole project is protected, so commands have nothing to see")
     : null;
 }
@@ -238,8 +226,8 @@ function otherNames(
   const sources = (steps: readonly PlanStep[]) => steps.flatMap(shownBy).map(({ source }) => source);
   return base.links.find(
     {
-      files: cover.files,
-      directories: cover.directories,
+      files: [...cover.files],
+      directories: [...cover.directories],
       nameless: request.hide.nameless ?? [],
       unjudged: cover.unjudged.map(({ directory }) => directory),
     },

@@ -24,7 +24,7 @@ const SETTINGS = ["config", "config.worktree", "hooks", "info/attributes", "comm
 const DEADLINE_MS = 30_000;
 /** Characters of one answer. */
 const LIMIT = 20_000;
-/** Characters that are taken from git at most; a longer answer is an error. */
+/** Bytes that are taken from git at most; a longer answer is an error. */
 const TAKEN = 4 * 1024 * 1024;
 
 const NOTHING: HiddenPlaces = { files: [], directories: [] };
@@ -69,26 +69,17 @@ export class GitWork {
 
   /** Whether git did it. */
   async run(args: readonly string[], options: AskOptions): Promise<boolean> {
-    const { signal } = this.context;
-    const call = { args, timeoutMs: DEADLINE_MS, signal, ...options, onOutput: () => {} };
-    const { ended, code } = await callGit(this.#repository, call);
-    return ended === "exit" && code === 0;
+    return await this.ask(args, options) !== null;
   }
 
   /** The contents of objects by their ids, at most so many bytes together; none where git fails. */
   async blobs(ids: readonly string[], limit: number): Promise<Uint8Array<ArrayBuffer>[]> {
     if (ids.length === 0) return [];
     const { signal } = this.context;
-    const chunks: Uint8Array<ArrayBuffer>[] = [];
-    let length = 0;
-    const onOutput = (bytes: Uint8Array<ArrayBuffer>) => {
-      length += bytes.length;
-      if (length <= limit + ids.length * 128) chunks.push(bytes);
-    };
     const input = ids.map((id) => `${id}\n`).join("");
-    const call = { args: ["cat-file", "--batch"], input, timeoutMs: DEADLINE_MS, signal, onOutput };
-    const { ended, code } = await callGit(this.#repository, call);
-    return ended === "exit" && code === 0 ? objectsIn(new Uint8Array(await new Blob(chunks).arrayBuffer())) : [];
+    const call = { args: ["cat-file", "--batch"], input, timeoutMs: DEADLINE_MS, signal };
+    const bytes = await callGit(this.#repository, { ...call, limit: limit + ids.length * 128 });
+    return bytes === null ? [] : objectsIn(bytes);
   }
 
   /** The commit that a name means; null for none, and for what would be taken as an option. */
