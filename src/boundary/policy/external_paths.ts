@@ -3,13 +3,13 @@
  * do not read them by those paths, but a view may show them, and another name of theirs, or their content, may lie in a
  * root. Only what the patterns name is walked, and no more than a limit.
  */
-import { type DirectoryEntry, entryOf } from "../../platform/files.ts";
 import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
-import { isTooLong, listEntries, NO_UTF8, type UnjudgedPlace, unjudgedPlace } from "./listing.ts";
+import { isTooLong, listEntries, NO_UTF8, TOO_LONG, type UnjudgedPlace, UNNAMED, within } from "./listing.ts";
 import type { Patterns, Scope } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 import { isOfSystem } from "./system_directories.ts";
+import { quietly } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
 
 /** Most entries of directories that one walk looks at, and most files that it gives. */
@@ -99,28 +99,28 @@ export class ExternalPaths {
         }
         const listed = listQuietly(directory);
         if (!Array.isArray(listed)) {
-          unjudged.push(unjudgedPlace(directory, listed));
+          unjudged.push(listed);
           continue;
         }
         if (rule === null && listed.some(({ name }) => name.includes(NO_UTF8))) {
-          unjudged.push(unjudgedPlace(directory, "?n"));
+          unjudged.push({ directory, reason: UNNAMED });
         }
         entries += listed.length;
-        for (const { name, kind } of listed) {
-          const path = `${directory === "/" ? "" : directory}/${name}`;
+        for (const { name, isDirectory, isFile, isSymlink } of listed) {
+          const path = within(directory, name);
           const below = scope?.below(name) ?? null;
           const covering = rule ?? below?.rule ?? null;
-          if (kind === "directory") {
+          if (isDirectory) {
             if (isOfSystem(path) || this.#rules.roots.some((root) => isWithin(root, path))) continue;
             if (covering !== null) {
               if (rule === null) directories.push(path);
               next.push({ directory: path, scope: null, rule: covering });
             } else if (below?.leadsOn === true && name !== ".git") {
-              if (isTooLong(path)) unjudged.push(unjudgedPlace(directory, "?p"));
+              if (isTooLong(path)) unjudged.push({ directory, reason: TOO_LONG });
               else next.push({ directory: path, scope: below, rule: null });
             }
-          } else if (covering !== null && kind === "file") files.push({ path, rule: covering });
-          else if (covering !== null && kind === "symlink" && rule === null) this.#follow(path, covering);
+          } else if (covering !== null && isFile) files.push({ path, rule: covering });
+          else if (covering !== null && isSymlink && rule === null) this.#follow(path, covering);
         }
       }
       waiting = next;
@@ -139,13 +139,7 @@ export class ExternalPaths {
 }
 
 /** As `listEntries`; a link, and what is no directory, has no entries. */
-function listQuietly(directory: string): DirectoryEntry[] | "?l" | "?u" {
-  try {
-    if (lstatInPlace(directory)?.kind !== "directory") return [];
-  } catch (error) {
-    systemReason(error);
-    return "?u";
-  }
-  const listed = listEntries(directory);
-  return Array.isArray(listed) ? listed.map(entryOf) : listed;
+function listQuietly(directory: string): ReturnType<typeof listEntries> {
+  const status = quietly(() => lstatInPlace(directory));
+  return status !== null && status.kind !== "directory" ? [] : listEntries(directory);
 }

@@ -19,12 +19,20 @@ export interface Standing {
   git: boolean;
 }
 
-/** What stands among the entries of a directory. */
+/** What stands among the entries of a directory; absolute paths. */
 export interface Named {
   standing: Standing;
-  ignoreFiles: readonly PlainEntry[];
-  /** See {@link namedIn}. */
-  others: string;
+  /** Sockets, FIFOs and devices. */
+  special: string[];
+  /** What version control keeps; the directory itself where it is that. */
+  repositories: string[];
+  /** Entries that are named as settings of other programs are. */
+  settings: string[];
+  /** What tells searches what to leave out. */
+  ignoreFiles: PlainEntry[];
+  unjudged: UnjudgedPlace[];
+  /** Another directory in it has no name to look into it by: any rule may cover something there. */
+  blind: boolean;
 }
 
 /** Not only git's: some programs have one of their own, or one for all. */
@@ -42,67 +50,57 @@ const SETTINGS_NAME = /^(?:hooks|mcp|mcp_config|opencode|crush)(?:\.|$)|\.code-w
 /** UTF-8 bytes of a directory's path that a view can still be made of; the system's own limit is 4,096. */
 const LONGEST_PATH = 3_500;
 
-/** Why a directory is not judged, by the letter that a listing keeps of it. */
-const REASONS: Readonly<Record<string, string>> = {
-  n: "holds a name that is not UTF-8",
-  d: "holds a directory whose name is not UTF-8",
-  l: "cannot be listed",
-  u: "cannot be reached",
-  p: "holds paths that are too long",
-};
-
-/** Of a directory in which another has no name to look into it by: any rule may cover something there. */
-export const UNNAMED_DIRECTORY = "?d";
-
-/** Returns the place to leave out: of a directory that cannot be reached the one above, which is the nearest that can be named. */
-export function unjudgedPlace(directory: string, other: string): UnjudgedPlace {
-  const letter = other.slice(1);
-  const reason = REASONS[letter] ?? "cannot be judged";
-  return letter === "u"
-    ? { directory: dirname(directory), reason: `holds a directory that ${reason}` }
-    : { directory, reason };
-}
+/** Why a directory is not judged. */
+export const UNNAMED = "holds a name that is not UTF-8";
+export const TOO_LONG = "holds paths that are too long";
 
 /** Returns whether paths below the directory are too long for a view. */
 export function isTooLong(directory: string): boolean {
   return directory.length * 3 > LONGEST_PATH && new TextEncoder().encode(directory).length + 256 > LONGEST_PATH;
 }
 
-/**
- * Returns what stands among entries; a marker and what git keeps by any name that some file system takes for theirs.
- * `others` are joined by slashes: `s` before sockets and their kind, `r` before what version control keeps, `d` before
- * settings of other programs, `R` alone for a directory that is itself what git keeps, `?` before the letter of why the
- * directory is not judged.
- */
+/** Returns what stands among entries; a marker and what git keeps by any name that some file system takes for theirs. */
 export function namedIn(directory: string, entries: readonly PlainEntry[]): Named {
-  const standing = { marker: false, git: false };
-  const ignoreFiles: PlainEntry[] = [];
-  const others: string[] = [];
+  const named: Named = {
+    standing: { marker: false, git: false },
+    ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [], blind: false },
+  };
+  const { standing } = named;
   const git = new GitLayout();
   const dotted = /\/\.[^/]+$/.test(directory);
-  let unnamed = "";
+  let unnamed = false;
   for (const entry of entries) {
     const { name, isDirectory } = entry;
     const plain = !NOT_PLAIN.test(name);
     if (!plain && name.includes(NO_UTF8)) {
-      if (unnamed !== UNNAMED_DIRECTORY) unnamed = isDirectory ? UNNAMED_DIRECTORY : "?n";
+      unnamed = true;
+      named.blind ||= isDirectory;
       continue;
     }
     git.add(name, isDirectory);
-    if (!isDirectory && !entry.isFile && !entry.isSymlink) others.push(`s${name}`);
-    else if (entry.isFile && ARCHIVE_NAME.test(name)) others.push(`r${name}`);
+    if (!isDirectory && !entry.isFile && !entry.isSymlink) named.special.push(within(directory, name));
+    else if (entry.isFile && ARCHIVE_NAME.test(name)) named.repositories.push(within(directory, name));
     if (!dotted && plain && !name.startsWith(".") && !name.startsWith("_") && !SETTINGS_NAME.test(name)) continue;
     const folded = foldedName(name);
     standing.marker ||= folded === MARKER_NAME;
     standing.git ||= folded === ".git";
-    if (VERSION_CONTROL.has(folded)) others.push(`r${name}`);
-    else if (dotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) others.push(`d${name}`);
-    if (IGNORE_NAME.test(name)) ignoreFiles.push(entry);
+    if (VERSION_CONTROL.has(folded)) named.repositories.push(within(directory, name));
+    else if (dotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) {
+      named.settings.push(within(directory, name));
+    }
+    if (IGNORE_NAME.test(name)) named.ignoreFiles.push(entry);
   }
-  if (git.isRepository) others.push("R");
-  if (unnamed !== "") others.push(unnamed);
-  if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) others.push("?p");
-  return { standing, ignoreFiles, others: others.join("/") };
+  if (git.isRepository) named.repositories = [directory];
+  if (unnamed) named.unjudged.push({ directory, reason: UNNAMED });
+  if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) {
+    named.unjudged.push({ directory, reason: TOO_LONG });
+  }
+  return named;
+}
+
+/** Returns the path of an entry. */
+export function within(directory: string, name: string): string {
+  return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }
 
 /** Whether the entries of a directory are those of a bare repository, or of git's objects alone. */
@@ -126,13 +124,18 @@ class GitLayout {
   }
 }
 
-/** Returns the entries; none for a directory that is gone; of one that may not be listed the letters of why. */
-export function listEntries(directory: string): PlainEntry[] | "?l" | "?u" {
+/**
+ * Returns the entries; none for a directory that is gone. Of one that may not be listed, the place to leave out: itself,
+ * or the one above, which is then the nearest that can be named.
+ */
+export function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
   try {
     return entriesInPlace(directory) ?? [];
   } catch (error) {
     systemReason(error);
-    return canBeReached(directory) ? "?l" : "?u";
+    return canBeReached(directory)
+      ? { directory, reason: "cannot be listed" }
+      : { directory: dirname(directory), reason: "holds a directory that cannot be reached" };
   }
 }
 

@@ -10,7 +10,7 @@ const NAMES = ["a", "b", ".env", ".agentclisecret", ".git"];
 const path = fc.array(fc.constantFrom(...NAMES), { minLength: 1, maxLength: 3 }).map((names) => names.join("/"));
 /** What the untrusted side can do in a project: files, links and other names, repositories, directories that are moved. */
 const step = fc.record({
-  act: fc.constantFrom("open", "file", "rule", "directory", "remove", "rename", "link", "hard", "git"),
+  act: fc.constantFrom("open", "file", "rule", "directory", "remove", "rename", "link", "hard", "git", "clone"),
   path,
   other: path,
 });
@@ -31,6 +31,7 @@ function doStep(root: string, { act, path, other }: { act: string; path: string;
     else {
       Deno.mkdirSync(`${one}/.git`, { recursive: true });
       Deno.writeTextFileSync(`${one}/.git/HEAD`, "ref: refs/heads/main\n");
+      if (act === "clone") Deno.writeTextFileSync(`${one}/.agentclisecret`, "local-endpoints: evil.example\n");
     }
   } catch (error) {
     if (!(error instanceof Error && "code" in error) && !(error instanceof TypeError)) throw error;

@@ -3,16 +3,7 @@ import { type FileKind, kindOf } from "../../platform/files.ts";
 import { type PlainEntry, realPathInPlace } from "../../platform/files_in_place.ts";
 import { normalize } from "../../platform/path.ts";
 import { DirectoryCache, type DirectoryClock, type DirectoryFacts } from "./directory_cache.ts";
-import {
-  isTooLong,
-  listEntries,
-  namedIn,
-  NO_UTF8,
-  type Standing,
-  type UnjudgedPlace,
-  unjudgedPlace,
-  UNNAMED_DIRECTORY,
-} from "./listing.ts";
+import { isTooLong, listEntries, namedIn, NO_UTF8, type Standing, type UnjudgedPlace, within } from "./listing.ts";
 import type { ExternalFound } from "./external_paths.ts";
 import type { NamelessFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
@@ -74,16 +65,21 @@ export interface TreeRules {
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
 export const MOST_WALKS = 20;
 
-/** One directory as it was listed: the open ones below it, and what is covered. Names joined by slashes, which none holds. */
-export interface Listed extends DirectoryFacts {
+/** One open directory as it was listed; absolute paths. */
+interface Listed extends DirectoryFacts, ProtectedGroup, SettingsGroup {
   version: number;
-  directories: string;
-  files: string;
-  hidden: string;
-  /** Covered links: where they lead is covered too, and may change without a trace here. */
-  links: string;
-  /** Further entries of note, each behind the letter of what it is: see {@link namedIn}. */
-  others: string;
+  /** Where no rule had a say: it makes no difference then what the rules are elsewhere. */
+  unruled: Standing | null;
+  open: readonly string[];
+  /** Covered as a whole. */
+  directories: readonly string[];
+  /** Covered ones: where they lead is covered too, and may change without a trace here. */
+  links: readonly string[];
+  unjudged: readonly UnjudgedPlace[];
+  special: readonly string[];
+  repositories: readonly string[];
+  /** What tells searches what to leave out; null where nobody could look. */
+  ignoreFiles: readonly IgnoreFile[] | null;
 }
 
 /** A directory that is covered as a whole; absolute paths. */
@@ -92,39 +88,23 @@ interface Covered extends DirectoryFacts, ProtectedGroup {
   directories: readonly string[];
 }
 
-/** What a listed directory comes to, absolute paths; worked out once. */
-interface Placed extends ProtectedGroup, SettingsGroup, More {
-  open: readonly string[];
-  directories: readonly string[];
-  hiddenFiles: readonly string[];
-  unjudged: readonly UnjudgedPlace[];
-  special: readonly string[];
-  repositories: readonly string[];
-}
-
-/** What is known of a directory that was listed by ourselves. */
-interface More {
-  /** Where no rule had a say: it makes no difference then what the rules are elsewhere. */
-  unruled: Standing | null;
-  /** What tells searches what to leave out; null where nobody looked. */
-  ignoreFiles: readonly IgnoreFile[] | null;
-}
-
 interface Walked extends HiddenPaths {
   groups: readonly ProtectedGroup[];
-  /** Null where some directory was not asked for them. */
+  /** Null where some directory could not be looked into. */
   ignoreFiles: readonly IgnoreFile[] | null;
 }
 
-const NOTHING = { directories: "", files: "", hidden: "", links: "", others: "" };
-const NOTHING_MORE: More = { unruled: null, ignoreFiles: null };
+/** Of a directory that cannot be listed. */
+const NOTHING = {
+  ...{ unruled: null, ignoreFiles: null, blind: false, open: [], directories: [], files: [], links: [] },
+  ...{ special: [], repositories: [], settings: [] },
+};
 
 /** The trees below the roots. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
   readonly #listed: DirectoryCache<Listed>;
-  readonly #placed = new WeakMap<Listed, Placed>();
   readonly #covered: DirectoryCache<Covered>;
   #now: Walked | null = null;
   #last: { walked: Walked; changes: number; version: number } | null = null;
@@ -210,13 +190,13 @@ export class ProtectedTree {
       if (this.#rules.rule(root) === null) waiting.push(root);
       else directories.push(root);
     }
-    const found: Placed[] = [];
+    const found: Listed[] = [];
     this.#listed.begin();
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
       if (performance.now() > until) return null;
-      const placed = this.#look(directory);
-      for (const below of placed.open) waiting.push(below);
-      found.push(placed);
+      const listed = this.#look(directory);
+      for (const below of listed.open) waiting.push(below);
+      found.push(listed);
     }
     this.#listed.end();
     const { changes } = this.#listed;
@@ -226,20 +206,19 @@ export class ProtectedTree {
     return walked;
   }
 
-  #look(directory: string): Placed {
+  #look(directory: string): Listed {
     const listed = this.#listed.look(directory, {
       current: (found) => this.#isCurrent(directory, found),
       list: (facts) => this.#list(directory, facts),
     });
-    for (const name of namesIn(listed.links)) this.followLink(within(directory, name));
-    return this.#placed.get(listed) ?? this.#place(directory, { listed, more: NOTHING_MORE });
+    for (const link of listed.links) this.#followLink(link);
+    return listed;
   }
 
   #isCurrent(directory: string, listed: Listed): boolean {
     const { version } = this.#rules;
     if (listed.version === version) return true;
-    const unruled = this.#placed.get(listed)?.unruled ?? null;
-    if (unruled === null || this.#rules.covers(directory, unruled)) return false;
+    if (listed.unruled === null || this.#rules.covers(directory, listed.unruled)) return false;
     listed.version = version;
     return true;
   }
@@ -265,66 +244,46 @@ export class ProtectedTree {
     // What is met from here on can cover what was sorted before it: then the directory is listed again.
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
-    if (!Array.isArray(entries)) return { ...facts, version, ...NOTHING, others: entries };
-    const { standing, ignoreFiles, others } = namedIn(directory, entries);
+    if (!Array.isArray(entries)) return { ...facts, version, ...NOTHING, unjudged: [entries] };
+    const { standing, ignoreFiles, ...named } = namedIn(directory, entries);
     const ruled = this.#rules.covers(directory, standing);
-    const listed = { ...facts, version, others, ...this.#sort(directory, { entries, ruled }) };
-    const above = ignoreFiles.map((entry) => ({ path: within(directory, entry.name), kind: kindOf(entry) }));
-    this.#place(directory, { listed, more: { unruled: ruled ? null : standing, ignoreFiles: above } });
-    return listed;
+    const sorted = this.#sort(directory, { entries, ruled });
+    return {
+      ...facts,
+      ...named,
+      ...sorted,
+      version,
+      blind: named.blind || sorted.files.some(({ path }) => path.includes(NO_UTF8)),
+      unruled: ruled ? null : standing,
+      ignoreFiles: ignoreFiles.map((entry) => ({ path: within(directory, entry.name), kind: kindOf(entry) })),
+    };
   }
 
   #sort(
     directory: string,
     { entries, ruled }: { entries: readonly PlainEntry[]; ruled: boolean },
-  ): Omit<Listed, keyof DirectoryFacts | "version" | "others"> {
+  ): Pick<Listed, "open" | "directories" | "files" | "links"> {
     const long = isTooLong(directory);
-    const directories: string[] = [];
-    const files: string[] = [];
-    const hidden: string[] = [];
-    const links: string[] = [];
+    const sorted = {
+      open: [] as string[],
+      directories: [] as string[],
+      links: [] as string[],
+      files: [] as { path: string; rule: ProtectionRule }[],
+    };
     // Most of a tree: nothing that lies here is covered.
     for (const entry of ruled ? entries : entries.filter(({ isDirectory }) => isDirectory)) {
-      const { name } = entry;
-      const kind = kindOf(entry);
+      const { name, isDirectory, isSymlink } = entry;
       const path = within(directory, name);
       const rule = ruled ? this.#rules.rule(path) : null;
       if (rule === null || name === MARKER_NAME) {
         // What git keeps is not the user's tree, and what cannot be named is not there: views leave both out as a whole.
-        if (kind !== "directory" || name === ".git" || isOfSystem(path)) continue;
-        if (!long && !name.includes(NO_UTF8)) directories.push(name);
-      } else if (kind === "directory") hidden.push(name);
-      else if (kind === "symlink") links.push(name);
-      else files.push(name);
+        if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
+        if (!long && !name.includes(NO_UTF8)) sorted.open.push(path);
+      } else if (isDirectory) sorted.directories.push(path);
+      else if (isSymlink) sorted.links.push(path);
+      else sorted.files.push({ path, rule });
     }
-    return {
-      directories: directories.join("/"),
-      files: files.join("/"),
-      hidden: hidden.join("/"),
-      links: links.join("/"),
-    };
-  }
-
-  #place(directory: string, { listed, more }: { listed: Listed; more: More }): Placed {
-    const paths = (joined: string) => namesIn(joined).map((name) => within(directory, name));
-    const hiddenFiles = paths(listed.files);
-    const others = namesIn(listed.others);
-    const of = (letter: string) =>
-      others.filter((other) => other.startsWith(letter)).map((other) => within(directory, other.slice(1)));
-    const placed = {
-      open: paths(listed.directories),
-      directories: paths(listed.hidden),
-      files: this.#ruled(hiddenFiles),
-      blind: listed.files.includes(NO_UTF8) || others.includes(UNNAMED_DIRECTORY),
-      hiddenFiles,
-      unjudged: others.filter((other) => other.startsWith("?")).map((other) => unjudgedPlace(directory, other)),
-      special: of("s"),
-      repositories: others.includes("R") ? [directory] : of("r"),
-      settings: of("d"),
-      ...more,
-    };
-    this.#placed.set(listed, placed);
-    return placed;
+    return sorted;
   }
 
   #ruled(paths: readonly string[]): ProtectedGroup["files"] {
@@ -334,8 +293,8 @@ export class ProtectedTree {
     });
   }
 
-  /** Notes where a link leads, if a rule covers it. */
-  followLink(link: string): void {
+  /** Notes where a covered link leads. */
+  #followLink(link: string): void {
     const rule = this.#rules.rule(link);
     if (rule === null) return;
     try {
@@ -347,30 +306,19 @@ export class ProtectedTree {
   }
 }
 
-/** The names that are joined in a {@link Listed}. */
-export function namesIn(joined: string): readonly string[] {
-  return joined === "" ? NONE : joined.split("/");
-}
-
-const NONE: readonly string[] = [];
-
-function within(directory: string, name: string): string {
-  return directory === "/" ? `/${name}` : `${directory}/${name}`;
-}
-
 /** What a walk comes to; `directories` are covered roots. */
-function joined(directories: readonly string[], placed: readonly Placed[]): Walked {
-  const groups = placed.filter(({ files, blind }) => files.length > 0 || blind);
+function joined(directories: readonly string[], listed: readonly Listed[]): Walked {
+  const groups = listed.filter(({ files, blind }) => files.length > 0 || blind);
   return {
-    files: groups.flatMap(({ hiddenFiles }) => hiddenFiles),
-    directories: [...directories, ...placed.flatMap((one) => one.directories)],
-    unjudged: placed.flatMap(({ unjudged }) => unjudged),
-    special: placed.flatMap(({ special }) => special),
-    repositories: placed.flatMap(({ repositories }) => repositories),
-    settings: placed.filter(({ settings }) => settings.length > 0),
+    files: groups.flatMap(({ files }) => files.map(({ path }) => path)),
+    directories: [...directories, ...listed.flatMap((one) => one.directories)],
+    unjudged: listed.flatMap(({ unjudged }) => unjudged),
+    special: listed.flatMap(({ special }) => special),
+    repositories: listed.flatMap(({ repositories }) => repositories),
+    settings: listed.filter(({ settings }) => settings.length > 0),
     groups,
-    ignoreFiles: placed.some(({ ignoreFiles }) => ignoreFiles === null)
+    ignoreFiles: listed.some(({ ignoreFiles }) => ignoreFiles === null)
       ? null
-      : placed.flatMap(({ ignoreFiles }) => ignoreFiles ?? []),
+      : listed.flatMap(({ ignoreFiles }) => ignoreFiles ?? []),
   };
 }
