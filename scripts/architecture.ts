@@ -38,7 +38,7 @@ const LENGTH_LIMIT = 400;
 
 /** Rooms from the ground up. A room may use everything of the rows below; rooms of one row use each other one way only. */
 const ROWS: readonly (readonly string[])[] = [
-  ["platform"],
+  ["platform", "shell"],
   ["boundary"],
   ["config"],
   ["provider"],
@@ -52,7 +52,7 @@ const ROWS: readonly (readonly string[])[] = [
 const SIDE_ROOMS = ["terminal", "editor", "engine", "demo"];
 /** Rooms that may use a side room besides `cli`: a session starts the demo's server by itself. */
 const SIDE_USERS: Readonly<Record<string, readonly string[]>> = { demo: ["runtime"] };
-const SIDE_MAY_USE = ["boundary", "config", "provider", "platform"];
+const SIDE_MAY_USE = ["boundary", "config", "provider", "platform", "shell"];
 
 /** The room of a file of `src/`; null for `src/errors.ts` and what lies outside. */
 export function roomOf(path: string): string | null {

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import { parseHookInput } from "../src/editor/events.ts";
 import { judge } from "../src/editor/guard/guard.ts";
-import { plainWords } from "../src/editor/guard/sandboxed.ts";
+import { plainWords } from "../src/shell/command.ts";
 import { denoIo } from "../src/platform/deno_io.ts";
 import { plainDirectory } from "./helpers/plain_directory.ts";
 

@@ -1,6 +1,6 @@
 /** Whether a call may run: deny rules first, then the mode, then allow rules, else somebody is asked. */
 import type { PermissionMode } from "../config/types.ts";
-import { parseCommand } from "./command_parse.ts";
+import { parseCommand } from "../shell/command.ts";
 import { allows, denies } from "./permission_cover.ts";
 import type { Rule } from "./permission_rule.ts";
 import type { Tool } from "./tool.ts";

@@ -1,7 +1,7 @@
 /** What a permission rule covers. Apart from the reading of rules, since that is done at every start. */
 import { isAbsolute, join, normalize } from "../platform/path.ts";
 import { escapesPrefix } from "./command_escape.ts";
-import { looseWords, type ParsedCommand } from "./command_parse.ts";
+import { looseWords, type ParsedCommand } from "../shell/command.ts";
 import type { PathRule, Rule } from "./permission_rule.ts";
 
 /**

@@ -1,7 +1,7 @@
 /** Permission rules as people write them: `Bash`, `Bash(git log:*)`, `Bash(git status)`, `Write(migrations/**)`. */
 import { AgentcliError } from "../errors.ts";
 import { isAbsolute, normalize } from "../platform/path.ts";
-import { parseCommand } from "./command_parse.ts";
+import { parseCommand } from "../shell/command.ts";
 import { compilePattern, type PathPattern } from "./path_pattern.ts";
 
 /** A rule, ready to be asked. `text` is what was written, for messages. */

@@ -11,7 +11,7 @@ import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { row } from "../../terminal/style.ts";
-import { parseCommand } from "../../tools/command_parse.ts";
+import { parseCommand } from "../../shell/command.ts";
 import { readRules } from "../../tools/registry.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";

@@ -5,6 +5,7 @@
 import { quietly, realOrNamed } from "../../boundary/real_path.ts";
 import { statInPlace } from "../../platform/files_in_place.ts";
 import { basename, isWithin, join, resolve } from "../../platform/path.ts";
+import { plainWords } from "../../shell/command.ts";
 
 /** The name that the program has where nothing else is said. */
 const USUAL_NAME = "agentcli";
@@ -12,29 +13,6 @@ const USUAL_NAME = "agentcli";
 const OWN_LINES: readonly string[] = ["doctor", "providers validate", "--version"];
 /** A longer command is told in general how to be run. Characters. */
 const SHOWN_LIMIT = 1_000;
-
-/**
- * Signs that mean themselves in every shell (`%self` is a number in fish, `=cat` a path in zsh); in single quotes all but
- * what ends them somewhere (fish knows `\'`, PowerShell typographic quotes), in double quotes all that no shell expands. No
- * control character: terminals act on them, and shells look for `!` line by line.
- */
-const PIECE =
-  // deno-lint-ignore no-control-regex -- they are what is left out
-  /[A-Za-z0-9_./:@+,-]|(?<! )=|'((?:[^'\\\u0000-\u001f\u007f-\u009f\u2018-\u201b\u2028\u2029]|\\(?!'))*)'|"([^"$`\\!\u0000-\u001f\u007f-\u009f\u201c-\u201e\u2028\u2029]*)"|( +)/y;
-
-/** Returns the words of a simple command; null for anything that some shell may read in another way. */
-export function plainWords(line: string): string[] | null {
-  const text = line.replace(/^ +|[ \n]+$/g, "");
-  const words = [""];
-  PIECE.lastIndex = 0;
-  while (PIECE.lastIndex < text.length) {
-    const [all, single, double, space] = PIECE.exec(text) ?? [];
-    if (all === undefined) return null;
-    if (space === undefined) words.push((words.pop() ?? "") + (single ?? double ?? all));
-    else words.push("");
-  }
-  return words;
-}
 
 /** Where commands run. */
 export interface CommandPlace {

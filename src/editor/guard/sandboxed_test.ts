@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { guardedProject } from "../../../tests/helpers/guarded_project.ts";
-import { plainWords } from "./sandboxed.ts";
+import { plainWords } from "../../shell/command.ts";
 
 /** Lines that run one command in the sandbox, whatever that names. */
 const SANDBOXED = [

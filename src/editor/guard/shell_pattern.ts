@@ -4,8 +4,8 @@ import { quietly, realOrNamed } from "../../boundary/real_path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { listInPlace } from "../../platform/files_in_place.ts";
 import { isWithin } from "../../platform/path.ts";
-import { ANY, STAR } from "./shell_expansion.ts";
-import type { ShellName } from "./shell_words.ts";
+import { ANY, STAR } from "../../shell/expansion.ts";
+import type { ShellName } from "../../shell/file_names.ts";
 import type { ProtectedView } from "./view.ts";
 
 /** Where patterns may start. */

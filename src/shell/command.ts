@@ -1,9 +1,10 @@
 /**
- * Reads a shell command as far as permission rules may trust it. Only plain words and quotes are understood; everything
- * that makes a shell do more than start one program with given words is `complex`, with the reason.
+ * Reads a shell command as far as a rule may trust it: only plain words and quotes are understood, anything else is
+ * `complex` or null. These readers err by saying too little; the one in `file_names.ts` finds whatever a command might
+ * name and errs by saying too much, so they cannot be one.
  */
 
-/** What a command line is to the permission. */
+/** A command line as permission rules see it. */
 export type ParsedCommand =
   /** One program, started with exactly these words. */
   | { kind: "simple"; argv: readonly [string, ...string[]] }
@@ -146,8 +147,31 @@ class WordReader {
   }
 }
 
-/** The words of a command of any form, quotes and grammar taken away: what deny rules search. Linear; never throws. */
+/** Returns the words of a command of any form, quotes and grammar taken away: what deny rules search. Linear; never throws. */
 export function looseWords(text: string): string[] {
   // A line that goes on in the next is one: `r\` and `m x` below it.
   return text.replace(/\\\r?\n|["'\\]/g, "").split(/[\s;&|()<>`${}!,=]+/).filter((word) => word !== "");
+}
+
+/**
+ * Signs that mean themselves in every shell (`%self` is a number in fish, `=cat` a path in zsh); in single quotes all but
+ * what ends them somewhere (fish knows `\'`, PowerShell typographic quotes), in double quotes all that no shell expands. No
+ * control character: terminals act on them, and shells look for `!` line by line.
+ */
+const SAME_IN_EVERY_SHELL =
+  // deno-lint-ignore no-control-regex -- they are what is left out
+  /[A-Za-z0-9_./:@+,-]|(?<! )=|'((?:[^'\\\u0000-\u001f\u007f-\u009f\u2018-\u201b\u2028\u2029]|\\(?!'))*)'|"([^"$`\\!\u0000-\u001f\u007f-\u009f\u201c-\u201e\u2028\u2029]*)"|( +)/y;
+
+/** Returns the words of a simple command; null for anything that some shell may read in another way. */
+export function plainWords(line: string): string[] | null {
+  const text = line.replace(/^ +|[ \n]+$/g, "");
+  const words = [""];
+  SAME_IN_EVERY_SHELL.lastIndex = 0;
+  while (SAME_IN_EVERY_SHELL.lastIndex < text.length) {
+    const [all, single, double, space] = SAME_IN_EVERY_SHELL.exec(text) ?? [];
+    if (all === undefined) return null;
+    if (space === undefined) words.push((words.pop() ?? "") + (single ?? double ?? all));
+    else words.push("");
+  }
+  return words;
 }

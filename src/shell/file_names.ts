@@ -1,8 +1,7 @@
 /**
- * What a shell makes of a command line before it runs it, as far as names of files come of it: patterns, braces, and what
- * follows a variable. Quotes count: a pattern in quotes is none. Works on bash's syntax; others differ little in this.
- * Nothing is added to this reader any more: what keeps commands from protected files is the sandbox, and this stands in
- * for it where there is none.
+ * Finds what a command line may name once a shell has expanded it: patterns, braces, and what follows a variable. A
+ * quoted pattern is none. It reads bash's syntax; other shells differ little in this. The sandbox is what keeps commands
+ * from protected files; this reader stands in where there is none, and does not grow any more.
  */
 import {
   ansiDecoded,
@@ -15,7 +14,7 @@ import {
   STAR,
   unescaped,
   VARIABLE,
-} from "./shell_expansion.ts";
+} from "./expansion.ts";
 
 /** A word that names files by a pattern or behind a variable, with {@link STAR} and {@link ANY} in it. */
 export interface ShellName {

@@ -1,4 +1,4 @@
-/** What a shell expands in a word before it looks for files: braces, and quotes with escapes of their own. */
+/** Expands a word as a shell does before it looks for files: braces, and quotes with escapes of their own. */
 
 /** Signs that a shell gives a meaning; as characters of no language they part these from the same signs in quotes. */
 export const STAR = "\uE000";
