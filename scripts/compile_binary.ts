@@ -1,5 +1,5 @@
 /** One standalone binary. */
-import { outputOf } from "../src/platform/program_output.ts";
+import { outputOf } from "../src/platform/process.ts";
 import { systemOf } from "./compile_formats.ts";
 import { checkedSignature } from "./compile_signature.ts";
 import { ScriptError } from "./script.ts";

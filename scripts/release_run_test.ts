@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../src/platform/program_output.ts";
+import { outputOf } from "../src/platform/process.ts";
 
 const root = decodeURIComponent(new URL("..", import.meta.url).pathname);
 const TARGET = "aarch64-pc-windows-msvc";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outputOf } from "../src/platform/program_output.ts";
+import { outputOf } from "../src/platform/process.ts";
 import { LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { startFakeServer, type Step } from "./helpers/fake_server.ts";
 import {

@@ -1,4 +1,4 @@
-import { outputOf } from "../src/platform/program_output.ts";
+import { outputOf } from "../src/platform/process.ts";
 import assert from "node:assert/strict";
 import { serveFolder } from "../scripts/release_server.ts";
 import { writeSums } from "../scripts/release_sums.ts";

@@ -8,7 +8,7 @@ import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";
-import { ownCommand, runInPlace } from "../platform/restart.ts";
+import { ownCommand, runInPlace } from "../platform/runtime.ts";
 
 /**
  * Null when the process may go on: nothing in its environment copies text out, or nothing is protected in the projects

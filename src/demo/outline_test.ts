@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { outlineOf } from "./outline.ts";
+import { outlineOf } from "./answer.ts";
 
 function numbered(text: string): string {
   return text.split("\n").map((line, at) => `${at + 1}\t${line}`).join("\n");

@@ -1,12 +1,7 @@
-/**
- * The demo's "model": a fixed script that reads, searches, edits and runs what the prompt asks for with the tools it is
- * offered, and then tells what they returned. Pure: the same request always gets the same reply.
- * Source: specification of `--model demo`.
- */
+/** The demo's model: a fixed script that calls the offered tools as the prompt asks, then reports what they returned. */
 import { answer } from "./answer.ts";
-import { pickFiles } from "./pick_files.ts";
-import type { DemoMessage, DemoRequest } from "./request.ts";
-import { type Wishes, wishesOf } from "./wishes.ts";
+import type { DemoMessage, DemoRequest } from "./server.ts";
+import { type Intents, intentsOf } from "./intents.ts";
 
 /** A call that the script makes. */
 export interface DemoCall {
@@ -40,13 +35,13 @@ function reads(paths: readonly string[]): DemoCall[] {
 }
 
 /** The first calls for a prompt. */
-function begin(wishes: Wishes): DemoCall[] {
-  if (wishes.edit) return reads([wishes.edit.file]);
-  if (wishes.command !== undefined) {
-    return [{ name: "Bash", input: { command: wishes.command, description: "The command of the prompt" } }];
+function begin(intents: Intents): DemoCall[] {
+  if (intents.edit) return reads([intents.edit.file]);
+  if (intents.command !== undefined) {
+    return [{ name: "Bash", input: { command: intents.command, description: "The command of the prompt" } }];
   }
-  const search = wishes.search === undefined ? [] : [{ name: "Grep", input: { pattern: literal(wishes.search) } }];
-  const calls = [...search, ...reads(wishes.files)];
+  const search = intents.search === undefined ? [] : [{ name: "Grep", input: { pattern: literal(intents.search) } }];
+  const calls = [...search, ...reads(intents.files)];
   return calls.length > 0 ? calls : [{ name: "Glob", input: { pattern: "./*" } }];
 }
 
@@ -56,11 +51,11 @@ function literal(text: string): string {
 }
 
 /** The calls that follow what was done; empty when the answer is next. */
-function follow(wishes: Wishes, rounds: readonly DoneCall[][]): DemoCall[] {
+function follow(intents: Intents, rounds: readonly DoneCall[][]): DemoCall[] {
   const last = rounds.at(-1) ?? [];
   const [only] = last;
-  if (wishes.edit) {
-    const { file, from, to } = wishes.edit;
+  if (intents.edit) {
+    const { file, from, to } = intents.edit;
     const wasRead = rounds.length === 1 && /^\s*\d+\t/m.test(only?.result ?? "");
     return wasRead ? [{ name: "Edit", input: { file_path: file, old_string: from, new_string: to } }] : [];
   }
@@ -74,11 +69,42 @@ function follow(wishes: Wishes, rounds: readonly DoneCall[][]): DemoCall[] {
 /** The reply to a request. Calls only tools that the request offers. */
 export function replyTo(request: Pick<DemoRequest, "messages" | "tools">): DemoReply {
   const at = request.messages.findLastIndex((message) => message.role === "user");
-  const wishes = wishesOf(request.messages[at]?.content ?? "");
+  const intents = intentsOf(request.messages[at]?.content ?? "");
   const rounds = roundsSince(request.messages.slice(at + 1));
-  const wanted = rounds.length === 0 ? begin(wishes) : rounds.length < ROUND_LIMIT ? follow(wishes, rounds) : [];
+  const wanted = rounds.length === 0 ? begin(intents) : rounds.length < ROUND_LIMIT ? follow(intents, rounds) : [];
   const calls = wanted.filter((call) => request.tools.includes(call.name));
   if (calls.length > 0) return { kind: "calls", text: "", calls };
   const missing = [...new Set(wanted.map((call) => call.name))];
-  return { kind: "text", text: answer(wishes, { rounds, missing }) };
+  return { kind: "text", text: answer(intents, { rounds, missing }) };
+}
+
+/** Best first; within one row the shorter path wins. */
+const RANKS: readonly RegExp[] = [
+  /^readme(\.\w+)?$/i,
+  /^(package\.json|deno\.jsonc?|pyproject\.toml|cargo\.toml|go\.mod|pom\.xml|build\.gradle(\.kts)?|gemfile|composer\.json)$/i,
+  /^(main|index|app|mod|lib|cli|server|__main__)\.(ts|js|mjs|tsx|jsx|py|go|rs|java|rb|c|cpp|sh)$/i,
+  /\.md$/i,
+  /\.(ts|js|mjs|py|go|rs|java|rb|c|cpp|sh|toml|ya?ml|json|txt)$/i,
+];
+
+/** Files read when the prompt names none. */
+const CHOICE = 3;
+
+function rankOf(path: string): number {
+  const name = path.slice(path.lastIndexOf("/") + 1);
+  const rank = RANKS.findIndex((pattern) => pattern.test(name));
+  return /(^|[-.])lock\b/.test(name) ? -1 : rank;
+}
+
+/** At most three paths of a Glob result, best first: README, manifest, main file, then others that hold text. */
+export function pickFiles(listing: string): string[] {
+  return listing.split("\n")
+    .map((line) => line.trim())
+    .filter((path) => path !== "" && rankOf(path) >= 0)
+    .map((path) => ({ path, rank: rankOf(path), depth: path.split("/").length }))
+    .sort((a, b) => a.rank - b.rank || a.depth - b.depth || (a.path < b.path ? -1 : 1))
+    // One of a rank first, so that three manifests do not push out the main file.
+    .filter((entry, at, all) => entry.rank > 2 || all.findIndex(({ rank }) => rank === entry.rank) === at)
+    .slice(0, CHOICE)
+    .map(({ path }) => path);
 }

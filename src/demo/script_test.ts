@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { INTRODUCTION } from "./answer.ts";
-import type { DemoMessage } from "./request.ts";
+import type { DemoMessage } from "./server.ts";
 import { type DemoReply, replyTo } from "./script.ts";
 
 const TOOLS = ["Read", "Write", "Edit", "Glob", "Grep", "Bash", "TodoWrite"];

@@ -1,11 +1,6 @@
-/**
- * The provider inside the program: an OpenAI-compatible server on a loopback port whose "model" is a fixed script. It
- * lets the whole path run (HTTP, streaming, tools, permissions, boundary, transcript) with no server at hand.
- */
+/** The provider inside the program: an OpenAI-compatible server on a loopback port whose model is a fixed script. */
 import { serveLoopback } from "../platform/http_server.ts";
-import { type DemoRequest, readDemoRequest } from "./request.ts";
-import { replyTo } from "./script.ts";
-import { completionOf, DEMO_MODEL, eventsOf } from "./stream.ts";
+import { type DemoReply, replyTo } from "./script.ts";
 
 /** The demo, listening. */
 export interface Demo {
@@ -64,4 +59,144 @@ export function startDemo(): Promise<Demo> {
   const server = serveLoopback((request) => answer(request, prefix));
   const baseUrl = `http://127.0.0.1:${server.port}${prefix}`;
   return Promise.resolve({ baseUrl, contextWindow: CONTEXT_WINDOW, close: () => server.close() });
+}
+
+/** The one model id of the demo. */
+export const DEMO_MODEL = "demo";
+
+/** Token counts are bytes divided by this: there is no tokenizer behind the demo. */
+const BYTES_PER_TOKEN = 4;
+
+function serialisedCalls(reply: DemoReply, id: string) {
+  if (reply.kind === "text") return [];
+  return reply.calls.map((call, index) => ({
+    index,
+    id: `call_${id}_${index}`,
+    type: "function",
+    function: { name: call.name, arguments: JSON.stringify(call.input) },
+  }));
+}
+
+function usageOf(request: DemoRequest, reply: DemoReply) {
+  const prompt = Math.ceil(request.bytes / BYTES_PER_TOKEN);
+  const written = JSON.stringify(reply).length;
+  const completion = Math.ceil(written / BYTES_PER_TOKEN);
+  return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
+}
+
+/** The whole reply, for a request without streaming. `created` is in seconds since 1970. */
+export function completionOf(
+  request: DemoRequest,
+  reply: DemoReply,
+  { id, created }: { id: string; created: number },
+): Record<string, unknown> {
+  const calls = serialisedCalls(reply, id).map(({ index: _index, ...call }) => call);
+  const message = { role: "assistant", content: reply.text, ...(calls.length > 0 ? { tool_calls: calls } : {}) };
+  const choice = { index: 0, message, finish_reason: reply.kind === "text" ? "stop" : "tool_calls" };
+  return {
+    id: `chatcmpl-${id}`,
+    object: "chat.completion",
+    created,
+    model: DEMO_MODEL,
+    choices: [choice],
+    usage: usageOf(request, reply),
+  };
+}
+
+/** The reply as events of a stream, each complete with its blank line, `[DONE]` last. */
+export function* eventsOf(
+  request: DemoRequest,
+  reply: DemoReply,
+  { id, created }: { id: string; created: number },
+): Generator<string> {
+  const head = { id: `chatcmpl-${id}`, object: "chat.completion.chunk", created, model: DEMO_MODEL };
+  const event = (more: Record<string, unknown>) => `data: ${JSON.stringify({ ...head, ...more })}\n\n`;
+  const delta = (content: Record<string, unknown>, finish: string | null = null) =>
+    event({ choices: [{ index: 0, delta: content, finish_reason: finish }] });
+  yield delta({ role: "assistant", content: "" });
+  for (const word of reply.text.split(/(?<=\s)/)) {
+    if (word !== "") yield delta({ content: word });
+  }
+  for (const call of serialisedCalls(reply, id)) {
+    const { arguments: input } = call.function;
+    yield delta({ tool_calls: [{ ...call, function: { ...call.function, arguments: "" } }] });
+    // In two pieces, as real servers do: whoever reads the demo reads them too.
+    const half = Math.ceil(input.length / 2);
+    for (const piece of [input.slice(0, half), input.slice(half)]) {
+      yield delta({ tool_calls: [{ index: call.index, function: { arguments: piece } }] });
+    }
+  }
+  yield delta({}, reply.kind === "text" ? "stop" : "tool_calls");
+  if (request.includeUsage) yield event({ choices: [], usage: usageOf(request, reply) });
+  yield "data: [DONE]\n\n";
+}
+
+/** A message, with what is missing filled in. */
+export interface DemoMessage {
+  role: string;
+  content: string;
+  /** Calls of an assistant message. */
+  calls: { id: string; name: string; input: Record<string, unknown> }[];
+  /** The call that a tool message answers; empty for other messages. */
+  callId: string;
+}
+
+/** A request for a reply. */
+export interface DemoRequest {
+  messages: DemoMessage[];
+  /** Names of the tools that may be called. */
+  tools: string[];
+  stream: boolean;
+  includeUsage: boolean;
+  /** Bytes of the request, for the token counts. */
+  bytes: number;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function text(value: unknown): string {
+  return typeof value === "string" ? value : "";
+}
+
+function list(value: unknown): Record<string, unknown>[] {
+  return Array.isArray(value) ? value.filter(isRecord) : [];
+}
+
+function inputOf(serialised: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(serialised);
+    return isRecord(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+function messageOf(message: Record<string, unknown>): DemoMessage {
+  const calls = list(message.tool_calls).map((call) => {
+    const called = isRecord(call.function) ? call.function : {};
+    return { id: text(call.id), name: text(called.name), input: inputOf(text(called.arguments)) };
+  });
+  const parts = list(message.content).map((part) => text(part.text)).join("");
+  return {
+    role: text(message.role),
+    content: text(message.content) || parts,
+    calls,
+    callId: text(message.tool_call_id),
+  };
+}
+
+/** The request in `body`; null when it is not a chat request. */
+export function readDemoRequest(body: string): DemoRequest | null {
+  const value = inputOf(body);
+  if (!Array.isArray(value.messages)) return null;
+  const options = isRecord(value.stream_options) ? value.stream_options : {};
+  return {
+    messages: list(value.messages).map(messageOf),
+    tools: list(value.tools).map((tool) => text(isRecord(tool.function) ? tool.function.name : "")),
+    stream: value.stream === true,
+    includeUsage: options.include_usage === true,
+    bytes: new TextEncoder().encode(body).length,
+  };
 }

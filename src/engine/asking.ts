@@ -9,7 +9,7 @@ import { listModels } from "../provider/backends/model_list.ts";
 import { recognize } from "../provider/backends/recognize.ts";
 import type { Endpoint } from "../provider/types.ts";
 import { findWindows } from "../provider/backends/inquiry.ts";
-import type { Engine } from "./types.ts";
+import type { Engine } from "./engine.ts";
 
 /** Milliseconds for one answer of a server that is there. */
 const ANSWER_MS = 3000;

@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { buildWords, fill, usedValues } from "./arguments.ts";
-import { engineEnvironment } from "./environment.ts";
-import { lastLines, LogTail } from "./log_tail.ts";
-import { ownEngine } from "./own_template.ts";
+import { buildWords, type Command, fill, usedValues, type Values } from "./engine.ts";
+import { engineEnvironment } from "./installed.ts";
+import { lastLines, LogTail } from "./running.ts";
+import { ownEngine } from "./request.ts";
 import { shownCommand, withoutKeys } from "./quote.ts";
 import { engines } from "./table.ts";
 import { toolParserOf } from "../provider/backends/advice.ts";
-import type { Command, Values } from "./types.ts";
 
 const VALUES: Values = { host: "127.0.0.1", url_host: "127.0.0.1", port: "8080" };
 

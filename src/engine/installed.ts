@@ -1,8 +1,8 @@
-/** Finding the program of an engine, and what the installed version says of its options. */
+/** Finds the program of an engine, what its installed version offers, and the environment that it gets. */
 import { findExecutable, run } from "../platform/process.ts";
 import { stat } from "../platform/files.ts";
 import { isAbsolute } from "../platform/path.ts";
-import type { Command } from "./types.ts";
+import type { Command } from "./engine.ts";
 
 /** Milliseconds for a help text: engines in Python load half of their world before they print it. */
 const HELP_MS = 90_000;
@@ -68,4 +68,26 @@ async function readHelp(program: string, command: Command, search: Search): Prom
     if (ended === "exit" && /(?<![\w-])--[a-z]/.test(text) && (code === 0 || words === last)) return text;
   }
   return null;
+}
+
+/** Names that go. Source: specification of the boundary §7; `HF_TOKEN` comes back where models may be fetched. */
+const REMOVED: readonly RegExp[] = [
+  /(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)(?:_ID)?$/i,
+  /^AGENTCLI_/i,
+  /^OTEL_/i,
+  /^SSLKEYLOGFILE$/i,
+];
+
+/** The user's variables without keys, and with what the engine is set up by. */
+export function engineEnvironment(
+  inherited: Readonly<Record<string, string>>,
+  options: { set: Readonly<Record<string, string>>; secret: readonly string[]; download: boolean },
+): Record<string, string> {
+  const hidden = new Set(options.secret.map((name) => name.toUpperCase()));
+  const kept = Object.entries(inherited).filter(([name]) => {
+    const upper = name.toUpperCase();
+    if (hidden.has(upper)) return false;
+    return (options.download && upper === "HF_TOKEN") || !REMOVED.some((form) => form.test(name));
+  });
+  return { ...Object.fromEntries(kept), ...options.set };
 }

@@ -1,15 +1,13 @@
-/** What was asked for, checked against what an engine can do, as the values of its templates. */
+/** Checks what was asked for against what an engine can do, and turns it into the values of its templates. */
 import type { EngineTemplate } from "../config/types.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import { stat } from "../platform/files.ts";
 import { basename, isAbsolute, resolve } from "../platform/path.ts";
-import { commandsOf, contradictions, usedValues } from "./arguments.ts";
+import { commandsOf, contradictions, type Engine, usedValues, type ValueName, type Values } from "./engine.ts";
 import { type Address, urlHost } from "./asking.ts";
-import { ownEngine } from "./own_template.ts";
-import { engines } from "./table.ts";
+import { AGENT_WINDOW, engines, hasModels } from "./table.ts";
 import { toolParserOf } from "../provider/backends/advice.ts";
-import type { Engine, ValueName, Values } from "./types.ts";
 
 /** The options of `serve`, read. */
 export interface ServeRequest {
@@ -211,4 +209,43 @@ function modelHint(engine: Engine): string {
     "path or id": "for example: --model ./model, or --model Qwen/Qwen3-8B",
   };
   return examples[engine.model.takes];
+}
+
+/** Where a template that names no path is asked. */
+const READY_PATH = "/v1/models";
+
+/**
+ * The engine of a template: its words are what is run, without any check of flags. What answers on its port counts as
+ * it only while nothing else is recognized there.
+ */
+export function ownEngine(id: string, template: EngineTemplate): Engine {
+  const [program = "", ...words] = template.command;
+  const texts = [...template.command, ...Object.values(template.env ?? {})];
+  const uses = (name: string) => texts.some((text) => text.includes(`{${name}}`));
+  const path = template.ready ?? READY_PATH;
+  return {
+    id,
+    product: program,
+    port: template.port ?? null,
+    servers: [],
+    model: { required: uses("model"), takes: "path or id" },
+    ...(uses("context_window") ? { contextWindow: AGENT_WINDOW } : {}),
+    running: { kind: "child", commands: [{ programs: [program], words, options: [], help: [] }] },
+    environment: template.env ?? {},
+    ready: {
+      path,
+      proves: ({ status, json }) => status === 200 && (template.ready !== undefined || hasModels(json)),
+    },
+    install: {
+      linux: "install it, or name its absolute path in `command`",
+      darwin: "install it, or name its absolute path in `command`",
+      windows: "install it, or name its absolute path in `command`",
+    },
+    notes: [
+      uses("host")
+        ? "A template of yours."
+        : "A template of yours. It has no {host}: make sure that it listens on 127.0.0.1 alone.",
+    ],
+    own: true,
+  };
 }

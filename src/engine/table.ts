@@ -3,7 +3,7 @@
  * ids and ports: the table of runtimes. Long option names throughout: they are what help texts are searched for.
  */
 import { RUNTIMES } from "../config/runtimes.ts";
-import type { Engine } from "./types.ts";
+import type { Engine } from "./engine.ts";
 
 /** Tokens: what agent work needs at least, and what the engines with a small default of their own are told. */
 export const AGENT_WINDOW = 65_536;

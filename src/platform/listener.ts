@@ -1,5 +1,5 @@
 /** Which process listens on a port of loopback: where the system tells, and only what this user may see. */
-import { outputOf } from "./program_output.ts";
+import { outputOf } from "./process.ts";
 
 /** A process that listens. */
 export interface Listener {

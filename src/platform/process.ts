@@ -204,3 +204,12 @@ async function executable(path: string): Promise<string | null> {
     return null;
   }
 }
+
+/** Runs `command` to its end; null when it cannot be started (Deno throws that at once, not through the promise). */
+export async function outputOf(command: Deno.Command): Promise<Deno.CommandOutput | null> {
+  try {
+    return await command.output();
+  } catch {
+    return null;
+  }
+}

@@ -1,6 +1,7 @@
-/** What runs the program, and what it lets it do. */
-
-import { normalize } from "./path.ts";
+/** The runtime, the form and the sources of this program, and starting it again with another environment. */
+import { dirname, join, normalize, resolve } from "./path.ts";
+import type { Io } from "./io.ts";
+import { readTextInPlace } from "./files.ts";
 
 /** The runtime, and in which form the program came. */
 export interface RuntimeFacts {
@@ -51,4 +52,97 @@ export function hasAllPermissions(): boolean {
     const status = Deno.permissions.querySync({ name });
     return status.state === "granted" && status.partial !== true;
   });
+}
+
+/**
+ * The command that starts this program as it was started; null when that cannot be told: of the flags of the runtime
+ * only "everything is permitted" can be seen from inside.
+ */
+export function ownCommand(): [string, ...string[]] | null {
+  if (Deno.build.standalone) return [Deno.execPath()];
+  return hasAllPermissions() ? [Deno.execPath(), "run", "--quiet", "--no-config", "-A", Deno.mainModule] : null;
+}
+
+/**
+ * Runs `command` with exactly these variables on the streams of this process, and gives its exit code (128 and the
+ * signal's number after a signal). Signals to this process reach it: from a terminal both get them anyway.
+ */
+export async function runInPlace(
+  command: readonly [string, ...string[]],
+  options: { env: Record<string, string>; io: Pick<Io, "onSignal" | "stdin" | "stdout" | "stderr"> },
+): Promise<number> {
+  const { env, io } = options;
+  const [program, ...args] = command;
+  const child = new Deno.Command(program, {
+    args,
+    env,
+    clearEnv: true,
+    stdin: "inherit",
+    stdout: "inherit",
+    stderr: "inherit",
+  }).spawn();
+  const onTerminal = io.stdin.isTerminal || io.stdout.isTerminal || io.stderr.isTerminal;
+  const release = io.onSignal((signal) => {
+    if (signal === "SIGINT" && onTerminal) return;
+    try {
+      child.kill(signal);
+    } catch {
+      // It has ended already.
+    }
+  });
+  try {
+    return (await child.status).code;
+  } finally {
+    release();
+  }
+}
+
+/** Letters of a commit that are shown: as many as a bundle names. */
+const SHOWN = 12;
+
+/**
+ * The commit that is checked out where `directory` is the top of a checkout, shortened; null where it is none, or cannot
+ * be read. Read from where git keeps it: no process is started, and so changes that are not committed are not seen.
+ */
+export function commitOfCheckout(directory: string): string | null {
+  try {
+    const git = gitDirectory(join(directory, ".git"));
+    const head = readTextInPlace(join(git, "HEAD")).trim();
+    const commit = head.startsWith("ref: ") ? commitOf(head.slice("ref: ".length), git) : head;
+    return /^[0-9a-f]{40,64}$/.test(commit ?? "") ? commit?.slice(0, SHOWN) ?? null : null;
+  } catch {
+    // Whatever is wrong with a checkout, the program says its version.
+    return null;
+  }
+}
+
+/** The directory of the main module; null when it came from an address. */
+export function programDirectory(): string | null {
+  if (!Deno.mainModule.startsWith("file:")) return null;
+  // Drives of Windows: `/C:/…`.
+  return dirname(decodeURIComponent(new URL(Deno.mainModule).pathname).replace(/^\/(?=[A-Za-z]:\/)/, ""));
+}
+
+/** Linked worktrees and submodules have a file there, which names the place. */
+function gitDirectory(path: string): string {
+  if (Deno.statSync(path).isDirectory) return path;
+  return resolve(dirname(path), readTextInPlace(path).trim().replace(/^gitdir: /, ""));
+}
+
+function commitOf(reference: string, git: string): string | null {
+  // A worktree has its own HEAD, and shares its branches with the checkout it came from.
+  const shared = readOrNull(join(git, "commondir"));
+  const common = shared === null ? git : resolve(git, shared.trim());
+  const loose = readOrNull(join(common, reference));
+  if (loose !== null) return loose.trim();
+  const packed = readOrNull(join(common, "packed-refs"))?.split("\n") ?? [];
+  return packed.find((line) => line.endsWith(` ${reference}`))?.split(" ", 1)[0] ?? null;
+}
+
+function readOrNull(path: string): string | null {
+  try {
+    return readTextInPlace(path);
+  } catch {
+    return null;
+  }
 }

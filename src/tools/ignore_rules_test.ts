@@ -1,4 +1,4 @@
-import { outputOf } from "../platform/program_output.ts";
+import { outputOf } from "../platform/process.ts";
 import assert from "node:assert/strict";
 import { array, assert as check, constantFrom, property, string } from "../../tests/property.ts";
 import { parseIgnoreRules } from "./ignore_rules.ts";

@@ -1,7 +1,14 @@
 /** The place in the home for what commands made that could run code later: nothing of a user's is ever deleted. */
 import { AgentcliError } from "../../errors.ts";
-import { listDirectory, lstat, makePrivateDirectory, realPath, writeAtomically } from "../../platform/files.ts";
-import { movePath, removeDirectory } from "../../platform/move.ts";
+import {
+  listDirectory,
+  lstat,
+  makePrivateDirectory,
+  movePath,
+  realPath,
+  removeDirectory,
+  writeAtomically,
+} from "../../platform/files.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
 import { readRegularFile } from "../reader.ts";
 import { systemReason } from "../system_error.ts";

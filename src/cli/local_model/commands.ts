@@ -1,10 +1,8 @@
 /** The commands of one call: found on this machine, built, and as they are shown. */
-import { buildEnvironment, buildWords, type LeftOut } from "../../engine/arguments.ts";
-import type { ReadyCommand } from "../../engine/child.ts";
-import { engineEnvironment } from "../../engine/environment.ts";
-import { findInstalled, type Installed } from "../../engine/installed.ts";
+import { buildEnvironment, buildWords, type Command, type LeftOut } from "../../engine/engine.ts";
+import type { ReadyCommand } from "../../engine/running.ts";
+import { engineEnvironment, findInstalled, type Installed } from "../../engine/installed.ts";
 import { shownCommand, type ShownVariable, withoutKeys } from "../../engine/quote.ts";
-import type { Command } from "../../engine/types.ts";
 import { variableOf } from "../../config/key.ts";
 import { AgentcliError } from "../../errors.ts";
 import { reachableHost } from "../../engine/asking.ts";

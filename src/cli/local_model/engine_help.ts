@@ -1,7 +1,6 @@
 /** The part of `local-model serve --help` that is about engines: all of them, or the one that `--engine` names. */
-import { fill } from "../../engine/arguments.ts";
+import { type Command, type Engine, fill, type Values } from "../../engine/engine.ts";
 import { allEngines, applicableOptions, engineNamed } from "../../engine/request.ts";
-import type { Command, Engine, Values } from "../../engine/types.ts";
 
 /** What stands for values in the help. */
 const SAMPLE: Values = {

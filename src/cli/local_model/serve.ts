@@ -2,7 +2,7 @@
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables, variableOf } from "../../config/key.ts";
 import { engineEndpoint, occupantOf } from "../../engine/asking.ts";
-import { isRunning, readRecord, recordName } from "../../engine/record.ts";
+import { isRunning, readRecord, recordName } from "../../engine/running.ts";
 import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";

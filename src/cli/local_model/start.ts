@@ -1,10 +1,17 @@
 /** Starts an engine and waits until it can be asked: beside us until Ctrl-C, or on its own with `--detach`. */
 import { type EngineModel, servedModels, untilReady } from "../../engine/asking.ts";
-import { runCalls, type RunningEngine, startChild, watchService } from "../../engine/child.ts";
-import { lastLines } from "../../engine/log_tail.ts";
-import { logName, removeRecord, writeRecord } from "../../engine/record.ts";
+import {
+  lastLines,
+  logName,
+  removeRecord,
+  runCalls,
+  type RunningEngine,
+  startChild,
+  watchService,
+  writeRecord,
+} from "../../engine/running.ts";
 import { AgentcliError } from "../../errors.ts";
-import { endDetached, processIdentity, startDetached } from "../../platform/service.ts";
+import { endDetached, processIdentity, startDetached } from "../../platform/process_group.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import { loadModel } from "../../provider/backends/inquiry.ts";
 import { clean } from "../../terminal/clean.ts";

@@ -1,6 +1,6 @@
 /** `local-model status`: what was started with `--detach`, and whether it still runs and answers. */
 import { engineEndpoint, isReady } from "../../engine/asking.ts";
-import { type EngineRecord, isRunning, readRecords } from "../../engine/record.ts";
+import { type EngineRecord, isRunning, readRecords } from "../../engine/running.ts";
 import { engineNamed } from "../../engine/request.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import type { EngineTemplate } from "../../config/types.ts";

@@ -1,16 +1,13 @@
 /** `local-model stop`: ends what was started with `--detach`, when it is still that. */
-import { fill } from "../../engine/arguments.ts";
-import { runCalls } from "../../engine/child.ts";
-import { engineEnvironment } from "../../engine/environment.ts";
-import { findInstalled } from "../../engine/installed.ts";
-import { type EngineRecord, readRecords, removeRecord } from "../../engine/record.ts";
+import { fill, type Values } from "../../engine/engine.ts";
+import { type EngineRecord, readRecords, removeRecord, runCalls } from "../../engine/running.ts";
+import { engineEnvironment, findInstalled } from "../../engine/installed.ts";
 import { engines } from "../../engine/table.ts";
-import type { Values } from "../../engine/types.ts";
 import { urlHost } from "../../engine/asking.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
-import { endDetached } from "../../platform/service.ts";
+import { endDetached } from "../../platform/process_group.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { clean } from "../../terminal/clean.ts";
 import { notice } from "../say.ts";

@@ -1,7 +1,7 @@
 /** What one call of `local-model serve` works with. */
 import type { Asking } from "../../engine/asking.ts";
 import type { Checked } from "../../engine/request.ts";
-import type { Engine } from "../../engine/types.ts";
+import type { Engine } from "../../engine/engine.ts";
 import type { Home } from "../../platform/home.ts";
 import type { Context } from "../verb.ts";
 

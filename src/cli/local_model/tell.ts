@@ -1,5 +1,5 @@
 /** What `local-model serve` says. */
-import type { LeftOut } from "../../engine/arguments.ts";
+import type { LeftOut } from "../../engine/engine.ts";
 import { urlHost } from "../../engine/asking.ts";
 import type { EngineModel } from "../../engine/asking.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";

@@ -1,6 +1,5 @@
 /** Prints what runs: version, commit, form and runtime; with `--json` as an object. */
-import { commitOfCheckout, programDirectory } from "../../platform/checkout.ts";
-import { runtimeFacts } from "../../platform/runtime.ts";
+import { commitOfCheckout, programDirectory, runtimeFacts } from "../../platform/runtime.ts";
 import type { Invocation } from "../verb.ts";
 import { COMMIT, VERSION } from "../version.ts";
 

@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { type Wishes, wishesOf } from "./wishes.ts";
+import { type Intents, intentsOf } from "./intents.ts";
 
-const CASES: [string, Wishes][] = [
+const CASES: [string, Intents][] = [
   ["Explain src/main.ts and `docs/a b.md`, e.g. the start.", { files: ["docs/a b.md", "src/main.ts"] }],
   ["What does the Makefile do? See https://example.com/x.html", { files: ["Makefile"] }],
   ["Version 1.2.3 of it", { files: [] }],
@@ -14,12 +14,12 @@ const CASES: [string, Wishes][] = [
   ["@notes.md summarise", { files: ["notes.md"] }],
 ];
 
-for (const [prompt, wishes] of CASES) {
-  Deno.test(`the demo reads the wishes of: ${prompt}`, () => assert.deepEqual(wishesOf(prompt), wishes));
+for (const [prompt, intents] of CASES) {
+  Deno.test(`the demo reads the intents of: ${prompt}`, () => assert.deepEqual(intentsOf(prompt), intents));
 }
 
 Deno.test("no prompt makes the demo fail", () => {
   fc.assert(fc.property(fc.string({ maxLength: 400 }), (prompt) => {
-    assert.ok(Array.isArray(wishesOf(prompt).files));
+    assert.ok(Array.isArray(intentsOf(prompt).files));
   }));
 });

@@ -1,7 +1,7 @@
 /** What a prompt asks of the demo, found by fixed patterns. */
 
 /** Work that the demo's script knows. Everything absent was not asked for. */
-export interface Wishes {
+export interface Intents {
   /** Files that the prompt names, in order, without repetition. */
   files: string[];
   /** A word or phrase to search for. */
@@ -69,8 +69,8 @@ function searchIn(prompt: string): string | undefined {
   return plain;
 }
 
-/** Reads the wishes out of a prompt. An edit or a command stands alone: nothing else is read then. */
-export function wishesOf(prompt: string): Wishes {
+/** Reads the intents out of a prompt. An edit or a command stands alone: nothing else is read then. */
+export function intentsOf(prompt: string): Intents {
   const head = prompt.slice(0, PROMPT_LIMIT);
   const edit = head.match(EDIT);
   if (edit) {
