@@ -22,7 +22,7 @@ export async function dispatch(line: Normalized, context: Context): Promise<numb
     const again = await leaveCopyingEnvironment(context.io, [context.globals.cwd]);
     if (again !== null) return again;
   }
-  const { run } = await node.load();
+  const run = await node.load();
   return await run({ options, arguments: line.words, context }) ?? 0;
 }
 

@@ -25,14 +25,14 @@ async function called(...argv: string[]): Promise<Invocation> {
           mode: choice(["slow", "quick"], "m"),
         },
         examples: [],
-        load: () => Promise.resolve({ run: (invocation: Invocation) => Promise.resolve(void (got = invocation)) }),
+        load: () => Promise.resolve((invocation: Invocation) => Promise.resolve(void (got = invocation))),
       }),
       many: verb({
         brief: "many",
         arguments: [{ name: "path", brief: "p", repeated: true }],
         options: {},
         examples: [],
-        load: () => Promise.resolve({ run: (invocation: Invocation) => Promise.resolve(void (got = invocation)) }),
+        load: () => Promise.resolve((invocation: Invocation) => Promise.resolve(void (got = invocation))),
       }),
     },
   });

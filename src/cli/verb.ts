@@ -40,7 +40,10 @@ export interface Argument {
   values?: readonly string[];
 }
 
-/** A verb. `load` gives the module whose `run` does the work and returns the exit code (nothing: 0). */
+/** Runs a verb. Declared as a method, so that verbs with different options fit into one tree. */
+export type Run<O extends Options> = { run(invocation: Invocation<O>): Promise<number | void> }["run"];
+
+/** A verb. `load` returns the function that does the work and returns the exit code (nothing: 0). */
 export interface Verb<O extends Options = Options> {
   kind: "verb";
   brief: string;
@@ -55,7 +58,7 @@ export interface Verb<O extends Options = Options> {
   connects?: true;
   /** Paragraphs behind the help that are loaded only when it is asked for, from the options of the line. */
   moreHelp?(options: readonly string[]): Promise<string>;
-  load(): Promise<{ run(invocation: Invocation<O>): Promise<number | void> }>;
+  load(): Promise<Run<O>>;
 }
 
 /** Verbs below a word: `providers add`. */

@@ -9,7 +9,7 @@ export const authVerb = group({
       arguments: [],
       options: {},
       examples: ["agentcli auth status --json"],
-      load: () => import("./status.ts"),
+      load: async () => (await import("./status.ts")).run,
     }),
   },
 });

@@ -13,5 +13,5 @@ export const chatVerb = verb({
     "agentcli chat --continue",
     'agentcli chat --permission-mode plan "What would it take to add a verb?"',
   ],
-  load: () => import("./run.ts"),
+  load: async () => (await import("./run.ts")).run,
 });

@@ -16,7 +16,7 @@ export const completionsVerb = verb({
   arguments: [{ name: "shell", brief: SHELLS.join(", "), values: SHELLS }],
   options: {},
   examples: ["agentcli completions bash", "agentcli completions fish"],
-  load: () => import("./completions.ts"),
+  load: async () => (await import("./completions.ts")).run,
 });
 
 export const completeVerb = verb({
@@ -25,5 +25,5 @@ export const completeVerb = verb({
   options: COMPLETE_OPTIONS,
   examples: [],
   hidden: true,
-  load: () => import("./complete.ts"),
+  load: async () => (await import("./complete.ts")).run,
 });

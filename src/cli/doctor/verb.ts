@@ -8,5 +8,5 @@ export const doctorVerb = verb({
   arguments: [],
   options: {},
   examples: ["agentcli doctor", "agentcli doctor --json"],
-  load: () => import("./run.ts"),
+  load: async () => (await import("./run.ts")).run,
 });

@@ -8,5 +8,5 @@ export const helpVerb = verb({
   ],
   options: {},
   examples: ["agentcli help", "agentcli help no-cloud", "agentcli help providers add"],
-  load: () => import("./show.ts"),
+  load: async () => (await import("./show.ts")).run,
 });

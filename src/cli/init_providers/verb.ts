@@ -23,5 +23,5 @@ export const initProvidersVerb = verb({
     "agentcli init-providers --host 192.168.1.20 --timeout 5000",
   ],
   connects: true,
-  load: () => import("./run.ts"),
+  load: async () => (await import("./run.ts")).run,
 });

@@ -48,7 +48,7 @@ const serveVerb = verb({
     "agentcli local-model serve --engine runtime_c --help",
   ],
   moreHelp: async (options) => (await import("./engine_help.ts")).engineHelp(options),
-  load: () => import("./serve.ts"),
+  load: async () => (await import("./serve.ts")).run,
 });
 
 const statusVerb = verb({
@@ -56,7 +56,7 @@ const statusVerb = verb({
   arguments: [],
   options: {},
   examples: ["agentcli local-model status", "agentcli local-model status --json"],
-  load: () => import("./status.ts"),
+  load: async () => (await import("./status.ts")).run,
 });
 
 const stopVerb = verb({
@@ -65,7 +65,7 @@ const stopVerb = verb({
   arguments: [{ name: "engine", brief: "A name of local-model status", optional: true, completion: "engine" }],
   options: STOP_OPTIONS,
   examples: ["agentcli local-model stop runtime_d", "agentcli local-model stop --all"],
-  load: () => import("./stop.ts"),
+  load: async () => (await import("./stop.ts")).run,
 });
 
 export const localModelVerb = group({

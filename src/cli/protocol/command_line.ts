@@ -128,12 +128,10 @@ function clientVerb(notes: readonly string[]): Verb<typeof RUN_OPTIONS> {
     examples: ["agentcli -p 'Say hello' --model demo --output-format stream-json"],
     async load() {
       const { run } = await import("../run/run.ts");
-      return {
-        async run(invocation) {
-          const { io, globals } = invocation.context;
-          if (!globals.quiet) { for (const note of notes) await io.stderr.write(`agentcli: ${note}\n`); }
-          return await run(invocation, { clientNames: true });
-        },
+      return async (invocation) => {
+        const { io, globals } = invocation.context;
+        if (!globals.quiet) { for (const note of notes) await io.stderr.write(`agentcli: ${note}\n`); }
+        return await run(invocation, { clientNames: true });
       };
     },
   });

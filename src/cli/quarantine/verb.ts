@@ -11,14 +11,14 @@ export const quarantineVerb = group({
       arguments: [],
       options: {},
       examples: ["agentcli quarantine list", "agentcli quarantine list --json"],
-      load: () => import("./list.ts"),
+      load: async () => (await import("./list.ts")).run,
     }),
     restore: verb({
       brief: "Put files back where they were; exit 1 where something stands by now",
       arguments: [{ name: "id", brief: "An entry of the list" }],
       options: {},
       examples: ["agentcli quarantine restore 20260301-101500-1"],
-      load: () => import("./restore.ts"),
+      load: async () => (await import("./restore.ts")).run,
     }),
   },
 });

@@ -92,5 +92,5 @@ export const runVerb = verb({
     'agentcli run --model runtime_a:qwen3:8b "Explain how main.ts starts"',
     'git diff | agentcli run "Write a commit message" --output-format json',
   ],
-  load: () => import("./run.ts"),
+  load: async () => (await import("./run.ts")).run,
 });

@@ -17,5 +17,5 @@ export const sandboxVerb = verb({
     "agentcli sandbox -- sh -c 'cat .env || echo hidden'",
     "agentcli sandbox --network -- true",
   ],
-  load: () => import("./run.ts"),
+  load: async () => (await import("./run.ts")).run,
 });

@@ -31,21 +31,21 @@ export const secretsVerb = group({
         "agentcli secrets add secrets 'keys/*.pem'",
         "agentcli secrets add --local-endpoint gpu-box:8000",
       ],
-      load: () => import("./add.ts"),
+      load: async () => (await import("./add.ts")).run,
     }),
     list: verb({
       brief: "Print the protected paths, the line that covers each, and whether the provider counts as local",
       arguments: [],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets list", "agentcli secrets list --json"],
-      load: () => import("./list.ts"),
+      load: async () => (await import("./list.ts")).run,
     }),
     check: verb({
       brief: "Say for each path whether it is protected, and why; exit 1 when one is not",
       arguments: [PATHS],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets check .env", "agentcli secrets check .env src --json"],
-      load: () => import("./check.ts"),
+      load: async () => (await import("./check.ts")).run,
     }),
     trust: verb({
       brief: "Take the project's markers as they are now: lines that are gone, and hosts that are new",
@@ -54,7 +54,7 @@ export const secretsVerb = group({
       arguments: [{ ...PATHS, brief: "A file that holds protected content and may be open again", optional: true }],
       options: {},
       examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json"],
-      load: () => import("./trust.ts"),
+      load: async () => (await import("./trust.ts")).run,
     }),
     "allow-fragment": verb({
       brief: "Let lines of a protected file leave, where the leak scanner stops requests over them",
@@ -63,7 +63,7 @@ export const secretsVerb = group({
       arguments: [{ name: "FILE:LINES", brief: "A protected file with a line, or with the first and the last one" }],
       options: {},
       examples: ["agentcli secrets allow-fragment .env:1 --yes"],
-      load: () => import("./allow_fragment.ts"),
+      load: async () => (await import("./allow_fragment.ts")).run,
     }),
   },
 });

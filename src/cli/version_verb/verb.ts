@@ -6,5 +6,5 @@ export const versionVerb = verb({
   arguments: [],
   options: {},
   examples: ["agentcli version", "agentcli version --json"],
-  load: () => import("./version.ts"),
+  load: async () => (await import("./version.ts")).run,
 });

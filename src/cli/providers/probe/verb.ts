@@ -23,5 +23,5 @@ export const probeVerb = verb({
     "agentcli providers probe runtime_b --max-prompt 8192 --timeout 120 --json",
   ],
   connects: true,
-  load: () => import("./run.ts"),
+  load: async () => (await import("./run.ts")).run,
 });
