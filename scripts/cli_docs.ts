@@ -1,11 +1,8 @@
 /** `docs/cli.md` from the declarations of the verbs: what the help says, as one page. */
-import { EXIT_CODES } from "../src/cli/exit_codes.ts";
-import { GLOBAL_OPTIONS } from "../src/cli/global_options.ts";
-import { optionUsage } from "../src/cli/help.ts";
-import { type Section, TOPICS } from "../src/cli/help_topics/topics.ts";
-import type { Options } from "../src/cli/option.ts";
+import { EXIT_CODES, optionUsage } from "../src/cli/help/text.ts";
+import { type Argument, GLOBAL_OPTIONS, type Group, type Options, type Verb } from "../src/cli/verb.ts";
+import { type Section, TOPICS } from "../src/cli/help/topics.ts";
 import { loadTree } from "../src/cli/tree.ts";
-import type { Argument, Group, Verb } from "../src/cli/verb.ts";
 
 /** The page. */
 export async function cliDocs(): Promise<string> {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { TOPICS } from "../src/cli/help_topics/topics.ts";
+import { TOPICS } from "../src/cli/help/topics.ts";
 import { jsonSchema } from "../src/config/schema.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { temporaryHome } from "./helpers/program.ts";

@@ -6,10 +6,17 @@
  */
 import { AgentcliError } from "../errors.ts";
 import { closest } from "../config/suggest.ts";
-import { GLOBAL_OPTIONS } from "./global_options.ts";
+import {
+  type Argument,
+  type Context,
+  GLOBAL_OPTIONS,
+  type Group,
+  type NumberOption,
+  type Option,
+  type Options,
+  type Values,
+} from "./verb.ts";
 import { kebabCase, type Normalized } from "./normalize.ts";
-import type { NumberOption, Option, Options, Values } from "./option.ts";
-import type { Argument, Context, Group } from "./verb.ts";
 
 /** Runs the verb that `line` names and gives its exit code. Throws what the verb throws, and `usage` errors. */
 export async function dispatch(line: Normalized, context: Context): Promise<number> {

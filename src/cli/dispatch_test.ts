@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import { dispatch } from "./dispatch.ts";
 import { normalize } from "./normalize.ts";
-import { choice, decimal, flag, integer, list, text } from "./option.ts";
-import { type Context, group, type Invocation, verb } from "./verb.ts";
+import { choice, type Context, decimal, flag, group, integer, type Invocation, list, text, verb } from "./verb.ts";
 
 const context = {} as Context;
 

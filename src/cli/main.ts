@@ -20,10 +20,10 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (
       line !== undefined && wantsResultEvent(line) && error instanceof AgentcliError && error.code !== "output_failed"
     ) {
-      const { tellFailure } = await import("./run/failure.ts");
+      const { tellFailure } = await import("./run/machine_output.ts");
       return await tellFailure(error, io);
     }
-    const { showError } = await import("./show_error.ts");
+    const { showError } = await import("./output.ts");
     // What cannot be written on stdout is told on stderr, whatever format was asked for.
     const writable = !(error instanceof AgentcliError && error.code === "output_failed");
     return await showError(error, io, {
@@ -60,7 +60,7 @@ async function perform(line: Normalized, io: Io): Promise<number> {
   const atRoot = line.path.length === 0 && line.words.length === 0 && line.options.length === 0;
   if (globals.version !== undefined || (atRoot && globals.verbose !== undefined && globals.help === undefined)) {
     if (globals.json !== undefined) {
-      await (await import("./version_verb/version.ts")).run({ context: contextOf(line, io) });
+      await (await import("./help/version.ts")).run({ context: contextOf(line, io) });
     } else await io.stdout.write(`${VERSION} (agentcli)\n`);
     return 0;
   }
@@ -71,7 +71,7 @@ async function perform(line: Normalized, io: Io): Promise<number> {
     (globals.help !== undefined && !wrongWord) ||
     (node.kind === "group" && line.words.length === 0 && line.options.length === 0 && wantsHelp)
   ) {
-    const { helpText } = await import("./help.ts");
+    const { helpText } = await import("./help/text.ts");
     const more = node.kind === "verb" ? await node.moreHelp?.(line.options) : undefined;
     await io.stdout.write(helpText(line, io.stdout.columns(), { more }));
     // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.

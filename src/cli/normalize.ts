@@ -3,9 +3,7 @@
  * same, global options are taken from any place, negative numbers can be values, `--` ends options.
  */
 import { AgentcliError } from "../errors.ts";
-import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "./global_options.ts";
-import type { Options } from "./option.ts";
-import type { Group, Verb } from "./verb.ts";
+import { GLOBAL_OPTIONS, type Group, type Options, SHORT_OPTIONS, type Verb } from "./verb.ts";
 
 /** The command line in one form. */
 export interface Normalized {

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import { normalize } from "./normalize.ts";
-import { flag, integer, list, text } from "./option.ts";
-import { group, verb } from "./verb.ts";
+import { flag, group, integer, list, text, verb } from "./verb.ts";
 
 const load = () => Promise.reject(new Error("not called"));
 const tree = group({

@@ -22,8 +22,8 @@ const VERBS: Readonly<Record<string, () => Promise<Node>>> = {
   sessions: async () => (await import("./sessions/verb.ts")).sessionsVerb,
   doctor: async () => (await import("./doctor/verb.ts")).doctorVerb,
   completions: async () => (await import("./completions/verb.ts")).completionsVerb,
-  help: async () => (await import("./help_topics/verb.ts")).helpVerb,
-  version: async () => (await import("./version_verb/verb.ts")).versionVerb,
+  help: async () => (await import("./help/verb.ts")).helpVerb,
+  version: async () => (await import("./help/verb.ts")).versionVerb,
   __complete: async () => (await import("./completions/verb.ts")).completeVerb,
 };
 

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { transcriptHome } from "../../../tests/helpers/transcripts.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 import { traceLabel } from "../../protocol/label_trace.ts";
-import { eventLine } from "../run/text_lines.ts";
+import { eventLine } from "../run/text_output.ts";
 import { readCommand } from "./commands.ts";
 import { eventRows } from "./event_rows.ts";
 import { addToHistory, readHistory } from "./history.ts";

@@ -3,7 +3,7 @@ import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, span, type Style } from "../../terminal/style.ts";
 import { wrap } from "../../terminal/wrap.ts";
-import { retryText } from "../run/text_lines.ts";
+import { retryText } from "../run/text_output.ts";
 
 const BREAKS = {
   shortened: "old tool results were shortened; the server reads the session anew",

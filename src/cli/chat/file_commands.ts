@@ -6,7 +6,7 @@ import { listSessions } from "../../session/list.ts";
 import type { Restored, TurnChange } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row } from "../../terminal/style.ts";
-import { minute } from "../sessions/summary_text.ts";
+import { minute } from "../sessions/run.ts";
 import { diffRows } from "./change_preview.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
 import type { CommandScene } from "./commands.ts";
@@ -89,8 +89,8 @@ export async function exportSession(argument: string, { chat, view, context }: C
   const isJson = argument === "json" || /\.json$/i.test(argument);
   const isNamed = argument !== "" && argument !== "json";
   const output = isNamed ? argument : `session-${session.id.slice(0, 8)}.${isJson ? "json" : "md"}`;
-  const { run } = await import("../sessions/export.ts");
-  await run({
+  const { exportStored } = await import("../sessions/run.ts");
+  await exportStored({
     options: { all: true, format: isJson ? "json" : "markdown", output },
     arguments: [session.id],
     context: { ...context, io: toView(context.io, view) },
@@ -100,8 +100,8 @@ export async function exportSession(argument: string, { chat, view, context }: C
 /** Says what is protected here, and whether the model of the session counts as local. */
 export async function showSecrets({ chat, view, context }: CommandScene): Promise<void> {
   const model = chat.opened === null ? undefined : selectorOf(chat.opened);
-  const { run } = await import("../secrets/list.ts");
-  await run({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
+  const { listProtected } = await import("../secrets/show.ts");
+  await listProtected({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
 }
 
 /** Goes on with a stored session of this project: the one that is named, or one of a list. */

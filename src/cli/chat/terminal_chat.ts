@@ -14,7 +14,7 @@ import type { Context } from "../verb.ts";
 import { beginChat } from "./begin.ts";
 import { ChatInput } from "./chat_input.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
-import { hostOf } from "../host.ts";
+import { hostOf } from "../output.ts";
 import { chatTurn, nextMode } from "./chat_turn.ts";
 import { ChatWork } from "./chat_work.ts";
 import { commandSource } from "./command_source.ts";

@@ -1,8 +1,15 @@
 /** What can stand at the cursor: found from the words before it and the declarations of the verbs. */
 import { kebabCase } from "../normalize.ts";
-import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "../global_options.ts";
-import type { Completion, Option, Options } from "../option.ts";
-import type { Argument, Group, Verb } from "../verb.ts";
+import {
+  type Argument,
+  type Completion,
+  GLOBAL_OPTIONS,
+  type Group,
+  type Option,
+  type Options,
+  SHORT_OPTIONS,
+  type Verb,
+} from "../verb.ts";
 
 /** A word that can stand at the cursor. */
 export interface Candidate {

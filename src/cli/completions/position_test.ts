@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { choice, flag, list, text } from "../option.ts";
-import { group, verb } from "../verb.ts";
-import { keptByShell, splitLine } from "./line.ts";
+import { choice, flag, group, list, text, verb } from "../verb.ts";
+import { keptByShell, splitLine } from "./complete.ts";
 import { wantedAt } from "./position.ts";
 
 const load = () => Promise.reject(new Error("not called"));

@@ -1,6 +1,6 @@
-/** The completion scripts. Each asks the program itself for every word, so that it never grows old. */
-
-import type { Shell } from "./shells.ts";
+/** The completion scripts. */
+import { type Shell, SHELLS } from "./verb.ts";
+import type { Invocation } from "../verb.ts";
 
 // Works with the bash 3.2 of macOS. Bash has split the line at `:` and `=` already and replaces the last part alone.
 const BASH = `_agentcli() {
@@ -81,3 +81,9 @@ const POWERSHELL = `Register-ArgumentCompleter -Native -CommandName agentcli -Sc
 
 /** The script for each shell. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
+
+/** Runs the verb. */
+export async function run({ arguments: words, context }: Invocation): Promise<void> {
+  const shell = SHELLS.find((name) => name === words[0]) ?? "bash";
+  await context.io.stdout.write(SCRIPTS[shell]);
+}

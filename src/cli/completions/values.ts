@@ -67,7 +67,7 @@ function models(configuration: Configuration, provider: string | undefined): Can
 
 async function sessions(context: Context): Promise<Candidate[]> {
   const [{ openScope }, { listSessions }] = await Promise.all([
-    import("../sessions/scope.ts"),
+    import("../sessions/run.ts"),
     import("../../session/list.ts"),
   ]);
   const { home, scope } = await openScope(context, { all: false });
@@ -76,7 +76,7 @@ async function sessions(context: Context): Promise<Candidate[]> {
 }
 
 async function topics(): Promise<Candidate[]> {
-  const [{ TOPICS }, { loadTree }] = await Promise.all([import("../help_topics/topics.ts"), import("../tree.ts")]);
+  const [{ TOPICS }, { loadTree }] = await Promise.all([import("../help/topics.ts"), import("../tree.ts")]);
   const verbs = Object.entries((await loadTree()).verbs).filter(([, node]) =>
     node.kind === "group" || node.hidden !== true
   );

@@ -1,7 +1,9 @@
-/** `agentcli completions <shell>`, and the hidden verb that the scripts call. */
-import { text } from "../option.ts";
-import { verb } from "../verb.ts";
-import { SHELLS } from "./shells.ts";
+/** `agentcli completions <shell>`, and the hidden command that the scripts call. */
+import { text, verb } from "../verb.ts";
+
+/** Shells that there is a completion script for. */
+export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
+export type Shell = typeof SHELLS[number];
 
 export const COMPLETE_OPTIONS = {
   word: text("WORD", "The word being typed, up to the cursor", { hidden: true }),
@@ -16,7 +18,7 @@ export const completionsVerb = verb({
   arguments: [{ name: "shell", brief: SHELLS.join(", "), values: SHELLS }],
   options: {},
   examples: ["agentcli completions bash", "agentcli completions fish"],
-  load: async () => (await import("./completions.ts")).run,
+  load: async () => (await import("./scripts.ts")).run,
 });
 
 export const completeVerb = verb({

@@ -1,6 +1,5 @@
 /** `agentcli config …`: settings of providers.yaml. */
-import { flag } from "../option.ts";
-import { group, verb } from "../verb.ts";
+import { flag, group, verb } from "../verb.ts";
 
 const KEY = { name: "key", brief: "A setting, for example default_model", completion: "setting" } as const;
 
@@ -22,42 +21,42 @@ export const configVerb = group({
         "agentcli config set default_model qwen3:8b --yes",
         "agentcli config set roles.compact runtime_a:qwen3:1.7b --yes",
       ],
-      load: async () => (await import("./set.ts")).run,
+      load: async () => (await import("./run.ts")).setSetting,
     }),
     get: verb({
       brief: "Print the value of a setting; exit 1 when it has none",
       arguments: [KEY],
       options: {},
       examples: ["agentcli config get default_model"],
-      load: async () => (await import("./get.ts")).run,
+      load: async () => (await import("./run.ts")).getSetting,
     }),
     list: verb({
       brief: "Print all settings that have a value",
       arguments: [],
       options: {},
       examples: ["agentcli config list", "agentcli config list --json"],
-      load: async () => (await import("./list.ts")).run,
+      load: async () => (await import("./run.ts")).listSettings,
     }),
     unset: verb({
       brief: "Remove a setting",
       arguments: [KEY],
       options: {},
       examples: ["agentcli config unset default_model"],
-      load: async () => (await import("./unset.ts")).run,
+      load: async () => (await import("./run.ts")).unsetSetting,
     }),
     path: verb({
       brief: "Print where providers.yaml lies",
       arguments: [],
       options: {},
       examples: ["agentcli config path"],
-      load: async () => (await import("./path.ts")).run,
+      load: async () => (await import("./run.ts")).printPath,
     }),
     schema: verb({
       brief: "Print the JSON Schema of providers.yaml",
       arguments: [],
       options: SCHEMA_OPTIONS,
       examples: ["agentcli config schema", "agentcli config schema --protocol"],
-      load: async () => (await import("./schema.ts")).run,
+      load: async () => (await import("./run.ts")).printSchema,
     }),
   },
 });

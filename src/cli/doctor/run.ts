@@ -71,7 +71,7 @@ async function tooLate(id: Check["id"], { io }: Context): Promise<Check[]> {
 const HEADERS = { ok: "[OK ]", warn: "[WARN]", fail: "[FAIL]" };
 
 /** One line, and below it what to do. */
-export function checkText({ id, state, message, hint }: Check): string {
+function checkText({ id, state, message, hint }: Check): string {
   const advice = hint === undefined ? "" : `  try: ${clean(hint)}\n`;
   return `${HEADERS[state]} ${id.replace("_", " ")}: ${clean(message)}\n${advice}`;
 }

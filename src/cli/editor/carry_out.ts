@@ -11,7 +11,7 @@ import { unifiedDiff } from "../../terminal/diff.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { isWithin } from "../../platform/path.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Scene } from "./scene.ts";
 
 /** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */

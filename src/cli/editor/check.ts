@@ -7,7 +7,7 @@ import type { Change, Problem } from "../../editor/plan.ts";
 import { earlierVersions } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { openScene } from "./scene.ts";
 import type { PLACE_OPTIONS } from "./verb.ts";

@@ -4,8 +4,7 @@ import { EVENTS } from "../../editor/events.ts";
 import { inspect } from "../../editor/inspect.ts";
 import { readLedger } from "../../editor/ledger.ts";
 import { candidatesOf } from "../../editor/take_over.ts";
-import type { Completion } from "../option.ts";
-import type { Context } from "../verb.ts";
+import type { Completion, Context } from "../verb.ts";
 import { openScene } from "./scene.ts";
 
 /** A word and what it is. */

@@ -12,7 +12,7 @@ import { earlierVersions } from "../../editor/renew_scaffold.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { DOCTOR_OPTIONS } from "./verb.ts";

@@ -2,7 +2,7 @@
 import { isScaffold, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
 import { kebabCase } from "../normalize.ts";
-import type { Values } from "../option.ts";
+import type { Values } from "../verb.ts";
 import type { ADD_OPTIONS, CHANGE_OPTIONS } from "./verb.ts";
 
 /** Everything that is made in a way of its own, as it is called in messages. */

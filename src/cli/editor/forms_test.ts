@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { SCAFFOLD_IDS } from "../../editor/scaffold_ids.ts";
 import { kebabCase } from "../normalize.ts";
-import type { Values } from "../option.ts";
+import type { Values } from "../verb.ts";
 import { refuseIdleOptions } from "./forms.ts";
 import { ADD_OPTIONS, CHANGE_OPTIONS } from "./verb.ts";
 

@@ -11,7 +11,7 @@ import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { openScene, type Scene } from "./scene.ts";
 import type { IMPORT_OPTIONS } from "./verb.ts";

@@ -7,7 +7,7 @@ import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type
 import SKILL from "../../editor/starting_set/skill.md" with { type: "text" };
 import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text" };
 import type { Invocation } from "../verb.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import { scaffoldHook, warnMissingProgram } from "./add.ts";
 import { carryOut } from "./carry_out.ts";
 import { openScene, type Scene } from "./scene.ts";

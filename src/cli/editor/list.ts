@@ -7,7 +7,7 @@ import { type Source, sourcesOf } from "../../editor/precedence.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { tellDialect } from "./carry_out.ts";
 import { openScene, type Scene } from "./scene.ts";

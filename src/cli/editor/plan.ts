@@ -2,7 +2,7 @@
 import { planChanges } from "../../editor/apply.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { planJson, planText, problemLines } from "./carry_out.ts";
 import { allInOrder } from "./in_order.ts";

@@ -2,7 +2,7 @@
 import { readLedger } from "../../editor/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";
 import { openScene } from "./scene.ts";

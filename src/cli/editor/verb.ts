@@ -1,6 +1,5 @@
 /** `agentcli editor …`: rules, workflows, skills, hooks and servers for an editor's assistant. */
-import { choice, flag, list, type Options, text } from "../option.ts";
-import { group, verb } from "../verb.ts";
+import { choice, flag, group, list, type Options, text, verb } from "../verb.ts";
 
 /** Repeated here, so that the editor's own table stays off the start of every other verb. */
 const DIALECTS = ["ide", "windsurf", "devin"] as const;

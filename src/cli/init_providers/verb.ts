@@ -1,6 +1,5 @@
 /** `agentcli init-providers`: look for local model servers and write what was found. */
-import { flag, integer, list } from "../option.ts";
-import { verb } from "../verb.ts";
+import { flag, integer, list, verb } from "../verb.ts";
 
 export const INIT_PROVIDERS_OPTIONS = {
   dryRun: flag("Write nothing; print what would change as a diff"),

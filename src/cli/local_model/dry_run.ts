@@ -1,7 +1,7 @@
 /** `local-model serve --dry-run`: the command and its variables, and nothing started. */
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import { prepareCommands } from "./commands.ts";
 import type { Task } from "./task.ts";
 import { tellLeftOut } from "./tell.ts";

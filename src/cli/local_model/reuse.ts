@@ -2,7 +2,7 @@
 import { servedModels, untilReady } from "../../engine/asking.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { isAsked } from "./asked_model.ts";
-import { warn } from "../say.ts";
+import { warn } from "../output.ts";
 import { register } from "./register.ts";
 import type { Task } from "./task.ts";
 import { tellReady } from "./tell.ts";

@@ -9,7 +9,7 @@ import { createHttpClient, type HttpClient } from "../../provider/http/client.ts
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 
 /** What is known of one record: `running` answers nothing yet, `ended` is gone. */

@@ -10,7 +10,7 @@ import { openHome } from "../../platform/home.ts";
 import { endDetached } from "../../platform/process_group.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { clean } from "../../terminal/clean.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Context, Invocation } from "../verb.ts";
 import type { STOP_OPTIONS } from "./verb.ts";
 

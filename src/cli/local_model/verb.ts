@@ -1,6 +1,5 @@
 /** `agentcli local-model`: start the server of a local model, see what runs, end it. */
-import { flag, integer, type Options, text } from "../option.ts";
-import { group, verb } from "../verb.ts";
+import { flag, group, integer, type Options, text, verb } from "../verb.ts";
 
 const VLLM = { group: "Several cards or machines (runtime_c)" };
 

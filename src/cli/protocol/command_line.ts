@@ -2,11 +2,9 @@
  * The command line of protocol mode: no verb, options as existing clients pass them. Nothing that they pass is an error:
  * what is not known is noted and left out. Source: specification, stream-json §1.
  */
-import { GLOBAL_OPTIONS, SHORT_OPTIONS } from "../global_options.ts";
+import { GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS, type Verb, verb } from "../verb.ts";
 import type { Normalized } from "../normalize.ts";
-import type { Option, Options } from "../option.ts";
 import { RUN_OPTIONS } from "../run/verb.ts";
-import { type Verb, verb } from "../verb.ts";
 import { CLIENT_LETTERS, type ClientOption, clientOption } from "./client_options.ts";
 import { meaningOf } from "./option_meaning.ts";
 

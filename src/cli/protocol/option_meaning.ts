@@ -3,7 +3,7 @@ import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { RUN_OPTIONS } from "../run/verb.ts";
 import { splitRules } from "../../runtime/tools_and_rules.ts";
-import type { Option, Options } from "../option.ts";
+import type { Option, Options } from "../verb.ts";
 import { clientOption } from "./client_options.ts";
 
 /** `text` is the option in the form that the dispatcher reads. */

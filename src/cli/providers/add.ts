@@ -8,7 +8,7 @@ import { AgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { dropStoredKey } from "./drop_stored_key.ts";
 import type { ADD_OPTIONS } from "./verb.ts";

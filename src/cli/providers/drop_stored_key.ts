@@ -3,7 +3,7 @@ import { storeOf } from "../../config/key.ts";
 import { openKeyStore } from "../../config/keys/open_store.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
-import { warn } from "../say.ts";
+import { warn } from "../output.ts";
 import type { Context } from "../verb.ts";
 
 /** Removes the stored key of `provider`, if its entry says that it has one; a store that cannot be used is a warning. */

@@ -7,7 +7,7 @@ import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { localityOf } from "./locality.ts";
 import { modelJson, modelText } from "./model_text.ts";

@@ -5,7 +5,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import type { MODEL_ADD_OPTIONS } from "./verb.ts";
 

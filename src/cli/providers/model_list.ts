@@ -5,7 +5,7 @@ import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { modelJson, tokensText } from "./model_text.ts";
 

@@ -7,7 +7,7 @@ import type { Configuration } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { dropStoredKey } from "./drop_stored_key.ts";
 

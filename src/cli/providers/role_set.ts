@@ -7,7 +7,7 @@ import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { selectorWarnings } from "../config/warnings.ts";
-import { warn } from "../say.ts";
+import { warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 
 /** Runs the verb. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */

@@ -5,7 +5,7 @@ import { readRole, settingText } from "../../config/settings.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 
 /** Runs the verb; a role that was not set is no failure. Throws `unknown_role`. */

@@ -9,7 +9,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { dropStoredKey } from "./drop_stored_key.ts";
 import { readKey } from "./read_key.ts";

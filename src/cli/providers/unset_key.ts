@@ -7,7 +7,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice } from "../say.ts";
+import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 
 /** Runs the verb; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */

@@ -8,7 +8,7 @@ import { type ModelAddress, readModelMetadata } from "../../provider/backends/mo
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
 import { localityOf } from "./locality.ts";

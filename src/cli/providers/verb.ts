@@ -1,7 +1,6 @@
 /** `agentcli providers …`: the servers, their models and roles. */
 import { KEY_STORES } from "../../config/keys/store.ts";
-import { choice, flag, integer, text } from "../option.ts";
-import { group, verb } from "../verb.ts";
+import { choice, flag, group, integer, text, verb } from "../verb.ts";
 import { probeVerb } from "./probe/verb.ts";
 
 const PROVIDER = { name: "provider", brief: "A configured provider", completion: "provider" } as const;

@@ -11,14 +11,14 @@ export const quarantineVerb = group({
       arguments: [],
       options: {},
       examples: ["agentcli quarantine list", "agentcli quarantine list --json"],
-      load: async () => (await import("./list.ts")).run,
+      load: async () => (await import("./run.ts")).listEntries,
     }),
     restore: verb({
       brief: "Put files back where they were; exit 1 where something stands by now",
       arguments: [{ name: "id", brief: "An entry of the list" }],
       options: {},
       examples: ["agentcli quarantine restore 20260301-101500-1"],
-      load: async () => (await import("./restore.ts")).run,
+      load: async () => (await import("./run.ts")).restoreEntry,
     }),
   },
 });

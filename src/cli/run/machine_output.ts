@@ -1,9 +1,12 @@
-/** `json`: the result object, alone. `stream-json`: one event a line, the result last. */
+/** Machine output. `json`: the result object alone. `stream-json`: one event per line, the result last. */
 import { createProtocolWriter, resultEvent } from "../../protocol/writer.ts";
 import type { Io } from "../../platform/io.ts";
 import { escapedJson, jsonText } from "../../terminal/json_text.ts";
 import { VERSION } from "../version.ts";
-import type { TurnOutput } from "./output.ts";
+import type { TurnOutput } from "./text_output.ts";
+import { failureFields } from "../../agent/result.ts";
+import type { AgentcliError } from "../../errors.ts";
+import type { TurnResult } from "../../protocol/turn_event.ts";
 
 /** Prints the result object and nothing else. */
 export function jsonOutput(io: Pick<Io, "stdout">): TurnOutput {
@@ -26,4 +29,32 @@ export function streamJsonOutput(
     },
     result: (result) => io.stdout.write(escapedJson(writer.result(result))),
   };
+}
+
+/** The result of a turn that could not begin. */
+export function failedResult(error: AgentcliError, sessionId: string): TurnResult {
+  return {
+    sessionId,
+    answer: "",
+    durationMs: 0,
+    apiMs: 0,
+    turns: 0,
+    usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+    model: "none",
+    contextWindow: 0,
+    maxTokens: 0,
+    denials: [],
+    label: "open",
+    ...failureFields(error),
+  };
+}
+
+/** Prints the result event for `error` and gives the exit code. */
+export async function tellFailure(
+  error: AgentcliError,
+  io: Pick<Io, "stdout">,
+  sessionId: string = crypto.randomUUID(),
+): Promise<number> {
+  await jsonOutput(io).result(failedResult(error, sessionId));
+  return error.exitCode;
 }

@@ -1,20 +1,16 @@
 /** Runs one turn and ends with its exit code. */
 import type { Session } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
-import { OutputClosed } from "../../platform/io.ts";
+import { type Io, OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
 import { leaveCopyingEnvironment } from "../start_environment.ts";
 import type { Context, Invocation } from "../verb.ts";
-import { tellFailure } from "./failure.ts";
 import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
-import type { TurnOutput } from "./output.ts";
+import { textOutput, type TurnOutput } from "./text_output.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { Host } from "../../runtime/host.ts";
-import { hostOf } from "../host.ts";
-import { readPrompt } from "./prompt.ts";
+import { hostOf } from "../output.ts";
 import { checkStoreOptions, eventSessionId } from "../../runtime/store_options.ts";
-import { textOutput } from "./text_output.ts";
-import { unusedServers } from "./unused_servers.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
 
 type Format = typeof OUTPUT_FORMATS[number];
@@ -44,6 +40,7 @@ export async function run(
   } catch (error) {
     if (format === "text" || error instanceof OutputClosed) throw error;
     const failed = interrupt.signal.aborted ? interrupt.signal.reason : error;
+    const { tellFailure } = await import("./machine_output.ts");
     return await tellFailure(asAgentcliError(failed), io, eventSessionId(options));
   } finally {
     interrupt.end();
@@ -106,4 +103,79 @@ async function outputOf(
   const { jsonOutput, streamJsonOutput } = await import("./machine_output.ts");
   if (format === "json") return jsonOutput(io);
   return streamJsonOutput(io, { sessionId: session.id, partial, model: session.model.entry.id });
+}
+
+/** Largest prompt from standard input, in bytes. */
+const INPUT_LIMIT = 16 * 1024 * 1024;
+/** Standard input that says nothing for this long is mentioned: it may be a pipe that nobody will close. */
+const PATIENCE_MS = 1000;
+
+/**
+ * The prompt's text: `argument`, or all of standard input where it is `-` or missing; a prompt and piped input are
+ * joined. Throws `usage` when that comes to nothing.
+ */
+async function readPrompt(argument: string | undefined, io: Io, signal: AbortSignal): Promise<string> {
+  const typed = argument === "-" ? undefined : argument;
+  const piped = io.stdin.isTerminal && argument !== "-" ? "" : await readInput(io, signal);
+  // Servers and templates end a text at one, and what holds one is no text.
+  if (piped.includes("\0")) {
+    throw new AgentcliError("usage", "standard input is not text: it holds NUL bytes", {
+      hint: "pipe text in, or name the file in the prompt; images go with --file",
+    });
+  }
+  const prompt = [typed ?? "", piped].filter((part) => part.trim() !== "").join("\n\n");
+  if (prompt === "") {
+    throw new AgentcliError("usage", "the prompt is empty", {
+      hint: 'give it as an argument or on standard input: agentcli run "<prompt>"',
+    });
+  }
+  return prompt;
+}
+
+async function readInput(io: Io, signal: AbortSignal): Promise<string> {
+  // A flag, since telling a signal to abort costs half a millisecond of every start.
+  let waiting = true;
+  void io.clock.sleep(PATIENCE_MS).then(() =>
+    waiting ? io.stderr.write("reading standard input; end it with Ctrl-D, or start with </dev/null\n") : undefined
+  );
+  const decoder = new TextDecoder();
+  const stopped = aborted(signal);
+  const parts: string[] = [];
+  let size = 0;
+  try {
+    while (true) {
+      const bytes = await Promise.race([io.stdin.read(), stopped.promise]);
+      waiting = false;
+      if (bytes === null) return parts.join("") + decoder.decode();
+      size += bytes.length;
+      if (size > INPUT_LIMIT) {
+        throw new AgentcliError("usage", `standard input is larger than ${INPUT_LIMIT / 1024 / 1024} MiB`, {
+          hint: "save it to a file and let the model read it in parts",
+        });
+      }
+      parts.push(decoder.decode(bytes, { stream: true }));
+    }
+  } finally {
+    waiting = false;
+    stopped.forget();
+  }
+}
+
+/** A promise that rejects with the signal's reason when it is aborted. */
+function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  // Nobody may be waiting when it rejects.
+  promise.catch(() => {});
+  if (signal.aborted) stop();
+  signal.addEventListener("abort", stop, { once: true });
+  return { promise, forget: () => signal.removeEventListener("abort", stop) };
+}
+
+/** Their names, a file's for one that is named. Costs nothing where the option is not given. */
+async function unusedServers(values: readonly string[]): Promise<string[]> {
+  if (values.length === 0) return [];
+  const { readMcpConfig } = await import("../protocol/mcp_config.ts");
+  const { own, others } = readMcpConfig(values);
+  return [...own, ...others];
 }

@@ -1,7 +1,6 @@
 /** `agentcli run`: one agent turn. */
 import { PERMISSION_MODES } from "../../config/types.ts";
-import { choice, decimal, flag, integer, list, text, type Values } from "../option.ts";
-import { verb } from "../verb.ts";
+import { choice, decimal, flag, integer, list, text, type Values, verb } from "../verb.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 const INPUT_FORMATS = ["text", "stream-json"] as const;

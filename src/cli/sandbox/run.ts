@@ -8,7 +8,7 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { runOnOwnStreams } from "../../platform/process.ts";
 import { openScene } from "../secrets/scene.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import type { SANDBOX_OPTIONS } from "./verb.ts";
 

@@ -1,6 +1,5 @@
 /** `agentcli sandbox`: a command in the view of the project that commands of models have. */
-import { flag } from "../option.ts";
-import { verb } from "../verb.ts";
+import { flag, verb } from "../verb.ts";
 
 export const SANDBOX_OPTIONS = {
   network: flag("With the network of this machine, local services included"),

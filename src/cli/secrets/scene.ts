@@ -15,7 +15,7 @@ import { realPath } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
-import { warn } from "../say.ts";
+import { warn } from "../output.ts";
 import type { Context } from "../verb.ts";
 
 /** Entries of the project that are looked at for a report. */

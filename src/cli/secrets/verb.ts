@@ -1,6 +1,5 @@
 /** `agentcli secrets …`: which paths are for local models alone. */
-import { list, text } from "../option.ts";
-import { group, verb } from "../verb.ts";
+import { group, list, text, verb } from "../verb.ts";
 
 const PATHS = {
   name: "path",
@@ -31,21 +30,21 @@ export const secretsVerb = group({
         "agentcli secrets add secrets 'keys/*.pem'",
         "agentcli secrets add --local-endpoint gpu-box:8000",
       ],
-      load: async () => (await import("./add.ts")).run,
+      load: async () => (await import("./change.ts")).addPaths,
     }),
     list: verb({
       brief: "Print the protected paths, the line that covers each, and whether the provider counts as local",
       arguments: [],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets list", "agentcli secrets list --json"],
-      load: async () => (await import("./list.ts")).run,
+      load: async () => (await import("./show.ts")).listProtected,
     }),
     check: verb({
       brief: "Say for each path whether it is protected, and why; exit 1 when one is not",
       arguments: [PATHS],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets check .env", "agentcli secrets check .env src --json"],
-      load: async () => (await import("./check.ts")).run,
+      load: async () => (await import("./show.ts")).checkPaths,
     }),
     trust: verb({
       brief: "Take the project's markers as they are now: lines that are gone, and hosts that are new",
@@ -54,7 +53,7 @@ export const secretsVerb = group({
       arguments: [{ ...PATHS, brief: "A file that holds protected content and may be open again", optional: true }],
       options: {},
       examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json"],
-      load: async () => (await import("./trust.ts")).run,
+      load: async () => (await import("./change.ts")).trustProject,
     }),
     "allow-fragment": verb({
       brief: "Let lines of a protected file leave, where the leak scanner stops requests over them",
@@ -63,7 +62,7 @@ export const secretsVerb = group({
       arguments: [{ name: "FILE:LINES", brief: "A protected file with a line, or with the first and the last one" }],
       options: {},
       examples: ["agentcli secrets allow-fragment .env:1 --yes"],
-      load: async () => (await import("./allow_fragment.ts")).run,
+      load: async () => (await import("./change.ts")).allowFragment,
     }),
   },
 });

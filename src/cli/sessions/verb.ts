@@ -1,6 +1,5 @@
 /** `agentcli sessions …`: what was said before. */
-import { choice, flag, integer, text } from "../option.ts";
-import { group, verb } from "../verb.ts";
+import { choice, flag, group, integer, text, verb } from "../verb.ts";
 
 const SESSION = {
   name: "id",
@@ -34,14 +33,14 @@ export const sessionsVerb = group({
       arguments: [],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions list", "agentcli sessions list --all --json"],
-      load: async () => (await import("./list.ts")).run,
+      load: async () => (await import("./run.ts")).listStored,
     }),
     show: verb({
       brief: "Print a session",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions show latest", "agentcli sessions show 1f0c --json"],
-      load: async () => (await import("./show.ts")).run,
+      load: async () => (await import("./run.ts")).showStored,
     }),
     export: verb({
       brief: "Write a session as Markdown or JSON",
@@ -52,21 +51,21 @@ export const sessionsVerb = group({
         "agentcli sessions export latest --output session.md",
         "agentcli sessions export 1f0c --format json",
       ],
-      load: async () => (await import("./export.ts")).run,
+      load: async () => (await import("./run.ts")).exportStored,
     }),
     delete: verb({
       brief: "Delete a session, after asking",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions delete 1f0c --yes"],
-      load: async () => (await import("./delete.ts")).run,
+      load: async () => (await import("./run.ts")).deleteOne,
     }),
     prune: verb({
       brief: "Delete old sessions, after asking",
       arguments: [],
       options: PRUNE_OPTIONS,
       examples: ["agentcli sessions prune --older-than 30", "agentcli sessions prune --older-than 90 --all --yes"],
-      load: async () => (await import("./prune.ts")).run,
+      load: async () => (await import("./run.ts")).pruneSessions,
     }),
   },
 });

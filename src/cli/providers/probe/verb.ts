@@ -1,6 +1,5 @@
 /** `agentcli providers probe`: measure one model. */
-import { flag, integer } from "../../option.ts";
-import { verb } from "../../verb.ts";
+import { flag, integer, verb } from "../../verb.ts";
 
 export const PROBE_OPTIONS = {
   write: flag("Store what was found in providers.yaml: context_window, tool_calls, reasoning"),

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
-import { helpText } from "./help.ts";
-import { normalize } from "./normalize.ts";
-import { loadTree } from "./tree.ts";
+import { helpText } from "./text.ts";
+import { normalize } from "../normalize.ts";
+import { loadTree } from "../tree.ts";
 
 Deno.test("what help says stays within the terminal, on a narrow one too", async () => {
   const tree = await loadTree();

@@ -1,17 +1,29 @@
-/** Prints what is protected now and by which line, lines that cover nothing, and what looks as if one should cover it. */
+/** Prints what is protected: the whole project, or the paths that are named. */
 import { doubtOf } from "../../boundary/policy/marker_text.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
-import { relativeTo } from "../../platform/path.ts";
+import { relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
-import { notice, warn } from "../say.ts";
+import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
-import { openScene, providerJson, providerText, reportOf, ruleJson, viewProvider, warnOfMarkers } from "./scene.ts";
+import {
+  openScene,
+  providerJson,
+  providerText,
+  reportOf,
+  ruleJson,
+  type Scene,
+  viewProvider,
+  warnOfMarkers,
+} from "./scene.ts";
 import type { SECRETS_OPTIONS } from "./verb.ts";
+import { describeReport } from "../../runtime/marker_report.ts";
+import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
+import { lstat } from "../../platform/files.ts";
 
 /** Runs the verb. Walks the project; asks no server. */
-export async function run({ options, context }: Invocation<typeof SECRETS_OPTIONS>): Promise<void> {
+export async function listProtected({ options, context }: Invocation<typeof SECRETS_OPTIONS>): Promise<void> {
   const { io, globals } = context;
   const scene = await openScene(context);
   const { root, protection, markers } = scene;
@@ -63,4 +75,48 @@ export async function run({ options, context }: Invocation<typeof SECRETS_OPTION
 function doubted(rule: ProtectionRule, root: string): string {
   const doubt = doubtOf(rule.pattern);
   return describeRule(rule, root) + (doubt === null ? "" : ` (${doubt})`);
+}
+
+/** Exit 1 when one of the paths is not protected. */
+export async function checkPaths(
+  { options, arguments: words, context }: Invocation<typeof SECRETS_OPTIONS>,
+): Promise<number> {
+  const { io, globals } = context;
+  const scene = await openScene(context);
+  const checked = [];
+  for (const word of words) {
+    const path = resolve(globals.cwd, word);
+    // The system follows a link before it goes up from it; a tool may take `..` as text.
+    const walked = walkedPath(word, globals.cwd);
+    const rule = await ruleOf(path, scene) ?? (walked === null ? null : await ruleOf(walked, scene));
+    checked.push({ word, path, rule });
+  }
+  const provider = await viewProvider(options.model, { context, markers: scene.markers });
+  if (globals.json) {
+    await io.stdout.write(jsonText({
+      paths: checked.map(({ path, rule }) => ({
+        path,
+        protected: rule !== null,
+        rule: rule === null ? null : ruleJson(rule, scene.root),
+      })),
+      provider: providerJson(provider),
+    }));
+  } else {
+    const lines = checked.map(({ word, rule }) =>
+      rule === null
+        ? `${clean(word)}: not protected\n`
+        : `${clean(word)}: protected (${clean(describeRule(rule, scene.root))})\n`
+    );
+    await io.stdout.write(lines.join("") + providerText(provider) + "\n");
+  }
+  await warnOfMarkers(scene, context);
+  for (const line of describeReport(await reportOf(scene), scene.root)) await warn(context, line);
+  return checked.every(({ rule }) => rule !== null) ? 0 : 1;
+}
+
+async function ruleOf(path: string, { protection }: Scene): Promise<ProtectionRule | null> {
+  const real = realOrNamed(path);
+  const status = await lstat(real);
+  const found = status?.kind === "file" ? protection.ruleOfFile(status, real) : protection.rule(real);
+  return found ?? protection.rule(path);
 }

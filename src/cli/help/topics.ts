@@ -2,7 +2,7 @@
 import { RUNTIMES } from "../../config/runtimes.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import type { PermissionMode, Role } from "../../config/types.ts";
-import { EXIT_CODES } from "../exit_codes.ts";
+import { EXIT_CODES } from "./text.ts";
 
 /** A part of a topic: a paragraph, two columns, or lines that stand as they are. */
 export type Section =

@@ -1,13 +1,13 @@
-/** Prints the help of a verb, or of a topic. */
+/** Runs `agentcli help` and `agentcli version`. */
 import { closest } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import { helpText, rows, wrap } from "../help.ts";
+import { helpText, rows, wrap } from "./text.ts";
 import type { Group, Invocation, Verb } from "../verb.ts";
 import { type Section, type Topic, TOPICS } from "./topics.ts";
 
 /** Runs the verb. A word that is neither verb nor topic is `usage`, with what was meant. */
-export async function run({ arguments: words, context }: Invocation): Promise<void> {
+export async function showHelp({ arguments: words, context }: Invocation): Promise<void> {
   const { loadTree } = await import("../tree.ts");
   const tree = await loadTree();
   const { io, globals } = context;
@@ -25,13 +25,13 @@ function nodeAt(tree: Group, words: readonly string[]): Verb | Group {
     const next: Verb | Group | undefined = node.kind === "group" && Object.hasOwn(node.verbs, word)
       ? node.verbs[word]
       : undefined;
-    if (next === undefined) throw unknown(word, { node, atRoot: index === 0 });
+    if (next === undefined) throw unknownTopic(word, { node, atRoot: index === 0 });
     node = next;
   }
   return node;
 }
 
-function unknown(word: string, { node, atRoot }: { node: Verb | Group; atRoot: boolean }): AgentcliError {
+function unknownTopic(word: string, { node, atRoot }: { node: Verb | Group; atRoot: boolean }): AgentcliError {
   const verbs = node.kind === "group" ? Object.keys(node.verbs).filter((name) => !name.startsWith("_")) : [];
   const topics = atRoot ? TOPICS.map(({ name }) => name) : [];
   const near = closest(word, [...topics, ...verbs]);

@@ -1,4 +1,4 @@
-/** Prints what runs: version, commit, form and runtime; with `--json` as an object. */
+/** Prints version, commit, form and runtime; with `--json` as an object. */
 import { commitOfCheckout, programDirectory, runtimeFacts } from "../../platform/runtime.ts";
 import type { Invocation } from "../verb.ts";
 import { COMMIT, VERSION } from "../version.ts";

@@ -1,4 +1,4 @@
-/** `agentcli help [verb or topic]`. */
+/** `agentcli help` and `agentcli version`. */
 import { verb } from "../verb.ts";
 
 export const helpVerb = verb({
@@ -8,5 +8,13 @@ export const helpVerb = verb({
   ],
   options: {},
   examples: ["agentcli help", "agentcli help no-cloud", "agentcli help providers add"],
-  load: async () => (await import("./show.ts")).run,
+  load: async () => (await import("./run.ts")).showHelp,
+});
+
+export const versionVerb = verb({
+  brief: "Print version, commit, form and runtime",
+  arguments: [],
+  options: {},
+  examples: ["agentcli version", "agentcli version --json"],
+  load: async () => (await import("./version.ts")).run,
 });

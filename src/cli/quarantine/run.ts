@@ -1,0 +1,43 @@
+/** Runs `agentcli quarantine …`: lists quarantined files and restores them. */
+import { listQuarantine, restoreQuarantined } from "../../boundary/sandbox/quarantine.ts";
+import { homePath } from "../../platform/home.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { table } from "../../terminal/table.ts";
+import { notice, warn } from "../output.ts";
+import type { Invocation } from "../verb.ts";
+import { AgentcliError } from "../../errors.ts";
+
+/** Runs the verb. */
+export async function listEntries({ context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const entries = await listQuarantine(homePath(io));
+  if (globals.json) {
+    const shown = entries.map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
+    await io.stdout.write(jsonText({ entries: shown }));
+  } else if (entries.length === 0) await notice(context, "nothing is in quarantine");
+  else {
+    const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
+    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+    await io.stdout.write(table([["ID", "WAS AT"], ...rows], { width }));
+  }
+}
+
+/** Exit 1 when a file stayed in quarantine. */
+export async function restoreEntry({ arguments: [id = ""], context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const done = await restoreQuarantined(homePath(io), id);
+  if (done === null) {
+    throw new AgentcliError("usage", `there is nothing in quarantine with the id ${clean(id)}`, {
+      hint: "agentcli quarantine list",
+    });
+  }
+  if (globals.json) await io.stdout.write(jsonText({ id, ...done }));
+  else {
+    for (const path of done.restored) await notice(context, `restored ${path}`);
+    for (const path of done.blocked) {
+      await warn(context, `${path} stays in quarantine: something stands there by now, or its directory is gone`);
+    }
+  }
+  return done.blocked.length === 0 ? 0 : 1;
+}

@@ -1,0 +1,249 @@
+/** Changes what is protected: adds lines to the marker, allows fragments, and trusts a changed project. */
+import { parseLocalEndpoint } from "../../boundary/policy/locality.ts";
+import { findMarkers, MARKER_NAME } from "../../boundary/policy/marker.ts";
+import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
+import { AgentcliError } from "../../errors.ts";
+import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import type { Invocation } from "../verb.ts";
+import { openScene, ruleJson, type Scene, warnOfMarkers } from "./scene.ts";
+import type { ADD_OPTIONS } from "./verb.ts";
+import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
+import { lstat, writeAtomically } from "../../platform/files.ts";
+import { escapedPath, parseMarker } from "../../boundary/policy/marker_text.ts";
+import { readRegularFile } from "../../boundary/reader.ts";
+import { unitsOfText } from "../../boundary/scan/allowed_fragments.ts";
+import { confirm } from "../../terminal/prompt.ts";
+import { notice } from "../output.ts";
+import { ProtectedSet } from "../../boundary/policy/protected.ts";
+
+/**
+ * Writes nothing when a path lies outside of the project, or a host is none. What is covered already is said and not
+ * written again.
+ */
+export async function addPaths({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<void> {
+  const { io, globals } = context;
+  const hosts = options.localEndpoint;
+  if (words.length + hosts.length === 0) {
+    throw new AgentcliError("usage", "nothing to add", { hint: "name a path, or a host with --local-endpoint" });
+  }
+  const wrong = hosts.find((host) => parseLocalEndpoint(host) === null);
+  if (wrong !== undefined) {
+    throw new AgentcliError("usage", `${clean(wrong)} is no host`, { hint: "write host, host:port or [v6]:port" });
+  }
+  const scene = await openScene(context, { create: hosts.length > 0 });
+  const { root, cwd, protection } = scene;
+  const paths = words.map((word) => {
+    const path = resolve(cwd, word);
+    if (word === "" || !isWithin(root, path)) {
+      throw new AgentcliError("usage", `${clean(word) || "an empty path"} is not in the project ${root}`, {
+        hint: "a marker covers only what lies below it",
+      });
+    }
+    return { word, path, value: markerValue(relativeTo(root, path)) };
+  });
+  const open = paths.filter(({ path }) => protection.damaged !== null || protection.rule(path) === null);
+  const values = [...new Set(open.map(({ value }) => value))];
+  if (values.length > 0) await addToMarker(root, values.map((value) => `no-cloud: ${value}`));
+  await trustHosts(hosts, scene);
+  protection.refresh();
+  if (globals.json) {
+    await io.stdout.write(
+      jsonText({ marker: join(root, MARKER_NAME), added: values, local_endpoints: hosts }),
+    );
+  } else {
+    for (const { word, path } of paths) {
+      const rule = protection.rule(path);
+      const said = open.some((one) => one.word === word) ? "added" : "was protected already";
+      await io.stdout.write(`${clean(word)}: ${said} (${rule === null ? "" : clean(describeRule(rule, root))})\n`);
+    }
+    for (const host of hosts) await io.stdout.write(`${clean(host)}: counts as local here\n`);
+  }
+  await warnOfMarkers({ ...scene, notices: [] }, context);
+}
+
+async function trustHosts(hosts: readonly string[], { root, record }: Scene): Promise<void> {
+  if (hosts.length === 0 || record === null) return;
+  if (record.problem !== null) throw record.problem;
+  const standing = findMarkers(root).localEndpoints;
+  const missing = hosts.filter((host) => !standing.includes(host));
+  if (missing.length > 0) await addToMarker(root, missing.map((host) => `local-endpoints: ${host}`));
+  for (const host of hosts) await record.trustEndpoint(host);
+}
+
+/** Permission bits of a new marker: everybody who may look at the project may know its rules. */
+const NEW_MARKER_MODE = 0o644;
+
+/** A path below the marker's directory as a line of the marker holds it. Throws `usage` for a name with a line end. */
+function markerValue(path: string): string {
+  if (/[\r\n]/.test(path)) {
+    throw new AgentcliError("usage", "a name with a line end cannot be written into a marker", {
+      hint: "protect its directory, or write a ? for that character",
+    });
+  }
+  return escapedPath(path);
+}
+
+/**
+ * Appends lines to the marker of `root`, which is made when there is none; everything in it stays as it is. Throws `usage`
+ * when it is damaged or no plain file, or when the system refuses.
+ */
+async function addToMarker(root: string, lines: readonly string[]): Promise<void> {
+  const path = join(root, MARKER_NAME);
+  const unusable = (reason: string) =>
+    new AgentcliError("usage", `${path} was not changed: ${reason}`, { hint: "repair it with an editor first" });
+  const status = await lstat(path);
+  let text = "";
+  if (status !== null) {
+    if (status.kind !== "file") throw unusable("it is no plain file");
+    const read = readRegularFile(path, { display: path });
+    if ("refused" in read) throw unusable("it cannot be read");
+    const { damaged } = parseMarker(read.bytes);
+    if (damaged !== undefined) throw unusable(damaged);
+    text = new TextDecoder("utf-8", { ignoreBOM: true }).decode(read.bytes);
+  }
+  const end = text.includes("\r\n") ? "\r\n" : "\n";
+  const start = text === "" || /[\r\n]$/.test(text) ? text : text + end;
+  const added = lines.map((line) => line + end).join("");
+  try {
+    await writeAtomically(path, start + added, { mode: status?.mode ?? NEW_MARKER_MODE });
+  } catch (error) {
+    const reason = diskReason(error);
+    if (reason === null) throw error;
+    throw new AgentcliError("usage", `${path} was not ${status === null ? "made" : "changed"}: ${reason}`, {
+      hint: diskAdvice(error) ?? `check the owner and the permissions of ${root}`,
+      cause: error,
+    });
+  }
+}
+
+/** Most lines that one call allows: a whole file is taken out of the marker instead. */
+const LINE_LIMIT = 100;
+
+/** Exit 1 when the person at the terminal said no. The lines are kept as salted digests, and never printed. */
+export async function allowFragment({ arguments: words, context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const { cwd, protection, record } = await openScene(context, { create: true });
+  const { path, first, last } = placeIn(words[0] ?? "");
+  const full = resolve(cwd, path);
+  const rule = protection.rule(full);
+  if (rule === null || rule.tier !== "no-cloud" || record === null) {
+    throw new AgentcliError("usage", `${clean(path)} is not a file that is protected as no-cloud`, {
+      hint: "agentcli secrets list names those that are",
+    });
+  }
+  const read = readRegularFile(full, { display: path });
+  if ("refused" in read) throw new AgentcliError("usage", clean(read.message));
+  const lines = new TextDecoder().decode(read.bytes).split(/\r\n|\n|\r/);
+  if (last > lines.length) throw new AgentcliError("usage", `${clean(path)} has ${lines.length} lines`);
+  const units = unitsOfText(new TextEncoder().encode(lines.slice(first - 1, last).join("\n")));
+  const named = first === last ? `line ${first}` : `lines ${first} to ${last}`;
+  if (!globals.yes && !await confirm(io, `Let ${named} of ${clean(path)} go to remote models?`)) {
+    await notice(context, "nothing changed");
+    return 1;
+  }
+  await record.allow(units);
+  if (globals.json) await io.stdout.write(jsonText({ path: full, first_line: first, last_line: last, allowed: true }));
+  else await io.stdout.write(`${named} of ${clean(path)} may leave; the file stays protected\n`);
+  return 0;
+}
+
+function placeIn(word: string): { path: string; first: number; last: number } {
+  const [, path = "", from = "", to = from] = /^(.+):(\d{1,7})(?:-(\d{1,7}))?$/.exec(word) ?? [];
+  const [first, last] = [Number(from), Number(to)];
+  if (path === "" || first < 1 || last < first || last - first >= LINE_LIMIT) {
+    throw new AgentcliError("usage", `${clean(word)} does not name lines of a file`, {
+      hint: `FILE:LINE or FILE:FIRST-LAST, at most ${LINE_LIMIT} lines: agentcli secrets allow-fragment .env:2`,
+    });
+  }
+  return { path, first, last };
+}
+
+/** What would change. */
+interface Difference {
+  /** Rules that no marker has any longer. */
+  gone: ProtectionRule[];
+  /** `local-endpoints:` without an effect. */
+  endpoints: string[];
+  /** Files that hold protected content, absolute paths. */
+  derived: string[];
+  replaced: boolean;
+}
+
+/** Exit 1 when the person at the terminal said no. With paths only these files are released. */
+export async function trustProject({ arguments: words, context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const scene = await openScene(context, { create: true });
+  const { root, cwd, record } = scene;
+  if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
+  if (record.problem !== null) throw record.problem;
+  const found = differenceOf(scene);
+  const named = words.map((word) => resolve(cwd, word));
+  const stranger = named.find((path) => !found.derived.includes(path));
+  if (stranger !== undefined) {
+    throw new AgentcliError("usage", `${clean(stranger)} is not recorded as a file that holds protected content`, {
+      hint: "agentcli secrets list names those that are; without a path all that the markers say is taken",
+    });
+  }
+  const change = named.length === 0 ? found : { gone: [], endpoints: [], derived: named, replaced: false };
+  const json = () => ({
+    root,
+    rules: change.gone.map((rule) => ruleJson(rule, root)),
+    local_endpoints: change.endpoints,
+    released: change.derived,
+    replaced: change.replaced,
+  });
+  if (change.gone.length + change.endpoints.length + change.derived.length === 0 && !change.replaced) {
+    if (globals.json) await io.stdout.write(jsonText({ ...json(), trusted: false }));
+    else await notice(context, "nothing is left to trust: the project is as it is remembered");
+    return 0;
+  }
+  if (!globals.json) await io.stderr.write(textOf(change, root));
+  if (!globals.yes && !await confirm(io, "Trust the project as it is now?")) {
+    await notice(context, "nothing changed");
+    return 1;
+  }
+  if (named.length > 0) await record.releaseDerived(named);
+  else {
+    const now = new ProtectedSet([root]);
+    now.start();
+    void now.any;
+    await record.trust({
+      seen: now.seen,
+      endpoints: findMarkers(root).localEndpoints,
+      confirmed: change.endpoints,
+    });
+  }
+  if (globals.json) await io.stdout.write(jsonText({ ...json(), trusted: true }));
+  else await io.stdout.write(`trusted: ${clean(root)}\n`);
+  await warnOfMarkers({ ...scene, notices: [] }, context);
+  return 0;
+}
+
+function differenceOf({ root, protection, markers, record }: Scene): Difference {
+  // Markers below the root are met by a walk.
+  void protection.any;
+  const own = record?.own ?? null;
+  const isOwn = ({ marker, tier, pattern }: ProtectionRule) =>
+    own?.markers.some(({ path, lines }) =>
+      path === marker && lines.some((line) => line.tier === tier && line.pattern === pattern)
+    ) === true;
+  const standing = findMarkers(root);
+  return {
+    gone: protection.rules.filter((rule) => rule.remembered === true && isOwn(rule)),
+    endpoints: [...new Set(standing.localEndpoints)].filter((value) => !markers.localEndpoints.includes(value)),
+    derived: (own?.derived ?? []).map(({ path }) => path),
+    replaced: record?.replaced === true,
+  };
+}
+
+function textOf({ gone, endpoints, derived, replaced }: Difference, root: string): string {
+  const shown = (path: string) => isWithin(root, path) ? relativeTo(root, path) : path;
+  const part = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${clean(line)}\n`).join("")}`;
+  return part("no longer protected, since no marker says so any more:", gone.map((rule) => describeRule(rule, root))) +
+    part("counts as local, and may get what is protected here:", endpoints) +
+    part("open again, though they hold protected content:", derived.map(shown)) +
+    (replaced ? `another directory than before: ${clean(root)}\n` : "");
+}

@@ -1,0 +1,215 @@
+/** Runs `agentcli sessions …`: lists, prints, exports and deletes stored sessions. */
+import { lstat, stat, writeAtomically } from "../../platform/files.ts";
+import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { table } from "../../terminal/table.ts";
+import { notice, warn } from "../output.ts";
+import type { Context, Invocation } from "../verb.ts";
+import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./verb.ts";
+import { sessionMarkdown, sessionValue } from "../../session/export.ts";
+import { loadTranscript } from "../../session/load.ts";
+import { AgentcliError } from "../../errors.ts";
+import { resolve } from "../../platform/path.ts";
+import { reasonOf } from "../../session/store_error.ts";
+import { deleteSession } from "../../session/remove.ts";
+import { confirm } from "../../terminal/prompt.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+
+/** Runs the verb. */
+export async function listStored({ options, context }: Invocation<typeof LIST_OPTIONS>): Promise<void> {
+  const { io, globals } = context;
+  const { home, scope } = await openScope(context, options);
+  const sessions = await listSessions(home, scope);
+  if (globals.json) {
+    await io.stdout.write(jsonText({ sessions: sessions.map(summaryJson) }));
+    return;
+  }
+  if (sessions.length === 0) {
+    await notice(context, options.all ? "no sessions are stored" : "no sessions of this project; --all shows all");
+    return;
+  }
+  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+  const heading = [
+    "ID",
+    "WRITTEN (UTC)",
+    "TURNS",
+    "SIZE",
+    "MODEL",
+    "LABEL",
+    ...options.all ? ["PROJECT"] : [],
+    "PROMPT",
+  ];
+  const rows = await Promise.all(sessions.map((session) => sessionRow(session, options)));
+  await io.stdout.write(table([heading, ...rows], { width }));
+}
+
+async function sessionRow(session: SessionSummary, { all }: { all: boolean }): Promise<string[]> {
+  const { id, updated, turns, size, provider, model, label, firstPrompt } = session;
+  const named = provider === undefined ? model : `${provider}:${model}`;
+  const prompt = clean(firstPrompt.replace(/\s+/g, " ").trim());
+  const project = all ? [await projectText(session)] : [];
+  return [id, minute(updated), String(turns), sizeText(size), clean(named), label, ...project, prompt];
+}
+
+async function projectText({ projectRoot }: SessionSummary): Promise<string> {
+  if (projectRoot === null) return "unknown";
+  const there = await stat(projectRoot).catch(() => null);
+  return `${clean(projectRoot)}${there === null ? " (gone)" : ""}`;
+}
+
+/** Runs the verb. */
+export async function showStored(
+  { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+  const stored = await loadTranscript(home, session);
+  await io.stdout.write(
+    globals.json ? jsonText(sessionValue(stored)) : clean(sessionMarkdown(stored), { multiline: true }),
+  );
+  for (const problem of stored.problems) await warn(context, problem);
+}
+
+/** Runs the verb. `--json` is `--format json`. */
+export async function exportStored(
+  { options, arguments: words, context }: Invocation<typeof EXPORT_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+  const stored = await loadTranscript(home, session);
+  const format = options.format ?? (globals.json ? "json" : "markdown");
+  const text = format === "json" ? jsonText(sessionValue(stored)) : sessionMarkdown(stored);
+  if (options.output === undefined) {
+    await io.stdout.write(io.stdout.isTerminal ? clean(text, { multiline: true }) : text);
+  } else {
+    await writeExport(options.output, text, context);
+    await notice(context, `wrote ${options.output}`);
+  }
+  for (const problem of stored.problems) await warn(context, problem);
+}
+
+/** For the owner alone: a session can hold what other users of the machine should not read. */
+async function writeExport(output: string, text: string, { globals }: Context): Promise<void> {
+  const path = resolve(globals.cwd, output);
+  try {
+    const found = await lstat(path);
+    if (found?.kind === "directory" || /[/\\]$/.test(output)) {
+      throw new AgentcliError("usage", `${output} is a directory`, { hint: "name a file in it" });
+    }
+    if (found !== null && found.kind !== "file") throw new AgentcliError("usage", `${path} is no regular file`);
+    if (found !== null && !globals.yes) {
+      throw new AgentcliError("usage", `${path} exists already`, { hint: "choose another name, or replace it: --yes" });
+    }
+    await writeAtomically(path, text, { mode: 0o600 });
+  } catch (error) {
+    if (error instanceof AgentcliError) throw error;
+    throw new AgentcliError("usage", `cannot write ${path}: ${reasonOf(error)}`, { cause: error });
+  }
+}
+
+/** Exit 1 when the person at the terminal said no. */
+export async function deleteOne(
+  { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
+): Promise<number> {
+  const { io, globals } = context;
+  const { home, session } = await openNamed(context, { id: words[0] ?? "", all: options.all });
+  const { id, turns, firstPrompt } = session;
+  const what = `${id} (${turns === 1 ? "1 turn" : `${turns} turns`}: ${clean(firstPrompt.slice(0, 60))})`;
+  if (!globals.yes && !await confirm(io, `Delete the session ${what}?`)) {
+    await notice(context, "nothing changed");
+    return 1;
+  }
+  await deleteSession(home, session);
+  await io.stdout.write(globals.json ? jsonText({ id, change: "deleted" }) : `deleted ${id}\n`);
+  return 0;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Exit 1 when the person at the terminal said no. Sessions in use are passed over. */
+export async function pruneSessions({ options, context }: Invocation<typeof PRUNE_OPTIONS>): Promise<number> {
+  const { io, globals } = context;
+  const { olderThan } = options;
+  if (olderThan === undefined) {
+    throw new AgentcliError("usage", "agentcli sessions prune needs --older-than", {
+      hint: "for example: --older-than 30",
+    });
+  }
+  const { home, scope } = await openScope(context, options);
+  const limit = io.clock.now() - olderThan * DAY_MS;
+  const old = (await listSessions(home, scope)).filter((session) => session.updated < limit);
+  if (old.length === 0 && !globals.json) {
+    await notice(context, `no session was last written over ${olderThan} days ago`);
+    return 0;
+  }
+  const size = old.reduce((sum, session) => sum + session.size, 0);
+  const what = `${old.length} ${old.length === 1 ? "session" : "sessions"} (${sizeText(size)})`;
+  if (
+    old.length > 0 && !globals.yes && !await confirm(io, `Delete ${what}, last written over ${olderThan} days ago?`)
+  ) {
+    await notice(context, "nothing changed");
+    return 1;
+  }
+  const deleted: string[] = [];
+  for (const session of old) {
+    try {
+      await deleteSession(home, session);
+      deleted.push(session.id);
+    } catch (error) {
+      if (!(error instanceof AgentcliError) || error.code !== "session_in_use") throw error;
+      await warn(context, `${session.id} is in use and stays`);
+    }
+  }
+  await io.stdout.write(globals.json ? jsonText({ deleted }) : `deleted ${deleted.length} of ${what}\n`);
+  return 0;
+}
+
+/** The home, and the project of the working directory, or all of them. With `all` the directory need not exist. */
+export async function openScope(
+  { io, globals }: Context,
+  options: { all: boolean },
+): Promise<{ home: Home; scope: SessionScope }> {
+  const home = await openHome(io);
+  if (options.all) return { home, scope: "all" };
+  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  return { home, scope: { projectRoot: await findProjectRoot(globals.cwd, userHome) } };
+}
+
+/** The one session that a verb was given. Throws `unknown_session`. */
+async function openNamed(
+  context: Context,
+  given: { id: string; all: boolean },
+): Promise<{ home: Home; session: SessionSummary }> {
+  const { home, scope } = await openScope(context, given);
+  return { home, session: await findSession(home, given.id, scope) };
+}
+
+/** Milliseconds since 1970 as `2026-01-31 23:59`, in UTC. */
+export function minute(milliseconds: number): string {
+  return new Date(milliseconds).toISOString().slice(0, 16).replace("T", " ");
+}
+
+/** Bytes in the largest unit that leaves a figure before the point. */
+function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  if (bytes < 1024 * 1024) return `${Math.round(bytes / 1024)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+/** The session as a value for JSON. */
+function summaryJson(session: SessionSummary): Record<string, unknown> {
+  return {
+    id: session.id,
+    project: session.projectRoot,
+    first_prompt: session.firstPrompt,
+    created: session.created === "" ? null : session.created,
+    updated: new Date(session.updated).toISOString(),
+    turns: session.turns,
+    provider: session.provider ?? null,
+    model: session.model,
+    label: session.label,
+    size: session.size,
+  };
+}
