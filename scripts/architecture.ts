@@ -74,7 +74,7 @@ function targetOf(path: string, specifier: string): string {
 }
 
 /** Where files can be opened. */
-const FILES = /^src\/platform\/files(?:_in_place)?\.ts$/;
+const FILES = /^src\/platform\/files(?:_sync)?\.ts$/;
 
 /** Modules that open files without being the reader, and why that is no way around it. */
 const READERS: Readonly<Record<string, string>> = {

@@ -2,12 +2,12 @@
  * The one function that opens files of the user. Links, hard links, replaced files and races all end here: what is read
  * is what was checked, because it is read from the handle that was checked. Source: specification of the boundary, "Reading".
  *
- * Everything is done in place (15 µs a small file instead of 150). A deadline for opening would need a thread: only what
+ * Everything is synchronous (15 µs a small file instead of 150). A deadline for opening would need a thread: only what
  * `lstat` calls a regular file is opened, and opening that does not wait. Who swaps it for a FIFO between the two calls
  * can stop the program, but learns nothing.
  */
 import type { FileStatus } from "../platform/files.ts";
-import { type FileInPlace, lstatInPlace, openInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { lstatSync, openSync, realPathSync, type SyncFile } from "../platform/files_sync.ts";
 import { normalize } from "../platform/path.ts";
 import { systemReason } from "./system_error.ts";
 import type { Refusal } from "./workspace/workspace.ts";
@@ -38,7 +38,7 @@ export interface FileBytes {
 
 /** A regular file that was checked and is held open: whoever has it closes it. */
 interface CheckedFile {
-  handle: FileInPlace;
+  handle: SyncFile;
   status: FileStatus;
   /** Where it lay, links resolved, after it had been opened. */
   real: string;
@@ -83,20 +83,20 @@ export function readRegularFile(path: string, options: ReadOptions): FileBytes |
 function openRegularFile(path: string, display: string): CheckedFile | Refusal {
   try {
     let place = path;
-    let before = lstatInPlace(place);
+    let before = lstatSync(place);
     if (before?.kind === "symlink") {
-      place = realPathInPlace(path) ?? "";
-      before = place === "" ? null : lstatInPlace(place);
+      place = realPathSync(path) ?? "";
+      before = place === "" ? null : lstatSync(place);
     }
     if (before === null) return absent(display);
     if (before.kind !== "file") return notAFile(before, display);
-    const handle = openInPlace(place);
+    const handle = openSync(place);
     if (handle === null) return absent(display);
     let file: CheckedFile | null = null;
     try {
       const status = handle.status();
-      const now = realPathInPlace(path);
-      if (now !== null && sameFile(before, status) && sameFile(status, lstatInPlace(now))) {
+      const now = realPathSync(path);
+      if (now !== null && sameFile(before, status) && sameFile(status, lstatSync(now))) {
         file = { handle, status, real: normalize(now) };
       }
     } finally {

@@ -1,5 +1,5 @@
 /** Paths as the system finds them: links resolved, and `..` behind a link taken from where the link leads. */
-import { lstatInPlace, realPathInPlace } from "../platform/files_in_place.ts";
+import { lstatSync, realPathSync } from "../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, join, normalize } from "../platform/path.ts";
 
 /** What a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
@@ -13,12 +13,12 @@ export function quietly<T>(look: () => T): T | null {
 
 /** Whether something stands at a path. */
 export function exists(path: string): boolean {
-  return quietly(() => lstatInPlace(path)) !== null;
+  return quietly(() => lstatSync(path)) !== null;
 }
 
 /** The real path; of what does not exist yet, its existing part is resolved. */
 export function realOrNamed(path: string): string {
-  const real = quietly(() => realPathInPlace(path));
+  const real = quietly(() => realPathSync(path));
   if (real !== null) return normalize(real);
   const up = dirname(path);
   return up === path ? path : join(realOrNamed(up), basename(path));

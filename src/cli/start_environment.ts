@@ -8,7 +8,7 @@ import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { AgentcliError } from "../errors.ts";
 import { processArguments } from "../platform/deno_io.ts";
 import type { Io } from "../platform/io.ts";
-import { ownCommand, runInPlace } from "../platform/runtime.ts";
+import { ownCommand, reexec } from "../platform/runtime.ts";
 
 /**
  * Null when the process may go on: nothing in its environment copies text out, or nothing is protected in the projects
@@ -21,7 +21,7 @@ export async function leaveCopyingEnvironment(io: Io, directories: readonly stri
   const command = ownCommand();
   if (command === null) throw cannotLeave(names);
   const env = Object.fromEntries(Object.entries(io.environment()).filter(([name]) => !isCopyingVariable(name)));
-  return await runInPlace([...command, ...processArguments()], { env, io });
+  return await reexec([...command, ...processArguments()], { env, io });
 }
 
 async function anyProtected(io: Io, directories: readonly string[]): Promise<boolean> {

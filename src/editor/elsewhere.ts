@@ -1,5 +1,5 @@
 /** What the ledger knows of other places that a person may mean: another system directory, the path a project had before. */
-import { lstatInPlace } from "../platform/files_in_place.ts";
+import { lstatSync } from "../platform/files_sync.ts";
 import { isWithin, join, relativeTo } from "../platform/path.ts";
 import { AgentcliError } from "../errors.ts";
 import { readFound, sha256 } from "./disk.ts";
@@ -41,7 +41,7 @@ async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string
 
 function isThere(path: string): boolean {
   try {
-    return lstatInPlace(path) !== null;
+    return lstatSync(path) !== null;
   } catch {
     // What may not be looked at is somewhere.
     return true;

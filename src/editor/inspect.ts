@@ -1,5 +1,5 @@
 /** What an editor finds on the disk, ours and everybody else's, and what is wrong with it. Looks only. */
-import { listInPlace, lstatInPlace } from "../platform/files_in_place.ts";
+import { listSync, lstatSync } from "../platform/files_sync.ts";
 import { join } from "../platform/path.ts";
 import { type Dialect, type Scope, SCOPES } from "./dialect.ts";
 import { lookAt } from "./disk.ts";
@@ -53,7 +53,7 @@ function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: Sur
 
 function entries(directory: string): string[] {
   try {
-    return (listInPlace(directory) ?? []).map(({ name }) => name).sort();
+    return (listSync(directory) ?? []).map(({ name }) => name).sort();
   } catch {
     return [];
   }
@@ -91,7 +91,7 @@ function inspectScope(places: Places, scene: Scene): void {
   for (const directory of [places.skills, ...extra]) {
     for (const name of entries(directory)) {
       const path = join(directory, name, "SKILL.md");
-      if (lstatInPlace(path) === null) continue;
+      if (lstatSync(path) === null) continue;
       addFile({ kind: "skill", name, scope, path }, scene, (text) => skillProblems(text, name));
     }
   }
@@ -113,7 +113,7 @@ function inspectScope(places: Places, scene: Scene): void {
 
 /** The old single file of rules: what others wrote into it, and the sections in it. */
 function addLegacyRules(name: string, path: string, scene: Scene): void {
-  if (lstatInPlace(path) === null) return;
+  if (lstatSync(path) === null) return;
   const text = lookAt(path);
   const marks = text === null ? [] : sectionsIn(text);
   if (text === null || marks.length === 0 || hasOwnText(text)) {
@@ -140,7 +140,7 @@ function addInstructions(
   { inspection }: Scene,
   { scope, limit }: { scope: Scope; limit: number | null },
 ): void {
-  if (lstatInPlace(path) === null) return;
+  if (lstatSync(path) === null) return;
   const text = lookAt(path);
   const problem = text === null ? UNREADABLE : limit === null ? null : lengthProblem(text, limit);
   const add = (name: string, more: Pick<FoundArtifact, "marks"> = {}) =>
@@ -164,7 +164,7 @@ function membersOf(
 ): { name: string; value: unknown }[] {
   const text = lookAt(path);
   if (text === null) {
-    if (lstatInPlace(path) !== null) inspection.problems.push({ path, message: UNREADABLE, unusable: true });
+    if (lstatSync(path) !== null) inspection.problems.push({ path, message: UNREADABLE, unusable: true });
     return [];
   }
   if (text.replace(/^\ufeff/, "").trim() === "") return [];
@@ -190,7 +190,7 @@ function membersOf(
 function inspectOtherPlaces(scene: Scene): void {
   const { dialect, around, inspection } = scene;
   const other = dialect.otherHooks === null ? null : join(around.root, dialect.otherHooks);
-  if (other !== null && lstatInPlace(other) !== null) {
+  if (other !== null && lstatSync(other) !== null) {
     const before = inspection.found.length;
     for (const { name, value } of membersOf(other, { member: null, scene })) {
       addHooks({ path: other, event: name, hooks: hooksOfOtherAgent(name, value) }, scene, "project");
@@ -205,11 +205,11 @@ function inspectOtherPlaces(scene: Scene): void {
   }
   inspection.problems.push(...hooksFileProblems(dialect, around.root));
   const [named, read] = [dialect.otherMcp, dialect.userMcp].map((name) => name && join(around.userHome, name));
-  if (named && lstatInPlace(named) !== null) {
+  if (named && lstatSync(named) !== null) {
     inspection.notes.push(`${named} exists too; the editor's servers are in ${read}`);
   }
   for (const path of dialect.unreadMcp.map((name) => join(around.root, name))) {
-    if (lstatInPlace(path) === null) continue;
+    if (lstatSync(path) === null) continue;
     inspection.notes.push(`${path} is there, and the editor reads no servers of a project: those in ${read} count`);
   }
 }
@@ -226,7 +226,7 @@ function inspectNested(scene: Scene): void {
     for (const name of entries(directory)) {
       if (name.startsWith(".") || name === "node_modules") continue;
       const path = join(directory, name);
-      if (lstatInPlace(path)?.kind === "directory") waiting.push(path);
+      if (lstatSync(path)?.kind === "directory") waiting.push(path);
     }
     if (directory === around.root) continue;
     addMarkdown("rule", join(directory, dialect.projectDirectory, "rules"), { scene, scope: "project" });

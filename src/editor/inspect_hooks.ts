@@ -1,5 +1,5 @@
 /** Hooks of both formats as they stand in their files: what each is called, and what is wrong with it. */
-import { statInPlace } from "../platform/files_in_place.ts";
+import { statSync } from "../platform/files_sync.ts";
 import { basename, dirname, isWithin, resolve } from "../platform/path.ts";
 import { isEvent } from "./events.ts";
 import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
@@ -56,7 +56,7 @@ export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: 
   const beside = dirname(hooksFile);
   const named = commandLines(entry).flatMap(wordsOf).filter((word) => /[\\/]/.test(word) || SCRIPT.test(word))
     .map((word) => resolve(IN_PROJECT.test(word) ? base : from, word.replace(IN_PROJECT, "").replaceAll("\\", "/")))
-    .filter((path) => path !== hooksFile && isWithin(beside, path) && statInPlace(path)?.kind === "file");
+    .filter((path) => path !== hooksFile && isWithin(beside, path) && statSync(path)?.kind === "file");
   return [...new Set(named)];
 }
 

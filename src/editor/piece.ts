@@ -1,5 +1,5 @@
 /** A piece and a text: what stands there now, the text with the piece, the text without it. */
-import { lstatInPlace } from "../platform/files_in_place.ts";
+import { lstatSync } from "../platform/files_sync.ts";
 import { decodeBase64, type Piece } from "./artifact.ts";
 import { sha256, textOf } from "./disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
@@ -75,9 +75,9 @@ export async function stateIn(
  * Whether anything stands in the place of a piece, whatever it is; what cannot be read counts as something. `texts` looks
  * at files.
  */
-export function isInPlace(piece: Piece, texts: (path: string) => LiveText | null): boolean {
+export function isPresent(piece: Piece, texts: (path: string) => LiveText | null): boolean {
   const file = piece.kind === "file" ? null : texts(piece.path);
-  if (piece.kind === "file" || file === null) return lstatInPlace(piece.path) !== null;
+  if (piece.kind === "file" || file === null) return lstatSync(piece.path) !== null;
   try {
     if (piece.kind === "section") return readSection(file.text, marksOf(piece)) !== null;
     return valueIn(file, piece, UNKNOWN) !== null;

@@ -1,6 +1,6 @@
 /** Where the artifacts of one scope lie, for one dialect and one machine. */
 import { AgentcliError } from "../errors.ts";
-import { statInPlace } from "../platform/files_in_place.ts";
+import { statSync } from "../platform/files_sync.ts";
 import { join, relativeTo } from "../platform/path.ts";
 import { type Dialect, DIALECT_IDS, type DialectId, DIALECTS, type Scope } from "./dialect.ts";
 import { lookAt } from "./disk.ts";
@@ -154,7 +154,7 @@ export function dialectsHere({ root }: Pick<Surroundings, "root">): DialectId[] 
   });
   const withDirectory = DIALECT_IDS.filter((id) =>
     ["rules", "workflows", "skills"].some((kind) =>
-      statInPlace(join(root, DIALECTS[id].projectDirectory, kind))?.kind === "directory"
+      statSync(join(root, DIALECTS[id].projectDirectory, kind))?.kind === "directory"
     )
   );
   return [...new Set([...withFile, ...withDirectory])];

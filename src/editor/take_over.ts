@@ -1,5 +1,5 @@
 /** Artifacts that others wrote, as artifacts of ours: the same bytes, noted in the ledger. No file changes by it. */
-import { listInPlace, lstatInPlace } from "../platform/files_in_place.ts";
+import { listSync, lstatSync } from "../platform/files_sync.ts";
 import { dirname, join } from "../platform/path.ts";
 import { AgentcliError } from "../errors.ts";
 import { type Artifact, artifactKey, encodeBase64, type Piece } from "./artifact.ts";
@@ -182,13 +182,13 @@ function folderPieces(root: string): Piece[] | Refused {
   const pieces: Piece[] = [];
   const waiting = [root];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const { name, kind } of listInPlace(directory) ?? []) {
+    for (const { name, kind } of listSync(directory) ?? []) {
       const path = join(directory, name);
       if (kind === "directory") waiting.push(path);
       else if (kind !== "file") return { reason: "it bundles what is no plain file" };
       else {
         const [piece] = filePiece(path);
-        if (piece === undefined || lstatInPlace(path) === null) return { reason: `${path} cannot be read` };
+        if (piece === undefined || lstatSync(path) === null) return { reason: `${path} cannot be read` };
         pieces.push(piece);
         if (pieces.length > FILE_COUNT) return { reason: `it has more than ${FILE_COUNT} files` };
       }

@@ -1,12 +1,12 @@
 /** Linked worktrees of git: an editor gives each of its parallel sessions one of its own. */
 import { mainTree } from "../boundary/policy/git_directory.ts";
-import { listInPlace } from "../platform/files_in_place.ts";
+import { listSync } from "../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { artifactId, type Piece } from "./artifact.ts";
 import { lookAt } from "./disk.ts";
 import type { Installed, Ledger } from "./ledger.ts";
 import { textsOnDisk } from "./live_text.ts";
-import { isInPlace } from "./piece.ts";
+import { isPresent } from "./piece.ts";
 
 /** What is known of the worktrees around a project. */
 export interface Worktrees {
@@ -22,7 +22,7 @@ export function worktreesAround(root: string): Worktrees {
   const directory = join(main ?? root, ".git", "worktrees");
   let names: string[] = [];
   try {
-    names = (listInPlace(directory) ?? []).map(({ name }) => name).sort();
+    names = (listSync(directory) ?? []).map(({ name }) => name).sort();
   } catch {
     // A repository that may not be looked into has nothing to say.
   }
@@ -52,6 +52,6 @@ export function missingHere(artifacts: readonly Installed[], installedHere: read
   const texts = textsOnDisk();
   return artifacts
     .filter((one) => !installedHere.some((other) => artifactId(other) === artifactId(one) && other.base === one.base))
-    .filter(({ pieces }) => pieces.some(({ piece }) => !isInPlace(piece, texts)))
+    .filter(({ pieces }) => pieces.some(({ piece }) => !isPresent(piece, texts)))
     .map(artifactId);
 }

@@ -21,7 +21,7 @@ export interface ReadyCommand {
 }
 
 /** Where and with what commands run. */
-export interface Surroundings {
+export interface RunOptions {
   cwd: string;
   env: Record<string, string>;
   /** Gets each line of output, not cleaned. */
@@ -39,14 +39,14 @@ export interface RunningEngine {
 }
 
 /** Starts a child. It ends with us even when we are killed, where the system can do that (Linux). */
-export async function startChild(command: ReadyCommand, surroundings: Surroundings): Promise<RunningEngine> {
+export async function startChild(command: ReadyCommand, options: RunOptions): Promise<RunningEngine> {
   const stop = new AbortController();
-  const tail = new LogTail(surroundings.onLine);
+  const tail = new LogTail(options.onLine);
   const argv = await endingWithUs(command.argv);
   const outcome = run({
     argv,
-    cwd: surroundings.cwd,
-    env: surroundings.env,
+    cwd: options.cwd,
+    env: options.env,
     signal: stop.signal,
     onOutput: (bytes, stream) => tail.add(bytes, stream),
   });
@@ -64,15 +64,15 @@ export async function startChild(command: ReadyCommand, surroundings: Surroundin
 /** Runs the calls one after the other. The first that fails is `provider_error`, unless it may. */
 export async function runCalls(
   calls: readonly ReadyCommand[],
-  surroundings: Surroundings & { signal?: AbortSignal },
+  options: RunOptions & { signal?: AbortSignal },
 ): Promise<void> {
   for (const { argv, mayFail } of calls) {
-    const tail = new LogTail(surroundings.onLine);
-    const { signal } = surroundings;
+    const tail = new LogTail(options.onLine);
+    const { signal } = options;
     const { ended, code } = await run({
       argv,
-      cwd: surroundings.cwd,
-      env: surroundings.env,
+      cwd: options.cwd,
+      env: options.env,
       ...(signal === undefined ? {} : { signal }),
       timeoutMs: CALL_MS,
       leaveRunning: true,
@@ -90,7 +90,7 @@ export async function runCalls(
 /** A service that was set up: watched by asking it, taken down by its calls. */
 export function watchService(
   engine: Engine,
-  options: Surroundings & { stop: readonly ReadyCommand[]; asking: Omit<Asking, "signal">; clock: Clock },
+  options: RunOptions & { stop: readonly ReadyCommand[]; asking: Omit<Asking, "signal">; clock: Clock },
 ): RunningEngine {
   const ending = new AbortController();
   const watch = async (): Promise<null> => {

@@ -69,7 +69,7 @@ async function presentOnly<T>(work: () => T | Promise<T>): Promise<T | null> {
   }
 }
 
-// Asking for facts is done in place: a trip to the thread pool costs ten times the call itself (measured with Deno 2.9.6),
+// Asking for facts is done synchronously: a trip to the thread pool costs ten times the call itself (measured with Deno 2.9.6),
 // and a turn asks dozens of times before its first request.
 
 /** What stands at `path` itself, links not followed; null when nothing does. */
@@ -122,8 +122,8 @@ export async function openFile(path: string): Promise<OpenFile | null> {
   };
 }
 
-/** The text of a small regular file, read in place: for files of the home on the way to the first request. */
-export function readTextInPlace(path: string): string {
+/** The text of a small regular file, read synchronously: for files of the home on the way to the first request. */
+export function readTextSync(path: string): string {
   return new TextDecoder().decode(Deno.readFileSync(path));
 }
 

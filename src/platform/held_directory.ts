@@ -5,7 +5,7 @@
  * written is then looked at afterwards, and taken back where it lies elsewhere.
  */
 import { type FileStatus, isAbsent, statusOf, temporaryName } from "./files.ts";
-import { lstatInPlace, realPathInPlace } from "./files_in_place.ts";
+import { lstatSync, realPathSync } from "./files_sync.ts";
 import { basename, dirname, join, normalize } from "./path.ts";
 import { hasAllPermissions } from "./runtime.ts";
 
@@ -66,7 +66,7 @@ export function replaceRegularFile(
       throw error;
     }
     verify(name, file);
-    return lstatInPlace(entry(name)) ?? fail(false);
+    return lstatSync(entry(name)) ?? fail(false);
   });
 }
 
@@ -87,7 +87,7 @@ function fail(strayed: boolean): never {
 }
 
 function regularFile(path: string): FileStatus | null {
-  const found = lstatInPlace(path);
+  const found = lstatSync(path);
   return found === null || found.kind === "file" ? found : fail(false);
 }
 
@@ -156,8 +156,8 @@ function goBack(before: string | null): void {
 /** Looks twice: between the two questions of one look somebody may have been faster. */
 function verifyPlace(directory: string, name: string, file: FileStatus): void {
   for (let look = 0; look < 2; look++) {
-    const real = normalize(realPathInPlace(directory) ?? directory);
-    const found = lstatInPlace(join(real, name));
+    const real = normalize(realPathSync(directory) ?? directory);
+    const found = lstatSync(join(real, name));
     const isIt = found !== null && found.device === file.device && found.inode === file.inode;
     if (!isIt || real !== directory) fail(!isIt || !removeQuietly(join(real, name)));
   }

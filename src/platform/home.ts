@@ -8,7 +8,7 @@ import {
   type FileStatus,
   lstat,
   makePrivateDirectory,
-  readTextInPlace,
+  readTextSync,
   realPath,
   removeFile,
   removeLeftovers,
@@ -17,7 +17,7 @@ import {
   withLock,
   writeAtomically,
 } from "./files.ts";
-import { openInPlace } from "./files_in_place.ts";
+import { openSync } from "./files_sync.ts";
 import type { Io } from "./io.ts";
 import { dirname, isAbsolute, join, normalize } from "./path.ts";
 import { isMissingPermission } from "./runtime.ts";
@@ -200,7 +200,7 @@ const MARK = "\ufeff";
 
 /** The byte order mark that a file has, or nothing: editors of Windows want it back. */
 function markOf(path: string): string {
-  const handle = openInPlace(path);
+  const handle = openSync(path);
   if (handle === null) return "";
   try {
     const [first, second, third] = handle.read(3, 0);
@@ -218,5 +218,5 @@ async function readText(path: string): Promise<string | null> {
   if (target.kind !== "file") throw new Error(`${path} is not a regular file`);
   if (target.mode !== null && (target.mode & 0o077) !== 0) await setMode(path, 0o600);
   if (target.size > FILE_LIMIT) throw new Error(`${path} is larger than ${FILE_LIMIT} bytes`);
-  return readTextInPlace(path);
+  return readTextSync(path);
 }

@@ -72,7 +72,7 @@ export interface HeldLock {
   release(): Promise<void>;
 }
 
-// Done in place, all of it: each trip to the thread pool costs a tenth of what a turn may take to its first request.
+// All of it is synchronous: each trip to the thread pool costs a tenth of what a turn may take to its first request.
 function openLockFile(path: string): Deno.FsFile {
   const options = { read: true, write: true, create: true, mode: 0o600 };
   try {

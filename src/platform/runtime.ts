@@ -1,7 +1,7 @@
 /** The runtime, the form and the sources of this program, and starting it again with another environment. */
 import { dirname, join, normalize, resolve } from "./path.ts";
 import type { Io } from "./io.ts";
-import { readTextInPlace } from "./files.ts";
+import { readTextSync } from "./files.ts";
 
 /** The runtime, and in which form the program came. */
 export interface RuntimeFacts {
@@ -67,7 +67,7 @@ export function ownCommand(): [string, ...string[]] | null {
  * Runs `command` with exactly these variables on the streams of this process, and gives its exit code (128 and the
  * signal's number after a signal). Signals to this process reach it: from a terminal both get them anyway.
  */
-export async function runInPlace(
+export async function reexec(
   command: readonly [string, ...string[]],
   options: { env: Record<string, string>; io: Pick<Io, "onSignal" | "stdin" | "stdout" | "stderr"> },
 ): Promise<number> {
@@ -107,7 +107,7 @@ const SHOWN = 12;
 export function commitOfCheckout(directory: string): string | null {
   try {
     const git = gitDirectory(join(directory, ".git"));
-    const head = readTextInPlace(join(git, "HEAD")).trim();
+    const head = readTextSync(join(git, "HEAD")).trim();
     const commit = head.startsWith("ref: ") ? commitOf(head.slice("ref: ".length), git) : head;
     return /^[0-9a-f]{40,64}$/.test(commit ?? "") ? commit?.slice(0, SHOWN) ?? null : null;
   } catch {
@@ -126,7 +126,7 @@ export function programDirectory(): string | null {
 /** Linked worktrees and submodules have a file there, which names the place. */
 function gitDirectory(path: string): string {
   if (Deno.statSync(path).isDirectory) return path;
-  return resolve(dirname(path), readTextInPlace(path).trim().replace(/^gitdir: /, ""));
+  return resolve(dirname(path), readTextSync(path).trim().replace(/^gitdir: /, ""));
 }
 
 function commitOf(reference: string, git: string): string | null {
@@ -141,7 +141,7 @@ function commitOf(reference: string, git: string): string | null {
 
 function readOrNull(path: string): string | null {
   try {
-    return readTextInPlace(path);
+    return readTextSync(path);
   } catch {
     return null;
   }

@@ -1,5 +1,5 @@
 /** What the lines of the markers come to: how much they hide, which cover nothing, and what looks as if one should cover it. */
-import { entriesInPlace } from "../platform/files_in_place.ts";
+import { entriesSync } from "../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { foldedName } from "../boundary/case_folded.ts";
 import { exists, quietly } from "../boundary/real_path.ts";
@@ -51,7 +51,7 @@ export async function reportMarkers(
     for (const line of walk.idle) {
       if (dirname(line.rule.marker) === directory) scopes.set(line, line.patterns.start);
     }
-    for (const { name, isDirectory } of quietly(() => entriesInPlace(directory)) ?? []) {
+    for (const { name, isDirectory } of quietly(() => entriesSync(directory)) ?? []) {
       left--;
       if (name === ".git" || name === MARKER_NAME) continue;
       const path = join(directory, name);

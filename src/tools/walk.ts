@@ -99,7 +99,7 @@ class Walk {
     if (files.length > 0) yield files;
   }
 
-  /** All here is done in place: without a pause nobody would hear of a stop. */
+  /** All here is synchronous: without a pause nobody would hear of a stop. */
   async #breathe(): Promise<void> {
     const { clock, signal } = this.#options;
     if (clock.monotonic() - this.#breathed > BREATH_MS) {

@@ -4,7 +4,7 @@
  * files is not seen this way.
  */
 import type { FileStatus } from "../../platform/files.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import type { Clock } from "../../platform/io.ts";
 import { systemReason } from "../system_error.ts";
 
@@ -110,7 +110,7 @@ function isSame(one: DirectoryFacts, other: FileStatus): boolean {
 
 function statusQuietly(directory: string): FileStatus | null {
   try {
-    return lstatInPlace(directory);
+    return lstatSync(directory);
   } catch (error) {
     systemReason(error);
     return null;

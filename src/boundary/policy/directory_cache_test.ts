@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { doStep, inTemporary, type TreeStep, write } from "../../../tests/helpers/protected_tree.ts";
 import * as fc from "../../../tests/property.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { DirectoryCache, type DirectoryFacts } from "./directory_cache.ts";
 import { ProtectedSet } from "./protected.ts";
 
@@ -137,7 +137,7 @@ for (const [what, change, path] of CHANGES) {
       const { set, listedAgain } = settledSet(root);
       assert.equal(listedAgain, 0, "the control: nothing would be listed again");
       const isCovered = () => {
-        const status = lstatInPlace(`${root}/${path}`);
+        const status = lstatSync(`${root}/${path}`);
         return status !== null && set.ruleOfFile(status, `${root}/${path}`) !== null;
       };
       assert.equal(isCovered(), false);
@@ -180,7 +180,7 @@ Deno.test("random changes: what a fresh look protects, a session that has seen t
         fresh.start();
         assert.ok(set.any || !fresh.any);
         for (const at of everything(root)) {
-          const status = lstatInPlace(at);
+          const status = lstatSync(at);
           const of = (one: ProtectedSet) => status?.kind === "file" ? one.ruleOfFile(status, at) : one.rule(at);
           if (of(fresh) === null) continue;
           protectedOnes++;

@@ -3,7 +3,7 @@
  * do not read them by those paths, but a view may show them, and another name of theirs, or their content, may lie in a
  * root. Only what the patterns name is walked, and no more than a limit.
  */
-import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { isWithin, normalize } from "../../platform/path.ts";
 import { isTooLong, listEntries, NO_UTF8, TOO_LONG, type UnjudgedPlace, UNNAMED, within } from "./listing.ts";
 import type { Patterns, Scope } from "./patterns.ts";
@@ -130,7 +130,7 @@ export class ExternalPaths {
 
   #follow(link: string, rule: ProtectionRule): void {
     try {
-      const real = realPathInPlace(link);
+      const real = realPathSync(link);
       if (real !== null) this.#rules.follow(normalize(real), rule);
     } catch (error) {
       systemReason(error);
@@ -140,6 +140,6 @@ export class ExternalPaths {
 
 /** As `listEntries`; a link, and what is no directory, has no entries. */
 function listQuietly(directory: string): ReturnType<typeof listEntries> {
-  const status = quietly(() => lstatInPlace(directory));
+  const status = quietly(() => lstatSync(directory));
   return status !== null && status.kind !== "directory" ? [] : listEntries(directory);
 }

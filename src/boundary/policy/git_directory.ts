@@ -1,5 +1,5 @@
 /** What git keeps of a working tree, read from its files: no process is started for a name. */
-import { lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, join, normalize, resolve } from "../../platform/path.ts";
 import { readRegularFile } from "../reader.ts";
 import { quietly } from "../real_path.ts";
@@ -20,11 +20,11 @@ export interface GitDirectory {
 /** Returns the repository of a place named `.git`, or of a bare one; null for what leads nowhere. */
 export function gitDirectory(place: string): GitDirectory | null {
   return quietly(() => {
-    const isFile = lstatInPlace(place)?.kind === "file";
+    const isFile = lstatSync(place)?.kind === "file";
     const target = isFile ? /^gitdir:\s*(.+)$/m.exec(textOf(place))?.[1]?.trim() : place;
-    const directory = target === undefined ? null : realPathInPlace(resolve(dirname(place), target));
-    if (directory === null || lstatInPlace(directory)?.kind !== "directory") return null;
-    const common = realPathInPlace(resolve(directory, firstLine(join(directory, "commondir")) || "."));
+    const directory = target === undefined ? null : realPathSync(resolve(dirname(place), target));
+    if (directory === null || lstatSync(directory)?.kind !== "directory") return null;
+    const common = realPathSync(resolve(directory, firstLine(join(directory, "commondir")) || "."));
     return common === null ? null : { top: dirname(place), directory: normalize(directory), common: normalize(common) };
   });
 }

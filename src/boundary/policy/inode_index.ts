@@ -4,7 +4,7 @@
  * "Reading". Within a session the set only grows.
  */
 import type { FileStatus } from "../../platform/files.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import type { ProtectedGroup } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { systemReason } from "../system_error.ts";
@@ -141,7 +141,7 @@ function identify(path: string): Identified | null {
 
 function lstatQuietly(path: string): FileStatus | null {
   try {
-    return lstatInPlace(path);
+    return lstatSync(path);
   } catch (error) {
     systemReason(error);
     return null;

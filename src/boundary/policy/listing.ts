@@ -1,5 +1,5 @@
 /** What the entries of a directory tell by their names and kinds, before any rule is asked. */
-import { entriesInPlace, lstatInPlace, type PlainEntry } from "../../platform/files_in_place.ts";
+import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
 import { dirname } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
 import { MARKER_NAME } from "./marker.ts";
@@ -130,7 +130,7 @@ class GitLayout {
  */
 export function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
   try {
-    return entriesInPlace(directory) ?? [];
+    return entriesSync(directory) ?? [];
   } catch (error) {
     systemReason(error);
     return canBeReached(directory)
@@ -141,7 +141,7 @@ export function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
 
 function canBeReached(directory: string): boolean {
   try {
-    return lstatInPlace(directory) !== null;
+    return lstatSync(directory) !== null;
   } catch (error) {
     systemReason(error);
     return false;

@@ -1,6 +1,6 @@
 /** The markers of a project: at its root, above it, and in the main tree of a linked git worktree. */
 import { isForbidden } from "../../platform/files.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { mainTree } from "./git_directory.ts";
 import { type Marker, parseMarker } from "./marker_text.ts";
@@ -42,7 +42,7 @@ function markersAbove(directory: string): string[] {
 
 function stands(place: string): boolean {
   try {
-    return lstatInPlace(place) !== null;
+    return lstatSync(place) !== null;
   } catch (error) {
     if (isForbidden(error)) return true;
     throw error;
@@ -83,7 +83,7 @@ export function findMarkers(root: string): MarkerState {
 /** Why a marker opens nothing: another one than the root's, or a file that can be written under another name. */
 function endpointProblem(path: string, own: string): string | null {
   if (path !== own) return "it counts only in the marker of the project root";
-  const status = quietly(() => lstatInPlace(path));
+  const status = quietly(() => lstatSync(path));
   return status?.kind === "file" && status.links === 1
     ? null
     : "the marker is a link or has a second name; make it a plain file of its own";

@@ -4,7 +4,7 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import { listDirectory } from "../../platform/files.ts";
-import { statInPlace } from "../../platform/files_in_place.ts";
+import { statSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
@@ -196,7 +196,7 @@ function identityIn({ device, inode, born }: Identity): Identity {
 
 /** Which file or directory stands at the end of a path's links. */
 export function identityAt(path: string): Identity {
-  return identityIn(quietly(() => statInPlace(path)) ?? { device: 0, inode: 0, born: 0 });
+  return identityIn(quietly(() => statSync(path)) ?? { device: 0, inode: 0, born: 0 });
 }
 
 /** Numbers are used again: without the time when it came to be, another directory could have that of one that is gone. */

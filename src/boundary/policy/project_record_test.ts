@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { type ToolHome, toolHome } from "../../../tests/helpers/tool_home.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { openProjectRecord } from "./project_record.ts";
 import { anyProtectedProject, knownProjects, type SeenMarker } from "./project_record_files.ts";
 
@@ -40,7 +40,7 @@ Deno.test("a project without a marker leaves nothing in the home", () =>
     const record = await openProjectRecord(home, `${base}/project`, { seen: [], endpoints: ["never.lan"] });
     assert.deepEqual([record.known, record.trustedEndpoints, record.problem], [false, [], null]);
     assert.equal(await anyProtectedProject(home), false);
-    assert.equal(lstatInPlace(home.path), null);
+    assert.equal(lstatSync(home.path), null);
   }));
 
 Deno.test(
@@ -56,11 +56,11 @@ Deno.test(
       assert.equal(await anyProtectedProject(home), true);
       const again = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan", "later.lan"] });
       assert.deepEqual([patternsOf(again.markers), again.trustedEndpoints], [[".env"], ["gpu.lan"]]);
-      assert.equal(again.markers[0]?.inode, lstatInPlace(`${root}/.agentclisecret`)?.inode);
+      assert.equal(again.markers[0]?.inode, lstatSync(`${root}/.agentclisecret`)?.inode);
       for (const { name } of Deno.readDirSync(home.file("projects"))) {
-        assert.equal(lstatInPlace(home.file(`projects/${name}`))?.mode, 0o600, name);
+        assert.equal(lstatSync(home.file(`projects/${name}`))?.mode, 0o600, name);
       }
-      assert.equal(lstatInPlace(home.file("projects"))?.mode, 0o700);
+      assert.equal(lstatSync(home.file("projects"))?.mode, 0o700);
     }),
 );
 

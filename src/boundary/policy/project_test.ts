@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { inTemporary } from "../../../tests/helpers/protected_tree.ts";
 import { toolHome } from "../../../tests/helpers/tool_home.ts";
 import * as fc from "../../../tests/property.ts";
-import { entriesInPlace } from "../../platform/files_in_place.ts";
+import { entriesSync } from "../../platform/files_sync.ts";
 import { findProjectRoot, openProject } from "./project.ts";
 import { ProtectedSet } from "./protected.ts";
 
@@ -41,7 +41,7 @@ function doStep(root: string, { act, path, other }: { act: string; path: string;
 function directoriesIn(root: string): string[] {
   const found = [root];
   for (const directory of found) {
-    for (const { name, isDirectory } of entriesInPlace(directory) ?? []) {
+    for (const { name, isDirectory } of entriesSync(directory) ?? []) {
       if (isDirectory) found.push(`${directory}/${name}`);
     }
   }

@@ -4,7 +4,7 @@
  * boundary, "The marker" and "Reading".
  */
 import type { FileStatus } from "../../platform/files.ts";
-import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import type { DirectoryClock } from "./directory_cache.ts";
 import { mainTree } from "./git_directory.ts";
@@ -191,7 +191,7 @@ export class ProtectedSet {
   }
 
   /** What a view must not show as it is, inside of the roots and, of what the rules name, elsewhere. Walks the roots. */
-  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
   async hidden(): Promise<ProtectedPlaces> {
     if (this.any) this.identify();
     return { ...this.#tree.hidden(), nameless: this.#identities.nameless, external: this.#findElsewhere() };
@@ -292,7 +292,7 @@ export class ProtectedSet {
       ? []
       : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
-    if (standing?.marker !== false && presentOrForbidden(() => lstatInPlace(marker)) !== null) this.#learn(marker);
+    if (standing?.marker !== false && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
     for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
       if (learnt !== undefined) scopes.push(learnt.patterns.start);
     }
@@ -306,7 +306,7 @@ export class ProtectedSet {
   }
 
   #worktreeOf(directory: string, above: Place | null): Place["worktree"] {
-    const git = presentOrForbidden(() => statInPlace(join(directory, ".git")));
+    const git = presentOrForbidden(() => statSync(join(directory, ".git")));
     if (git === null || git === "forbidden") return above?.worktree ?? null;
     const main = mainTree(directory);
     return main === null || isWithin(directory, main) ? null : { at: directory, main };
@@ -317,7 +317,7 @@ export class ProtectedSet {
     this.#read.add(path);
     if (!this.#markers.has(path)) this.#take(path, { entries: [], remembered: false });
     // One that was there and is gone still protects what it did.
-    if (presentOrForbidden(() => lstatInPlace(path)) === null) return;
+    if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
     if (marker.damaged !== undefined && this.#damaged === null) {

@@ -1,6 +1,6 @@
 /** What of a tree is protected now. Looks at each directory's times alone where nothing has changed since the last look. */
 import { type FileKind, kindOf } from "../../platform/files.ts";
-import { type PlainEntry, realPathInPlace } from "../../platform/files_in_place.ts";
+import { type PlainEntry, realPathSync } from "../../platform/files_sync.ts";
 import { normalize } from "../../platform/path.ts";
 import { DirectoryCache, type DirectoryClock, type DirectoryFacts } from "./directory_cache.ts";
 import { isTooLong, listEntries, namedIn, NO_UTF8, type Standing, type UnjudgedPlace, within } from "./listing.ts";
@@ -298,7 +298,7 @@ export class ProtectedTree {
     const rule = this.#rules.rule(link);
     if (rule === null) return;
     try {
-      const real = realPathInPlace(link);
+      const real = realPathSync(link);
       if (real !== null) this.#rules.follow(normalize(real), rule);
     } catch {
       // Links in a circle, and places that may not be looked at, lead nobody to content either.

@@ -3,7 +3,7 @@
  * MCP configuration, shell start-up files, and this program. `.envrc` is not among them: direnv runs it only after the user allowed that
  * very content.
  */
-import { entriesInPlace, lstatInPlace, realPathInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../case_folded.ts";
@@ -86,10 +86,10 @@ export function otherNameProtection(
   real: string,
   { roots, markers, userHome }: { roots: readonly string[]; markers: readonly string[]; userHome: string | null },
 ): string | null {
-  const status = quietly(() => statInPlace(real));
+  const status = quietly(() => statSync(real));
   for (const place of [...markers, ...placesNear(roots)]) {
-    const found = quietly(() => lstatInPlace(place));
-    const end = found?.kind === "symlink" ? quietly(() => realPathInPlace(place)) : null;
+    const found = quietly(() => lstatSync(place));
+    const end = found?.kind === "symlink" ? quietly(() => realPathSync(place)) : null;
     if (end !== null && isWithin(normalize(end), real)) {
       const below = relativeTo(normalize(end), real);
       const reason = writeProtection(below === "." ? place : join(place, below), userHome);
@@ -107,10 +107,10 @@ export function otherNameProtection(
 
 function* placesNear(roots: readonly string[]): Generator<string> {
   for (const root of roots) {
-    for (const { name, isFile } of quietly(() => entriesInPlace(root)) ?? []) {
+    for (const { name, isFile } of quietly(() => entriesSync(root)) ?? []) {
       yield join(root, name);
       if (isFile || !name.startsWith(".") || name === ".git") continue;
-      for (const below of quietly(() => entriesInPlace(join(root, name))) ?? []) yield join(root, name, below.name);
+      for (const below of quietly(() => entriesSync(join(root, name))) ?? []) yield join(root, name, below.name);
     }
   }
 }

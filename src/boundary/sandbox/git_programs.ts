@@ -1,5 +1,5 @@
 /** What git says that it would run, or read more settings from, as far as that lies in the roots. */
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
@@ -93,10 +93,10 @@ export class GitPrograms {
 const ENVIRONMENT = { LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "none", GIT_PAGER: "cat" };
 
 function stateOf(path: string): string {
-  const status = quietly(() => lstatInPlace(path));
+  const status = quietly(() => lstatSync(path));
   return status === null ? "-" : `${status.inode}:${status.modified}:${status.changed}:${status.size}`;
 }
 
 function kindOf(path: string): string | null {
-  return quietly(() => lstatInPlace(path))?.kind ?? null;
+  return quietly(() => lstatSync(path))?.kind ?? null;
 }

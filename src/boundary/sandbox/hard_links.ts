@@ -1,5 +1,5 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
-import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
+import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
@@ -64,12 +64,12 @@ export class HardLinkSearch {
 
 /** How many names files have: the user may have given one of them another. Nothing of very many, whose look takes long. */
 function linksOf(paths: readonly string[]): number[] {
-  return paths.length > MOST_COUNTED ? [] : paths.map((path) => quietly(() => lstatInPlace(path))?.links ?? 0);
+  return paths.length > MOST_COUNTED ? [] : paths.map((path) => quietly(() => lstatSync(path))?.links ?? 0);
 }
 
 function identities(paths: readonly string[]): string {
   return paths.map((path) => {
-    const found = quietly(() => lstatInPlace(path));
+    const found = quietly(() => lstatSync(path));
     return found?.kind === "file" ? lastingIdentityOf(found) : "gone";
   }).join(" ");
 }
@@ -87,7 +87,7 @@ async function otherNames(
   const missing = new Map<string, number>();
   const noted = new Set<string>();
   const note = (path: string) => {
-    const found = noted.has(path) ? null : quietly(() => lstatInPlace(path));
+    const found = noted.has(path) ? null : quietly(() => lstatSync(path));
     noted.add(path);
     if (found?.kind !== "file") return;
     const key = identityOf(found);
@@ -103,7 +103,7 @@ async function otherNames(
   const found = new Set<string>();
   const visit = (path: string) => {
     if (covered.has(path) || found.has(path)) return;
-    const status = quietly(() => lstatInPlace(path));
+    const status = quietly(() => lstatSync(path));
     if (status?.kind !== "file") return;
     const key = identityOf(status);
     if (!missing.has(key) && !missing.has(lastingIdentityOf(status))) return;
@@ -124,7 +124,7 @@ async function otherNames(
     [...missing].filter(([key, names]) => names > 0 && key.split(":").length === 2).map(([key]) => key.split(":")[0]),
   );
   for (const place of system) {
-    if (devices.has(String(quietly(() => lstatInPlace(place))?.device))) look(place);
+    if (devices.has(String(quietly(() => lstatSync(place))?.device))) look(place);
   }
   return [...found];
 }
@@ -158,7 +158,7 @@ function eachFile(directory: string, walk: { enter(path: string): boolean; visit
   let named = true;
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     const place = at;
-    for (const { name, kind } of quietly(() => listInPlace(place)) ?? []) {
+    for (const { name, kind } of quietly(() => listSync(place)) ?? []) {
       named &&= !name.includes(NO_UTF8);
       const path = `${at === "/" ? "" : at}/${name}`;
       if (kind === "file") walk.visit(path);

@@ -1,6 +1,6 @@
 /** Making a session's sandbox: the first way that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { findExecutable } from "../../platform/process.ts";
 import { isAbsolute } from "../../platform/path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
@@ -167,7 +167,7 @@ function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): 
 
 function identitiesOf(paths: readonly string[]): Map<string, string | null> {
   return new Map(paths.map((path) => {
-    const found = quietly(() => lstatInPlace(path));
+    const found = quietly(() => lstatSync(path));
     return [path, found === null ? null : lastingIdentityOf(found)];
   }));
 }

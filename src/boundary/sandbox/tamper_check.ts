@@ -2,7 +2,7 @@
  * What in the roots decides what other programs run: a command must neither change nor make it. What exists is mounted
  * read-only; what a command makes is found when it has ended.
  */
-import { listInPlace, lstatInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { listSync, lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
@@ -49,7 +49,7 @@ export class TamperCheck {
     for (const group of settings ?? []) {
       const judged = this.#judge(group);
       for (const path of judged.settings) {
-        const status = quietly(() => lstatInPlace(path));
+        const status = quietly(() => lstatSync(path));
         if (status === null) continue;
         const isLink = status.kind === "symlink";
         known.set(path, isLink ? { link: path, identity: lastingIdentityOf(status) } : NO_LINK);
@@ -58,11 +58,11 @@ export class TamperCheck {
       }
       for (const link of judged.links) {
         const directory = realIn(link, roots);
-        const status = quietly(() => lstatInPlace(link));
+        const status = quietly(() => lstatSync(link));
         if (directory === null || status === null) continue;
         const identity = lastingIdentityOf(status);
         links.set(link, identity);
-        for (const { name } of quietly(() => listInPlace(directory)) ?? []) {
+        for (const { name } of quietly(() => listSync(directory)) ?? []) {
           if (!this.#decides(join(link, name))) continue;
           known.set(join(link, name), { link, identity });
           present.push(join(directory, name));
@@ -74,7 +74,7 @@ export class TamperCheck {
       if (!/\.(?:pack|bundle)$/i.test(path)) known.set(path, NO_LINK);
     }
     for (const path of programs) {
-      if (quietly(() => lstatInPlace(path)) === null) continue;
+      if (quietly(() => lstatSync(path)) === null) continue;
       known.set(path, NO_LINK);
       const real = realIn(path, roots);
       if (real !== null) present.push(real);
@@ -88,7 +88,7 @@ export class TamperCheck {
       const settings = group.settings.filter((path) => this.#decides(path));
       // An editor follows a directory of settings that is a link.
       const links = group.settings.filter((path) =>
-        quietly(() => lstatInPlace(path))?.kind === "symlink" && !settings.includes(path)
+        quietly(() => lstatSync(path))?.kind === "symlink" && !settings.includes(path)
       );
       this.#judged.set(group, judged = { settings, links });
     }
@@ -118,6 +118,6 @@ export function madeSince(before: WatchedFiles, after: WatchedFiles): string[] {
 }
 
 function realIn(path: string, roots: readonly string[]): string | null {
-  const real = quietly(() => realPathInPlace(path));
+  const real = quietly(() => realPathSync(path));
   return real !== null && roots.some((root) => real !== root && isWithin(root, real)) ? real : null;
 }

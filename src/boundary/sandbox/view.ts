@@ -1,6 +1,6 @@
 /** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
 import { isForbidden } from "../../platform/files.ts";
-import { lstatInPlace, openInPlace, realPathInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync, openSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
 import { quietly } from "../real_path.ts";
@@ -194,8 +194,8 @@ class Cover {
 /** What stands at the end of a path's links, under its real name; null when nothing does. */
 function standsAt(path: string): { real: string; directory: boolean } | "unreachable" | null {
   try {
-    const real = realPathInPlace(path);
-    const status = real === null ? null : lstatInPlace(real);
+    const real = realPathSync(path);
+    const status = real === null ? null : lstatSync(real);
     return real === null || status === null ? null : { real: normalize(real), directory: status.kind === "directory" };
   } catch (error) {
     const tooLong = error instanceof Error && "code" in error && error.code === "ENAMETOOLONG";
@@ -239,7 +239,7 @@ function otherNames(
 function isStore(path: string): boolean {
   if (!/\.(?:pack|bundle)$/i.test(basename(path))) return true;
   const head = quietly(() => {
-    const handle = lstatInPlace(path)?.kind === "file" ? openInPlace(path) : null;
+    const handle = lstatSync(path)?.kind === "file" ? openSync(path) : null;
     const bytes = handle?.read(4, 0);
     handle?.close();
     return bytes === undefined ? null : new TextDecoder().decode(bytes);
@@ -249,7 +249,7 @@ function isStore(path: string): boolean {
 
 /** The real path; null for what leads nowhere, or may not be looked at: it is covered then. */
 function realOrNull(path: string): string | null {
-  const real = quietly(() => realPathInPlace(path));
+  const real = quietly(() => realPathSync(path));
   return real === null ? null : normalize(real);
 }
 

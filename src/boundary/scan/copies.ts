@@ -3,7 +3,7 @@
  * No label follows a process, so they are found by looking. Source: specification of the boundary, second design §4.
  */
 import type { FileStatus } from "../../platform/files.ts";
-import { entriesInPlace, lstatInPlace } from "../../platform/files_in_place.ts";
+import { entriesSync, lstatSync } from "../../platform/files_sync.ts";
 import { relativeTo } from "../../platform/path.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
@@ -72,11 +72,11 @@ function* changedFiles(
 ): Generator<{ path: string; status: FileStatus }> {
   const waiting = [root];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const { name, isDirectory, isFile } of quietly(() => entriesInPlace(directory)) ?? []) {
+    for (const { name, isDirectory, isFile } of quietly(() => entriesSync(directory)) ?? []) {
       const path = `${directory === "/" ? "" : directory}/${name}`;
       if (isDirectory && name !== ".git" && protection.rule(path) === null) waiting.push(path);
       if (!isFile) continue;
-      const status = quietly(() => lstatInPlace(path));
+      const status = quietly(() => lstatSync(path));
       if (status === null || Math.max(status.modified, status.changed) < since) continue;
       if (protection.ruleOfFile(status, path) === null) yield { path, status };
     }

@@ -3,7 +3,7 @@
  * It is the net below the labels. Source: specification of the boundary, "Letting out".
  */
 import type { FileStatus } from "../../platform/files.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { relativeTo } from "../../platform/path.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
@@ -98,8 +98,8 @@ class ProjectScanner implements LeakScanner {
     for (const path of this.#protection.files()) {
       // What a copy holds of a protected file is known from that file; the rest of it is nobody's secret.
       const source = this.#protection.rule(path)?.copyOf;
-      if (source !== undefined && quietly(() => lstatInPlace(source)) !== null) continue;
-      const status = quietly(() => lstatInPlace(path));
+      if (source !== undefined && quietly(() => lstatSync(source)) !== null) continue;
+      const status = quietly(() => lstatSync(path));
       present.set(path, status);
       if (!this.#read.has(path) || !isSame(this.#read.get(path) ?? null, status)) changed.push(path);
     }

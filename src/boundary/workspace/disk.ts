@@ -223,7 +223,7 @@ class DiskWorkspace implements Workspace {
     return resolvePath(path, this.#roots);
   }
 
-  // deno-lint-ignore require-await -- done in place; a promise, so that callers need not know
+  // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
     return this.#objection(path.real, path.display) ?? this.#readAllowed(path, range);
   }

@@ -5,7 +5,7 @@ import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
 import { exists, quietly } from "../../boundary/real_path.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
-import { entriesInPlace } from "../../platform/files_in_place.ts";
+import { entriesSync } from "../../platform/files_sync.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
@@ -119,7 +119,7 @@ function nestedMarkers(root: string): string[] {
   const found: string[] = [];
   const waiting = [root];
   for (const directory of waiting) {
-    for (const { name, isDirectory } of quietly(() => entriesInPlace(directory)) ?? []) {
+    for (const { name, isDirectory } of quietly(() => entriesSync(directory)) ?? []) {
       if (name === MARKER_NAME) found.push(join(directory, name));
       else if (isDirectory && name !== ".git") waiting.push(join(directory, name));
     }

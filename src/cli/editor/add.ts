@@ -16,7 +16,7 @@ import {
 } from "../../editor/make_artifact.ts";
 import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { Invocation, Values } from "../verb.ts";
@@ -116,7 +116,7 @@ function directoryProblem(place: string, directory: string, { dialect }: Destina
   if (other !== undefined) return `it is the file of rules of another editor (--dialect ${other})`;
   const names = directory.toLowerCase().split("/");
   if (names.includes(".git")) return "it belongs to git";
-  return names.at(-1) === "agents.md" || lstatInPlace(place)?.kind === "file" ? "it is a file" : null;
+  return names.at(-1) === "agents.md" || lstatSync(place)?.kind === "file" ? "it is a file" : null;
 }
 
 /** The text of `--file`, else of standard input where that is no terminal. Throws `usage` where there is neither. */

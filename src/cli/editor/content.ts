@@ -2,7 +2,7 @@
 import { readFound, textOf } from "../../editor/disk.ts";
 import type { BundledFile } from "../../editor/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
-import { listInPlace, lstatInPlace } from "../../platform/files_in_place.ts";
+import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import type { Context } from "../verb.ts";
 import type { Scene } from "./scene.ts";
@@ -47,7 +47,7 @@ export async function readFolder(name: string, { context, protection }: Scene): 
   const files: BundledFile[] = [];
   const waiting = [root];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-    for (const entry of listInPlace(directory) ?? []) {
+    for (const entry of listSync(directory) ?? []) {
       const path = join(directory, entry.name);
       if (entry.kind === "directory" && entry.name !== ".git") waiting.push(path);
       else if (entry.kind === "symlink") {
@@ -57,7 +57,7 @@ export async function readFolder(name: string, { context, protection }: Scene): 
         const found = readFound(path);
         if (found === null) continue;
         await refuseText(new TextDecoder().decode(found.bytes));
-        const executable = ((lstatInPlace(path)?.mode ?? 0) & 0o111) !== 0;
+        const executable = ((lstatSync(path)?.mode ?? 0) & 0o111) !== 0;
         files.push({ path: relativeTo(root, path), bytes: found.bytes, executable });
         if (files.length > FILE_COUNT) throw new AgentcliError("usage", `${name} has more than ${FILE_COUNT} files`);
       }

@@ -2,7 +2,7 @@
 import { gitLine } from "../../boundary/sandbox/git_call.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import type { Io } from "../../platform/io.ts";
-import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { isWithin, join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
 import type { TemporaryDirectory } from "../../platform/temporary.ts";
@@ -54,8 +54,8 @@ export async function makeTrialPlace(
   const worktree = needsWorktree ? await makeWorktree(directory, join(temporary.path, "worktree"), io) : null;
   const copied = copiedNames(root);
   for (const name of copied) {
-    if (lstatInPlace(join(directory, name)) !== null) continue;
-    write(statInPlace(join(root, name))?.kind === "directory" ? join(name, "one.txt") : name, "one\n");
+    if (lstatSync(join(directory, name)) !== null) continue;
+    write(statSync(join(root, name))?.kind === "directory" ? join(name, "one.txt") : name, "one\n");
   }
   return {
     directory,
@@ -74,7 +74,7 @@ function copiedNames(root: string): string[] {
   const names = scripts.flatMap((text) => parametersOf("setup-worktree", text).get("copy")?.split(",") ?? []);
   return names.map((name) => name.trim()).filter((name) => {
     const path = resolve(root, name);
-    return path !== root && isWithin(root, path) && statInPlace(path) !== null;
+    return path !== root && isWithin(root, path) && statSync(path) !== null;
   });
 }
 

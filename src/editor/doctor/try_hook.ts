@@ -1,6 +1,6 @@
 /** Runs one installed hook as the editor does, and judges what comes of it. */
 import { AgentcliError } from "../../errors.ts";
-import { lstatInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
@@ -120,7 +120,7 @@ async function tryHook(
 
 /** Finds out whether the new worktree has what is to be copied into it. */
 function judgeCopied(subject: string, { worktree, copied }: TrialPlace): Finding[] {
-  const missing = copied.filter((name) => lstatInPlace(join(worktree ?? "", name)) === null);
+  const missing = copied.filter((name) => lstatSync(join(worktree ?? "", name)) === null);
   if (missing.length === 0) return [];
   const message = `the new worktree has no ${missing.join(", ")}, which is to be copied into it`;
   return [{ level: "failure", subject, message, fix: "run its command line in a worktree and see what it says" }];

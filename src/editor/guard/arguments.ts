@@ -1,7 +1,7 @@
 /** Arguments of tools: a text that is a path as a whole means what stands there, whatever it looks like. */
 import { AgentcliError } from "../../errors.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
-import { statInPlace } from "../../platform/files_in_place.ts";
+import { statSync } from "../../platform/files_sync.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
 import type { Switches } from "./switches.ts";
@@ -92,7 +92,7 @@ export async function judgeArguments(
 /** A directory elsewhere without a marker of its own is not looked through: it may be the whole disk. */
 async function protectedInside(path: string, view: ProtectedView): Promise<string | null> {
   const real = realOrNamed(path);
-  if (quietly(() => statInPlace(real))?.kind !== "directory") return null;
+  if (quietly(() => statSync(real))?.kind !== "directory") return null;
   const near = view.bases.some((base) => isWithin(base, real));
   const above = view.bases.some((base) => isWithin(real, base));
   if (!near && !above && !exists(join(real, MARKER_NAME))) return null;

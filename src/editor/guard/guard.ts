@@ -5,7 +5,7 @@
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { writeProtection } from "../../boundary/policy/write_protected.ts";
-import { statInPlace } from "../../platform/files_in_place.ts";
+import { statSync } from "../../platform/files_sync.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
@@ -121,7 +121,7 @@ async function judgeRead(word: string, view: ProtectedView): Promise<string | nu
     const rule = view.ruleAt(path) ?? view.ruleOfGit(path);
     if (rule !== null) return view.describe(path, rule);
     const real = realOrNamed(path);
-    if (statInPlace(real)?.kind !== "directory") continue;
+    if (statSync(real)?.kind !== "directory") continue;
     const inside = await view.insideOf(real);
     if (inside !== null) {
       return `the directory holds protected content: ${

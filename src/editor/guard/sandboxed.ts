@@ -3,7 +3,7 @@
  * command that every shell reads alike. What it names does not matter then: protected paths are not there for it.
  */
 import { quietly, realOrNamed } from "../../boundary/real_path.ts";
-import { statInPlace } from "../../platform/files_in_place.ts";
+import { statSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join, resolve } from "../../platform/path.ts";
 import { plainWords } from "../../shell/command.ts";
 
@@ -38,7 +38,7 @@ function programInRoots(program: string, { path, cwd, roots }: CommandPlace): st
   const places = program.includes("/")
     ? [program]
     : path.split(":").map((directory) => join(directory || ".", program));
-  const found = places.map((one) => resolve(cwd, one)).find((one) => quietly(() => statInPlace(one))?.kind === "file");
+  const found = places.map((one) => resolve(cwd, one)).find((one) => quietly(() => statSync(one))?.kind === "file");
   if (found === undefined) return null;
   return [found, realOrNamed(found)].some((one) => roots.some((root) => isWithin(root, one))) ? found : null;
 }

@@ -2,7 +2,7 @@
 import { Patterns, withWildcards } from "../../boundary/policy/patterns.ts";
 import { quietly, realOrNamed } from "../../boundary/real_path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { listInPlace } from "../../platform/files_in_place.ts";
+import { listSync } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { ANY, STAR } from "../../shell/expansion.ts";
 import type { ShellName } from "../../shell/file_names.ts";
@@ -69,7 +69,7 @@ export class PatternSearch {
     const waiting = [{ directory: start, scope: pattern.start, depth: 0 }];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       const { directory, scope, depth } = at;
-      for (const { name, kind } of quietly(() => listInPlace(directory)) ?? []) {
+      for (const { name, kind } of quietly(() => listSync(directory)) ?? []) {
         if (--this.#left < 0) throw new AgentcliError("usage", "its patterns mean too many files to be looked at");
         const reached = scope.below(name, { dots: this.#scene.dots });
         const path = directory === "/" ? `/${name}` : `${directory}/${name}`;

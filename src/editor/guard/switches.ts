@@ -3,7 +3,7 @@
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
 import { decidesProtection } from "../../boundary/policy/write_protected.ts";
-import { lstatInPlace, statInPlace } from "../../platform/files_in_place.ts";
+import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isAbsolute, isWithin, join } from "../../platform/path.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
@@ -43,7 +43,7 @@ export class Switches {
     if (this.#programs.has(path) || this.#programs.has(real)) return "it belongs to agentcli itself";
     const named = decidesProtection(path) ?? decidesProtection(real);
     if (named !== null) return named;
-    const status = quietly(() => lstatInPlace(real));
+    const status = quietly(() => lstatSync(real));
     if (status === null || status.kind !== "file" || status.links < 2) return null;
     return this.#known().has(`${status.device}:${status.inode}`)
       ? "it is another name of a file that decides what is protected"
@@ -92,7 +92,7 @@ export class Switches {
   #known(): ReadonlySet<string> {
     this.#identities ??= new Set(
       this.#candidates().flatMap((path) => {
-        const status = quietly(() => statInPlace(path));
+        const status = quietly(() => statSync(path));
         return status?.kind === "file" ? [`${status.device}:${status.inode}`] : [];
       }),
     );

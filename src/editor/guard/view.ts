@@ -3,7 +3,7 @@ import { rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet, type Remembered } from "../../boundary/policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../boundary/policy/protection_rule.ts";
 import type { Io } from "../../platform/io.ts";
-import { listInPlace, lstatInPlace, mountPoints } from "../../platform/files_in_place.ts";
+import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 
@@ -90,7 +90,7 @@ export class ProtectedView {
   /** The rule that covers a path by any of its names: as written, with links resolved, or as another name of the file. */
   ruleAt(path: string): ProtectionRule | null {
     const real = realOrNamed(path);
-    const status = quietly(() => lstatInPlace(real));
+    const status = quietly(() => lstatSync(real));
     const found = (status?.kind === "file" ? this.set.ruleOfFile(status, real) : this.set.rule(real)) ??
       this.set.rule(path);
     return found === null || this.#isNowhere(real, found) ? null : found;
@@ -147,7 +147,7 @@ export class ProtectedView {
     const waiting = [directory];
     for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
       const place = at;
-      for (const { name, kind } of quietly(() => listInPlace(place)) ?? []) {
+      for (const { name, kind } of quietly(() => listSync(place)) ?? []) {
         const path = `${place}/${name}`;
         if (kind === "directory" && name !== ".git") waiting.push(path);
         if (kind === "symlink") {
@@ -156,7 +156,7 @@ export class ProtectedView {
           const found = rule === null ? within(real) : { path, rule };
           if (found !== null) return found;
         }
-        const status = anyFile && kind === "file" ? quietly(() => lstatInPlace(path)) : null;
+        const status = anyFile && kind === "file" ? quietly(() => lstatSync(path)) : null;
         if (status === null || (status.links < 2 && !mounted)) continue;
         const rule = this.set.ruleOfFile(status, path);
         if (rule !== null) return { path, rule };
@@ -169,7 +169,7 @@ export class ProtectedView {
   #allNamesKnown(): boolean {
     const left = new Map<string, number>();
     for (const path of new Set(this.set.files())) {
-      const status = quietly(() => lstatInPlace(path));
+      const status = quietly(() => lstatSync(path));
       if (status === null) continue;
       const identity = `${status.device}:${status.inode}`;
       left.set(identity, (left.get(identity) ?? status.links) - 1);

@@ -1,7 +1,7 @@
 /** Copying files of a project into a worktree of it. */
 import { readRegularFile } from "../../boundary/reader.ts";
 import { lstat, makeDirectory, writeAtomically } from "../../platform/files.ts";
-import { listInPlace, lstatInPlace } from "../../platform/files_in_place.ts";
+import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { linkOnTheWay } from "../disk.ts";
 import type { ProtectedView } from "../guard/view.ts";
@@ -28,10 +28,10 @@ export async function copyInto(
     let [copied, withheld] = [0, 0];
     const waiting = [start];
     for (let path = waiting.pop(); path !== undefined && left > 0; path = waiting.pop()) {
-      const kind = lstatInPlace(path)?.kind;
+      const kind = lstatSync(path)?.kind;
       if (path !== start && view.ruleAt(path) !== null) withheld += 1;
       else if (kind === "directory") {
-        waiting.push(...(listInPlace(path) ?? []).map((entry) => join(path ?? "", entry.name)));
+        waiting.push(...(listSync(path) ?? []).map((entry) => join(path ?? "", entry.name)));
       } else if (kind === "file" && await copyFile(path, join(target, relativeTo(root, path)), { base: target })) {
         copied += 1;
         left -= 1;
