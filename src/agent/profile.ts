@@ -1,5 +1,5 @@
 /** How much a session is told before the user's words. */
-import type { Profile } from "../tools/profile.ts";
+import type { Profile } from "../tools/registry.ts";
 
 /** Largest window, in tokens, that gets the small profile. */
 const SMALL_WINDOW = 8192;

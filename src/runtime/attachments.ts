@@ -2,7 +2,7 @@
 import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError, type ErrorDetails } from "../errors.ts";
 import type { Session } from "../agent/session.ts";
-import { readDenials } from "../tools/rule_names.ts";
+import { readDenials } from "../tools/permission.ts";
 import type { ToolContext } from "../tools/tool.ts";
 import type { Attached } from "./user_item.ts";
 import { highestLabel } from "../boundary/policy/label.ts";

@@ -2,7 +2,7 @@
 import type { ParameterSchema } from "./tool.ts";
 
 /** The arguments as the tool may use them, or one sentence for the model about what is wrong. */
-export type CheckedArguments = { value: Record<string, unknown> } | { problem: string };
+type CheckedArguments = { value: Record<string, unknown> } | { problem: string };
 
 /**
  * Names that models give to a parameter of another name, tried in this order when the name itself is free, declared,

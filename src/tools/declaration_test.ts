@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { loadedLater, type ToolDeclaration } from "./declaration.ts";
+import { loadedLater, type Tool, type ToolDeclaration } from "./tool.ts";
 import { builtinTools } from "./registry.ts";
-import type { Tool } from "./tool.ts";
 
 Deno.test("a tool is loaded at its first call, not before", async () => {
   let loads = 0;

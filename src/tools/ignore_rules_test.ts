@@ -1,7 +1,7 @@
 import { outputOf } from "../platform/process.ts";
 import assert from "node:assert/strict";
 import { array, assert as check, constantFrom, property, string } from "../../tests/property.ts";
-import { parseIgnoreRules } from "./ignore_rules.ts";
+import { parseIgnoreRules } from "./walk.ts";
 
 function ignored(rules: string, path: string): boolean | null | undefined {
   const directory = path.endsWith("/");

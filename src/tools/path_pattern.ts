@@ -11,7 +11,7 @@ export interface PathPattern {
 }
 
 /** How names are compared. */
-export interface PatternOptions {
+interface PatternOptions {
   ignoreCase?: boolean;
   /** Braces are plain characters, as in `.gitignore`. */
   noBraces?: boolean;

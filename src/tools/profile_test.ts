@@ -1,6 +1,5 @@
 import assert from "node:assert/strict";
-import { type ProfileOptions, profileTools } from "./profile.ts";
-import { builtinTools, toolSchemas } from "./registry.ts";
+import { builtinTools, type ProfileOptions, profileTools, toolSchemas } from "./registry.ts";
 
 const names = (options: ProfileOptions) => profileTools(builtinTools(), options).map((tool) => tool.name);
 const bytes = (options: ProfileOptions) =>

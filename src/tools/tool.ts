@@ -1,4 +1,4 @@
-/** What a tool is: the shape that the registry, the permission and the engine share. */
+/** The shape of a tool: what the registry, the permission and the engine share. */
 import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
@@ -18,7 +18,7 @@ export interface ParameterSchema {
 }
 
 /** What a tool does to the world; decides permission modes, and which calls may run together. */
-export type ToolKind = "read" | "write" | "execute" | "note";
+type ToolKind = "read" | "write" | "execute" | "note";
 
 /** What came of a call, for the model. */
 export interface ToolResult {
@@ -39,7 +39,7 @@ export interface ToolResult {
 }
 
 /** What a tool is about to replace. */
-export interface PreviousVersion {
+interface PreviousVersion {
   /** Absolute. */
   path: string;
   /** Null when there is no such file yet. */
@@ -100,4 +100,23 @@ export interface Tool<Input = any> {
    * before a person is, so that nobody allows what then fails. Absent for tools that cannot tell.
    */
   objection?(input: Input, context: ToolContext): Promise<ToolResult | null>;
+}
+
+/** A tool without what it does. */
+// deno-lint-ignore no-explicit-any -- as in Tool
+export type ToolDeclaration<Input = any> = Omit<Tool<Input>, "run" | "objection">;
+
+/**
+ * A tool whose code is loaded at its first call. What most turns do not call (a quarter of the code on the way to the
+ * first request) then costs no start.
+ */
+export function loadedLater<Input>(
+  declaration: ToolDeclaration<Input>,
+  load: () => Promise<Tool<Input>>,
+): Tool<Input> {
+  return {
+    ...declaration,
+    run: async (input, context) => await (await load()).run(input, context),
+    objection: async (input, context) => await (await load()).objection?.(input, context) ?? null,
+  };
 }

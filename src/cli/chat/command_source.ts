@@ -1,6 +1,6 @@
 /** Where the commands of a project are read from: the session's workspace, under its rules. */
 import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
-import { readDenials } from "../../tools/rule_names.ts";
+import { readDenials } from "../../tools/permission.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 
 /** A place to read from, and by which deny rule a file may not be read. */

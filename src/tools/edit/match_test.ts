@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { findAll, linesAt } from "./find.ts";
+import { explainNoMatch, findAll, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit } from "./match.ts";
-import { explainNoMatch } from "./nearest.ts";
-import { hunksOf } from "./patch.ts";
+import { hunksOf } from "./tool.ts";
 
 const character = fc.constantFrom("a", "b", " ", "\t", "\n", "\r\n", "é", "😀", "$&", "{");
 const text = (maxLength: number) => fc.array(character, { maxLength }).map((parts) => parts.join(""));

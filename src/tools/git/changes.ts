@@ -2,7 +2,7 @@
 import { writeProtection } from "../../boundary/policy/write_protected.ts";
 import { PLAIN_DIFF } from "../../boundary/sandbox/git_call.ts";
 import { join } from "../../platform/path.ts";
-import { shownName } from "../shown_name.ts";
+import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { showCommit } from "./look.ts";
 import { sortPaths } from "./paths.ts";

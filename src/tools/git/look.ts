@@ -1,6 +1,6 @@
 /** What Git shows: names of all that has changed, content of open files alone. */
 import { PLAIN_DIFF } from "../../boundary/sandbox/git_call.ts";
-import { shownName } from "../shown_name.ts";
+import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { sortPaths } from "./paths.ts";
 import { type GitWork, namesOf } from "./repository.ts";

@@ -30,7 +30,7 @@ const TAKEN = 4 * 1024 * 1024;
 const NOTHING: HiddenPlaces = { files: [], directories: [] };
 
 /** More of one question to git. */
-export type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" | "see">>;
+type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" | "see">>;
 
 /** One call of the tool. */
 export class GitWork {

@@ -3,7 +3,7 @@ import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
 import { compilePattern } from "../path_pattern.ts";
 import { count, failure, isRefusal, refused, rowsWithin, success } from "../result.ts";
-import { markOf, shownName } from "../shown_name.ts";
+import { markOf, shownName } from "../file_names.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import { globDeclaration, type GlobInput } from "./declaration.ts";

@@ -2,8 +2,7 @@
  * Matching in time proportional to the text, whatever the pattern: all ways are followed at once, a step a character.
  * Slower than the runtime's engine on harmless patterns, and the only one for the others (threat 126).
  */
-import { type CharacterSet, contains } from "./character_set.ts";
-import type { Regex } from "./regex.ts";
+import { type CharacterSet, contains, type Regex } from "./regex.ts";
 
 /** One step of the machine; targets are indexes. */
 type Step =

@@ -8,11 +8,11 @@ import {
   DIGIT,
   intersection,
   LINE_END,
+  type Regex,
   SPACE,
   withBothCases,
   WORD,
-} from "./character_set.ts";
-import type { Regex } from "./regex.ts";
+} from "./regex.ts";
 
 /** Longest pattern, in characters. */
 const LENGTH_LIMIT = 2_000;

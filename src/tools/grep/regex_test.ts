@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { array, assert as check, constantFrom, letrec, property, string, tuple } from "../../../tests/property.ts";
-import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
-import { regexCost } from "./regex_cost.ts";
+import { type LineMatcher, lineMatcher, regexCost } from "./line_matcher.ts";
 import { linearMatcher } from "./regex_linear.ts";
 import { parseRegex } from "./regex_parse.ts";
 import { toJavaScript } from "./regex.ts";

@@ -1,8 +1,11 @@
-/** What a search returns to the model: the same whichever way was searched. */
-import { shownName } from "../shown_name.ts";
+/** Collects what a search returns to the model, the same whichever way was searched. */
+import { shownName } from "../file_names.ts";
 import type { OutputMode } from "./declaration.ts";
-import { LATE_NOTE } from "./late_note.ts";
-import type { FileMatches, SearchLimits } from "./search_text.ts";
+import type { FileMatches, SearchLimits } from "./search.ts";
+
+/** Said when the time was up. */
+export const LATE_NOTE = "INCOMPLETE: the time was up before every file was searched, so there may be more matches; " +
+  "narrow the search with path or glob, or simplify the pattern";
 
 /** Lines of a result. */
 const LINES_LIMIT = 200;

@@ -5,10 +5,10 @@ import { failure, isRefusal, refused, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { walkFiles } from "../walk.ts";
 import { grepDeclaration, type GrepInput } from "./declaration.ts";
-import { fastSearch } from "./fast_search.ts";
+import { fastSearch } from "./ripgrep.ts";
 import { type LineMatcher, lineMatcher } from "./line_matcher.ts";
 import { SearchReport } from "./report.ts";
-import { type SearchEnd, searchFiles } from "./search_tree.ts";
+import { type SearchEnd, searchFiles } from "./search.ts";
 
 export type { GrepInput };
 

@@ -1,6 +1,9 @@
-/** A page of numbered lines, filled line by line until it is full. */
-import { count } from "../result.ts";
+/** A page of numbered lines, filled line by line until it is full; of long files without reading them whole. */
+import { count, isRefusal } from "../result.ts";
 import { cutText } from "../text.ts";
+import type { Label } from "../../boundary/policy/label.ts";
+import type { Refusal, ResolvedPath } from "../../boundary/workspace/workspace.ts";
+import type { ToolContext } from "../tool.ts";
 
 /** Lines of a page when the call names no limit. */
 const PAGE_LINES = 2000;
@@ -9,7 +12,7 @@ const PAGE_LINES = 2000;
 const PAGE_BYTES = 50 * 1024;
 
 /** Characters of a line that are shown, in a page that has room for several such lines. */
-export const LINE_LENGTH = 2000;
+const LINE_LENGTH = 2000;
 
 /** Characters of a line that are shown in the smallest page. */
 const SHORTEST_CUT = 80;
@@ -94,5 +97,68 @@ export class Page {
       return `${this.#rows.join("\n")}\n[lines ${this.#range.offset}-${last}${of}; end of file]`;
     }
     return this.#rows.join("\n");
+  }
+}
+
+/** Bytes read at a time. */
+const STEP = 1024 * 1024;
+
+/** Bytes of a line that are kept: enough for {@link LINE_LENGTH} characters of any alphabet. */
+const LINE_BYTES = LINE_LENGTH * 4;
+
+const LINE_FEED = 0x0a;
+
+/** Puts lines together from pieces of a file, keeping no more of each than a page shows. */
+class LineCollector {
+  readonly #page: Page;
+  readonly #decoder = new TextDecoder();
+  #kept: number[] = [];
+  #length = 0;
+
+  constructor(page: Page) {
+    this.#page = page;
+  }
+
+  take(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length && !this.#page.full;) {
+      const found = bytes.indexOf(LINE_FEED, at);
+      const end = found === -1 ? bytes.length : found;
+      const room = LINE_BYTES - this.#kept.length;
+      if (room > 0) this.#kept.push(...bytes.subarray(at, Math.min(end, at + room)));
+      this.#length += end - at;
+      if (found !== -1) this.#finish();
+      at = end + 1;
+    }
+  }
+
+  /** The last line, when no line end closed it. */
+  end(): void {
+    if (this.#length > 0 && !this.#page.full) this.#finish();
+  }
+
+  #finish(): void {
+    const line = this.#decoder.decode(new Uint8Array(this.#kept));
+    // What was kept whole is counted in characters; of what was not, bytes are all that is known.
+    this.#page.add(line, this.#length > LINE_BYTES ? this.#length : line.length);
+    this.#kept = [];
+    this.#length = 0;
+  }
+}
+
+/** The page of a long file in UTF-8, and the number of lines when the end was reached. */
+export async function readLongFile(
+  path: ResolvedPath,
+  options: { range: PageRange; context: ToolContext },
+): Promise<{ page: Page; total: number | null; label: Label } | Refusal> {
+  const page = new Page(options.range);
+  const lines = new LineCollector(page);
+  for (let offset = 0;; offset += STEP) {
+    options.context.signal.throwIfAborted();
+    const read = await options.context.workspace.read(path, { offset, limit: STEP });
+    if (isRefusal(read)) return read;
+    lines.take(read.bytes);
+    if (read.more && !page.full) continue;
+    lines.end();
+    return { page, total: page.full ? null : page.seen, label: read.label };
   }
 }

@@ -1,14 +1,11 @@
-/** Read: a page of a text file with line numbers, the listing of a directory, an image, or what else a file is. */
+/** Read: a page of a text file with line numbers, the listing of a directory, an image, or the type of any other file. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
-import { suggestPaths } from "../near_names.ts";
+import { markOf, shownName, suggestPaths } from "../file_names.ts";
 import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { describeType, isPdf } from "./file_type.ts";
-import { readLongFile } from "./long_file.ts";
-import { markOf, shownName } from "../shown_name.ts";
-import { Page, type PageRange, pageRange } from "./page.ts";
+import { Page, type PageRange, pageRange, readLongFile } from "./page.ts";
 import { readDeclaration, type ReadInput } from "./declaration.ts";
 
 /** Entries of a directory that are listed. */
@@ -60,7 +57,11 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const head = await firstBytes(path, { current, context });
   if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
     const { showImage } = await import("./image.ts");
-    const shown = await showImage(current.bytes ?? head, { display: path.display, size }, context);
+    const shown = await showImage(
+      current.bytes ?? head,
+      { display: path.display, size, type: describeType(head) },
+      context,
+    );
     if (shown !== null) return await finish(shown.content, shown.images);
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
     return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
@@ -102,4 +103,55 @@ function pageOf(bytes: Uint8Array, range: PageRange): { page: Page; total: numbe
     at = end + 1;
   }
   return { page, total: countLines(text) };
+}
+
+/** Signatures as they are defined by the formats: bytes at an offset. `..` stands for any byte. */
+const SIGNATURES: readonly [name: string, offset: number, hex: string][] = [
+  ["PNG image", 0, "89504e470d0a1a0a"],
+  ["JPEG image", 0, "ffd8ff"],
+  ["GIF image", 0, "47494638"],
+  ["WebP image", 0, "52494646........57454250"],
+  ["WAV audio", 0, "52494646........57415645"],
+  ["TIFF image", 0, "49492a00"],
+  ["TIFF image", 0, "4d4d002a"],
+  ["icon", 0, "00000100"],
+  ["PDF document", 0, "255044462d"],
+  ["zip archive (also docx, xlsx, jar)", 0, "504b0304"],
+  ["gzip archive", 0, "1f8b"],
+  ["xz archive", 0, "fd377a585a00"],
+  ["zstd archive", 0, "28b52ffd"],
+  ["bzip2 archive", 0, "425a68"],
+  ["7z archive", 0, "377abcaf271c"],
+  ["tar archive", 257, "7573746172"],
+  ["ELF program", 0, "7f454c46"],
+  ["Windows program", 0, "4d5a"],
+  ["Mach-O program", 0, "cffaedfe"],
+  ["WebAssembly module", 0, "0061736d"],
+  ["Java class", 0, "cafebabe"],
+  ["SQLite database", 0, "53514c69746520666f726d6174"],
+  ["GGUF model", 0, "47475546"],
+  ["MP4 video", 4, "66747970"],
+  ["MP3 audio", 0, "494433"],
+  ["Ogg media", 0, "4f676753"],
+  ["FLAC audio", 0, "664c6143"],
+  ["WOFF font", 0, "774f4646"],
+  ["WOFF font", 0, "774f4632"],
+];
+
+function matches(head: Uint8Array, offset: number, hex: string): boolean {
+  for (let at = 0; at * 2 < hex.length; at++) {
+    const byte = hex.slice(at * 2, at * 2 + 2);
+    if (byte !== ".." && head[offset + at] !== Number.parseInt(byte, 16)) return false;
+  }
+  return true;
+}
+
+/** `PNG image`, …; `binary file` when the signature is unknown. */
+function describeType(head: Uint8Array): string {
+  return SIGNATURES.find(([, offset, hex]) => matches(head, offset, hex))?.[0] ?? "binary file";
+}
+
+/** Whether it is a PDF, which is no text although it may begin without a NUL byte. */
+function isPdf(head: Uint8Array): boolean {
+  return matches(head, 0, "255044462d");
 }

@@ -1,5 +1,5 @@
 /** What a model is told of Write: all that a session needs of the tool before its first call. */
-import type { ToolDeclaration } from "../declaration.ts";
+import type { ToolDeclaration } from "../tool.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
 /** Arguments of a call. */

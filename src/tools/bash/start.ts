@@ -1,9 +1,62 @@
-/** A command in the session's sandbox: where paths are protected, and for remote models wherever some project has any. */
+/** How a command is started: its shell, its environment, and the session's sandbox. */
+import { findExecutable } from "../../platform/process.ts";
+import type { Io } from "../../platform/io.ts";
+import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, TamperReport } from "../../boundary/sandbox/request.ts";
 import type { ToolContext } from "../tool.ts";
-import { SET } from "./environment.ts";
+
+/** The argument list that runs `command` in PowerShell; null when there is none on the path. */
+async function windowsShell(
+  command: string,
+  options: { path: string; notBelow: readonly string[] },
+): Promise<[string, ...string[]] | null> {
+  const shell = await findExecutable("pwsh", options.path, options) ??
+    await findExecutable("powershell", options.path, options);
+  return shell === null ? null : [shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command];
+}
+
+/** Fixed places first; PATH is asked only where none of them has a shell. */
+const PLACES = "/bin:/usr/bin:/usr/local/bin:/run/current-system/sw/bin";
+
+/**
+ * The argument list that runs `command`, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no
+ * shell outside of `notBelow`. Standard error goes where standard output goes, so that their order is the real one.
+ */
+export async function shellArgv(
+  command: string,
+  options: { io: Pick<Io, "env" | "os">; notBelow: readonly string[] },
+): Promise<[string, ...string[]] | null> {
+  const path = options.io.env("PATH") ?? "";
+  if (options.io.os === "windows") return await windowsShell(command, { path, notBelow: options.notBelow });
+  const directories = `${PLACES}:${path}`;
+  const sh = await findExecutable("sh", directories, options);
+  const shell = await findExecutable("bash", directories, options) ?? sh;
+  if (shell === null) return null;
+  // The small outer shell joins the two outputs, forbids core files (they hold memory), and becomes the inner one.
+  return sh === null ? [shell, "-c", command] : [sh, "-c", 'ulimit -c 0; exec "$@" 2>&1', "sh", shell, "-c", command];
+}
+
+/** What every command finds set: nobody is there to page or to answer. */
+export const SET: Readonly<Record<string, string>> = {
+  TERM: "dumb",
+  GIT_TERMINAL_PROMPT: "0",
+  GIT_PAGER: "cat",
+  PAGER: "cat",
+};
+
+/** The variables of a child process, from ours. `secret` are the names that hold resolved keys. */
+export function childEnvironment(
+  environment: Readonly<Record<string, string>>,
+  secret: readonly string[],
+): Record<string, string> {
+  const hidden = new Set(secret.map((name) => name.toUpperCase()));
+  const kept = Object.entries(environment).filter(([name]) =>
+    !hidden.has(name.toUpperCase()) && !isSecretVariable(name) && !isCopyingVariable(name)
+  );
+  return { ...Object.fromEntries(kept), ...SET };
+}
 
 /** What to start, and what to do when it has ended. */
 export interface StartedAs {
@@ -16,7 +69,7 @@ export interface StartedAs {
 }
 
 /** Why a command runs in a sandbox: `project` where paths of its own are protected; null where it does not. */
-export type SandboxReason = "project" | "always" | "elsewhere" | null;
+type SandboxReason = "project" | "always" | "elsewhere" | null;
 
 const NOTHING: HiddenPlaces = { files: [], directories: [] };
 
