@@ -98,9 +98,9 @@ Deno.test("Read only describes an image to a model that is not known to see, and
   await using home = await temporaryHome();
   await home.write("a.png", PNG);
   for (
-    const [capabilities, told] of [[["vision"], /It follows\./], [["completion"], /does not see images/], [
+    const [capabilities, told] of [[["vision"], /It follows\./], [["completion"], /does not support image input/], [
       undefined,
-      /nobody knows whether this model sees/,
+      /whether this model supports image input is unknown/,
     ]] as const
   ) {
     const show: Step = { kind: "status", status: 200, body: JSON.stringify({ capabilities }) };
@@ -268,7 +268,7 @@ Deno.test("the demo says that it sees nothing", async () => {
   assert.match(attached.stderr, /demo of demo does not see images/);
   const read = await runInProcess(["run", "--model", "demo", "read a.png"], { home });
   assert.equal(read.code, 0, read.stderr);
-  assert.match(read.stdout, /PNG image, 640x480 pixels, .* this model does not see images/);
+  assert.match(read.stdout, /PNG image, 640x480 pixels, .* this model does not support image input/);
 });
 
 Deno.test("a request without images is the same to the byte whether the model sees or not", async () => {

@@ -5,7 +5,7 @@ import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkArguments } from "../tools/arguments.ts";
-import { type Decision, decide, readDenials, ruleNames } from "../tools/permission.ts";
+import { decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";

@@ -2,7 +2,7 @@
 import type { Configuration, ModelEntry } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Rule } from "../tools/permission.ts";
-import { type Profile, builtinTools, profileTools, readRules, selectTools } from "../tools/registry.ts";
+import { builtinTools, type Profile, profileTools, readRules, selectTools } from "../tools/registry.ts";
 import type { SessionPolicy } from "../agent/session.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SessionOptions } from "./session_options.ts";
