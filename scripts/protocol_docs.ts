@@ -80,7 +80,7 @@ session: JSON lines on standard input, JSON lines on standard output, nothing el
 
 | type | fields | meaning |
 |---|---|---|
-| \`user\` | \`message: {role, content: text or blocks}\`, \`session_id\` (ignored), \`uuid?\` | a turn; it waits where one runs |
+| \`user\` | \`message: {role, content: text or blocks}\`, \`session_id\` (ignored), \`uuid?\` | a turn; while one runs, goes in after its next tool results, else waits |
 | \`control_request\` | \`request_id\`, \`request: {subtype, …}\` | answered at once, also while a turn runs |
 | \`control_response\` | \`response: {subtype: "success" or "error", request_id, response?, error?}\` | the answer to a question |
 | \`control_cancel_request\`, \`keep_alive\` | | taken and ignored |
@@ -106,6 +106,8 @@ a hook or a client says. What a session that read protected content holds is not
 ## Events
 
 Every event has \`session_id\` and \`uuid\`. Each turn ends with exactly one \`result\`, also on failures and signals. A
+message that goes into a running turn has no result of its own: it comes back as \`user\` with \`isReplay\` and its \`uuid\`
+once the model has it. One that is refused there has a turn, which says why. A
 reply that breaks off is asked for once more: after \`api_retry\` the message that was begun is ended, counts for nothing,
 and another one begins.
 

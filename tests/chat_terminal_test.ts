@@ -116,7 +116,7 @@ terminalTest("Ctrl-C stops the turn, gives back what waited, and again it leaves
   await server.arrived(0);
   await terminal.type("second");
   await terminal.press("Enter");
-  await terminal.shows(/waits: second/);
+  await terminal.shows(/queued: second/);
   await terminal.press("C-c");
   await terminal.shows(/stopped[^]*^> second$/m);
   await terminal.press("Enter");
@@ -138,7 +138,7 @@ terminalTest("what is typed while a turn runs is sent after it, in order", async
   await terminal.press("Enter");
   await terminal.type("three");
   await terminal.press("Enter");
-  await terminal.shows(/waits: two\nwaits: three/);
+  await terminal.shows(/queued: two\nqueued: three/);
   gate.resolve();
   await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\.[^]*> three[^]*Answer three\./);
 });
@@ -156,10 +156,10 @@ terminalTest("a command that only tells something does not wait for the turn tha
   await terminal.press("Enter");
   await terminal.type("/context");
   await terminal.press("Enter");
-  await terminal.shows(/> \/context[^]*system prompt[^]*reading the prompt[^]*waits: two/);
+  await terminal.shows(/> \/context[^]*system prompt[^]*reading the prompt[^]*queued: two/);
   await terminal.type("/permissions never");
   await terminal.press("Enter");
-  await terminal.shows(/there is no mode never[^]*waits: two/);
+  await terminal.shows(/there is no mode never[^]*queued: two/);
   gate.resolve();
   await terminal.shows(/Answer one\.[^]*> two[^]*Answer two\./);
 });

@@ -1,5 +1,5 @@
 /** Which part of a session a summary stands for, and which part stays. Pure over items. */
-import type { SessionItem } from "../session/item.ts";
+import { isUsersWords, type SessionItem } from "../session/item.ts";
 
 /** Share of the budget that a summary may take. */
 export const SUMMARY_SHARE = 0.2;
@@ -67,10 +67,6 @@ function keptFrom(
     if (bytes > keepBytes && start !== null) break;
   }
   return start ?? items.length;
-}
-
-function isUsersWords(item: SessionItem): boolean {
-  return item.kind === "user" && item.origin === undefined;
 }
 
 function isSummary(item: SessionItem): boolean {

@@ -1,6 +1,6 @@
 /** Keeps the next request within the window: one ladder of means, tried in order, judged when all have been used. */
 import { AgentcliError } from "../errors.ts";
-import { showsImages } from "../session/item.ts";
+import { isUsersWords, showsImages } from "../session/item.ts";
 import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
 import { SUMMARY_SHARE } from "./compact_plan.ts";
 import { type Limits, limitsOf } from "./limits.ts";
@@ -66,7 +66,7 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
     return false;
   }
   const { items } = session;
-  const words = items.findLastIndex((item) => item.kind === "user" && item.origin === undefined);
+  const words = items.findLastIndex(isUsersWords);
   const older = lastRoundStart(items) > words + 1 || words > 0;
   const room = Math.floor(goal.most * (older ? 1 - SUMMARY_SHARE : 1));
   await cutLastRound(session, turn, { most: room, others: aloneBytes(session, words) });

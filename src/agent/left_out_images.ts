@@ -1,5 +1,5 @@
 /** Images that are left out of a session: a note stands in their place, and it is said. Loaded when there are any. */
-import { imagesOf, type SessionItem, showsImages } from "../session/item.ts";
+import { imagesOf, isUsersWords, type SessionItem, showsImages } from "../session/item.ts";
 import { bytesUpTo, requestBytes } from "./chat_request.ts";
 import { tellBreak } from "./prefix_break.ts";
 import type { Session } from "./session.ts";
@@ -51,7 +51,7 @@ export async function leaveOutOldImages(
   { end }: { end: number },
 ): Promise<boolean> {
   const { items } = session;
-  const lastWords = items.findLastIndex((item) => item.kind === "user" && item.origin === undefined);
+  const lastWords = items.findLastIndex(isUsersWords);
   const isOld = (item: SessionItem, at: number) => at < end && at !== lastWords && showsImages(item);
   const callIds = items.filter(isOld).flatMap((item) => item.kind === "tool_result" ? [item.callId] : []);
   const leftOut = leaveOutImages(session, (item, at) => {

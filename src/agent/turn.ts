@@ -86,6 +86,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       const { runCalls } = await import("./round.ts");
       const interrupt = await runCalls(item.calls, session, turn);
       if (interrupt) throw new AgentcliError("interrupted", "the turn was ended by whoever was asked about a call");
+      await takeSteered(session, turn);
       continue;
     }
     if (item.text.trim() !== "") {
@@ -107,6 +108,16 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     nudged = true;
     session.items.push({ kind: "user", origin: "engine", text: GO_ON[what], label: "open" });
     await turn.emit({ kind: "notice", text: "the reply had no answer; asked the model to go on" });
+  }
+}
+
+/** Appends what the user has said since; a turn that goes in circles gets new chances with it. */
+async function takeSteered(session: Session, { steered, emit }: RunningTurn): Promise<void> {
+  for await (const message of steered?.() ?? []) {
+    session.items.push(message.item);
+    session.failures.reset();
+    session.repeats.reset();
+    await emit({ kind: "steered", ...message });
   }
 }
 

@@ -1,5 +1,6 @@
 /** What a turn is given besides its session. */
 import type { Clock } from "../platform/io.ts";
+import type { UserItem } from "../session/item.ts";
 import type { ChatDelta, ChatReply, ChatRequest, RetryNotice } from "../provider/types.ts";
 import type { CallOptions } from "./call.ts";
 import type { TurnCount } from "./result.ts";
@@ -21,10 +22,21 @@ export type AskModel = (
   },
 ) => Promise<ChatReply>;
 
+/** A message that the user sent while the turn ran, admitted as a prompt is. */
+export interface SteeredMessage {
+  item: UserItem;
+  /** As it was typed or sent. */
+  text: string;
+  /** The client's name for it. */
+  id: string | undefined;
+}
+
 /** What a turn needs besides the session. */
 export interface TurnOptions extends Omit<CallOptions, "io"> {
   io: CallOptions["io"] & { clock: Clock };
   model: AskModel;
+  /** Yields what the user has said since; asked after the results of each assistant message with tool calls. */
+  steered?(): AsyncIterable<SteeredMessage>;
   /** End after this many replies. */
   maxTurns: number | undefined;
 }

@@ -3,7 +3,7 @@
 /** An image of a message as it was sent: its base64, or a source of another kind. Nothing is known of what it holds. */
 export type EncodedImage = { data: string } | { source: "other" };
 
-/** A message for the model; starts a turn, or waits for the running one. */
+/** A message for the model; starts a turn, or goes into the running one. */
 export interface UserInput {
   kind: "user";
   text: string;

@@ -27,7 +27,10 @@ export function traceLabel(): LabelTrace {
       if (event.kind === "start") {
         label = event.label;
         tools = new Set(event.tools);
-      } else if ((event.kind === "reply" || event.kind === "tool_result") && labelOf(event.item) !== "open") {
+      } else if (
+        (event.kind === "reply" || event.kind === "tool_result" || event.kind === "steered") &&
+        labelOf(event.item) !== "open"
+      ) {
         label = "no-cloud";
       }
     },

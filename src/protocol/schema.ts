@@ -161,6 +161,15 @@ const userSchema = z.object({
   tool_use_result: z.union([z.string(), z.record(z.string(), z.unknown())]),
 });
 
+/** A message that went into the turn that was running when it came. */
+const replaySchema = z.object({
+  type: z.literal("user"),
+  ...base,
+  message: z.object({ role: z.literal("user"), content: z.array(textBlock) }),
+  parent_tool_use_id: z.null(),
+  isReplay: z.literal(true),
+});
+
 const streamEventBody = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("message_start"),
@@ -255,6 +264,7 @@ export const eventSchema = z.union([
   prefillSchema,
   assistantSchema,
   userSchema,
+  replaySchema,
   streamEventSchema,
   successSchema,
   errorResultSchema,

@@ -109,6 +109,8 @@ export type TurnEvent =
     message: string;
     told?: string | undefined;
   }
+  /** A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's. */
+  | { kind: "steered"; item: UserItem; text: string; id: string | undefined }
   | { kind: "retry"; notice: RetryNotice }
   /** Calls were found in the text of a reply; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }

@@ -95,6 +95,18 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : WITHHELD,
             ...base(),
           });
+        case "steered":
+          return line({
+            type: "user",
+            message: {
+              role: "user",
+              content: [{ type: "text", text: event.item.label === "open" ? event.text : WITHHELD_WORDS }],
+            },
+            parent_tool_use_id: null,
+            isReplay: true,
+            ...base(),
+            ...event.id === undefined ? {} : { uuid: event.id },
+          });
         case "permission_denied":
           return line({
             type: "system",

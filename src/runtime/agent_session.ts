@@ -7,16 +7,20 @@ import { compactSession } from "../agent/compact.ts";
 import type { TurnHooks } from "../agent/hooks.ts";
 import type { AskPermission } from "../agent/permission_question.ts";
 import { startCount } from "../agent/result.ts";
+import type { Session } from "../agent/session.ts";
 import { runTurn } from "../agent/turn.ts";
+import type { SteeredMessage } from "../agent/turn_options.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { itemsBeforeProtected } from "../session/fork.ts";
+import type { UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline } from "./interrupt.ts";
 import type { Host } from "./host.ts";
+import { MessageQueue, type QueuedMessage } from "./message_queue.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 import type { SessionOptions } from "./session_options.ts";
 import { userItem } from "./user_item.ts";
@@ -48,11 +52,20 @@ export interface PromptHooks extends TurnHooks {
   submit(text: string | null, signal: AbortSignal): Promise<{ blocked: string | null; context: string }>;
 }
 
+/** What the prompts of one turn are admitted with. */
+interface TurnScope {
+  session: Session;
+  hooks: PromptHooks | null;
+  signal: AbortSignal;
+}
+
 /** Takes up nothing that is stored. */
 const NEW_SESSION = { resume: undefined, continue: false, forkSession: false, sessionId: undefined } as const;
 
 /** One session, and those that take its place. One thing at a time: a turn, a change of the session, or nothing. */
 export class AgentSession {
+  /** Messages that wait for their turn. A turn takes those that it can use, the surface the rest. */
+  readonly queue: MessageQueue = new MessageQueue();
   readonly #host: Host;
   #options: SessionOptions;
   #open: OpenSession | null = null;
@@ -110,6 +123,14 @@ export class AgentSession {
     } finally {
       endDeadline();
     }
+  }
+
+  /**
+   * Queues a message: a turn that runs gives it to the model after the next tool results; what no turn takes is a prompt
+   * of its own ({@link MessageQueue.next}). Resolves when there is room for more.
+   */
+  async steer(message: QueuedMessage, size?: number): Promise<void> {
+    await this.queue.push(message, size);
   }
 
   /** Tells the model something with the next prompt, here or in a later process. */
@@ -202,18 +223,21 @@ export class AgentSession {
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
     const { session, model } = await this.ready(signal);
     const asked = hooks?.() ?? null;
-    const admitted = await this.#admitted(input, { hooks: asked, signal });
+    const allowed = this.#options.allowProtectedPrompt;
+    const admitted = await this.#admitted(input, { session, hooks: asked, signal, allowed });
     const result = await runTurn(session, admitted, {
       io: this.#host.io,
       model,
       signal,
       ask,
       emit: this.#recorded(onEvent),
+      steered: () => this.#steered({ session, hooks: asked, signal }),
       maxTurns: this.#options.maxTurns,
       ...asked === null ? {} : { hooks: asked },
     });
     // What is too long for the window by itself would make every later turn fail too.
-    const isLast = session.items.at(-1) === admitted.item;
+    const last = session.items.at(-1);
+    const isLast = last === admitted.item || (last?.kind === "user" && last.origin === "steering");
     if (result.errorCode === "context_overflow" && isLast && this.#host.isSingleTurn !== true) {
       session.items.pop();
       await this.#host.notice("the message was taken out of the session again");
@@ -222,16 +246,36 @@ export class AgentSession {
     return result;
   }
 
+  /**
+   * Yields queued messages that are admitted as prompts of the running turn; nobody may release a protected one here. From
+   * the first that is a command or is refused on, the rest waits: it has its own turn, where the refusal is shown.
+   */
+  async *#steered(scope: TurnScope): AsyncGenerator<SteeredMessage> {
+    for (let next = this.queue.first; next !== null && !this.#isModelStale; next = this.queue.first) {
+      let item: UserItem;
+      try {
+        const input = await next.toPrompt();
+        if (input === null) return;
+        ({ item } = await this.#admitted(input, scope));
+      } catch (error) {
+        scope.signal.throwIfAborted();
+        if (error instanceof AgentcliError) return;
+        throw error;
+      }
+      // Looking through it takes time, in which it may have been taken back.
+      if (!this.queue.remove(next)) continue;
+      yield { item: { ...item, origin: "steering" }, text: next.text, id: next.id };
+    }
+  }
+
   /** The prompt with what is attached to it and what hooks add; looked through once it is whole. */
   async #admitted(
     { text, label = "open", files = [], images = [] }: PromptInput,
-    { hooks, signal }: { hooks: PromptHooks | null; signal: AbortSignal },
+    { session, hooks, signal, allowed = false }: TurnScope & { allowed?: boolean },
   ): Promise<AdmittedPrompt> {
-    const { session } = await this.ready(signal);
     const item = await userItem(text, this.#filesAttached ? files : [...this.#options.file, ...files], session);
     item.label = highestLabel([item.label, label]);
     if (images.length > 0) item.images = [...images, ...item.images ?? []];
-    const allowed = this.#options.allowProtectedPrompt;
     let admitted = await admitPrompt(session, item, { allowed });
     if (hooks !== null) {
       // What may not leave the session is not told to them.

@@ -49,6 +49,7 @@ export function createRecorder(session: Session, transcript: Transcript | null):
           keepContext();
           return record().then(() => listener(event));
         case "tool_result":
+        case "steered":
         case "compacted":
           return record().then(() => listener(event));
         default:

@@ -77,7 +77,7 @@ export function sessionMarkdown(stored: StoredSession): string {
   return parts.filter((part) => part !== "").join("\n\n") + "\n";
 }
 
-const HEADING = { user: "User", engine: "Engine", summary: "Summary", note: "Note" } as const;
+const HEADING = { user: "User", engine: "Engine", summary: "Summary", note: "Note", steering: "User" } as const;
 
 function itemMarkdown(item: SessionItem): string {
   switch (item.kind) {

@@ -42,9 +42,9 @@ export interface UserItem {
   isReleased?: true;
   /**
    * Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. `note`: what the
-   * user did between two prompts; it goes out with the next one.
+   * user did between two prompts; it goes out with the next one. `steering`: said by the user while the turn ran.
    */
-  origin?: "engine" | "summary" | "note";
+  origin?: "engine" | "summary" | "note" | "steering";
   /** Of a `no-cloud` item, where it is known. */
   source?: ProtectedSource;
 }
@@ -76,6 +76,11 @@ export interface ToolResultItem {
 
 /** An item of a session; the system prompt is not one, it is built. */
 export type SessionItem = UserItem | AssistantItem | ToolResultItem;
+
+/** Whether an item is what the user said: a prompt, or words for the turn that ran. */
+export function isUsersWords(item: SessionItem): boolean {
+  return item.kind === "user" && (item.origin === undefined || item.origin === "steering");
+}
 
 /** The images that an item shows. */
 export function imagesOf(item: SessionItem): readonly ShownImage[] {

@@ -169,7 +169,7 @@ function readUser({ message, label, extras }: Given): SessionItem | null {
       kind: "user",
       ...words,
       label,
-      ...(origin === "engine" || origin === "summary" || origin === "note" ? { origin } : {}),
+      ...(origin === "engine" || origin === "summary" || origin === "note" || origin === "steering" ? { origin } : {}),
       ...source,
     };
   }

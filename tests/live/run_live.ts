@@ -53,7 +53,7 @@ Deno.test("the model's calls run or are refused, each with one result, and the s
     const called = events.flatMap((event) =>
       event.type === "assistant" ? event.message.content.filter((block) => block.type === "tool_use") : []
     );
-    const answered = events.flatMap((event) => event.type === "user" ? event.message.content : []);
+    const answered = events.flatMap((event) => "tool_use_result" in event ? event.message.content : []);
     assert.deepEqual(answered.map((block) => block.tool_use_id).sort(), called.map((call) => call.id).sort());
     // The server lets the model name no tool that it was not told of.
     assert.ok(called.every((call) => ["Read", "Glob", "Grep"].includes(call.name)));
@@ -81,7 +81,7 @@ Deno.test("a call that the model writes as text runs, and its result goes back a
   const done = await runProgram(["run", "Read README.md", "--max-turns", "2", ...STREAM_JSON], { home });
   const { events, result } = turnOf(done.stdout);
   assert.equal(result.error_code, "max_turns", done.stdout);
-  const results = events.flatMap((event) => event.type === "user" ? event.message.content : []);
+  const results = events.flatMap((event) => "tool_use_result" in event ? event.message.content : []);
   assert.equal(results.length, 2);
   for (const { content, is_error } of results) {
     assert.match(content, /hello world/);

@@ -1,28 +1,17 @@
 /** What a chat adds to its session: images that a line names, and the modes that one key goes through. */
-import type { AskPermission } from "../../agent/permission_question.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
-import type { TurnListener, TurnResult } from "../../protocol/turn_event.ts";
-import type { AgentSession } from "../../runtime/agent_session.ts";
+import type { AgentSession, PromptInput } from "../../runtime/agent_session.ts";
 import type { TypedPrompt } from "./typed_line.ts";
 
-/** How a turn of the chat is watched. */
-export interface ChatTurn {
-  signal: AbortSignal;
-  emit: TurnListener;
-  ask: AskPermission;
-  notice(text: string): void;
-}
-
-/** Runs one turn with the images that its words name. Throws as {@link AgentSession.prompt} does. */
-export async function chatTurn(
-  chat: AgentSession,
+/** Returns what was typed as a prompt, with the images that its words name. Throws what opening the session throws. */
+export async function promptOf(
   { text, label, from }: TypedPrompt,
-  { signal, emit, ask, notice }: ChatTurn,
-): Promise<TurnResult> {
+  chat: AgentSession,
+  notice: (text: string) => void,
+): Promise<PromptInput> {
   const { session } = await chat.ready();
-  signal.throwIfAborted();
   const files = from === null ? await mentioned(text, session.workspace, notice) : [];
-  return await chat.prompt({ text, label, files }, { signal, onEvent: emit, ask });
+  return { text, label, files };
 }
 
 async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {

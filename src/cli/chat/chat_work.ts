@@ -1,7 +1,7 @@
 /** What a chat does: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
-import { createTurnQueue } from "../../runtime/turn_queue.ts";
+import type { MessageQueue, QueuedMessage } from "../../runtime/message_queue.ts";
 
 /** Time within which a second control-C leaves. Milliseconds. */
 const LEAVE_MS = 3000;
@@ -27,15 +27,16 @@ type Work = (signal: AbortSignal) => Promise<void>;
 export class ChatWork {
   readonly #clock: Clock;
   readonly #owner: WorkOwner;
-  readonly #queue = createTurnQueue<string>();
+  readonly #queue: MessageQueue;
   readonly #forced = Promise.withResolvers<number>();
   #running: AbortController | null = null;
   #leaving = false;
   #exitCode = 0;
   #lastInterrupt = -Infinity;
 
-  constructor(clock: Clock, owner: WorkOwner) {
+  constructor(clock: Clock, queue: MessageQueue, owner: WorkOwner) {
     this.#clock = clock;
+    this.#queue = queue;
     this.#owner = owner;
   }
 
@@ -47,16 +48,16 @@ export class ChatWork {
     return this.#leaving;
   }
 
-  /** Texts that wait, oldest first. */
+  /** Texts that are queued, oldest first. */
   waiting(): string[] {
-    return this.#queue.waiting();
+    return this.#queue.waiting.map(({ text }) => text);
   }
 
-  /** Adds a text to take when its turn comes. */
-  add(text: string): void {
+  /** Queues a message: for the turn that runs, else for a turn of its own. */
+  add(message: QueuedMessage): void {
     // Who sends something goes on: the next interrupt is a first one.
     this.#lastInterrupt = -Infinity;
-    void this.#queue.push(text, text.length);
+    void this.#queue.push(message);
   }
 
   /** Begins, then takes each text until the chat is left; gives the exit code. Never rejects. */
@@ -84,7 +85,7 @@ export class ChatWork {
     this.#abort();
     // What waited was meant for after this turn: it goes back to be looked at.
     const waiting = this.#queue.drain();
-    if (waiting.length > 0) this.#owner.takeBack(waiting);
+    if (waiting.length > 0) this.#owner.takeBack(waiting.map(({ text }) => text));
   }
 
   /** Ends as the system wants it. */
@@ -104,9 +105,9 @@ export class ChatWork {
   async #takeAll(begin: Work, take: (text: string, signal: AbortSignal) => Promise<void>): Promise<number> {
     await this.#perform(begin);
     for (;;) {
-      const text = this.#leaving ? null : await this.#queue.next();
-      if (text === null) return this.#exitCode;
-      await this.#perform((signal) => take(text, signal));
+      const message = this.#leaving ? null : await this.#queue.next();
+      if (message === null) return this.#exitCode;
+      await this.#perform((signal) => take(message.text, signal));
     }
   }
 

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
+import { MessageQueue } from "../../runtime/message_queue.ts";
 import { ChatWork } from "./chat_work.ts";
 
 function chatWork() {
   const clock = manualClock();
   const told: unknown[] = [];
-  const work = new ChatWork(clock, {
+  const work = new ChatWork(clock, new MessageQueue(), {
     failed: (error) => told.push(error === null ? "stopped" : error),
     answerNothing: () => {},
     takeBack: (texts) => told.push(texts),
@@ -13,6 +14,8 @@ function chatWork() {
   });
   return { work, clock, told };
 }
+
+const message = (text: string) => ({ text, toPrompt: () => Promise.resolve({ text }) });
 
 /** What `take` was given, and a promise for its first call, which runs until it is stopped. */
 function endless() {
@@ -32,7 +35,7 @@ Deno.test("an interrupt stops what runs and gives back what waits, a second one 
   const { work, clock, told } = chatWork();
   const { taken, begun, take } = endless();
   const code = work.run(begin, take);
-  for (const text of ["one", "two", "three"]) work.add(text);
+  for (const text of ["one", "two", "three"]) work.add(message(text));
   await begun;
   assert.deepEqual(work.waiting(), ["two", "three"]);
   assert.equal(work.interrupt(), false);
@@ -61,7 +64,7 @@ Deno.test("what does not end when it is stopped is left after a while, with the 
       begun.resolve();
       return new Promise(() => {});
     });
-    work.add("one");
+    work.add(message("one"));
     await begun.promise;
     work[stop]();
     work[stop]();
@@ -76,8 +79,8 @@ Deno.test("an error is told and the next text is taken", async () => {
     if (text === "two") work.leave();
     return Promise.reject(new Error(text));
   });
-  work.add("one");
-  work.add("two");
+  work.add(message("one"));
+  work.add(message("two"));
   assert.equal(await code, 0);
   assert.deepEqual(told.map((error) => error instanceof Error ? error.message : error), ["one", "stopped"]);
 });
@@ -91,7 +94,7 @@ Deno.test("an interrupt of a text that was sent since the last one stops that te
     return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
   });
   for (const [index, text] of ["one", "two"].entries()) {
-    work.add(text);
+    work.add(message(text));
     await begun[index]?.promise;
     assert.equal(work.interrupt(), false);
   }

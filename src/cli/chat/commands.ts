@@ -96,7 +96,7 @@ export async function runCommand(
 }
 
 const KEYS: readonly (readonly [string, string])[] = [
-  ["Enter", "send; while a turn runs, it waits its turn"],
+  ["Enter", "send; while a turn runs: after the next tool result"],
   ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
   ["@", "a path of the project"],
   ["Ctrl-R", "search what was typed before"],

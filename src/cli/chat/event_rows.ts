@@ -4,6 +4,7 @@ import { clean } from "../../terminal/clean.ts";
 import { type Row, span, type Style } from "../../terminal/style.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import { retryText } from "../run/text_output.ts";
+import { echoRows } from "./echo_rows.ts";
 
 const BREAKS = {
   shortened: "old tool results were shortened; the server reads the session anew",
@@ -22,6 +23,8 @@ export function eventRows(event: TurnEvent, width: number): Row[] {
       const said = retryText(event.notice);
       return said === null ? [] : text(said, "warning");
     }
+    case "steered":
+      return [[], ...echoRows(event.text, width), []];
     case "recovered":
       return text(`calls found in the text (${event.family}): ${event.toolNames.join(", ")}`);
     case "truncated": {

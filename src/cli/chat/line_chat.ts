@@ -11,7 +11,7 @@ import { hostOf, showError } from "../output.ts";
 import type { Context } from "../verb.ts";
 import { beginChat } from "./begin.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
-import { chatTurn } from "./chat_turn.ts";
+import { promptOf } from "./chat_turn.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
 import { readTyped } from "./typed_line.ts";
@@ -162,12 +162,9 @@ class LineChat implements ChatView {
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
-      const result = await chatTurn(this.#chat, typed, {
-        signal,
-        emit,
-        ask,
-        notice: (text) => this.#tell(`agentcli: ${clean(text)}\n`),
-      });
+      const input = await promptOf(typed, this.#chat, (text) => this.#tell(`agentcli: ${clean(text)}\n`));
+      signal.throwIfAborted();
+      const result = await this.#chat.prompt(input, { signal, onEvent: emit, ask });
       await output.result(result);
       return result.errorCode === "interrupted" ? 0 : result.exitCode;
     });

@@ -38,7 +38,7 @@ export function liveRows(parts: LiveParts, { width, height }: { width: number; h
 }
 
 function activityRows({ activity, waiting, hint }: LiveParts, width: number): Row[] {
-  const queued = waiting.slice(0, WAITING_ROWS).map((text) => row(fit(`waits: ${clean(text)}`, width), "dim"));
+  const queued = waiting.slice(0, WAITING_ROWS).map((text) => row(fit(`queued: ${clean(text)}`, width), "dim"));
   const hinted = hint === "" ? [] : [row(fit(hint, width), "warning")];
   return [...activity === null ? [] : [activity], ...queued, ...hinted];
 }

@@ -20,7 +20,7 @@ Deno.test("with room all parts stand above the line, the open block set off, and
   const { texts, cursor } = shown(20);
   assert.deepEqual(texts, [
     ...["a", "b", "c", "", "reading the prompt, 1 s"],
-    ...["waits: one", "waits: two", "waits: three", "Ctrl-C again leaves"],
+    ...["queued: one", "queued: two", "queued: three", "Ctrl-C again leaves"],
     ...["> typed", "local"],
   ]);
   assert.deepEqual(cursor, { row: 9, column: 7 });

@@ -15,7 +15,8 @@ import { beginChat } from "./begin.ts";
 import { ChatInput } from "./chat_input.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
-import { chatTurn, nextMode } from "./chat_turn.ts";
+import type { QueuedMessage } from "../../runtime/message_queue.ts";
+import { nextMode, promptOf } from "./chat_turn.ts";
 import { ChatWork } from "./chat_work.ts";
 import { commandSource } from "./command_source.ts";
 import { runCommand } from "./commands.ts";
@@ -81,7 +82,7 @@ class TerminalChat implements ChatView {
       effect: (effect) => this.#effect(effect),
       drawn: () => this.#frames.now(),
     });
-    this.#work = new ChatWork(io.clock, {
+    this.#work = new ChatWork(io.clock, this.#chat.queue, {
       failed: (error) => {
         if (error !== null) this.#fail(error);
         else if (!this.#work.isLeaving) this.say(textRows("stopped", { width: this.width(), style: "warning" }));
@@ -183,7 +184,7 @@ class TerminalChat implements ChatView {
       const { opened: prepared } = this.#chat;
       if (prepared !== null) this.say(greetingRows(prepared, this.width()));
     } finally {
-      if (first !== undefined && first.trim() !== "") this.#work.add(first);
+      if (first !== undefined && first.trim() !== "") this.#work.add(this.#message(first));
     }
   }
 
@@ -204,10 +205,11 @@ class TerminalChat implements ChatView {
 
   async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
     this.say(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
-    const result = await chatTurn(this.#chat, typed, {
-      notice: (text) => this.#notice(text),
+    const input = await promptOf(typed, this.#chat, (text) => this.#notice(text));
+    signal.throwIfAborted();
+    const result = await this.#chat.prompt(input, {
       signal,
-      emit: (event) => {
+      onEvent: (event) => {
         this.#turnView.event(event);
         // A terminal that takes no more slows the turn.
         return event.kind === "delta" ? undefined : this.#screen.settled();
@@ -259,9 +261,17 @@ class TerminalChat implements ChatView {
       this.#remembered = this.#remembered.then(() => rememberTyped(text, session, this.#context.io));
     }
     const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
-    if (beside === null) return this.#work.add(text);
+    if (beside === null) return this.#work.add(this.#message(text));
     this.say(echoRows(text, this.width()));
     this.#command(beside, new AbortController().signal).then(() => this.say([[]]), (error) => this.#fail(error));
+  }
+
+  #message(text: string): QueuedMessage {
+    const toPrompt = async () => {
+      const typed = await readTyped(text, this.#chat);
+      return typed.kind === "prompt" ? await promptOf(typed, this.#chat, (words) => this.#notice(words)) : null;
+    };
+    return { text, toPrompt };
   }
 
   #interrupt(): void {

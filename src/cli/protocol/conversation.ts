@@ -1,10 +1,10 @@
 /**
- * A client on standard input and output: its messages are turns, one after the other; its requests are answered at
+ * A client on standard input and output: its messages are turns, or go into the running one; its requests are answered at
  * once, also while a turn runs. Source: specification, stream-json §2–4.
  */
 import { AgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import { type ControlRequest, type EncodedImage, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
 import { checkStoreOptions } from "../../runtime/store_options.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
@@ -15,14 +15,7 @@ import { listedModels } from "./listed_models.ts";
 import { LiveSession } from "./live_session.ts";
 import { createQuestions, type Questions } from "./questions.ts";
 import { answerRequest, type RequestTarget } from "./requests.ts";
-import { createTurnQueue, type TurnQueue } from "../../runtime/turn_queue.ts";
-
-/** A message that waits for its turn. */
-interface WaitingTurn {
-  text: string;
-  images: readonly EncodedImage[];
-  id: string | undefined;
-}
+import type { QueuedMessage } from "../../runtime/message_queue.ts";
 
 /** What the parts of a conversation share. */
 interface Conversation {
@@ -31,7 +24,6 @@ interface Conversation {
   output: ClientOutput;
   questions: Questions;
   session: LiveSession;
-  queue: TurnQueue<WaitingTurn>;
   /** The turn that runs. */
   running: { current: AbortController | null };
 }
@@ -46,21 +38,19 @@ export async function converse(options: RunOptions, context: Context): Promise<n
   const output = createClientOutput(io.stdout);
   const questions = createQuestions(output);
   const session = new LiveSession(options, context, { output, questions });
-  const queue = createTurnQueue<WaitingTurn>();
   const conversation: Conversation = {
     options,
     context,
     output,
     questions,
     session,
-    queue,
     running: { current: null },
   };
   const interrupt = listenForInterrupt(io, undefined);
   try {
     const failed = Promise.withResolvers<never>();
     readInput(conversation).catch(failed.reject).finally(() => {
-      queue.end();
+      session.queue.end();
       questions.end();
     });
     return await Promise.race([takeTurns(conversation, interrupt.signal), failed.promise, interrupt.forced]);
@@ -86,24 +76,24 @@ function interrupted(): AgentcliError {
 }
 
 async function takeTurns(conversation: Conversation, signal: AbortSignal): Promise<number> {
-  const { queue, session } = conversation;
+  const { session } = conversation;
   const stopped = Promise.withResolvers<null>();
   if (signal.aborted) stopped.resolve(null);
   signal.addEventListener("abort", () => stopped.resolve(null), { once: true });
   let code = 0;
   for (;;) {
-    const turn = await Promise.race([queue.next(), stopped.promise]);
+    const turn = await Promise.race([session.queue.next(), stopped.promise]);
     if (turn === null) break;
     code = await takeTurn(turn, conversation, signal);
     if (signal.aborted) break;
   }
   if (!signal.aborted) return code;
   // Each message gets its one result, also those whose turn never came.
-  for (const turn of queue.drain()) await session.turn(turn, signal);
+  for (const turn of session.queue.drain()) await session.turn(turn, signal);
   return signal.reason instanceof AgentcliError ? signal.reason.exitCode : 1;
 }
 
-async function takeTurn(turn: WaitingTurn, conversation: Conversation, signal: AbortSignal): Promise<number> {
+async function takeTurn(turn: QueuedMessage, conversation: Conversation, signal: AbortSignal): Promise<number> {
   const { session, running } = conversation;
   const controller = new AbortController();
   const stop = () => controller.abort(signal.reason);
@@ -147,10 +137,10 @@ async function takeMessage(
   message: InputMessage,
   { conversation, size }: { conversation: Conversation; size: number },
 ): Promise<void> {
-  const { queue, questions, context } = conversation;
+  const { session, questions, context } = conversation;
   switch (message.kind) {
     case "user":
-      return await queue.push({ text: message.text, images: message.images ?? [], id: message.id }, size);
+      return await session.steer(message, size);
     case "control_request":
       return await takeRequest(message, conversation);
     case "control_response":
@@ -177,12 +167,12 @@ async function takeRequest(request: ControlRequest, conversation: Conversation):
   });
 }
 
-function targetOf({ session, running, queue, context }: Conversation): RequestTarget {
+function targetOf({ session, running, context }: Conversation): RequestTarget {
   return {
     initialize: (fields) => session.initialize(fields),
     interrupt() {
       running.current?.abort(interrupted());
-      return queue.waiting().flatMap(({ id }) => id === undefined ? [] : [id]);
+      return session.queue.waiting.flatMap(({ id }) => id === undefined ? [] : [id]);
     },
     setModel: (name) => session.setModel(name),
     setMode: (mode) => session.setMode(mode),

@@ -4,13 +4,14 @@ import { sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import type { EncodedImage } from "../../protocol/input.ts";
+import type { UserInput } from "../../protocol/input.ts";
 import { createProtocolWriter, type ProtocolWriter } from "../../protocol/writer.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
 import { failedResult } from "../run/machine_output.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
+import type { MessageQueue, QueuedMessage } from "../../runtime/message_queue.ts";
 import { eventSessionId } from "../../runtime/store_options.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
@@ -29,12 +30,6 @@ import type { Questions } from "./questions.ts";
 export interface ClientLine {
   output: ClientOutput;
   questions: Questions;
-}
-
-/** What a client says in one message. */
-export interface ClientMessage {
-  text: string;
-  images: readonly EncodedImage[];
 }
 
 /** One session over the protocol. One turn at a time; the rest may be called while it runs. */
@@ -98,11 +93,25 @@ export class LiveSession {
     return [...own, ...this.#otherServers.map((name) => ({ name, status: "failed" }))];
   }
 
+  /** The messages that wait for their turn. */
+  get queue(): MessageQueue {
+    return this.#session.queue;
+  }
+
+  /** Takes a message: for the turn that runs, else for one of its own. Resolves when there is room for more. */
+  async steer({ text, id, images: encoded = [] }: UserInput, size: number): Promise<void> {
+    const toPrompt = async () => ({
+      text,
+      images: encoded.length === 0 ? [] : (await import("./client_images.ts")).clientImages(encoded),
+    });
+    await this.#session.steer({ text, id, toPrompt }, size);
+  }
+
   /**
    * Runs one turn: its events, then its one result. Returns the exit code that the turn would end the process with.
    * Throws only {@link OutputClosed}.
    */
-  async turn(message: ClientMessage, signal: AbortSignal): Promise<number> {
+  async turn(message: QueuedMessage, signal: AbortSignal): Promise<number> {
     let result: TurnResult;
     try {
       result = await this.#run(message, signal);
@@ -122,9 +131,8 @@ export class LiveSession {
     return this.#session.opened?.session.id ?? this.#fallbackId;
   }
 
-  async #run({ text, images: encoded }: ClientMessage, signal: AbortSignal): Promise<TurnResult> {
-    const images = encoded.length === 0 ? [] : (await import("./client_images.ts")).clientImages(encoded);
-    return await this.#session.prompt({ text, images }, {
+  async #run(message: QueuedMessage, signal: AbortSignal): Promise<TurnResult> {
+    return await this.#session.prompt(await message.toPrompt() ?? message, {
       signal,
       ask: this.#asker(),
       onEvent: (event) => this.#tell(event),
