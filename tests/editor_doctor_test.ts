@@ -1,6 +1,6 @@
 /** `agentcli editor doctor`: what it runs, what it finds, and what it leaves alone. */
 import assert from "node:assert/strict";
-import { EVENTS } from "../src/editor/events.ts";
+import { EVENTS } from "../src/editor/hooks/events.ts";
 import { done, editor, installProgram } from "./helpers/editor_program.ts";
 import { listenHttp, type Reply, type WireRequest } from "./helpers/fake_http.ts";
 import { problemsOf } from "./helpers/json_schema.ts";

@@ -1,7 +1,7 @@
 /** Every installed command line of the scaffolded hooks with what is not meant for it, and without the program. */
 import assert from "node:assert/strict";
-import { EVENTS } from "../src/editor/events.ts";
-import { SCAFFOLDS } from "../src/editor/scaffold_ids.ts";
+import { EVENTS } from "../src/editor/hooks/events.ts";
+import { SCAFFOLDS } from "../src/editor/hooks/scaffold_ids.ts";
 import {
   contentOf,
   infos,

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { dataOf, parseJsonTree } from "../src/editor/json_tree.ts";
+import { dataOf, parseJsonTree } from "../src/editor/resources/json_tree.ts";
 import { done } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";

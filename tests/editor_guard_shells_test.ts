@@ -3,7 +3,7 @@
  * for a command in the sandbox may be anything else.
  */
 import assert from "node:assert/strict";
-import { parseHookInput } from "../src/editor/events.ts";
+import { parseHookInput } from "../src/editor/hooks/events.ts";
 import { judge } from "../src/editor/guard/guard.ts";
 import { plainWords } from "../src/shell/command.ts";
 import { denoIo } from "../src/platform/deno_io.ts";

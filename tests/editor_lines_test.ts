@@ -1,7 +1,7 @@
 /** The installed command lines of the scaffolded hooks, in a real bash: with hostile inputs, programs and homes. */
 import assert from "node:assert/strict";
-import type { HookEvent } from "../src/editor/events.ts";
-import { type ScaffoldId, SCAFFOLDS } from "../src/editor/scaffold_ids.ts";
+import type { HookEvent } from "../src/editor/hooks/events.ts";
+import { type ScaffoldId, SCAFFOLDS } from "../src/editor/hooks/scaffold_ids.ts";
 import {
   contentOf,
   infos,

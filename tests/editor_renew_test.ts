@@ -1,7 +1,7 @@
 /** Hooks that an earlier version of the program wrote. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
-import { canonical } from "../src/editor/json_tree.ts";
+import { canonical } from "../src/editor/resources/json_tree.ts";
 import { done, editor } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { readFrontmatter } from "../src/editor/frontmatter.ts";
-import { dataOf, parseJsonTree } from "../src/editor/json_tree.ts";
+import { readFrontmatter } from "../src/editor/resources/markdown.ts";
+import { dataOf, parseJsonTree } from "../src/editor/resources/json_tree.ts";
 import { done, editor } from "./helpers/editor_program.ts";
 import { fileTree } from "./helpers/file_tree.ts";
 import { problemsOf } from "./helpers/json_schema.ts";

@@ -3,9 +3,9 @@ import { AgentcliError } from "../errors.ts";
 import { statSync } from "../platform/files_sync.ts";
 import { join, relativeTo } from "../platform/path.ts";
 import { type Dialect, DIALECT_IDS, type DialectId, DIALECTS, type Scope } from "./dialect.ts";
-import { lookAt } from "./disk.ts";
-import type { PlaceProblem } from "./found.ts";
-import { JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
+import { lookAt } from "./plan/disk.ts";
+import type { PlaceProblem } from "./resources/found.ts";
+import { JsonProblem, nodeAt, parseJsonTree } from "./resources/json_tree.ts";
 
 /** What places are worked out from. All absolute. */
 export interface Surroundings {

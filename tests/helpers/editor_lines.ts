@@ -1,7 +1,7 @@
 /** A project in which all scaffolded hooks are installed, and the inputs of all events. */
 import assert from "node:assert/strict";
-import type { HookEvent } from "../../src/editor/events.ts";
-import { SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../src/editor/scaffold_ids.ts";
+import type { HookEvent } from "../../src/editor/hooks/events.ts";
+import { SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
 import { done, installProgram } from "./editor_program.ts";
 import type { TemporaryHome } from "./program.ts";
 

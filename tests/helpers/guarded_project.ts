@@ -1,6 +1,6 @@
 /** A project with protected files of many names, and the editor's guard as it is asked there. */
 import { denoIo } from "../../src/platform/deno_io.ts";
-import { type HookEvent, parseHookInput } from "../../src/editor/events.ts";
+import { type HookEvent, parseHookInput } from "../../src/editor/hooks/events.ts";
 import { judge } from "../../src/editor/guard/guard.ts";
 import { plainDirectory } from "./plain_directory.ts";
 

@@ -6,10 +6,10 @@
 import assert from "node:assert/strict";
 import { SCRIPTS } from "../../src/cli/completions/scripts.ts";
 import { DIALECTS } from "../../src/editor/dialect.ts";
-import { makeScaffold } from "../../src/editor/make_artifact.ts";
+import { makeScaffold } from "../../src/editor/resources/make_artifact.ts";
 import { placesOf } from "../../src/editor/places.ts";
-import { readParameters, scriptsOf } from "../../src/editor/scaffold.ts";
-import { SCAFFOLD_IDS, SCAFFOLDS } from "../../src/editor/scaffold_ids.ts";
+import { readParameters, scriptsOf } from "../../src/editor/hooks/scaffold.ts";
+import { SCAFFOLD_IDS, SCAFFOLDS } from "../../src/editor/hooks/scaffold_ids.ts";
 import { shownCommand } from "../../src/engine/quote.ts";
 import { REPOSITORY } from "../helpers/program.ts";
 

@@ -2,8 +2,8 @@
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { DIALECT_IDS, DIALECTS } from "../../editor/dialect.ts";
-import { fieldText, readFrontmatter } from "../../editor/frontmatter.ts";
-import { nameProblem, skillNameProblem } from "../../editor/names.ts";
+import { fieldText, readFrontmatter } from "../../editor/resources/markdown.ts";
+import { nameProblem, skillNameProblem } from "../../editor/limits.ts";
 import { AgentcliError } from "../../errors.ts";
 import { join } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";

@@ -1,8 +1,8 @@
 /** Adds or renews one artifact. */
-import type { Artifact } from "../../editor/artifact.ts";
+import type { Artifact } from "../../editor/resources/artifact.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { DIALECT_IDS, DIALECTS, editorDirectories } from "../../editor/dialect.ts";
-import { EVENTS, type HookEvent, isEvent } from "../../editor/events.ts";
+import { EVENTS, type HookEvent, isEvent } from "../../editor/hooks/events.ts";
 import {
   type Destination,
   makeHook,
@@ -13,8 +13,8 @@ import {
   makeSkill,
   makeWorkflow,
   type McpServer,
-} from "../../editor/make_artifact.ts";
-import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
+} from "../../editor/resources/make_artifact.ts";
+import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
@@ -140,7 +140,7 @@ export async function scaffoldHook(
   name: ScaffoldId,
   { options, to }: { options: Pick<Given, "set" | "event">; to: Destination },
 ): Promise<Artifact> {
-  const { readParameters, scriptsOf } = await import("../../editor/scaffold.ts");
+  const { readParameters, scriptsOf } = await import("../../editor/hooks/scaffold.ts");
   const { events, guard, showOutput } = SCAFFOLDS[name];
   const named = options.event.length === 0 ? events : eventsOf(options.event);
   const wrong = named.find((event) => !isFor(name, event));

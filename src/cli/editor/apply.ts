@@ -1,7 +1,7 @@
 /** Puts everything that is installed here in order again. */
 import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";
-import { allInOrder } from "./in_order.ts";
+import { allInOrder } from "./reconcile.ts";
 import { openScene } from "./scene.ts";
 import type { CHANGE_OPTIONS } from "./verb.ts";
 

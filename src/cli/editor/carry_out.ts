@@ -1,10 +1,10 @@
 /** The one way from a wish to the disk: plan, show, ask, do. */
-import { applyChanges, planChanges } from "../../editor/apply.ts";
-import { textOf } from "../../editor/disk.ts";
+import { applyChanges, planChanges } from "../../editor/plan/apply.ts";
+import { textOf } from "../../editor/plan/disk.ts";
 import { hooksFileProblems } from "../../editor/places.ts";
-import type { Plan } from "../../editor/plan.ts";
-import { hideKeys } from "../../editor/server_keys.ts";
-import type { Wanted } from "../../editor/steps.ts";
+import type { Plan } from "../../editor/plan/plan.ts";
+import { hideKeys } from "../../editor/resources/servers.ts";
+import type { Wanted } from "../../editor/plan/operations.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { unifiedDiff } from "../../terminal/diff.ts";

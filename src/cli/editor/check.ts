@@ -1,10 +1,10 @@
 /** Says what differs from what should be, and what would not load. For people and for CI. */
-import { planChanges } from "../../editor/apply.ts";
-import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
-import { inspect } from "../../editor/inspect.ts";
-import { interruptedPaths, readLedger } from "../../editor/ledger.ts";
-import type { Change, Problem } from "../../editor/plan.ts";
-import { earlierVersions } from "../../editor/renew_scaffold.ts";
+import { planChanges } from "../../editor/plan/apply.ts";
+import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
+import type { Change, Problem } from "../../editor/plan/plan.ts";
+import { earlierVersions } from "../../editor/hooks/upgrade.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice } from "../output.ts";

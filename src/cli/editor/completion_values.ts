@@ -1,9 +1,9 @@
 /** The words of artifacts and events that completions offer. */
-import { artifactId } from "../../editor/artifact.ts";
-import { EVENTS } from "../../editor/events.ts";
-import { inspect } from "../../editor/inspect.ts";
-import { readLedger } from "../../editor/ledger.ts";
-import { candidatesOf } from "../../editor/take_over.ts";
+import { artifactId } from "../../editor/resources/artifact.ts";
+import { EVENTS } from "../../editor/hooks/events.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { readLedger } from "../../editor/plan/ledger.ts";
+import { candidatesOf } from "../../editor/plan/adopt.ts";
 import type { Completion, Context } from "../verb.ts";
 import { openScene } from "./scene.ts";
 

@@ -1,6 +1,6 @@
 /** Content that a person names: a file, standard input, or a folder of a skill. */
-import { readFound, textOf } from "../../editor/disk.ts";
-import type { BundledFile } from "../../editor/make_artifact.ts";
+import { readFound, textOf } from "../../editor/plan/disk.ts";
+import type { BundledFile } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";

@@ -1,14 +1,12 @@
 /** Runs the installed hooks with recorded input, starts the servers, and says what does not load. */
-import type { Finding } from "../../editor/doctor/finding.ts";
-import { isGuard, missingGuards, unprovenGuard } from "../../editor/doctor/guard_state.ts";
-import { type Origin, originOf } from "../../editor/doctor/own.ts";
+import { type Finding, startsProgram, tryServer } from "../../editor/doctor/try_server.ts";
+import { isGuard, missingGuards, type Origin, originOf, unprovenGuard } from "../../editor/doctor/guard_state.ts";
 import { subjectOf, tryHooks } from "../../editor/doctor/try_hook.ts";
-import { startsProgram, tryServer } from "../../editor/doctor/try_server.ts";
-import type { FoundArtifact, PlaceProblem } from "../../editor/found.ts";
-import { inspect } from "../../editor/inspect.ts";
-import { readLedger } from "../../editor/ledger.ts";
+import type { FoundArtifact, PlaceProblem } from "../../editor/resources/found.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
-import { earlierVersions } from "../../editor/renew_scaffold.ts";
+import { earlierVersions } from "../../editor/hooks/upgrade.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";

@@ -1,5 +1,5 @@
 /** What `editor add` makes, and which of its options have an effect on what. */
-import { isScaffold, SCAFFOLDS } from "../../editor/scaffold_ids.ts";
+import { isScaffold, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
 import { AgentcliError } from "../../errors.ts";
 import { kebabCase } from "../normalize.ts";
 import type { Values } from "../verb.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SCAFFOLD_IDS } from "../../editor/scaffold_ids.ts";
+import { SCAFFOLD_IDS } from "../../editor/hooks/scaffold_ids.ts";
 import { kebabCase } from "../normalize.ts";
 import type { Values } from "../verb.ts";
 import { refuseIdleOptions } from "./forms.ts";

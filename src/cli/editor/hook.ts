@@ -1,5 +1,5 @@
 /** What the scripts of the scaffolded hooks call. Whatever goes wrong is exit 2: an editor lets the action pass on others. */
-import { runHook } from "../../editor/hook/run.ts";
+import { runHook } from "../../editor/hooks/run.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Invocation } from "../verb.ts";

@@ -1,12 +1,12 @@
 /** Shows what others or a person wrote, and takes it over when asked. */
-import { applyChanges } from "../../editor/apply.ts";
-import { artifactId } from "../../editor/artifact.ts";
-import { readFound } from "../../editor/disk.ts";
-import { problemText } from "../../editor/found.ts";
-import { inspect } from "../../editor/inspect.ts";
-import { readLedger } from "../../editor/ledger.ts";
-import type { Problem } from "../../editor/plan.ts";
-import { type Candidate, candidatesOf } from "../../editor/take_over.ts";
+import { applyChanges } from "../../editor/plan/apply.ts";
+import { artifactId } from "../../editor/resources/artifact.ts";
+import { readFound } from "../../editor/plan/disk.ts";
+import { problemText } from "../../editor/resources/found.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { readLedger } from "../../editor/plan/ledger.ts";
+import type { Problem } from "../../editor/plan/plan.ts";
+import { type Candidate, candidatesOf } from "../../editor/plan/adopt.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";

@@ -1,8 +1,8 @@
 /** Installs a small starting set. */
-import { type Artifact, artifactId } from "../../editor/artifact.ts";
-import { type Installed, readLedger } from "../../editor/ledger.ts";
-import { type Destination, makeInstructions, makeSkill, makeWorkflow } from "../../editor/make_artifact.ts";
-import { scaffoldAsNow } from "../../editor/renew_scaffold.ts";
+import { type Artifact, artifactId } from "../../editor/resources/artifact.ts";
+import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import { type Destination, makeInstructions, makeSkill, makeWorkflow } from "../../editor/resources/make_artifact.ts";
+import { scaffoldAsNow } from "../../editor/hooks/upgrade.ts";
 import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type: "text" };
 import SKILL from "../../editor/starting_set/skill.md" with { type: "text" };
 import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text" };

@@ -1,9 +1,8 @@
 /** Shows what the editor finds on this machine for this project. */
-import { type FoundArtifact, problemText } from "../../editor/found.ts";
-import { inspect } from "../../editor/inspect.ts";
-import { readLedger } from "../../editor/ledger.ts";
+import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../editor/resources/found.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
-import { type Source, sourcesOf } from "../../editor/precedence.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";

@@ -1,6 +1,6 @@
 /** Installs an agent persona as a skill, since the editors have no files for sub-agents. */
-import { fieldText, readFrontmatter } from "../../editor/frontmatter.ts";
-import { makeSkill } from "../../editor/make_artifact.ts";
+import { fieldText, readFrontmatter } from "../../editor/resources/markdown.ts";
+import { makeSkill } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";

@@ -1,11 +1,11 @@
 /** Shows what apply would do. */
-import { planChanges } from "../../editor/apply.ts";
+import { planChanges } from "../../editor/plan/apply.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { planJson, planText, problemLines } from "./carry_out.ts";
-import { allInOrder } from "./in_order.ts";
+import { allInOrder } from "./reconcile.ts";
 import { openScene } from "./scene.ts";
 import type { PLACE_OPTIONS } from "./verb.ts";
 

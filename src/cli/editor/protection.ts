@@ -3,9 +3,9 @@ import { findProjectRoot, rememberedAt } from "../../boundary/policy/project.ts"
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
-import { stringsIn } from "../../editor/events.ts";
-import { readFrontmatter } from "../../editor/frontmatter.ts";
-import { ProtectedView } from "../../editor/guard/view.ts";
+import { stringsIn } from "../../editor/hooks/events.ts";
+import { readFrontmatter } from "../../editor/resources/markdown.ts";
+import { ProtectedView } from "../../editor/guard/lookup.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";

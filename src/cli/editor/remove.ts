@@ -1,7 +1,7 @@
 /** Removes what agentcli wrote; what was changed since is reported and stays. */
-import { readLedger } from "../../editor/ledger.ts";
+import { readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
-import { nothingKnown, systemElsewhere } from "../../editor/elsewhere.ts";
+import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
 import { notice } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { carryOut } from "./carry_out.ts";

@@ -2,7 +2,7 @@
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Dialect, type DialectId, type Scope } from "../../editor/dialect.ts";
 import { chooseDialect, dialectsHere, type Places, placesOf, type Surroundings } from "../../editor/places.ts";
-import { type Installed, readLedger } from "../../editor/ledger.ts";
+import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";

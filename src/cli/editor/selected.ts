@@ -1,7 +1,7 @@
 /** Artifacts by the words of the command line: a name, or kind:name. */
 import { didYouMean } from "../../config/suggest.ts";
-import { artifactId } from "../../editor/artifact.ts";
-import type { Installed } from "../../editor/ledger.ts";
+import { artifactId } from "../../editor/resources/artifact.ts";
+import type { Installed } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** Those that the words name; every word has to name one. Throws `usage`. */

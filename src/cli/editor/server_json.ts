@@ -1,7 +1,7 @@
 /** An MCP server as its documentation gives it: one object of JSON. */
 import * as z from "../../config/zod.ts";
-import { dataOf, JsonProblem, parseJsonTree } from "../../editor/json_tree.ts";
-import type { McpServer } from "../../editor/make_artifact.ts";
+import { dataOf, JsonProblem, parseJsonTree } from "../../editor/resources/json_tree.ts";
+import type { McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** Reads the object. Throws `usage` for what is none; the message holds nothing of it. */

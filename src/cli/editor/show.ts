@@ -1,9 +1,9 @@
 /** Shows one artifact: what agentcli put where, or what stands in the files of others. */
 import { didYouMean } from "../../config/suggest.ts";
-import { inspect } from "../../editor/inspect.ts";
-import { lookAt } from "../../editor/disk.ts";
-import { type InstalledPiece, readLedger } from "../../editor/ledger.ts";
-import { hideKeys, hideKeysOf } from "../../editor/server_keys.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { lookAt } from "../../editor/plan/disk.ts";
+import { type InstalledPiece, readLedger } from "../../editor/plan/ledger.ts";
+import { hideKeys, hideKeysOf } from "../../editor/resources/servers.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";

@@ -1,9 +1,13 @@
-/** Whether the guard stands on every event that it is for, and is what was written from here. */
-import type { HookEvent } from "../events.ts";
-import type { FoundArtifact } from "../found.ts";
-import { SCAFFOLDS } from "../scaffold_ids.ts";
-import type { Finding } from "./finding.ts";
-import type { Origin } from "./own.ts";
+/** The state of the guard and the origin of what is installed. */
+import type { HookEvent } from "../hooks/events.ts";
+import type { FoundArtifact } from "../resources/found.ts";
+import { SCAFFOLDS } from "../hooks/scaffold_ids.ts";
+import type { Finding } from "./try_server.ts";
+import { pieceHash } from "../resources/artifact.ts";
+import { readFound, sha256 } from "../plan/disk.ts";
+import { canonical } from "../resources/json_tree.ts";
+import type { Installed, Ledger } from "../plan/ledger.ts";
+import { artifactsInWorktree, worktreesAround } from "../plan/other_places.ts";
 
 /** What puts the guard right. */
 export const GUARD_FIX = "agentcli editor add hook no-cloud-guard --force";
@@ -53,4 +57,43 @@ export function unprovenGuard(subject: string, origin: Origin): Finding {
       message: "others wrote this guard, so it was not run, and nothing shows that it blocks",
       fix: `look at it; --foreign runs it, and ${GUARD_FIX} makes it ours`,
     };
+}
+
+/** `own`: to the byte, with its scripts; `changed`: ours, but not as it was written; `foreign`: somebody else's. */
+export type Origin = "own" | "changed" | "foreign";
+
+/** Where a hook or a server comes from. `root` is the project. */
+export async function originOf(
+  found: FoundArtifact,
+  { ledger, root }: { ledger: Ledger; root: string },
+): Promise<Origin> {
+  const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, root, worktreesAround(root))];
+  const owner = artifacts.find((one) => one.kind === found.kind && holds(one, found));
+  if (owner === undefined) return found.ours ? "changed" : "foreign";
+  for (const { piece, written, taken, instead } of owner.pieces) {
+    // Taken over is not yet written from here: whoever wrote it, it is as they left it.
+    if (taken && instead !== undefined && await pieceHash(instead) === written) return "foreign";
+    if (piece.kind === "file" && await isChanged(piece.path, written)) return "changed";
+  }
+  return "own";
+}
+
+function holds({ pieces }: Installed, { path, event, name, entry }: FoundArtifact): boolean {
+  return pieces.some(({ piece, written }) => {
+    if (written === null || piece.path !== path) return false;
+    if (piece.kind !== "item" && piece.kind !== "member") return false;
+    const isPlace = piece.kind === "item" ? piece.at.at(-1) === event : piece.at.at(-1) === name;
+    return isPlace && canonical(piece.value) === canonical(entry);
+  });
+}
+
+/** A script that is gone is not changed: its line must be run to show what becomes of it. */
+async function isChanged(path: string, written: string | null): Promise<boolean> {
+  try {
+    const found = readFound(path);
+    return found !== null && await sha256(found.bytes) !== written;
+  } catch {
+    // What cannot be read is not what was written.
+    return true;
+  }
 }

@@ -7,9 +7,9 @@ import { isWithin, join, resolve } from "../../platform/path.ts";
 import { findExecutable, run } from "../../platform/process.ts";
 import type { TemporaryDirectory } from "../../platform/temporary.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
-import { lookAt } from "../disk.ts";
-import { parametersOf } from "../scaffold.ts";
-import type { ScaffoldId } from "../scaffold_ids.ts";
+import { lookAt } from "../plan/disk.ts";
+import { parametersOf } from "../hooks/scaffold.ts";
+import type { ScaffoldId } from "../hooks/scaffold_ids.ts";
 
 /** Scaffolds that write into the project what they are given: they are tried in a project of their own. */
 const WRITERS: readonly string[] = ["audit-log", "session-note", "setup-worktree"] satisfies ScaffoldId[];

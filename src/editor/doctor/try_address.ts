@@ -3,7 +3,7 @@ import { createHttpClient, type HttpResponse } from "../../provider/http/client.
 import type { Endpoint } from "../../provider/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
-import { expanded, INITIALIZE, INITIALIZED, LIST_TOOLS, messageIn, type Tools, toolsIn } from "./mcp.ts";
+import { expanded, INITIALIZE, INITIALIZED, LIST_TOOLS, messageIn, type Tools, toolsIn } from "./try_server.ts";
 
 /** A server may take this long for each answer, in milliseconds. */
 const TIME_LIMIT_MS = 10_000;

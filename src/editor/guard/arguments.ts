@@ -4,8 +4,8 @@ import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { statSync } from "../../platform/files_sync.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
-import type { Switches } from "./switches.ts";
-import type { ProtectedView } from "./view.ts";
+import type { Switches } from "./tamper_check.ts";
+import type { ProtectedView } from "./lookup.ts";
 
 /** A longer text is no path. Characters. */
 const PATH_LIMIT = 4_096;

@@ -10,11 +10,11 @@ import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
-import { type HookInput, optionalField, stringsIn, textField } from "../events.ts";
+import { type HookInput, optionalField, stringsIn, textField } from "../hooks/events.ts";
 import { exists, realOrNamed } from "../../boundary/real_path.ts";
 import type { CommandPlace } from "./sandboxed.ts";
-import { Switches } from "./switches.ts";
-import { ProtectedView } from "./view.ts";
+import { Switches } from "./tamper_check.ts";
+import { ProtectedView } from "./lookup.ts";
 
 /** Where the guard runs. */
 export interface GuardPlace {
@@ -150,7 +150,7 @@ async function judgeCommand(line: string, scene: Scene): Promise<string | Object
 
 /** What the reader of shell words finds: all that there is where no sandbox can be made. */
 async function read(line: string, { view, switches }: Scene): Promise<string | null> {
-  const { findMention, findSwitch } = await import("./mentions.ts");
+  const { findMention, findSwitch } = await import("./path_references.ts");
   const found = await findMention(line, "command", view);
   return found === null ? findSwitch(line, { view, switches }) : view.describe(found.path, found.rule);
 }
@@ -195,7 +195,7 @@ async function judgeTexts(
 ): Promise<string | null> {
   if (texts.length === 0) return null;
   if (named !== null) {
-    const { findMention } = await import("./mentions.ts");
+    const { findMention } = await import("./path_references.ts");
     for (const text of texts) {
       const found = await findMention(text, named, view);
       if (found !== null) return view.describe(found.path, found.rule);

@@ -6,7 +6,7 @@ import { listSync } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { ANY, STAR } from "../../shell/expansion.ts";
 import type { ShellName } from "../../shell/file_names.ts";
-import type { ProtectedView } from "./view.ts";
+import type { ProtectedView } from "./lookup.ts";
 
 /** Where patterns may start. */
 export interface PatternScene {

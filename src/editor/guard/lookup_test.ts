@@ -1,0 +1,73 @@
+import assert from "node:assert/strict";
+import { toolHome } from "../../../tests/helpers/tool_home.ts";
+import { openProject } from "../../boundary/policy/project.ts";
+import { denoIo } from "../../platform/deno_io.ts";
+import { ProtectedView } from "./lookup.ts";
+
+async function project(more: (root: string) => void) {
+  const root = await Deno.realPath(await Deno.makeTempDir());
+  const write = (path: string) => {
+    Deno.mkdirSync(`${root}/${path}`.replace(/\/[^/]*$/, ""), { recursive: true });
+    Deno.writeTextFileSync(`${root}/${path}`, "x");
+  };
+  for (const path of ["secrets/key", "open/a/one", "open/two", "other/three", "config/.env"]) write(path);
+  Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: secrets\nno-cloud: **/.env\n");
+  more(root);
+  const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
+  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
+  return { root, view, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
+}
+
+/** What is done to the project, and what the directory `open` then holds. */
+const CASES: readonly [string, (root: string) => void, string | null][] = [
+  ["nothing more", () => {}, null],
+  ["a hard link of an open file", (at) => Deno.linkSync(`${at}/other/three`, `${at}/open/a/three`), null],
+  ["a link to an open file", (at) => Deno.symlinkSync("../../other/three", `${at}/open/a/three`), null],
+  ["a link in a circle", (at) => Deno.symlinkSync("..", `${at}/open/a/up`), null],
+  ["a hard link of a protected file", (at) => Deno.linkSync(`${at}/secrets/key`, `${at}/open/a/k`), "open/a/k"],
+  ["two names, both protected", (at) => Deno.linkSync(`${at}/secrets/key`, `${at}/secrets/again`), null],
+  ["a link to a protected file", (at) => Deno.symlinkSync("../../secrets/key", `${at}/open/a/k`), "open/a/k"],
+  ["a link to a protected directory", (at) => Deno.symlinkSync("../secrets", `${at}/open/s`), "open/s"],
+  ["a link to a directory that holds one", (at) => Deno.symlinkSync("../config", `${at}/open/c`), "config/.env"],
+  ["a protected file far below", (at) => Deno.renameSync(`${at}/config/.env`, `${at}/open/a/.env`), "open/a/.env"],
+  ["a marker below", (at) => Deno.writeTextFileSync(`${at}/open/a/.agentclisecret`, "no-cloud: one\n"), "open/a/one"],
+];
+
+for (const [what, change, expected] of CASES) {
+  Deno.test(`a directory with ${what} ${expected === null ? "is open" : "holds protected content"}`, async () => {
+    await using at = await project(change);
+    const found = await at.view.insideOf(`${at.root}/open`);
+    assert.equal(found === null ? null : found.path.slice(at.root.length + 1), expected);
+  });
+}
+
+Deno.test("a directory outside of the project is judged by its own markers", async () => {
+  await using at = await project(() => {});
+  const other = await Deno.makeTempDir();
+  try {
+    Deno.writeTextFileSync(`${other}/x`, "x");
+    assert.equal(await at.view.insideOf(other), null);
+    Deno.writeTextFileSync(`${other}/.agentclisecret`, "no-cloud: x\n");
+    assert.ok((await at.view.insideOf(other))?.path.endsWith("/x"));
+  } finally {
+    await Deno.remove(other, { recursive: true });
+  }
+});
+
+Deno.test("what the home remembers of the project is protected, and a record that cannot be read stops the guard", async () => {
+  await using place = await toolHome(null);
+  await using at = await project(() => {});
+  const env = (name: string) => name === "AGENTCLI_HOME" ? place.home.path : undefined;
+  const io = { env, os: "linux", clock: denoIo().clock } as const;
+  const around = { roots: [at.root], cwd: at.root, userHome: null };
+  await openProject(place.home, at.root, { create: true });
+  Deno.removeSync(`${at.root}/.agentclisecret`);
+  const view = await ProtectedView.open(around, io);
+  assert.ok(view.ruleAt(`${at.root}/secrets/key`));
+  assert.equal(view.ruleAt(`${at.root}/open/two`), null, "the control");
+  const record = [...Deno.readDirSync(place.home.file("projects"))].find(({ name }) =>
+    /^[0-9a-f]{32}\.json$/.test(name)
+  );
+  Deno.writeTextFileSync(place.home.file(`projects/${record?.name}`), "{}");
+  await assert.rejects(ProtectedView.open(around, io), { code: "home_unusable" });
+});

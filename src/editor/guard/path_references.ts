@@ -1,0 +1,293 @@
+/**
+ * Names of protected files in a text, and of what switches the guard off. A name is looked for word by word; in a command
+ * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
+ * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
+ */
+import { foldedName, foldedText } from "../../boundary/case_folded.ts";
+import type { ProtectionRule } from "../../boundary/policy/protection_rule.ts";
+import { basename, isWithin } from "../../platform/path.ts";
+import { exists, realOrNamed } from "../../boundary/real_path.ts";
+import { ansiDecoded, unescaped } from "../../shell/expansion.ts";
+import { PatternSearch } from "./shell_pattern.ts";
+import { readShell, type ShellReading } from "../../shell/file_names.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { Switches } from "./tamper_check.ts";
+import type { ProtectedView } from "./lookup.ts";
+
+/** Most words of a text that are looked at; a text with more is not let through unseen, but refused. */
+const WORD_LIMIT = 200_000;
+
+/** Where a text comes from: a shell runs the one, the other is language. */
+export type TextKind = "command" | "prose";
+
+/** A protected path that a text names. */
+export interface Mention {
+  path: string;
+  rule: ProtectionRule;
+}
+
+/** The first protected path that the text names; null when it names none. Throws `usage` for too many words. */
+export async function findMention(text: string, kind: TextKind, view: ProtectedView): Promise<Mention | null> {
+  const hidden = await view.set.hidden();
+  const shell = kind === "command" ? readCommand(text, view) : null;
+  const named = new NamedPaths(view, { hidden, from: shell?.from ?? [] });
+  const looked = shell === null ? text : withoutProse(text, { prose: shell.prose, isDirectory: named.isDirectory });
+  for (const spelling of spellingsOf(looked, kind)) {
+    const whole = named.whole(spelling);
+    if (whole !== null) return whole;
+  }
+  for (const { word, loose } of distinctWords(looked, kind)) {
+    const found = loose ? named.loose(word) : named.word(word, kind);
+    if (found !== null) return found;
+  }
+  return shell === null ? null : named.pattern(shell);
+}
+
+/**
+ * Why a command may not run although it names nothing that is protected: it names what switches the guard off. Null when it
+ * does not. Throws `usage` for too many words.
+ */
+export function findSwitch(
+  text: string,
+  { view, switches }: { view: ProtectedView; switches: Switches },
+): string | null {
+  const shell = readCommand(text, view);
+  const own = switches.reasonOfCommand(text);
+  if (own !== null) return own;
+  const changes = switches.changes(text);
+  const made = shell.names.map(({ text: word, loose }) => ({ word, loose }));
+  for (const { word, loose } of [...distinctWords(text, "command"), ...made]) {
+    if (word === "." || word === "..") continue;
+    for (const path of view.meanings(loose ? `.${word}` : word, shell)) {
+      const reason = switches.reasonAt(path) ?? (changes ? switches.reasonAbove(path) : null);
+      if (reason !== null) return `${word} may not be named here: ${reason}`;
+    }
+  }
+  if (!changes) return null;
+  const search = new PatternSearch({ view, from: shell.from, dots: shell.dots });
+  const judge = (path: string) => switches.reasonAt(path) ?? switches.reasonAbove(path);
+  for (const name of shell.names) {
+    const found = search.first(name, (path) => {
+      const reason = judge(path);
+      return reason === null ? null : `${basename(path)} may not be named here: ${reason}`;
+    });
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** A command line as it was read. */
+interface Command extends ShellReading {
+  /** Existing directories that it goes into. */
+  from: readonly string[];
+  /** Its stars may mean hidden names. */
+  dots: boolean;
+}
+
+/** What stands behind it is looked at once more: `sh -c "cd src; …"` looks like one of these options. */
+const GOES_INTO =
+  /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--(?:chdir|cwd|directory|prefix|work-tree|working-directory))[\s=]+(?:--\s+)?(?=("[^"]+"|'[^']+'|[^\s;&|)"'`]+))/gi;
+
+function readCommand(text: string, view: ProtectedView): Command {
+  const from = new Set<string>();
+  let at: readonly string[] = [];
+  for (const [, word = ""] of text.matchAll(GOES_INTO)) {
+    // Behind a variable it may start anywhere; most often that is where the command runs.
+    const named = word.replace(/^["']|["']$/g, "").replace(/^\$(?:\w+|\{\w+\})\//, "");
+    at = view.meanings(named, { from: at }).filter(exists);
+    for (const directory of at) from.add(directory);
+  }
+  return { ...readShell(text), from: [...from], dots: /dotglob|GLOB_?DOTS/i.test(text) };
+}
+
+/** Without bare names of directories in quoted sentences: there they are words of a language. */
+function withoutProse(
+  text: string,
+  { prose, isDirectory }: { prose: ShellReading["prose"]; isDirectory: (word: string) => boolean },
+): string {
+  let [kept, at] = ["", 0];
+  for (const { from, to } of prose) {
+    const told = text.slice(from, to).replace(
+      /(^|\s)([^\s"'`/\\]+?)([.,;:!?]*)(?=\s|$)/g,
+      (all, before: string, word: string, behind: string) => isDirectory(word) ? before + behind : all,
+    );
+    kept += text.slice(at, from) + told;
+    at = to;
+  }
+  return kept + text.slice(at);
+}
+
+function spellingsOf(given: string, kind: TextKind): Set<string> {
+  const spellings = new Set<string>();
+  for (const text of [given, unescaped(given), ...(kind === "command" ? [ansiDecoded(given)] : [])]) {
+    spellings.add(text).add(text.replaceAll("\\", "/"));
+    if (kind === "command") spellings.add(text.replace(/["'`^]|\\\r?\n|\\/g, ""));
+  }
+  return spellings;
+}
+
+/** A variable, or the end of a command whose output takes its place, and a path behind it. */
+const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+)["']*([/\\][^\s"'`;|&<>()=,:#$]+)/gi;
+
+/** What a shell puts in the place of a variable that is not set, or is. */
+const IN_PLACE = /\$\{\w+:?[-+=?]([^\s{}]+)\}/g;
+
+/** The words of all spellings, each once. `loose`: it follows a variable. Throws `usage` for too many words. */
+function* distinctWords(text: string, kind: TextKind): Generator<{ word: string; loose: boolean }> {
+  const seen = new Set<string>();
+  for (const spelling of spellingsOf(text, kind)) {
+    for (const word of wordsOf(spelling, kind)) {
+      if (seen.has(word)) continue;
+      seen.add(word);
+      if (seen.size > WORD_LIMIT) throw new AgentcliError("usage", "the text has too many words to be looked at");
+      yield { word, loose: false };
+    }
+    for (const [, word = ""] of kind === "command" ? spelling.matchAll(IN_PLACE) : []) {
+      if (seen.has(word)) continue;
+      seen.add(word);
+      yield { word, loose: false };
+    }
+    for (const [, word = ""] of spelling.matchAll(BEHIND_VARIABLE)) {
+      if (seen.has(`$${word}`)) continue;
+      seen.add(`$${word}`);
+      yield { word: word.replaceAll("\\", "/"), loose: true };
+    }
+  }
+}
+
+/** The words of a text, each without what may stand before or behind a name. */
+function* wordsOf(text: string, kind: TextKind): Generator<string> {
+  // An argument of a tool may be a path as a whole; a path with spaces in a longer text stands in quotes.
+  if (text.length <= 4096 && text.includes("/") && !text.includes("\n")) yield text.trim();
+  for (const [, double, single, back] of text.matchAll(/"([^"\n]{1,4096})"|'([^'\n]{1,4096})'|`([^`\n]{1,4096})`/g)) {
+    const quoted = double ?? single ?? back ?? "";
+    if (/[\s/]/.test(quoted)) yield quoted;
+  }
+  const separators = kind === "command" ? /[\s"'`;|&<>()=,:#$]+/ : /[\s"'`;|&<>()=,:#$!?[\]{}]+/;
+  for (const word of text.split(separators)) {
+    const plain = word.replace(/^@+/, "").replace(/^file:\/\//i, "");
+    if (plain === "") continue;
+    yield word.startsWith("@") && !plain.includes("/") ? `${plain}/` : plain;
+    yield plain.replace(/[.,]+$/, "");
+    if (plain.includes("%")) yield decoded(plain);
+    // `-f.env`, `-.env`, `-d@.env`: the value of a short option.
+    if (/^-[^-]/.test(plain)) yield* [plain.slice(1), plain.slice(2).replace(/^@/, "")];
+  }
+  // `@secrets`, `"credentials"`, and `secrets/` are names even where the word alone would be language.
+  if (kind === "prose") {
+    for (const [, name = ""] of text.matchAll(/["'`]([^"'`\s/]{1,255})["'`]/g)) {
+      yield `${name}/`;
+    }
+  }
+}
+
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
+class NamedPaths {
+  readonly #view: ProtectedView;
+  readonly #from: readonly string[];
+  readonly #byName = new Map<string, string>();
+  readonly #paths: readonly string[];
+  readonly #directories: ReadonlySet<string>;
+  #known: readonly string[] | null = null;
+
+  constructor(
+    view: ProtectedView,
+    { hidden, from }: {
+      hidden: { files: readonly string[]; directories: readonly string[] };
+      from: readonly string[];
+    },
+  ) {
+    this.#view = view;
+    this.#from = from;
+    this.#paths = [...hidden.directories, ...hidden.files];
+    for (const path of [...this.#paths, ...view.set.files()]) this.#byName.set(foldedText(basename(path)), path);
+    const files = new Set([...hidden.files, ...view.set.files()].map((path) => foldedText(basename(path))));
+    const names = hidden.directories.map((path) => foldedText(basename(path)));
+    this.#directories = new Set(names.filter((name) => !files.has(name)));
+  }
+
+  /** Whether a bare word is the name of a protected directory, and of no protected file. */
+  readonly isDirectory = (word: string): boolean => this.#directories.has(foldedText(word));
+
+  /** A name with signs that part words is looked for as a whole. */
+  whole(text: string): Mention | null {
+    const folded = foldedText(text);
+    for (const path of this.#paths) if (folded.includes(foldedText(path))) return this.#mention(path);
+    for (const [name, path] of this.#byName) {
+      if (/[\s"'`;|&<>()=,:#$!?[\]{}]/.test(name) && folded.includes(name)) return this.#mention(path);
+    }
+    return null;
+  }
+
+  word(word: string, kind: TextKind): Mention | null {
+    const path = word.replace(/\/+$/, "");
+    if (path === "" || path === "." || path === "..") return null;
+    const asPath = word.includes("/");
+    const meanings = this.#view.meanings(path, { from: this.#from });
+    // In language a bare word means a file only when it looks like one.
+    if (kind === "command" || asPath || /[._~\d-]/.test(path)) {
+      const found = this.#firstOf(meanings, { quoted: kind === "prose" });
+      if (found !== null) return found;
+    }
+    if (!path.includes("/") && this.#looksLikeName(path, { kind, asPath })) {
+      const known = this.#byName.get(foldedText(path));
+      if (known !== undefined && !meanings.some(exists)) return this.#mention(known);
+    }
+    return null;
+  }
+
+  /** A path behind a variable: it may start where the command runs, at the home, or at the root of the disk. */
+  loose(word: string): Mention | null {
+    const bases = [...this.#view.bases, ...this.#from, ...(this.#view.userHome === null ? [] : [this.#view.userHome])];
+    const starts = ["", ...bases];
+    return this.#firstOf(starts.flatMap((base) => this.#view.meanings(base + word.replace(/\/+$/, ""))));
+  }
+
+  /** A protected path that a pattern of the shell means. */
+  pattern({ names, dots }: Command): Mention | null {
+    const search = new PatternSearch({ view: this.#view, from: this.#from, dots });
+    for (const name of names) {
+      const found = (name.loose ? this.loose(name.text) : this.word(name.text, "command")) ??
+        search.first(name, (path) => this.#firstOf([path], name) ?? this.#inside(path));
+      if (found !== null) return found;
+    }
+    return null;
+  }
+
+  /** What runs on a directory may take all of it. */
+  #inside(path: string): Mention | null {
+    const real = realOrNamed(path);
+    const found = this.#all().find((one) => isWithin(real, one));
+    return found === undefined ? null : this.#mention(found);
+  }
+
+  #all(): readonly string[] {
+    return this.#known ??= [...new Set([...this.#paths, ...this.#view.set.files()])];
+  }
+
+  #looksLikeName(word: string, { kind, asPath }: { kind: TextKind; asPath: boolean }): boolean {
+    return kind === "command" || asPath || /[._\d-]/.test(word);
+  }
+
+  /** `quoted`: programs leave `.git` out by such a pattern, and people speak of it; nothing in it is read then. */
+  #firstOf(paths: readonly string[], { quoted = false }: { quoted?: boolean | undefined } = {}): Mention | null {
+    for (const path of paths) {
+      const inGit = !quoted && foldedName(basename(path)) !== ".git" && exists(path);
+      const rule = this.#view.ruleAt(path) ?? (inGit ? this.#view.ruleOfGit(path) : null);
+      if (rule !== null) return { path, rule };
+    }
+    return null;
+  }
+
+  #mention(path: string): Mention | null {
+    const rule = this.#view.ruleAt(path);
+    return rule === null ? null : { path, rule };
+  }
+}

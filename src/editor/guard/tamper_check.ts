@@ -1,0 +1,101 @@
+/**
+ * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
+ * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
+ */
+import { decidesProtection } from "../../boundary/policy/write_protected.ts";
+import { lstatSync, statSync } from "../../platform/files_sync.ts";
+import { basename, isAbsolute, isWithin, join } from "../../platform/path.ts";
+import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
+import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
+import type { ProtectedView } from "./lookup.ts";
+
+/** What changes or takes away a directory that it is given. */
+const CHANGING =
+  /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|tee|truncate|dd|install|sed|perl|patch|tar|unzip|trash|rimraf|mount|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b|\s-delete\b|>\s*[^\s;&|]*[*?[{]/i;
+/**
+ * The verbs of agentcli that change what is installed, or loosen what is protected, in a text without quotes; `main.ts` is
+ * a checkout's.
+ */
+const OWN_VERBS =
+  /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow-fragment|apply|edit|import|init|remove|restore|set|trust)\b/i;
+/** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
+const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
+
+/** What switches the guard off around a project. */
+export class Switches {
+  readonly #view: ProtectedView;
+  readonly #agentcliHome: string | null;
+  readonly #programs: ReadonlySet<string>;
+  #identities: ReadonlySet<string> | null = null;
+
+  /** `agentcliHome` is a real path, null where there is none; `path` is the value of PATH. */
+  constructor(view: ProtectedView, { agentcliHome, path }: { agentcliHome: string | null; path: string }) {
+    this.#view = view;
+    this.#agentcliHome = agentcliHome;
+    this.#programs = new Set(path.split(/[:;]/).filter(isAbsolute).map((directory) => join(directory, "agentcli")));
+  }
+
+  /** Why the path may not be changed, a few words; null when it is none of these, also under another name of the file. */
+  reasonAt(path: string): string | null {
+    const real = realOrNamed(path);
+    if (this.#agentcliHome !== null && isWithin(this.#agentcliHome, real)) return "it belongs to agentcli itself";
+    // One that stands there before the real one would answer in its place.
+    if (this.#programs.has(path) || this.#programs.has(real)) return "it belongs to agentcli itself";
+    const named = decidesProtection(path) ?? decidesProtection(real);
+    if (named !== null) return named;
+    const status = quietly(() => lstatSync(real));
+    if (status === null || status.kind !== "file" || status.links < 2) return null;
+    return this.#known().has(`${status.device}:${status.inode}`)
+      ? "it is another name of a file that decides what is protected"
+      : null;
+  }
+
+  /** Why a directory may not be moved or removed: the hooks lie in it. */
+  reasonAbove(path: string): string | null {
+    const real = realOrNamed(path);
+    const holds = this.#directories().some((place) =>
+      place === real || (basename(real).startsWith(".") && isWithin(real, place))
+    );
+    return holds && exists(real) ? "hooks of the editor lie in it" : null;
+  }
+
+  /** Why a command may not run: agentcli itself changes by it what is installed, or what is protected. */
+  reasonOfCommand(text: string): string | null {
+    const plain = text.replace(/\\\r?\n|["'\\]/g, "");
+    return OWN_VERBS.test(plain) && !SHOWS_ALONE.test(plain)
+      ? "it changes what agentcli installed or keeps closed"
+      : null;
+  }
+
+  /** Whether a command may change directories that it names. */
+  changes(text: string): boolean {
+    return CHANGING.test(text);
+  }
+
+  #directories(): string[] {
+    const { userHome } = this.#view;
+    const own = DIALECT_IDS.map((id) => DIALECTS[id]);
+    return [
+      ...this.#view.bases.flatMap((base) => own.map(({ projectDirectory }) => join(base, projectDirectory))),
+      ...(userHome === null ? [] : own.map(({ userDirectory }) => join(userHome, userDirectory))),
+    ];
+  }
+
+  #candidates(): string[] {
+    const names = ["hooks.json", "hooks/no-cloud-guard.sh", "hooks/no-cloud-guard.ps1"];
+    return [
+      ...this.#view.set.markers,
+      ...this.#directories().flatMap((directory) => names.map((name) => join(directory, name))),
+    ];
+  }
+
+  #known(): ReadonlySet<string> {
+    this.#identities ??= new Set(
+      this.#candidates().flatMap((path) => {
+        const status = quietly(() => statSync(path));
+        return status?.kind === "file" ? [`${status.device}:${status.inode}`] : [];
+      }),
+    );
+    return this.#identities;
+  }
+}

@@ -1,0 +1,90 @@
+/** The events of an editor's hooks and what comes with them (seed §6.1; specification of the editor surface §4). */
+import { isRecord } from "../../provider/record.ts";
+import { AgentcliError } from "../../errors.ts";
+
+/** The twelve events. */
+export const EVENTS = [
+  "pre_read_code",
+  "post_read_code",
+  "pre_write_code",
+  "post_write_code",
+  "pre_run_command",
+  "post_run_command",
+  "pre_mcp_tool_use",
+  "post_mcp_tool_use",
+  "pre_user_prompt",
+  "post_cascade_response",
+  "post_cascade_response_with_transcript",
+  "post_setup_worktree",
+] as const;
+
+/** One of them. */
+export type HookEvent = (typeof EVENTS)[number];
+
+/**
+ * The event whose hooks the editor runs inside of the new worktree, which has only what git brings; `ROOT_WORKSPACE_PATH`
+ * in their environment names the project that it was made from.
+ */
+export const WORKTREE_EVENT = "post_setup_worktree" satisfies HookEvent;
+
+/** Whether a word names an event. */
+export function isEvent(word: string): word is HookEvent {
+  return (EVENTS as readonly string[]).includes(word);
+}
+
+/** Largest input of a hook, in bytes: a transcript or a tool's result may be long. */
+export const INPUT_LIMIT = 32 * 1024 * 1024;
+
+/** What a hook is told. Fields that an editor leaves out are null; those that it adds are in `info` and not looked at. */
+export interface HookInput {
+  event: HookEvent;
+  trajectory: string | null;
+  info: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the JSON of standard input. Throws `usage` for what is none, or belongs to another event than `event`. */
+export function parseHookInput(text: string, event: HookEvent): HookInput {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.replace(/^\ufeff/, ""));
+  } catch {
+    throw new AgentcliError("usage", "the hook's input is no JSON");
+  }
+  if (!isRecord(value) || !isRecord(value.tool_info)) {
+    throw new AgentcliError("usage", "the hook's input has no tool_info");
+  }
+  if (value.agent_action_name !== undefined && value.agent_action_name !== event) {
+    throw new AgentcliError("usage", `the hook's input is not of the event ${event}`);
+  }
+  const trajectory = typeof value.trajectory_id === "string" ? value.trajectory_id : null;
+  return { event, trajectory, info: value.tool_info };
+}
+
+/** A text of the input. Throws `usage` when it is missing: what cannot be judged is not let through. */
+export function textField({ info, event }: HookInput, name: string): string {
+  const value = info[name];
+  if (typeof value === "string") return value;
+  throw new AgentcliError("usage", `the input of ${event} has no ${name}`);
+}
+
+/** A text of the input; null when it is missing. */
+export function optionalField({ info }: HookInput, name: string): string | null {
+  const value = info[name];
+  return typeof value === "string" ? value : null;
+}
+
+/** Every string in a value, names of members too. */
+export function stringsIn(value: unknown): string[] {
+  const found: string[] = [];
+  const waiting = [value];
+  while (waiting.length > 0) {
+    const next = waiting.pop();
+    if (typeof next === "string") found.push(next);
+    else if (Array.isArray(next)) waiting.push(...next);
+    else if (isRecord(next)) {
+      found.push(...Object.keys(next));
+      waiting.push(...Object.values(next));
+    }
+  }
+  return found;
+}

@@ -1,0 +1,241 @@
+/** The hooks that follow an action. None of them can stop anything; none of them writes protected content anywhere. */
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { hideKeys } from "../../config/hide_keys.ts";
+import { AgentcliError } from "../../errors.ts";
+import { type Home, openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { openJournal } from "../../platform/journal.ts";
+import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
+import { FILE_LIMIT, linkOnTheWay, readFound, sha256 } from "../plan/disk.ts";
+import { type HookInput, optionalField, stringsIn, textField, WORKTREE_EVENT } from "./events.ts";
+import { exists, realOrNamed } from "../../boundary/real_path.ts";
+import { ProtectedView } from "../guard/lookup.ts";
+import type { ScaffoldId } from "./scaffold_ids.ts";
+import { readRegularFile } from "../../boundary/reader.ts";
+import { lstat, makeDirectory, writeAtomically } from "../../platform/files.ts";
+import { listSync, lstatSync } from "../../platform/files_sync.ts";
+
+/** One call. */
+export interface PostHook {
+  scaffold: ScaffoldId;
+  input: HookInput;
+  parameters: ReadonlyMap<string, string>;
+  cwd: string;
+  userHome: string | undefined;
+}
+
+interface Scene {
+  root: string;
+  view: ProtectedView;
+  io: Io;
+}
+
+/** Does it, and gives what is for standard output. */
+export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
+  const root = await findProjectRoot(workspaceOf(hook), hook.userHome);
+  const view = await ProtectedView.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
+  const scene = { root, view, io };
+  switch (hook.scaffold) {
+    case "audit-log":
+      await audit(hook, scene);
+      return "";
+    case "setup-worktree":
+      return await setUp(hook, io);
+    case "format-on-write":
+      return fileToFormat(hook, scene);
+    default:
+      await note(hook, scene);
+      return "";
+  }
+}
+
+/** Where the hook belongs: a new worktree is told of in the project that it was made from. */
+function workspaceOf({ input, cwd }: PostHook): string {
+  const from = input.event === WORKTREE_EVENT ? optionalField(input, "root_workspace_path") : null;
+  return from === null || !exists(from) ? cwd : realOrNamed(from);
+}
+
+/** Whether a text may be kept: it holds no fragment of a protected file. */
+async function isOpen(text: string, { root, view }: Scene): Promise<boolean> {
+  return view.set.damaged === null && await createLeakScanner(view.set, { root }).check([text]) === null;
+}
+
+const WITHHELD = "(protected)";
+
+/** What the log tells of each field; what is not here is told by its length alone. */
+const TOLD = [
+  "file_path",
+  "command_line",
+  "cwd",
+  "mcp_server_name",
+  "mcp_tool_name",
+  "transcript_path",
+  "worktree_path",
+];
+
+async function audit({ input, parameters, userHome }: PostHook, scene: Scene): Promise<void> {
+  const told: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(input.info)) {
+    if (TOLD.includes(name) && typeof value === "string") told[name] = await redacted(name, value, scene);
+    else told[`${name}_length`] = stringsIn(value).reduce((sum, text) => sum + text.length, 0);
+  }
+  const time = new Date(scene.io.clock.now()).toISOString();
+  const line = JSON.stringify({ time, event: input.event, trajectory: input.trajectory, ...told }) + "\n";
+  const home = await openHome(scene.io);
+  if (parameters.get("log") === "project") {
+    return await appendText(home, { base: scene.root, path: join(scene.root, ".agentcli-audit.jsonl"), text: line });
+  }
+  const name = (await sha256(userHome === undefined ? scene.root : relativeTo(userHome, scene.root))).slice(0, 16);
+  const journal = await openJournal(home, `editor/audit/${name}.jsonl`);
+  try {
+    await journal.append(new TextEncoder().encode(line));
+  } finally {
+    journal.close();
+  }
+}
+
+/** Values that follow a name which says that they are keys, and long signs without a break: keys look like that. */
+const KEY_VALUE =
+  /((?:key|token|secret|passw\w*|authorization|bearer|credential)\w*["']?(?:\s*[=:]\s*|\s+))("[^"]*"|'[^']*'|\S+)/gi;
+const LONG_SIGN = /\b(?:sk|gh[pousr]|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9.]{12,}/g;
+
+async function redacted(name: string, value: string, scene: Scene): Promise<string> {
+  if (name === "file_path" && scene.view.meanings(value).some((path) => scene.view.ruleAt(path) !== null)) {
+    return WITHHELD;
+  }
+  if (name === "command_line") {
+    const { findMention } = await import("../guard/path_references.ts");
+    if (scene.view.set.any && await findMention(value, "command", scene.view) !== null) return WITHHELD;
+  }
+  if (!await isOpen(value, scene)) return WITHHELD;
+  const shown = name === "command_line" ? hideArguments(value) : value;
+  return hideKeys(shown).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
+}
+
+async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise<string> {
+  const [from, to] = [textField(input, "root_workspace_path"), textField(input, "worktree_path")];
+  const root = realOrNamed(from);
+  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: userHome ?? null }, io);
+  const names = (parameters.get("copy") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const copied = await copyInto(realOrNamed(to), { root, names, view });
+  return copied.map((line) => `${line}\n`).join("");
+}
+
+/** The file to format: inside of the project, there, and not protected. Empty: none. */
+function fileToFormat({ input, cwd }: PostHook, { root, view }: Scene): string {
+  const path = resolve(cwd, textField(input, "file_path"));
+  const real = realOrNamed(path);
+  if (!isWithin(root, real) || !exists(real) || view.ruleAt(path) !== null) return "";
+  return /[\r\n]/.test(real) ? "" : `${real}\n`;
+}
+
+async function note({ input, parameters }: PostHook, scene: Scene): Promise<void> {
+  const path = resolve(scene.root, parameters.get("file") ?? "session-notes.md");
+  if (!isWithin(scene.root, path)) throw new AgentcliError("usage", "the notes lie outside of the project");
+  if (scene.view.ruleAt(path) !== null) throw new AgentcliError("policy_refused", "the file of the notes is protected");
+  const said = optionalField(input, "response") ?? `transcript: ${textField(input, "transcript_path")}`;
+  if (said.trim() === "") return;
+  const text = await isOpen(said, scene) ? said : "(left out: it holds protected content)";
+  const time = new Date(scene.io.clock.now()).toISOString();
+  const home = await openHome(scene.io);
+  await appendText(home, { base: scene.root, path, text: `\n## ${time}\n\n${text.trim()}\n` });
+}
+
+/** Most files of one call. */
+const FILE_COUNT = 50_000;
+
+/**
+ * Copies the named files and directories of `root` to the same place below `target`, and says of each name what came of
+ * it. What is there already stays; links are passed over; what is protected is copied only where it is named itself.
+ */
+export async function copyInto(
+  target: string,
+  { root, names, view }: { root: string; names: readonly string[]; view: ProtectedView },
+): Promise<string[]> {
+  const lines: string[] = [];
+  let left = FILE_COUNT;
+  for (const name of names) {
+    const start = resolve(root, name);
+    if (!isWithin(root, start) || start === root) {
+      lines.push(`${name}: not below the project`);
+      continue;
+    }
+    let [copied, withheld] = [0, 0];
+    const waiting = [start];
+    for (let path = waiting.pop(); path !== undefined && left > 0; path = waiting.pop()) {
+      const kind = lstatSync(path)?.kind;
+      if (path !== start && view.ruleAt(path) !== null) withheld += 1;
+      else if (kind === "directory") {
+        waiting.push(...(listSync(path) ?? []).map((entry) => join(path ?? "", entry.name)));
+      } else if (kind === "file" && await copyFile(path, join(target, relativeTo(root, path)), { base: target })) {
+        copied += 1;
+        left -= 1;
+      }
+    }
+    lines.push(`${name}: ${copied} copied${withheld === 0 ? "" : `, ${withheld} protected and left out`}`);
+  }
+  return lines;
+}
+
+async function copyFile(from: string, to: string, { base }: { base: string }): Promise<boolean> {
+  if (await linkOnTheWay(base, to) !== null || await lstat(to) !== null) return false;
+  const read = readRegularFile(from, { display: from });
+  if ("refused" in read || read.more) return false;
+  await makeDirectory(dirname(to));
+  await writeAtomically(to, read.bytes, { mode: read.status.mode ?? 0o644 });
+  return true;
+}
+
+const NEW_FILE_MODE = 0o644;
+
+/**
+ * Appends `text` to a file below `base`. A file that would grow beyond 4 MiB is put aside as `<path>.1` first. Throws
+ * `usage` where a link stands in the way.
+ */
+export async function appendText(
+  home: Home,
+  { base, path, text }: { base: string; path: string; text: string },
+): Promise<void> {
+  await home.locked("editor/append", async () => {
+    const link = await linkOnTheWay(base, path) ?? await linkOnTheWay(base, `${path}.1`);
+    if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
+    const found = readFound(path);
+    const added = new TextEncoder().encode(text);
+    let before = found?.bytes ?? new Uint8Array();
+    if (before.length + added.length > FILE_LIMIT) {
+      await writeAtomically(`${path}.1`, before, { mode: found?.mode ?? NEW_FILE_MODE });
+      before = new Uint8Array();
+    }
+    const whole = new Uint8Array(before.length + added.length);
+    whole.set(before);
+    whole.set(added, before.length);
+    await writeAtomically(path, whole, { mode: found?.mode ?? NEW_FILE_MODE });
+  });
+}
+
+const VALUE = String.raw`((?:"[^"]*"|'[^']*'|\\.|[^\s"'\\])+)`;
+
+/** Programs, and their options that a password follows. Sources: their manual pages. */
+const OPTIONS: readonly { program: RegExp; option: RegExp }[] = [
+  // With a space between, it is the name of a database, and the password is asked for.
+  { program: /(?:mysql|mariadb)/i, option: new RegExp(String.raw`(\s-p)${VALUE}`, "g") },
+  {
+    program: /\b(?:curl|wget|xh)\b|(?:^|[\s;|&(])https?\s/,
+    option: new RegExp(String.raw`(\s(?:-[a-zA-Z]*[uU]|--user|--proxy-user)(?:\s+|=)?)${VALUE}`, "g"),
+  },
+  { program: /\bsshpass\b/, option: new RegExp(String.raw`(\s-p\s*)${VALUE}`, "g") },
+  { program: /\blogin\b/, option: new RegExp(String.raw`(\s-p(?:\s+|=)?)${VALUE}`, "g") },
+  { program: /\bredis-cli\b/, option: new RegExp(String.raw`(\s-a\s*)${VALUE}`, "g") },
+];
+
+/**
+ * A command line with such passwords as `(hidden)`, with the user's name where both are one word. An option of that letter
+ * of another program of the line is hidden too: what is said of a command in a log is no command to be run again.
+ */
+export function hideArguments(line: string): string {
+  return OPTIONS.reduce(
+    (text, { program, option }) => program.test(line) ? text.replace(option, "$1(hidden)") : text,
+    line,
+  );
+}

@@ -1,0 +1,197 @@
+/** Artifacts that others wrote, as artifacts of ours: the same bytes, noted in the ledger. No file changes by it. */
+import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { dirname, join } from "../../platform/path.ts";
+import { AgentcliError } from "../../errors.ts";
+import { type Artifact, artifactKey, encodeBase64, type Piece } from "../resources/artifact.ts";
+import type { Dialect, Scope } from "../dialect.ts";
+import { lookAt, readFound } from "./disk.ts";
+import type { FoundArtifact } from "../resources/found.ts";
+import { scriptsOfHook } from "../resources/hook_entry.ts";
+import { canonical } from "../resources/json_tree.ts";
+import type { Ledger } from "./ledger.ts";
+import { LIMITS, nameProblem } from "../limits.ts";
+import type { Places } from "../places.ts";
+import { ownMarks, readSection, SectionProblem } from "../resources/section.ts";
+import { hideKeysOf } from "../resources/servers.ts";
+
+/** Something of others that could become ours. Hooks of one name are one. */
+export interface Candidate {
+  /** What was found, at least one. */
+  found: FoundArtifact[];
+  /** As it would be noted; null: it cannot be taken over. */
+  artifact: Artifact | null;
+  /** Why not. */
+  reason?: string;
+}
+
+/** Where things are, and what is known already. */
+export interface TakeOverScene {
+  dialect: Dialect;
+  ledger: Ledger;
+  places(scope: Scope): Places;
+}
+
+/** What others wrote of what was found. Each has a name that no other artifact of its place has. */
+export function candidatesOf(found: readonly FoundArtifact[], scene: TakeOverScene): Candidate[] {
+  // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
+  const owned = scene.ledger.artifacts.filter(({ pieces }) => pieces.some(({ written }) => written !== null));
+  const known = new Set(owned.map(artifactKey));
+  const counts = new Map<string, number>();
+  const bases = new Map<Scope, string>();
+  for (const { scope } of found) if (!bases.has(scope)) bases.set(scope, scene.places(scope).base);
+  return grouped(found.filter(({ ours }) => !ours)).map((group): Candidate => {
+    const made = artifactOf(group, { dialect: scene.dialect, bases });
+    if ("reason" in made) return { found: group, artifact: null, reason: made.reason };
+    const first = artifactKey(made);
+    const name = made.name.slice(0, 60);
+    let count = counts.get(first) ?? 2;
+    for (; known.has(artifactKey(made)); count++) made.name = `${name}-${count}`;
+    counts.set(first, count);
+    known.add(artifactKey(made));
+    return { found: group, artifact: made };
+  });
+}
+
+/**
+ * Hooks of one file and name go together, each event once; everything else stands alone. Entries that are equal are one,
+ * however often they stand there.
+ */
+function grouped(found: readonly FoundArtifact[]): FoundArtifact[][] {
+  const groups: FoundArtifact[][] = [];
+  const byEntry = new Map<string, FoundArtifact[]>();
+  const byName = new Map<string, FoundArtifact[][]>();
+  const seen = new Map<string, number>();
+  for (const one of found) {
+    if (one.kind !== "hook") {
+      groups.push([one]);
+      continue;
+    }
+    const name = JSON.stringify([one.path, one.name]);
+    const event = JSON.stringify([one.path, one.name, one.event]);
+    const entry = event + canonical(one.entry);
+    let group = byEntry.get(entry);
+    if (group === undefined) {
+      // The first entry of an event goes into the first group of that name, the second into the second.
+      const ofName = byName.get(name) ?? [];
+      const place = seen.get(event) ?? 0;
+      seen.set(event, place + 1);
+      group = ofName[place];
+      if (group === undefined) {
+        group = [];
+        ofName.push(group);
+        groups.push(group);
+      }
+      byName.set(name, ofName);
+      byEntry.set(entry, group);
+    }
+    group.push(one);
+  }
+  return groups;
+}
+
+type Refused = { reason: string };
+
+function artifactOf(
+  group: readonly FoundArtifact[],
+  { dialect, bases }: { dialect: Dialect; bases: ReadonlyMap<Scope, string> },
+): Artifact | Refused {
+  const [first] = group;
+  if (first === undefined) throw new AgentcliError("internal", "a group of nothing");
+  const base = bases.get(first.scope) ?? dirname(first.path);
+  const pieces = piecesOf(first, group, base);
+  if ("reason" in pieces) return pieces;
+  const name = nameProblem(first.name) === null
+    ? first.name
+    : first.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-|-$/g, "");
+  if (nameProblem(name) !== null) return { reason: "nothing can be made of its name" };
+  return { kind: first.kind, name, scope: first.scope, dialect: dialect.id, base, pieces };
+}
+
+function piecesOf(first: FoundArtifact, group: readonly FoundArtifact[], base: string): Piece[] | Refused {
+  const { kind, name, path, entry } = first;
+  if (first.otherAgent) return { reason: "files of the editor's other agent are only read" };
+  if (kind === "hook") {
+    const different = [...new Map(group.map((one) => [one.event, one])).values()];
+    const items = different.map(({ event = "", entry: value }): Piece => ({
+      kind: "item",
+      path,
+      at: ["hooks", event],
+      value,
+    }));
+    const scripts = different.flatMap((one) => scriptsOfHook(one.entry, { hooksFile: path, base }));
+    return [...[...new Set(scripts)].flatMap(filePiece), ...items];
+  }
+  if (kind === "mcp" && holdsLiteralKey(entry)) {
+    return { reason: "it holds a key; write it as ${env:NAME}, which is noted nowhere else" };
+  }
+  if (kind === "mcp") return [{ kind: "member", path, at: ["mcpServers", name], value: entry }];
+  if (kind === "instructions") return sectionPiece(first);
+  if (kind === "skill") return folderPieces(dirname(path));
+  const pieces = filePiece(path);
+  return pieces.length === 0 ? { reason: "it cannot be read" } : pieces;
+}
+
+/** Whether a server has a key as it stands: what is noted of it would be a second place for it. */
+function holdsLiteralKey(entry: unknown): boolean {
+  return canonical(hideKeysOf(entry)) !== canonical(entry);
+}
+
+function sectionPiece({ name, path, scope, marks }: FoundArtifact): Piece[] | Refused {
+  if (marks === undefined) {
+    return {
+      reason: "text outside of sections stays its author's, until lines such as <!-- BEGIN name --> stand around it",
+    };
+  }
+  try {
+    const content = readSection(lookAt(path) ?? "", marks);
+    if (content === null) return { reason: "it cannot be read" };
+    const { begin, end } = marks;
+    const others = begin === ownMarks(name).begin ? {} : { marks: { begin, end } };
+    return [{
+      kind: "section",
+      path,
+      name,
+      content,
+      limit: scope === "user" ? LIMITS.globalRules : null,
+      ...others,
+    }];
+  } catch (error) {
+    if (error instanceof SectionProblem) return { reason: error.message };
+    throw error;
+  }
+}
+
+/** A file as a piece; nothing for one that is not there. */
+function filePiece(path: string): Piece[] {
+  try {
+    const file = readFound(path);
+    if (file === null) return [];
+    const executable = file.mode !== null && (file.mode & 0o111) !== 0;
+    return [{ kind: "file", path, content: encodeBase64(file.bytes), executable }];
+  } catch (error) {
+    if (error instanceof AgentcliError) return [];
+    throw error;
+  }
+}
+
+/** Most files of a skill that is taken over. */
+const FILE_COUNT = 500;
+
+function folderPieces(root: string): Piece[] | Refused {
+  const pieces: Piece[] = [];
+  const waiting = [root];
+  for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
+    for (const { name, kind } of listSync(directory) ?? []) {
+      const path = join(directory, name);
+      if (kind === "directory") waiting.push(path);
+      else if (kind !== "file") return { reason: "it bundles what is no plain file" };
+      else {
+        const [piece] = filePiece(path);
+        if (piece === undefined || lstatSync(path) === null) return { reason: `${path} cannot be read` };
+        pieces.push(piece);
+        if (pieces.length > FILE_COUNT) return { reason: `it has more than ${FILE_COUNT} files` };
+      }
+    }
+  }
+  return pieces.sort((one, other) => one.path < other.path ? -1 : 1);
+}

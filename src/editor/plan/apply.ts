@@ -1,0 +1,254 @@
+/** Carries out a plan: all of it or nothing, keeping the ledger and the originals. */
+import { AgentcliError } from "../../errors.ts";
+import { lstat, removeFile, removeLeftovers } from "../../platform/files.ts";
+import type { Home } from "../../platform/home.ts";
+import { dirname, isWithin } from "../../platform/path.ts";
+import { DISK, type Operations, perform, readFound, sha256, takeBack } from "./disk.ts";
+import {
+  betweenLedgers,
+  dropOriginal,
+  type FileRecord,
+  interruptedPaths,
+  keepOriginal,
+  LEDGER,
+  type Ledger,
+  ownStates,
+  readLedger,
+  writeLedger,
+} from "./ledger.ts";
+import { type Change, makePlan, type Plan } from "./plan.ts";
+import type { Wanted } from "./operations.ts";
+import { type Piece, pieceKey } from "../resources/artifact.ts";
+import { stringsIn } from "../hooks/events.ts";
+import { bytesOf } from "../resources/resource.ts";
+
+/**
+ * Reads the ledger and works out what has to be done. Nothing is written. Throws `policy_refused` where it would keep what
+ * `mayKeep` says no to.
+ */
+export async function planChanges(home: Home, wanted: Wanted, mayKeep?: MayKeep): Promise<Plan> {
+  const ledger = await readLedger(home);
+  const plan = await makePlan(ledger, wanted, { home });
+  if (mayKeep !== undefined) await refuseToKeep(ledger, plan, mayKeep);
+  return plan;
+}
+
+/** How a plan is carried out. */
+export interface ApplyOptions {
+  /** The plan that was shown: when the disk has changed since, nothing is done. */
+  expected?: Plan;
+  /** Told the plan before anything is written, while nobody else of us can write. */
+  announce?(plan: Plan): Promise<void>;
+  operations?: Operations;
+  /**
+   * Whether the first original of a file may be kept in the home; without an answer it is. Of one that is not, ours is
+   * taken out again later, and what stands around it stays as it is then. What could not be given back so is refused.
+   */
+  mayKeep?: MayKeep;
+}
+
+/**
+ * Works the plan out again and does it, while no other agentcli does. Throws `usage` when it is not the expected one. When
+ * one write fails, the others are undone and the failure is thrown. A kill at any moment leaves a ledger from which the
+ * next run goes on.
+ */
+export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOptions = {}): Promise<Plan> {
+  return await home.locked(LEDGER, async () => {
+    const ledger = await readLedger(home);
+    const interrupted = interruptedPaths(ledger);
+    // Of a project that may not be looked into any more they stay: that must not stop the others.
+    for (const path of interrupted) await removeLeftovers(path).catch(() => {});
+    if (interrupted.length > 0) await removeLeftovers(home.file(LEDGER));
+    const plan = await makePlan(ledger, wanted, { home });
+    if (options.expected !== undefined && await fingerprint(plan) !== await fingerprint(options.expected)) {
+      throw new AgentcliError("usage", "the files have changed since the plan was shown; nothing was written", {
+        hint: "run it again",
+      });
+    }
+    if (options.mayKeep !== undefined) await refuseToKeep(ledger, plan, options.mayKeep);
+    await options.announce?.(plan);
+    const { next, records, dropped } = await ledgerAfter(ledger, plan, { home, mayKeep: options.mayKeep });
+    if (plan.changes.length > 0) {
+      // The ledger first: what is written and not noted would be foreign for ever.
+      await writeLedger(home, betweenLedgers(ledger, next, { records }));
+      await performAll({ home, ledger, next, plan, operations: options.operations ?? DISK });
+    }
+    const ours = directoriesOfOurs(next);
+    await removeDirectories(next.directories.filter((directory) => !ours.has(directory)));
+    next.directories = await standing(next.directories);
+    if (JSON.stringify(next) !== JSON.stringify(ledger)) await writeLedger(home, next);
+    for (const path of dropped) await dropOriginal(home, path);
+    return plan;
+  });
+}
+
+interface Work {
+  home: Home;
+  ledger: Ledger;
+  next: Ledger;
+  plan: Plan;
+  operations: Operations;
+}
+
+async function performAll({ home, ledger, next, plan, operations }: Work): Promise<void> {
+  const done: Change[] = [];
+  try {
+    for (const change of plan.changes) {
+      await perform(change, operations);
+      done.push(change);
+    }
+  } catch (error) {
+    const stay = await takeBack(done, operations);
+    const made = next.directories.filter((directory) => !ledger.directories.includes(directory));
+    await removeDirectories(made);
+    // With something left of it, the ledger stays as it is in between: the next run ends what was begun.
+    if (stay.length === 0) {
+      await writeLedger(home, ledger);
+      for (const { path } of plan.changes) if (ledger.files[path] === undefined) await dropOriginal(home, path);
+    }
+    throw failed(error, stay);
+  }
+}
+
+async function fingerprint({ changes }: Plan): Promise<string> {
+  const parts = changes.map(async ({ path, before, after }) =>
+    `${path} ${before && await sha256(before.bytes)} ${after && await sha256(after)}`
+  );
+  return (await Promise.all(parts)).join("\n");
+}
+
+/** Where first originals are kept, and which. */
+type Keeping = { home: Home } & Pick<ApplyOptions, "mayKeep">;
+
+/** The ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it forgets. */
+async function ledgerAfter(
+  ledger: Ledger,
+  plan: Plan,
+  keeping: Keeping,
+): Promise<{ next: Ledger; records: Record<string, FileRecord>; dropped: string[] }> {
+  const directories = await directoriesAfter(ledger, plan);
+  const next: Ledger = { version: 1, artifacts: plan.artifacts, files: { ...ledger.files }, directories };
+  const records: Record<string, FileRecord> = {};
+  for (const change of plan.changes) {
+    const record = await recordAfter(ledger, change, keeping);
+    next.files[change.path] = record;
+    records[change.path] = { ...record, also: [change.before === null ? null : await sha256(change.before.bytes)] };
+  }
+  const waiting = new Set(interruptedPaths({ ...next, files: {} }));
+  for (const [path, record] of Object.entries(next.files)) {
+    if (record.also !== undefined && !waiting.has(path)) next.files[path] = await settled(path, record);
+  }
+  const used = new Set(pathsOf(next));
+  const dropped = Object.keys(next.files).filter((path) => !used.has(path));
+  for (const path of dropped) delete next.files[path];
+  return { next, records, dropped };
+}
+
+/** The record of a file of which the change was begun, and of which nothing is left to do. */
+async function settled(path: string, record: FileRecord): Promise<FileRecord> {
+  const { created, untouched } = record;
+  const found = readFound(path);
+  const written = found === null ? null : await sha256(found.bytes);
+  return { created, written, untouched: untouched && ownStates(record).includes(written) };
+}
+
+function pathsOf({ artifacts }: Ledger): string[] {
+  return artifacts.flatMap(({ pieces }) => pieces.map(({ piece }) => piece.path));
+}
+
+/** The directories above what is installed. */
+function directoriesOfOurs(ledger: Ledger): Set<string> {
+  const found = new Set<string>();
+  for (const path of pathsOf(ledger)) {
+    for (let at = dirname(path); !found.has(at); at = dirname(at)) found.add(at);
+  }
+  return found;
+}
+
+/** The record of a file after a change; keeps the first original when it is our first. */
+async function recordAfter(
+  ledger: Ledger,
+  { path, before, after }: Change,
+  { home, mayKeep }: Keeping,
+): Promise<FileRecord> {
+  const known = ledger.files[path];
+  if (known === undefined && before !== null && await mayKeep?.(path, before.bytes) !== false) {
+    await keepOriginal(home, path, { found: before });
+  }
+  const asWeLeftIt = known === undefined ||
+    ownStates(known).includes(before === null ? null : await sha256(before.bytes));
+  return {
+    created: known?.created ?? before === null,
+    written: after === null ? null : await sha256(after),
+    untouched: (known?.untouched ?? true) && asWeLeftIt,
+  };
+}
+
+/** The directories that have to be made for a file below `base`, the innermost first; the system's may be new itself. */
+async function missingAbove(path: string, base: string): Promise<string[]> {
+  const missing: string[] = [];
+  if (!isWithin(base, path)) return missing;
+  for (let at = dirname(path); at !== dirname(at); at = dirname(at)) {
+    if (await lstat(at) !== null) break;
+    missing.push(at);
+  }
+  return missing;
+}
+
+function failed(error: unknown, stay: readonly Change[]): AgentcliError {
+  const { code, message, hint } = error instanceof AgentcliError
+    ? error
+    : { code: "config_write_failed" as const, message: "the files cannot be written", hint: undefined };
+  if (stay.length === 0) return new AgentcliError(code, `${message}; nothing was changed`, { hint, cause: error });
+  const paths = stay.map(({ path }) => path).join(", ");
+  return new AgentcliError(code, `${message}; what was written before it could not be taken back: ${paths}`, {
+    hint: "agentcli editor apply ends what was begun, agentcli editor remove takes it away",
+    cause: error,
+  });
+}
+
+/** Those of the ledger that still stand, and those that will be made. */
+async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
+  const found = new Set(await standing(ledger.directories));
+  for (const { path, base, after } of plan.changes) {
+    if (after !== null) { for (const directory of await missingAbove(path, base)) found.add(directory); }
+  }
+  return [...found].sort();
+}
+
+async function standing(directories: readonly string[]): Promise<string[]> {
+  const found: string[] = [];
+  for (const directory of directories) if (await lstat(directory) !== null) found.push(directory);
+  return found;
+}
+
+async function removeDirectories(directories: readonly string[]): Promise<void> {
+  for (const directory of directories.toSorted((one, other) => other.length - one.length)) {
+    // Where somebody else keeps something, the system refuses, and it stays.
+    await removeFile(directory).catch(() => {});
+  }
+}
+
+/** Whether bytes of a file may be kept in the home. */
+export type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
+
+function contentOf(piece: Piece): Uint8Array {
+  if (piece.kind === "file") return bytesOf(piece);
+  const text = piece.kind === "section" ? piece.content : [...stringsIn(piece.value)].join("\n");
+  return new TextEncoder().encode(text);
+}
+
+/** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger holds already was judged before. */
+export async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
+  const displaced = (from: Ledger["artifacts"]) =>
+    from.flatMap(({ pieces }) => pieces.flatMap(({ instead }) => instead === undefined ? [] : instead));
+  const known = new Set(displaced(ledger.artifacts).map(pieceKey));
+  for (const piece of displaced(artifacts)) {
+    if (known.has(pieceKey(piece)) || await mayKeep(piece.path, contentOf(piece))) continue;
+    throw new AgentcliError(
+      "policy_refused",
+      `${piece.path} holds protected content, which the home does not keep, so it could not be given back`,
+      { hint: "move away what stands there, then run it again" },
+    );
+  }
+}

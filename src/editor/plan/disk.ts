@@ -1,0 +1,131 @@
+/** Files of an editor on the disk: read through the boundary's reader, written whole or not at all, never through links. */
+import { readRegularFile } from "../../boundary/reader.ts";
+import { AgentcliError } from "../../errors.ts";
+import { lstat, makeDirectory, removeFile, writeAtomically } from "../../platform/files.ts";
+import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import type { Change } from "./plan.ts";
+
+/** Largest file that is read, in bytes: no file of an editor comes near it. */
+export const FILE_LIMIT = 4 * 1024 * 1024;
+
+/** Bytes of a file and its permission bits (null on Windows). */
+export interface FoundFile {
+  bytes: Uint8Array<ArrayBuffer>;
+  mode: number | null;
+}
+
+/** The file, or null when nothing is there. Throws `usage` for what is no readable regular file, or too large. */
+export function readFound(path: string): FoundFile | null {
+  const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
+  if ("refused" in read) {
+    if (read.refused === "absent") return null;
+    throw new AgentcliError("usage", read.message, { hint: "repair or move it, then run again" });
+  }
+  if (read.more) throw new AgentcliError("usage", `${path} is larger than 4 MiB and is left alone`);
+  return { bytes: read.bytes, mode: read.status.mode };
+}
+
+/** UTF-8 as it stands, byte order mark included; null for other bytes. */
+export function textOf(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** The text of a file, or null when it is not there or cannot be read: for looking around, never before writing. */
+export function lookAt(path: string): string | null {
+  const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
+  return "refused" in read || read.more ? null : textOf(read.bytes);
+}
+
+/** Whether two files have the same bytes; null: there is none. */
+export function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  if (one === null || other === null) return one === other;
+  return one.length === other.length && one.every((byte, at) => byte === other[at]);
+}
+
+/** SHA-256 in hexadecimal. */
+export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise<string> {
+  const bytes = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+/**
+ * The link that stands between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
+ * through one: it could lead out of the place that was shown. What `path` is not below is judged by itself alone.
+ */
+export async function linkOnTheWay(base: string, path: string): Promise<string | null> {
+  const names = isWithin(base, path) ? relativeTo(base, path).split("/") : [];
+  const places = names.length === 0
+    ? [dirname(path), path]
+    : names.map((_, at) => join(base, ...names.slice(0, at + 1)));
+  for (const place of places) {
+    const found = await lstat(place);
+    if (found === null) return null;
+    if (found.kind === "symlink") return place;
+  }
+  return null;
+}
+
+/** What is done to the files of a project. Tests put another in its place that stops half-way. */
+export interface Operations {
+  makeDirectory(path: string): Promise<void>;
+  /** Whole or not at all; `lastLook` is called just before, and stops it by throwing. */
+  write(path: string, bytes: Uint8Array, options: { mode: number; lastLook: () => void }): Promise<void>;
+  /** A file, or an empty directory. */
+  remove(path: string): Promise<void>;
+}
+
+/** Those of the disk. */
+export const DISK: Operations = { makeDirectory, write: writeAtomically, remove: removeFile };
+
+const WRITABLE = 0o200;
+
+/**
+ * Makes one change. Throws `usage` when the file is not as the plan found it, is read-only, or lies behind a link:
+ * nothing is written then.
+ */
+export async function perform({ path, base, before, after, mode }: Change, operations: Operations): Promise<void> {
+  const link = await linkOnTheWay(base, path);
+  if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
+  if (before !== null && before.mode !== null && (before.mode & WRITABLE) === 0) {
+    throw new AgentcliError("usage", `${path} is read-only`, { hint: "make it writable, or leave it as it is" });
+  }
+  const lastLook = () => {
+    if (!sameBytes(readFound(path)?.bytes ?? null, before?.bytes ?? null)) {
+      throw new AgentcliError("usage", `${path} was changed by something else just now`, { hint: "run it again" });
+    }
+  };
+  lastLook();
+  try {
+    if (after === null) return await operations.remove(path);
+    await operations.makeDirectory(dirname(path));
+    await operations.write(path, after, { mode, lastLook });
+  } catch (error) {
+    if (error instanceof AgentcliError) throw error;
+    throw new AgentcliError("config_write_failed", `${path} cannot be written`, {
+      hint: "check owner, permissions and free space",
+      cause: error,
+    });
+  }
+}
+
+/** Takes changes back, the last first. Gives those that stay: somebody else has changed the file, or the disk refuses. */
+export async function takeBack(done: readonly Change[], operations: Operations): Promise<Change[]> {
+  const stay: Change[] = [];
+  for (const change of done.toReversed()) {
+    const { path, base, before, after } = change;
+    const back: Change = {
+      path,
+      base,
+      before: after === null ? null : { bytes: after, mode: null },
+      after: before?.bytes ?? null,
+      mode: before?.mode ?? change.mode,
+    };
+    await perform(back, operations).catch(() => stay.push(change));
+  }
+  return stay;
+}

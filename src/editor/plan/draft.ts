@@ -1,0 +1,143 @@
+/** A file while a plan is made: its text, what is there now, and what will be. */
+import { type FoundFile, linkOnTheWay, lookAt, readFound } from "./disk.ts";
+import { HookList } from "../resources/hook_entry.ts";
+import { type EditableJson, editableJson } from "../resources/json_edit.ts";
+import { type JsonContainer, JsonProblem, printJson } from "../resources/json_tree.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { Home } from "../../platform/home.ts";
+import { type Ledger, readOriginal } from "./ledger.ts";
+import { textOfFile } from "../resources/resource.ts";
+
+/** A text that may be JSON. */
+export class LiveText {
+  #text: string | null;
+  #json: EditableJson | JsonProblem | null = null;
+  readonly #lists = new WeakMap<JsonContainer, HookList>();
+  #isChanged = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** As it stands now. */
+  get text(): string {
+    return this.#text ??= this.#json === null ? "" : printJson(this.json);
+  }
+
+  /** Whether it is not as it was found. */
+  get isChanged(): boolean {
+    return this.#isChanged;
+  }
+
+  /** Whether it has nothing but white space, a byte order mark aside. */
+  get isBlank(): boolean {
+    return this.#text !== null && this.#text.replace(/^\ufeff/, "").trim() === "";
+  }
+
+  /** As a tree; whoever changes the tree calls `changed`. Throws {@link JsonProblem}. */
+  get json(): EditableJson {
+    if (this.#json === null) {
+      try {
+        this.#json = editableJson(this.text);
+      } catch (error) {
+        if (!(error instanceof JsonProblem)) throw error;
+        this.#json = error;
+      }
+    }
+    if (this.#json instanceof JsonProblem) throw this.#json;
+    return this.#json;
+  }
+
+  /** The entries of a list of the tree by what they are. */
+  hooksOf(list: JsonContainer): HookList {
+    const known = this.#lists.get(list) ?? new HookList(list);
+    this.#lists.set(list, known);
+    return known;
+  }
+
+  /** Notes that the tree was changed. */
+  changed(): void {
+    this.#text = null;
+    this.#isChanged = true;
+  }
+
+  /** Sets the whole text. */
+  set(text: string): void {
+    this.#text = text;
+    this.#json = null;
+    this.#isChanged = true;
+  }
+}
+
+/** Looks at files for their texts, at each once; null for one that is not there or cannot be read. */
+export function textsOnDisk(): (path: string) => LiveText | null {
+  const known = new Map<string, LiveText | null>();
+  return (path) => {
+    let found = known.get(path);
+    if (found === undefined) {
+      const text = lookAt(path);
+      found = text === null ? null : new LiveText(text);
+      known.set(path, found);
+    }
+    return found;
+  };
+}
+
+/** One file while it is worked on. */
+export interface Draft {
+  path: string;
+  base: string;
+  before: FoundFile | null;
+  now: Uint8Array<ArrayBuffer> | null;
+  /** `now` as text while pieces of it are worked on; null: it was not asked for, or is no text. */
+  live: LiveText | null;
+  executable: boolean;
+  original: LiveText | null;
+  /** Something of ours goes out of it. */
+  removed: boolean;
+  /** Something of others comes back into it. */
+  returned: boolean;
+  /** What was taken over goes too: the first original must not come back. */
+  discarded: boolean;
+}
+
+/** Opens a file. Throws `usage` for one behind a link, and for what cannot be read. */
+export async function openDraft(
+  path: string,
+  base: string,
+  { ledger, home }: { ledger: Ledger; home: Home },
+): Promise<Draft> {
+  const link = await linkOnTheWay(base, path);
+  if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
+  const before = readFound(path);
+  const kept = ledger.files[path] === undefined ? before : await readOriginal(home, path);
+  const original = kept === null ? null : textOfFile(kept.bytes);
+  return {
+    path,
+    base,
+    before,
+    now: before?.bytes ?? null,
+    live: null,
+    executable: false,
+    original: original === null ? null : new LiveText(original),
+    removed: false,
+    returned: false,
+    discarded: false,
+  };
+}
+
+/** The draft as text; null for bytes that are none. */
+export function liveText(draft: Draft): LiveText | null {
+  const text = draft.live === null ? textOfFile(draft.now) : null;
+  if (text !== null) draft.live = new LiveText(text);
+  return draft.live;
+}
+
+/** The bytes of the draft, with what was changed in its text. */
+export function bytesNow(draft: Draft): Uint8Array<ArrayBuffer> | null {
+  if (draft.live?.isChanged) {
+    draft.now = new TextEncoder().encode(draft.live.text);
+    draft.live = null;
+  }
+  return draft.now;
+}

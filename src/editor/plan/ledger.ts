@@ -1,0 +1,170 @@
+/**
+ * The ledger in the tool's home: what was installed, resource by resource with a hash of what was written, and of each
+ * file the first original. While files are written it holds both what was there and what is to be there: a kill can come
+ * between any two writes, and whichever the next run finds is known to be ours, so that what was begun can be finished.
+ */
+import { AgentcliError } from "../../errors.ts";
+import type { Home } from "../../platform/home.ts";
+import { ArtifactHead, artifactKey, decodeBase64, encodeBase64, pieceKey, PieceSchema } from "../resources/artifact.ts";
+import { type FoundFile, sha256 } from "./disk.ts";
+import * as z from "../../config/zod.ts";
+
+/** Name of the ledger in the home. */
+export const LEDGER = "editor/ledger.json";
+
+/** A hash of what stands in a place; null: nothing. */
+const State = z.string().nullable();
+
+const InstalledPieceSchema = z.object({
+  piece: PieceSchema,
+  /** Hash of what we put there; null when it stood there already and is not ours. */
+  written: State,
+  /** What of others stood in the place before: it comes back when ours goes. */
+  instead: PieceSchema.optional(),
+  /** Taken over, not written from here: `instead` is what stood there then. */
+  taken: z.literal(true).optional(),
+  /** A change was begun and not ended: until then the place may also be in one of these states. */
+  also: z.array(State).optional(),
+  /** With it, of an item of a list: how it may still be written there, since it is found by what it is. */
+  earlier: z.array(PieceSchema).optional(),
+  /** Its removal was begun and not ended. */
+  leaving: z.literal(true).optional(),
+});
+
+const LedgerSchema = z.object({
+  version: z.literal(1),
+  artifacts: z.array(ArtifactHead.extend({ pieces: z.array(InstalledPieceSchema) })),
+  /** By absolute path. */
+  files: z.record(
+    z.string(),
+    z.object({
+      /** Nothing was there before us. */
+      created: z.boolean(),
+      /** Hash of the whole file as we left it. */
+      written: State,
+      /** Nobody else has changed the file between two writes of ours. */
+      untouched: z.boolean(),
+      /** As with the pieces. */
+      also: z.array(State).optional(),
+    }),
+  ),
+  /** Directories that were made for our files, and that are ours to remove when they are empty. */
+  directories: z.array(z.string()),
+});
+
+/** The ledger. */
+export type Ledger = z.infer<typeof LedgerSchema>;
+
+/** An artifact with what was written of it. */
+export type Installed = Ledger["artifacts"][number];
+
+/** One piece of it. */
+export type InstalledPiece = Installed["pieces"][number];
+
+/** What is known of a file. */
+export type FileRecord = Ledger["files"][string];
+
+/** Reads the ledger; an empty one when there is none. Throws `home_unusable` for one that is damaged. */
+export async function readLedger(home: Home): Promise<Ledger> {
+  const text = await home.read(LEDGER);
+  if (text === null) return { version: 1, artifacts: [], files: {}, directories: [] };
+  try {
+    return LedgerSchema.parse(JSON.parse(text));
+  } catch (cause) {
+    throw new AgentcliError("home_unusable", `${home.file(LEDGER)} is damaged; nothing was changed`, {
+      hint:
+        "move it away; what is installed then counts as foreign until it is taken over with `agentcli editor import --all`",
+      cause,
+    });
+  }
+}
+
+/** Most characters of the ledger: more than that the home would not read again. */
+const LEDGER_LIMIT = 32 * 1024 * 1024;
+
+/** Writes the ledger. Call it inside of the ledger's lock. Throws `usage` when it would be too large to be read again. */
+export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
+  const text = JSON.stringify(ledger, null, 1) + "\n";
+  if (text.length > LEDGER_LIMIT) {
+    throw new AgentcliError("usage", "what is installed has more than 32 MiB together; nothing was changed", {
+      hint: "let skills bundle less: scripts, templates and checklists, no data",
+    });
+  }
+  await home.write(LEDGER, text);
+}
+
+/** The states that count as ours: what was written, and what stood there when a change was begun and not ended. */
+export function ownStates({ written, also }: Pick<FileRecord, "written" | "also">): (string | null)[] {
+  return [written, ...(also ?? [])];
+}
+
+/** Paths of changes that were begun and not ended: the process was killed, or the machine went down. */
+export function interruptedPaths({ artifacts, files }: Ledger): string[] {
+  const pieces = artifacts.flatMap((one) => one.pieces).filter(({ also, leaving }) => also ?? leaving);
+  const records = Object.entries(files).filter(([, { also }]) => also !== undefined);
+  return [...new Set([...pieces.map(({ piece }) => piece.path), ...records.map(([path]) => path)])].sort();
+}
+
+async function originalName(path: string): Promise<string> {
+  return `editor/originals/${await sha256(path)}.json`;
+}
+
+/** Keeps a file as it was before our first change. */
+export async function keepOriginal(home: Home, path: string, { found }: { found: FoundFile }): Promise<void> {
+  const content = { path, mode: found.mode, content: encodeBase64(found.bytes) };
+  await home.write(await originalName(path), JSON.stringify(content) + "\n");
+}
+
+/** The first original of a file; null when none is kept. */
+export async function readOriginal(home: Home, path: string): Promise<FoundFile | null> {
+  const text = await home.read(await originalName(path));
+  if (text === null) return null;
+  const parsed = z.object({ mode: z.number().nullable(), content: z.string() }).safeParse(JSON.parse(text));
+  return parsed.success ? { bytes: decodeBase64(parsed.data.content), mode: parsed.data.mode } : null;
+}
+
+/** Forgets the original of a file that is as it was again. */
+export async function dropOriginal(home: Home, path: string): Promise<void> {
+  await home.remove(await originalName(path));
+}
+
+function pieceIn(artifact: Installed | undefined, { piece }: InstalledPiece): InstalledPiece | undefined {
+  return artifact?.pieces.find((one) => pieceKey(one.piece) === pieceKey(piece));
+}
+
+/** `next` with all that may still be as in `ledger`; `records`: of the files that are written. */
+export function betweenLedgers(
+  ledger: Ledger,
+  next: Ledger,
+  { records }: { records: Readonly<Record<string, FileRecord>> },
+): Ledger {
+  const before = new Map(ledger.artifacts.map((one) => [artifactKey(one), one]));
+  const after = new Set(next.artifacts.map(artifactKey));
+  const artifacts = next.artifacts.map((artifact): Installed => {
+    const known = before.get(artifactKey(artifact));
+    const coming = artifact.pieces.map((piece): InstalledPiece => {
+      const old = pieceIn(known, piece);
+      const changes = old === undefined
+        ? piece.written !== null
+        : old !== piece && (old.written !== piece.written || old.also !== undefined);
+      if (!changes) return piece;
+      if (old === undefined) return { ...piece, also: [null] };
+      const earlier = piece.piece.kind === "item" ? { earlier: [old.piece, ...(old.earlier ?? [])] } : {};
+      return { ...piece, also: ownStates(old), ...earlier };
+    });
+    const going = (known?.pieces ?? []).filter((old) => pieceIn(artifact, old) === undefined).map(leaving);
+    // In the order of the change itself, so that ending it gives the same text.
+    return { ...artifact, pieces: [...going, ...coming] };
+  });
+  const gone = ledger.artifacts.filter((known) => !after.has(artifactKey(known)));
+  return {
+    version: 1,
+    artifacts: [...artifacts, ...gone.map((one) => ({ ...one, pieces: one.pieces.map(leaving) }))],
+    files: { ...ledger.files, ...next.files, ...records },
+    directories: [...new Set([...ledger.directories, ...next.directories])].sort(),
+  };
+}
+
+function leaving(piece: InstalledPiece): InstalledPiece {
+  return { ...piece, leaving: true };
+}

@@ -1,0 +1,131 @@
+/** Installations in other places: linked worktrees, other system directories, and the path that a project had before. */
+import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { AgentcliError } from "../../errors.ts";
+import { lookAt, readFound, sha256 } from "./disk.ts";
+import { JsonProblem } from "../resources/json_tree.ts";
+import type { Installed, InstalledPiece, Ledger } from "./ledger.ts";
+import { type LiveText, textsOnDisk } from "./draft.ts";
+import { isPresent, stateIn, UNKNOWN } from "../resources/resource.ts";
+import { SectionProblem } from "../resources/section.ts";
+import { mainTree } from "../../boundary/policy/git_directory.ts";
+import { artifactId, type Piece } from "../resources/artifact.ts";
+
+/** What is installed for all users in directories that nobody named, one sentence each. `verb`: what would reach it. */
+export function systemElsewhere(
+  { artifacts }: Pick<Ledger, "artifacts">,
+  { isHere, verb }: { isHere(one: Installed): boolean; verb: string },
+): string[] {
+  const bases = artifacts.filter((one) => one.scope === "system" && !isHere(one)).map(({ base }) => base);
+  return [...new Set(bases)].map((base) => {
+    const count = bases.filter((one) => one === base).length;
+    const what = count === 1 ? "1 artifact is" : `${count} artifacts are`;
+    return `${what} installed for all users in ${base}: agentcli editor ${verb} --system-dir ${base}`;
+  });
+}
+
+/**
+ * Where a project was when its artifacts were installed: a path that is gone, while all that was installed there stands
+ * here with the same content. Null where there is none, or something is installed at `root` itself.
+ */
+async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string | null> {
+  const ofProjects = artifacts.filter(({ scope }) => scope === "project");
+  if (ofProjects.some(({ base }) => base === root)) return null;
+  for (const base of new Set(ofProjects.map((one) => one.base))) {
+    if (isThere(base)) continue;
+    const pieces = ofProjects.filter((one) => one.base === base).flatMap((one) => one.pieces);
+    const texts = textsOnDisk();
+    const same = await Promise.all(pieces.map((one) => standsIn(root, one, { base, texts })));
+    if (same.length > 0 && same.every((one) => one)) return base;
+  }
+  return null;
+}
+
+function isThere(path: string): boolean {
+  try {
+    return lstatSync(path) !== null;
+  } catch {
+    // What may not be looked at is somewhere.
+    return true;
+  }
+}
+
+/** Whether a piece of `base` stands in the same place of `root` as it was written. */
+async function standsIn(
+  root: string,
+  { piece, written }: InstalledPiece,
+  { base, texts }: { base: string; texts: (path: string) => LiveText | null },
+): Promise<boolean> {
+  if (!isWithin(base, piece.path)) return false;
+  const path = join(root, relativeTo(base, piece.path));
+  try {
+    if (piece.kind === "file") {
+      const found = readFound(path);
+      return found !== null && await sha256(found.bytes) === written;
+    }
+    const file = texts(path);
+    return file !== null && (await stateIn(file, piece, UNKNOWN)).hash === written;
+  } catch (error) {
+    if (error instanceof JsonProblem || error instanceof SectionProblem || error instanceof AgentcliError) return false;
+    throw error;
+  }
+}
+
+/** What to say where nothing is known of a project: its former path, else that nothing is. Empty: something is known. */
+export async function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string[]> {
+  if (artifacts.some(({ scope, base }) => scope === "project" && base === root)) return [];
+  const former = await formerPath({ artifacts }, root);
+  return [
+    former === null
+      ? `nothing is known to be installed in ${root}; agentcli editor import shows what others wrote`
+      : `what stands here was installed when the project was ${former}, which is gone: agentcli editor import --all takes it over here`,
+  ];
+}
+
+/** What is known of the worktrees around a project. */
+export interface Worktrees {
+  /** The main tree, when the project is a linked worktree. */
+  main: string | null;
+  /** Roots of the linked worktrees of the repository. */
+  linked: string[];
+}
+
+/** Looks at the files of git that say so; runs no git. */
+export function worktreesAround(root: string): Worktrees {
+  const main = mainTree(root);
+  const directory = join(main ?? root, ".git", "worktrees");
+  let names: string[] = [];
+  try {
+    names = (listSync(directory) ?? []).map(({ name }) => name).sort();
+  } catch {
+    // A repository that may not be looked into has nothing to say.
+  }
+  const linked = names.flatMap((name) => {
+    const pointer = lookAt(join(directory, name, "gitdir"))?.trim();
+    return pointer === undefined || pointer === "" || lookAt(pointer) === null ? [] : [dirname(pointer)];
+  });
+  return { main, linked };
+}
+
+function moved<T extends Piece>(piece: T, { from, to }: { from: string; to: string }): T {
+  return isWithin(from, piece.path) ? { ...piece, path: join(to, relativeTo(from, piece.path)) } : piece;
+}
+
+/** The artifacts of the main tree as they would be in the worktree `root`. */
+export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main }: Worktrees): Installed[] {
+  if (main === null) return [];
+  return artifacts.filter(({ scope, base }) => scope === "project" && base === main).map((one) => ({
+    ...one,
+    base: root,
+    pieces: one.pieces.map((entry) => ({ ...entry, piece: moved(entry.piece, { from: main, to: root }) })),
+  }));
+}
+
+/** The words of those of which something is missing in a worktree: there they do nothing, a guard neither. */
+export function missingHere(artifacts: readonly Installed[], installedHere: readonly Installed[]): string[] {
+  const texts = textsOnDisk();
+  return artifacts
+    .filter((one) => !installedHere.some((other) => artifactId(other) === artifactId(one) && other.base === one.base))
+    .filter(({ pieces }) => pieces.some(({ piece }) => !isPresent(piece, texts)))
+    .map(artifactId);
+}

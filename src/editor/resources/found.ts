@@ -1,0 +1,174 @@
+/** Artifacts found on the disk, whoever wrote them, and which of several takes precedence. */
+import type { ArtifactKind, Piece } from "./artifact.ts";
+import type { Dialect, Scope } from "../dialect.ts";
+import { keysOfHook, keysOfSameHook } from "./hook_entry.ts";
+import type { Ledger } from "../plan/ledger.ts";
+import type { SectionMarks } from "./section.ts";
+import { join, relativeTo } from "../../platform/path.ts";
+import { liveHooksFile } from "../places.ts";
+
+/** Something that an editor finds. */
+export interface FoundArtifact {
+  kind: ArtifactKind;
+  name: string;
+  scope: Scope;
+  path: string;
+  /** Whether the ledger knows it. */
+  ours: boolean;
+  /** Why it would not load, or not as it is meant. */
+  problems: readonly string[];
+  /** Which one counts, and why, where there is a choice. */
+  precedence?: string;
+  /** Of a hook: its event. */
+  event?: string;
+  /** Of a hook or a server: the entry as it stands there. */
+  entry?: unknown;
+  /** Of a section: what it stands between. */
+  marks?: SectionMarks;
+  /** Read by the editor's other agent, which has a format of its own. */
+  otherAgent?: true;
+}
+
+/** Something that is wrong with a place rather than with an artifact. */
+export interface PlaceProblem {
+  path: string;
+  message: string;
+  /** The editor reads nothing of the file, and nothing can be written into it. */
+  unusable?: true;
+}
+
+/** A problem of a place as one text. */
+export function problemText({ path, message }: PlaceProblem): string {
+  return `${path}: ${message}`;
+}
+
+/** What was found, and what is to be said of places rather than of artifacts. */
+export interface Inspection {
+  found: FoundArtifact[];
+  /** What is wrong. */
+  problems: PlaceProblem[];
+  /** What is good to know. */
+  notes: string[];
+}
+
+/** The first of the artifacts whose hooks have this; by what a hook is known by. */
+type Owners = Map<string, number>;
+
+/** A key of a hook in its place. */
+function placed(path: string, event: string | undefined, key: string): string {
+  return `${JSON.stringify([path, event])} ${key}`;
+}
+
+/**
+ * Looks up the names by which the ledger knows what is found; null for what it does not know. Made once for all that is
+ * found: of a hooks file with thousands of entries each would be compared with each otherwise.
+ */
+export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: FoundArtifact) => string | null {
+  const hooks: Owners = new Map();
+  const others = new Map<string, { piece: Piece; at: number }[]>();
+  artifacts.forEach(({ pieces }, at) => {
+    for (const { piece, written } of pieces) {
+      if (written === null) continue;
+      if (piece.kind === "item") {
+        for (const key of keysOfHook(piece.value)) {
+          const place = placed(piece.path, piece.at.at(-1), key);
+          if (!hooks.has(place)) hooks.set(place, at);
+        }
+      } else {
+        const ofPath = others.get(piece.path) ?? [];
+        ofPath.push({ piece, at });
+        others.set(piece.path, ofPath);
+      }
+    }
+  });
+  return ({ path, name, event, entry, marks }) => {
+    const owners = (others.get(path) ?? []).filter(({ piece }) =>
+      piece.kind === "section"
+        ? marks !== undefined && piece.name === name
+        : piece.kind === "file" || (piece.kind === "member" && piece.at.at(-1) === name)
+    ).map(({ at }) => at);
+    if (event !== undefined) {
+      owners.push(...keysOfSameHook(entry).flatMap((key) => hooks.get(placed(path, event, key)) ?? []));
+    }
+    return owners.length === 0 ? null : artifacts[Math.min(...owners)]?.name ?? null;
+  };
+}
+
+/** What holds for one kind, and the files of it that were found. */
+export interface Source {
+  kind: ArtifactKind;
+  rule: string;
+  files: { scope: Scope; path: string }[];
+}
+
+const ORDER: Readonly<Record<ArtifactKind, number>> = {
+  instructions: 0,
+  rule: 1,
+  workflow: 2,
+  skill: 3,
+  hook: 4,
+  mcp: 5,
+};
+
+/** Which hooks file of the project is read, where the editor looks for several. */
+function liveRule(dialect: Dialect, root: string): string {
+  if (dialect.projectHooks.length === 1) return "";
+  const live = liveHooksFile(dialect, root);
+  const others = dialect.projectHooks.filter((name) => join(root, name) !== live);
+  const isFirst = join(root, dialect.projectHooks[0] ?? "") === live;
+  const why = isFirst
+    ? `while it holds a hook, ${others.join(", ")} is not read`
+    : `${others.join(", ")} is absent or holds no hook`;
+  return `; of the project ${relativeTo(root, live)} is read: ${why}`;
+}
+
+function ruleOf(kind: ArtifactKind, dialect: Dialect, { root }: { root: string }): string {
+  const { precedence } = dialect;
+  if (kind === "hook") {
+    return "all levels count: the hooks of the system run first, then those of the user, then the project's" +
+      liveRule(dialect, root);
+  }
+  if (kind === "mcp") return "the servers of this one file are read";
+  if (kind === "instructions") return "all are read; one in a subdirectory holds below it";
+  if (precedence === "override") return "of one name the system's counts, else the project's, else the user's";
+  if (kind === "workflow") {
+    return "of one name the system's counts, else the project's, else the user's, else the editor's own";
+  }
+  return "all levels count, and none overrides another";
+}
+
+/** What counts for each kind that was found. */
+export function sourcesOf(
+  found: readonly FoundArtifact[],
+  dialect: Dialect,
+  { root }: { root: string },
+): Source[] {
+  const kinds = [...new Set(found.map(({ kind }) => kind))].sort((one, other) => ORDER[one] - ORDER[other]);
+  return kinds.map((kind) => {
+    const files = new Map(found.filter((one) => one.kind === kind).map(({ scope, path }) => [path, { scope, path }]));
+    return { kind, rule: ruleOf(kind, dialect, { root }), files: [...files.values()] };
+  });
+}
+
+const LEVEL: Readonly<Record<Scope, number>> = { system: 0, project: 1, user: 2 };
+
+/** Notes with each artifact that has others of its name whether it counts. */
+export function tellPrecedence(found: readonly FoundArtifact[], { precedence }: Dialect): void {
+  for (const one of found) {
+    if (one.kind === "hook") {
+      one.precedence = one.otherAgent
+        ? "run by the editor's other agent, which does not run the hooks of hooks.json"
+        : "all hooks of all levels run";
+      continue;
+    }
+    if (one.kind === "instructions" || one.kind === "mcp") continue;
+    if (precedence === "merge" && one.kind !== "workflow") continue;
+    const others = found.filter((other) =>
+      other.kind === one.kind && other.name === one.name && other.scope !== one.scope
+    );
+    const above = others.filter((other) => LEVEL[other.scope] < LEVEL[one.scope]);
+    const [winner] = above.sort((left, right) => LEVEL[left.scope] - LEVEL[right.scope]);
+    if (winner !== undefined) one.precedence = `not used: the one of the ${winner.scope} wins`;
+    else if (others.length > 0) one.precedence = "wins over the others of that name";
+  }
+}

@@ -1,0 +1,232 @@
+/** Hook entries: how one is recognized in a list, and what is wrong with one. */
+import { isRecord } from "../../provider/record.ts";
+import {
+  canonical,
+  dataOf,
+  type JsonChild,
+  type JsonContainer,
+  type JsonNode,
+  JsonProblem,
+  nodeAt,
+  parseJsonTree,
+} from "./json_tree.ts";
+import { statSync } from "../../platform/files_sync.ts";
+import { basename, dirname, isWithin, resolve } from "../../platform/path.ts";
+import { isEvent } from "../hooks/events.ts";
+
+function lineOf(value: unknown, member: "command" | "powershell"): string | null {
+  if (typeof value !== "object" || value === null) return null;
+  const line = (value as Record<string, unknown>)[member];
+  return typeof line === "string" ? line : null;
+}
+
+/** By what an entry is known; two that share one of `keysOfHook` and `keysOfSameHook` are one hook. */
+export function keysOfHook(entry: unknown): string[] {
+  const [command, powershell] = [lineOf(entry, "command"), lineOf(entry, "powershell")];
+  return [
+    entryKey(canonical(entry)),
+    ...command === null ? [] : [`command ${command}`],
+    ...powershell === null ? [] : [powershellKey(powershell)],
+    ...powershell === null || command !== null ? [] : [`no command ${powershell}`],
+  ];
+}
+
+/**
+ * By what the same hook is looked for: the entry itself, or its line for bash; where one of both has none, that for
+ * PowerShell. That alone says little: many hooks do the same nothing there.
+ */
+export function keysOfSameHook(entry: unknown): string[] {
+  const [command, powershell] = [lineOf(entry, "command"), lineOf(entry, "powershell")];
+  return [
+    entryKey(canonical(entry)),
+    ...command === null ? [] : [`command ${command}`],
+    ...powershell === null ? [] : [command === null ? powershellKey(powershell) : `no command ${powershell}`],
+  ];
+}
+
+function entryKey(entry: string): string {
+  return `entry ${entry}`;
+}
+
+function powershellKey(line: string): string {
+  return `powershell ${line}`;
+}
+
+/** What is known of an entry that is looked for. */
+export interface HookSearch {
+  /** How it is or was written, newest first. */
+  versions: readonly unknown[];
+  /** Whether an entry, in canonical form, is known to be another. */
+  isOther(entry: string): boolean;
+  /** It is known to be there, so an entry with the same line for PowerShell alone is it, changed by hand. */
+  loosely: boolean;
+}
+
+/** An entry as it was when it was noted. */
+interface Noted {
+  child: JsonChild;
+  value: JsonNode;
+  entry: string;
+}
+
+/** The entries of a list, found by what they are without looking at each. Items may be cut out and put in meanwhile. */
+export class HookList {
+  readonly #list: JsonContainer;
+  readonly #noted = new Map<string, Noted[]>();
+
+  constructor(list: JsonContainer) {
+    this.#list = list;
+    list.children.forEach((child) => this.note(child));
+  }
+
+  /** Notes an item that was put in or replaced. */
+  note(child: JsonChild): void {
+    const { value } = child;
+    const data = dataOf(value);
+    const noted = { child, value, entry: canonical(data) };
+    for (const key of keysOfHook(data)) {
+      const alike = this.#noted.get(key);
+      if (alike === undefined) this.#noted.set(key, [noted]);
+      else alike.push(noted);
+    }
+  }
+
+  /** The place of an entry in the list; -1 when it is not there. */
+  find({ versions, isOther, loosely }: HookSearch): number {
+    for (const version of versions) {
+      const equal = this.#first([entryKey(canonical(version))], () => true);
+      if (equal >= 0) return equal;
+    }
+    const isIt = ({ entry }: Noted) => !isOther(entry);
+    const same = this.#first(versions.flatMap(keysOfSameHook), isIt);
+    if (same >= 0 || !loosely) return same;
+    const lines = versions.flatMap((version) => lineOf(version, "powershell") ?? []);
+    return this.#first(lines.map(powershellKey), isIt);
+  }
+
+  /** The first place of an item that has one of the keys. */
+  #first(keys: readonly string[], isIt: (noted: Noted) => boolean): number {
+    let first = -1;
+    for (const noted of keys.flatMap((key) => this.#noted.get(key) ?? [])) {
+      // An item that was replaced meanwhile is noted anew.
+      if (noted.child.value !== noted.value || !isIt(noted)) continue;
+      const at = this.#list.children.indexOf(noted.child);
+      if (at >= 0 && (first < 0 || at < first)) first = at;
+    }
+    return first;
+  }
+}
+
+/** A hook that stands in a file. */
+export interface HookInFile {
+  event: string;
+  name: string;
+  entry: unknown;
+  problems: string[];
+}
+
+/** The command lines of an entry, bash first. */
+function commandLines(entry: unknown): string[] {
+  if (!isRecord(entry)) return [];
+  return [entry.command, entry.powershell].filter((line) => typeof line === "string");
+}
+
+/** The words of a command line, quotes taken off; what a shell would expand stays as it is. */
+function wordsOf(line: string): string[] {
+  return [...line.matchAll(/'([^']*)'|"([^"]*)"|[^\s'"();|&]+/g)].map(([word, single, double]) =>
+    single ?? double ?? word
+  );
+}
+
+const SCRIPT = /\.(?:sh|bash|zsh|fish|ps1|cmd|bat|py|js|mjs|cjs|ts|rb|pl)$/i;
+
+function slug(text: string): string {
+  return text.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40).replace(/^-+|-+$/g, "");
+}
+
+/** A name for a hook of others: that of its script, else its command, else its event. */
+function hookName(entry: unknown, event: string): string {
+  const lines = commandLines(entry);
+  for (const line of lines) {
+    const script = wordsOf(line).find((word) => SCRIPT.test(word));
+    const name = script === undefined ? "" : slug(basename(script.replaceAll("\\", "/")).replace(SCRIPT, ""));
+    if (name !== "") return name;
+  }
+  return slug((lines[0] ?? "").split(/\|\||&&|[;|]/)[0] ?? "") || slug(event) || "hook";
+}
+
+/** Before a path of the project, in lines of hooks that run in a new worktree of it. */
+const IN_PROJECT = /^\$\{?(?:env:)?ROOT_WORKSPACE_PATH[^\\/]*[\\/]/;
+
+/** The files that an entry names and that lie beside the hooks file or below it: its scripts. Absolute paths. */
+export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
+  const directory = isRecord(entry) ? entry.working_directory : undefined;
+  const from = typeof directory === "string" ? resolve(base, directory) : base;
+  const beside = dirname(hooksFile);
+  const named = commandLines(entry).flatMap(wordsOf).filter((word) => /[\\/]/.test(word) || SCRIPT.test(word))
+    .map((word) => resolve(IN_PROJECT.test(word) ? base : from, word.replace(IN_PROJECT, "").replaceAll("\\", "/")))
+    .filter((path) => path !== hooksFile && isWithin(beside, path) && statSync(path)?.kind === "file");
+  return [...new Set(named)];
+}
+
+/** The scripts that any entry of the text of a hooks file names; none where the text cannot be read. */
+export function scriptsIn(text: string, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
+  try {
+    const hooks = text.trim() === "" ? null : nodeAt(parseJsonTree(text), ["hooks"]);
+    const lists = hooks?.kind === "object" ? hooks.children.map(({ value }) => dataOf(value)) : [];
+    return lists.flatMap((list) =>
+      Array.isArray(list) ? list.flatMap((entry) => scriptsOfHook(entry, { hooksFile, base })) : []
+    );
+  } catch (error) {
+    if (error instanceof JsonProblem) return [];
+    throw error;
+  }
+}
+
+function entryProblems(entry: unknown): string[] {
+  if (!isRecord(entry)) return ["the entry is no object"];
+  const problems: string[] = [];
+  if (commandLines(entry).length === 0) problems.push("it has no command line");
+  const { show_output, working_directory } = entry;
+  if (show_output !== undefined && typeof show_output !== "boolean") {
+    problems.push("its show_output is no true or false");
+  }
+  if (working_directory !== undefined && typeof working_directory !== "string") {
+    problems.push("its working_directory is no text");
+  } else if (working_directory?.startsWith("~")) {
+    problems.push("its working_directory starts with ~, which the editor does not know");
+  }
+  return problems;
+}
+
+/** The hooks of one member of `hooks`; null when it is no list. */
+export function hooksOfEvent(event: string, value: unknown): HookInFile[] | null {
+  if (!Array.isArray(value)) return null;
+  const unknown = isEvent(event) ? [] : [`the editor knows no event "${event}"`];
+  return value.map((entry) => ({
+    event,
+    name: hookName(entry, event),
+    entry,
+    problems: [...unknown, ...entryProblems(entry)],
+  }));
+}
+
+/**
+ * The hooks of one member of the other agent's file: groups with a `matcher` for names of tools, and hooks in each. Null
+ * when it is no list. Its events are its own and are not judged.
+ */
+export function hooksOfOtherAgent(event: string, value: unknown): HookInFile[] | null {
+  if (!Array.isArray(value)) return null;
+  return value.flatMap((group): HookInFile[] => {
+    const inner = isRecord(group) ? group.hooks : undefined;
+    if (!isRecord(group) || !Array.isArray(inner)) {
+      return [{ event, name: slug(event) || "hook", entry: group, problems: ["the group has no list of hooks"] }];
+    }
+    const matcher = typeof group.matcher === "string" && group.matcher !== "" ? { matcher: group.matcher } : {};
+    return inner.map((hook) => {
+      const lacks = isRecord(hook) && (hook.type !== "command" || typeof hook.command === "string");
+      const entry = isRecord(hook) ? { ...matcher, ...hook } : hook;
+      return { event, name: hookName(hook, event), entry, problems: lacks ? [] : ["it has no command line"] };
+    });
+  });
+}

@@ -1,0 +1,259 @@
+/** What an editor finds on the disk, ours and everybody else's, and what is wrong with it. Looks only. */
+import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { join } from "../../platform/path.ts";
+import { type Dialect, type Scope, SCOPES } from "../dialect.ts";
+import { lookAt } from "../plan/disk.ts";
+import { type FoundArtifact, type Inspection, ledgerNames, tellPrecedence } from "./found.ts";
+import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./hook_entry.ts";
+import { serverProblems } from "./servers.ts";
+import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
+import type { Ledger } from "../plan/ledger.ts";
+import { lengthProblem, LIMITS } from "../limits.ts";
+import { ruleProblems, skillProblems, workflowProblems } from "./markdown.ts";
+import { hooksFileProblems, type Places, placesOf, type Surroundings } from "../places.ts";
+import { hasOwnText, sectionsIn } from "./section.ts";
+import { artifactsInWorktree, missingHere, type Worktrees, worktreesAround } from "../plan/other_places.ts";
+
+export type { FoundArtifact, Inspection } from "./found.ts";
+
+interface Scene {
+  dialect: Dialect;
+  around: Surroundings;
+  inspection: Inspection;
+}
+
+/** Looks at all scopes; the system scope is left out where its place is not known. */
+export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger): Inspection {
+  const inspection: Inspection = { found: [], problems: [], notes: [] };
+  const scene = { dialect, around, inspection };
+  const worktrees = worktreesAround(around.root);
+  for (const scope of SCOPES) {
+    if (scope === "system" && !knowsSystem(dialect, around)) continue;
+    inspectScope(placesOf(dialect, scope, around), scene);
+  }
+  inspectOtherPlaces(scene);
+  inspectNested(scene);
+  const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, around.root, worktrees)];
+  const nameOf = ledgerNames({ artifacts });
+  for (const one of inspection.found) {
+    const name = nameOf(one);
+    one.ours = name !== null;
+    one.name = name ?? one.name;
+  }
+  inspectWorktrees(scene, { worktrees, ledger });
+  tellPrecedence(inspection.found, dialect);
+  return inspection;
+}
+
+function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: Surroundings): boolean {
+  if (systemDirectory !== undefined) return true;
+  return dialect.systemDirectories[os] !== null && (os !== "windows" || programData !== undefined);
+}
+
+function entries(directory: string): string[] {
+  try {
+    return (listSync(directory) ?? []).map(({ name }) => name).sort();
+  } catch {
+    return [];
+  }
+}
+
+const UNREADABLE = "it cannot be read, is larger than 4 MiB, or is no UTF-8 text";
+
+function addFile(
+  one: Pick<FoundArtifact, "kind" | "name" | "scope" | "path">,
+  { inspection }: Scene,
+  judge: (text: string) => string[],
+): void {
+  const text = lookAt(one.path);
+  inspection.found.push({ ...one, ours: false, problems: text === null ? [UNREADABLE] : judge(text) });
+}
+
+function addMarkdown(
+  kind: "rule" | "workflow",
+  directory: string | null,
+  { scene, scope }: { scene: Scene; scope: Scope },
+): void {
+  if (directory === null) return;
+  const judge = kind === "rule" ? ruleProblems : workflowProblems;
+  for (const file of entries(directory)) {
+    if (!file.endsWith(".md")) continue;
+    addFile({ kind, name: file.slice(0, -3), scope, path: join(directory, file) }, scene, judge);
+  }
+}
+
+function inspectScope(places: Places, scene: Scene): void {
+  const { scope, base } = places;
+  addMarkdown("rule", places.rules, { scene, scope });
+  addMarkdown("workflow", places.workflows, { scene, scope });
+  const extra = scope === "system" ? [] : scene.dialect.skillDirectories.map((directory) => join(base, directory));
+  for (const directory of [places.skills, ...extra]) {
+    for (const name of entries(directory)) {
+      const path = join(directory, name, "SKILL.md");
+      if (lstatSync(path) === null) continue;
+      addFile({ kind: "skill", name, scope, path }, scene, (text) => skillProblems(text, name));
+    }
+  }
+  for (const { name, value } of membersOf(places.hooks, { member: "hooks", scene })) {
+    addHooks({ path: places.hooks, event: name, hooks: hooksOfEvent(name, value) }, scene, scope);
+  }
+  if (places.mcp !== null) {
+    for (const { name, value } of membersOf(places.mcp, { member: "mcpServers", scene })) {
+      const problems = serverProblems(value);
+      scene.inspection.found.push({ kind: "mcp", name, scope, path: places.mcp, ours: false, problems, entry: value });
+    }
+  }
+  if (places.instructions !== null) {
+    addInstructions(places.instructions, scene, { scope, limit: scope === "user" ? LIMITS.globalRules : null });
+  }
+  const legacy = scope === "project" ? scene.dialect.legacyRules : null;
+  if (legacy !== null) addLegacyRules(legacy, join(base, legacy), scene);
+}
+
+/** The old single file of rules: what others wrote into it, and the sections in it. */
+function addLegacyRules(name: string, path: string, scene: Scene): void {
+  if (lstatSync(path) === null) return;
+  const text = lookAt(path);
+  const marks = text === null ? [] : sectionsIn(text);
+  if (text === null || marks.length === 0 || hasOwnText(text)) {
+    addFile({ kind: "rule", name, scope: "project", path }, scene, () => []);
+  }
+  for (const one of marks) {
+    const section = { kind: "instructions", name: one.name, path, marks: one } as const;
+    scene.inspection.found.push({ ...section, scope: "project", ours: false, problems: [] });
+  }
+}
+
+function addHooks(
+  { path, event, hooks }: { path: string; event: string; hooks: HookInFile[] | null },
+  { inspection }: Scene,
+  scope: Scope,
+): void {
+  if (hooks === null) return void inspection.problems.push({ path, message: `${event} is no list` });
+  for (const hook of hooks) inspection.found.push({ ...hook, kind: "hook", scope, path, ours: false });
+}
+
+/** The sections of a file of instructions, and what stands beside them. */
+function addInstructions(
+  path: string,
+  { inspection }: Scene,
+  { scope, limit }: { scope: Scope; limit: number | null },
+): void {
+  if (lstatSync(path) === null) return;
+  const text = lookAt(path);
+  const problem = text === null ? UNREADABLE : limit === null ? null : lengthProblem(text, limit);
+  const add = (name: string, more: Pick<FoundArtifact, "marks"> = {}) =>
+    inspection.found.push({
+      kind: "instructions",
+      name,
+      scope,
+      path,
+      ours: false,
+      problems: problem === null ? [] : [problem],
+      ...more,
+    });
+  if (text === null || hasOwnText(text)) add("(text)");
+  for (const marks of text === null ? [] : sectionsIn(text)) add(marks.name, { marks });
+}
+
+/** The members of an object of a JSON file; what is wrong with the file is noted. */
+function membersOf(
+  path: string,
+  { member, scene: { inspection } }: { member: string | null; scene: Scene },
+): { name: string; value: unknown }[] {
+  const text = lookAt(path);
+  if (text === null) {
+    if (lstatSync(path) !== null) inspection.problems.push({ path, message: UNREADABLE, unusable: true });
+    return [];
+  }
+  if (text.replace(/^\ufeff/, "").trim() === "") return [];
+  try {
+    const root = parseJsonTree(text);
+    const node = member === null ? nodeAt(root, ["hooks"]) ?? root : nodeAt(root, [member]);
+    if (node?.kind !== "object") {
+      const message = `it has no object${member === null ? "" : ` "${member}"`}`;
+      inspection.problems.push({ path, message, unusable: true });
+      return [];
+    }
+    // A name that stands twice counts once for the editor, and for nobody certainly which.
+    for (const { key } of node.children) nodeAt(node, [key]);
+    return node.children.map(({ key, value }) => ({ name: key, value: dataOf(value) }));
+  } catch (error) {
+    if (!(error instanceof JsonProblem)) throw error;
+    inspection.problems.push({ path, message: `it cannot be read: ${error.message}`, unusable: true });
+    return [];
+  }
+}
+
+/** Places of the editor's other agent, places that are named for what lies elsewhere, and files that are not read. */
+function inspectOtherPlaces(scene: Scene): void {
+  const { dialect, around, inspection } = scene;
+  const other = dialect.otherHooks === null ? null : join(around.root, dialect.otherHooks);
+  if (other !== null && lstatSync(other) !== null) {
+    const before = inspection.found.length;
+    for (const { name, value } of membersOf(other, { member: null, scene })) {
+      addHooks({ path: other, event: name, hooks: hooksOfOtherAgent(name, value) }, scene, "project");
+    }
+    for (const one of inspection.found.slice(before)) one.otherAgent = true;
+    inspection.notes.push(
+      `${other} is run by the editor's other agent, which runs nothing of hooks.json: a guard there does not hold for it`,
+    );
+  }
+  if (dialect.otherInstructions !== null) {
+    addInstructions(join(around.userHome, dialect.otherInstructions), scene, { scope: "user", limit: null });
+  }
+  inspection.problems.push(...hooksFileProblems(dialect, around.root));
+  const [named, read] = [dialect.otherMcp, dialect.userMcp].map((name) => name && join(around.userHome, name));
+  if (named && lstatSync(named) !== null) {
+    inspection.notes.push(`${named} exists too; the editor's servers are in ${read}`);
+  }
+  for (const path of dialect.unreadMcp.map((name) => join(around.root, name))) {
+    if (lstatSync(path) === null) continue;
+    inspection.notes.push(`${path} is there, and the editor reads no servers of a project: those in ${read} count`);
+  }
+}
+
+/** Most directories of a project that are looked into for rules of subdirectories. */
+const NESTED_LIMIT = 5_000;
+
+/** Rules and `AGENTS.md` of subdirectories: they hold below their directory. */
+function inspectNested(scene: Scene): void {
+  const { dialect, around } = scene;
+  const waiting = [around.root];
+  for (let left = NESTED_LIMIT; left > 0 && waiting.length > 0; left--) {
+    const directory = waiting.shift() ?? around.root;
+    for (const name of entries(directory)) {
+      if (name.startsWith(".") || name === "node_modules") continue;
+      const path = join(directory, name);
+      if (lstatSync(path)?.kind === "directory") waiting.push(path);
+    }
+    if (directory === around.root) continue;
+    addMarkdown("rule", join(directory, dialect.projectDirectory, "rules"), { scene, scope: "project" });
+    addInstructions(join(directory, "AGENTS.md"), scene, { scope: "project", limit: null });
+  }
+}
+
+function inspectWorktrees(
+  { around, inspection }: Scene,
+  { worktrees, ledger }: { worktrees: Worktrees; ledger: Ledger },
+): void {
+  const { main, linked } = worktrees;
+  const missing = missingHere(artifactsInWorktree(ledger, around.root, worktrees), ledger.artifacts);
+  if (missing.length > 0) {
+    inspection.problems.push({
+      path: around.root,
+      message: `in this worktree ${
+        missing.join(", ")
+      } of ${main} is missing: commit it, add it here, or let setup-worktree copy it`,
+    });
+  }
+  if (linked.length > LIMITS.parallelSessions) {
+    inspection.notes.push(
+      `the repository has ${linked.length} linked worktrees; the editor runs at most ${LIMITS.parallelSessions} sessions side by side`,
+    );
+  }
+  const prepared = inspection.found.some(({ event }) => event === "post_setup_worktree");
+  if (linked.length > 0 && !prepared) {
+    inspection.notes.push("no hook prepares new worktrees: agentcli editor add hook setup-worktree");
+  }
+}
