@@ -117,6 +117,19 @@ Deno.test({ name: "the sessions that the README shows are what the program print
   }
 });
 
+Deno.test("the recording that the README shows is what the program shows", async (test) => {
+  const record = new Deno.Command(Deno.execPath(), {
+    args: ["run", "-A", "--quiet", `${REPOSITORY}/scripts/record_terminal.ts`, "--check"],
+  });
+  const { code, stderr } = await record.output();
+  // It says so where tmux or bubblewrap is missing.
+  await test.step({
+    name: "docs/chat.svg",
+    ignore: code === 75,
+    fn: () => assert.equal(code, 0, new TextDecoder().decode(stderr)),
+  });
+});
+
 Deno.test("what is said to be not run is in the pages", async () => {
   for (const { page, words } of NOT_RUN) {
     assert.ok((await Deno.readTextFile(`${REPOSITORY}/${page}`)).includes(words), `${page} has no ${words}`);

@@ -193,12 +193,13 @@ function closeQuietly(socket: { close(): void }): void {
   }
 }
 
-/** Listens on a free port of `host` (`127.0.0.1`, `127.0.0.2`, `::1`) and hands each request to `answer`. */
+/** Listens on `host` (`127.0.0.1`, `127.0.0.2`, `::1`), on a free port by default, and hands each request to `answer`. */
 export function listenHttp(
   host: string,
   answer: (request: WireRequest, reply: Reply, connection: WireConnection) => Promise<void>,
+  { port = 0 }: { port?: number } = {},
 ): FakeHttp {
-  const listener = Deno.listen({ hostname: host, port: 0 });
+  const listener = Deno.listen({ hostname: host, port });
   const sockets = new Set<Deno.TcpConn>();
   const connections: WireConnection[] = [];
   const serving: Promise<void>[] = [];

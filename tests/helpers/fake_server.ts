@@ -31,6 +31,8 @@ export type Script = readonly Step[] | ((request: RecordedRequest) => Step | Pro
 export interface FakeServerOptions {
   /** `127.0.0.1` (default), `127.0.0.2` (plays a remote host), `[::1]`. */
   host?: "127.0.0.1" | "127.0.0.2" | "[::1]";
+  /** Default: one that is free. */
+  port?: number;
   script?: Script;
   /** What it calls itself in the header `server` of streamed replies; default: nothing. */
   name?: string;
@@ -230,7 +232,7 @@ export function startFakeServer(options: FakeServerOptions = {}): FakeServer {
       name: options.name,
     });
   };
-  const server: FakeHttp = listenHttp(host.replace(/[[\]]/g, ""), answer);
+  const server: FakeHttp = listenHttp(host.replace(/[[\]]/g, ""), answer, options);
   const close = () => server.close();
   return {
     baseUrl: `http://${host}:${server.port}/v1`,
