@@ -1,6 +1,6 @@
 /** Calls that a model wrote as text, taken out of the reply under the rules of `provider/text_calls`. */
 import { AgentcliError } from "../errors.ts";
-import type { UnreadCall } from "../provider/text_calls/unread.ts";
+import type { UnreadCall } from "../provider/text_calls/recover.ts";
 import type { ChatReply, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
@@ -37,7 +37,7 @@ const COULD_BE_UNREAD = /[<[{(]/;
 /** The call that an answer holds, most likely, and that could not be read; null when it holds none. */
 export async function unreadTextCall(text: string, tools: readonly ToolSchema[]): Promise<UnreadCall | null> {
   if (tools.length === 0 || !COULD_BE_UNREAD.test(text)) return null;
-  const { unreadCall } = await import("../provider/text_calls/unread.ts");
+  const { unreadCall } = await import("../provider/text_calls/recover.ts");
   return unreadCall(text, tools);
 }
 

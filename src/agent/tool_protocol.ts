@@ -3,7 +3,7 @@
  * show; what one refuses is sent in the next shape. Source: the chat templates that llama.cpp tests with.
  */
 import type { FailureKind } from "../provider/failure.ts";
-import { oneCallEach } from "../provider/chat/one_call_each.ts";
+import { oneCallEach } from "../provider/chat/content.ts";
 import { asTextMessages, withoutSystemMessage } from "../provider/text_calls/prompt.ts";
 import type { WireMessage } from "../provider/types.ts";
 

@@ -12,7 +12,7 @@ import type { Endpoint } from "../types.ts";
 import { findWindows } from "./inquiry.ts";
 
 /** What was met at an address. `no answer`: it may be open, but did not answer in time or broke off. */
-export type DiscoveryState =
+type DiscoveryState =
   | "serving"
   | "needs key"
   | "loading"
@@ -45,7 +45,7 @@ export interface Discovered {
 }
 
 /** Where to look, and for how long. */
-export interface DiscoveryOptions {
+interface DiscoveryOptions {
   /** Names or addresses, each with a port of its own or without: then the ports of the runtimes are asked. */
   hosts: readonly string[];
   /** For everything at one address together. */

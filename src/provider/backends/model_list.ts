@@ -156,7 +156,7 @@ async function refusal(answer: JsonResponse, at: { endpoint: Endpoint; where: st
     });
   }
   if (status === 401 || status === 403) {
-    const { keyHint, keyRefused, wordsInRefusal } = await import("../chat/key_words.ts");
+    const { keyHint, keyRefused, wordsInRefusal } = await import("../chat/errors.ts");
     const words = wordsInRefusal(text, at.endpoint);
     return new AgentcliError("auth_failed", `${at.where} ${keyRefused(at.endpoint, `HTTP ${status}`)}${words}`, {
       hint: keyHint(at.endpoint),

@@ -23,7 +23,7 @@ export interface Recognized {
 }
 
 /** What is known already, and what limits the asking. */
-export interface RecognizeOptions {
+interface RecognizeOptions {
   /** Null where there is none. */
   list: ModelList | null;
   timeoutMs: number;

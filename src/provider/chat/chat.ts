@@ -8,7 +8,7 @@ import type { ServerError } from "./server_error.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../types.ts";
 
 /** How a request is made. */
-export interface ChatOptions {
+interface ChatOptions {
   cache?: ChatCache;
   signal: AbortSignal;
   clock: Clock;
@@ -25,7 +25,7 @@ export interface ChatOptions {
 }
 
 /** What is asked, and of whom. */
-export interface AddressedRequest {
+interface AddressedRequest {
   endpoint: Endpoint;
   request: ChatRequest;
 }
@@ -154,7 +154,7 @@ class Attempts {
    */
   async final(failure: ProviderFailure): Promise<ProviderFailure> {
     if (failure.kind === "model") {
-      const { withServedModels } = await import("./unknown_model.ts");
+      const { withServedModels } = await import("./errors.ts");
       const asked = { endpoint: this.#endpoint, model: this.#request.model, signal: this.#options.signal };
       return await withServedModels(failure, this.#client, asked);
     }

@@ -1,120 +1,15 @@
-/**
- * What a server's error means and what comes of it, as tables. Source: wire reference, §9 and §12.
- * Texts are tested before the status: llama.cpp reports an overflow as 500, others as 413 or 422.
- */
+/** Turns a server's error into a failure that a person can act on: the message, the hint, and what is said of a key, never the key itself. */
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import type { ErrorCode } from "../../errors.ts";
-import type { QuirkKind } from "../backends/backend.ts";
 import { BACKENDS } from "../backends/backends.ts";
-import { type FailureKind, ProviderFailure } from "../failure.ts";
-import { keyHint, keyRefused, wordsAboutKey } from "./key_words.ts";
+import { ProviderFailure } from "../failure.ts";
+import { classify, type ServerErrorKind } from "./classify.ts";
 import { LONGEST_WAIT } from "./retry.ts";
-import { type ServerError, shownMessage } from "./server_error.ts";
+import { type ServerError, serverErrorFromBody, shownMessage } from "./server_error.ts";
 import type { Endpoint } from "../types.ts";
-
-/** Kinds that a server itself can report. */
-export type ServerErrorKind = Exclude<
-  FailureKind,
-  "refused" | "unreachable" | "lost" | "timeout" | "invalid" | "empty"
->;
-
-interface Signs {
-  /** The request showed images. */
-  images: boolean;
-  /** Message, type and code of the error, in one text. */
-  text: string;
-  status: number;
-  error: ServerError;
-}
-
-/** Words that no one server has for itself; those of one are in its file in `backends/`. Parts of regular expressions. */
-const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
-  context: [
-    "context_length_exceeded",
-    "exceeds? the (?:available |model's )?(?:maximum )?context",
-    "prompt (?:is|contains) too (?:long|many)",
-    "too many (?:input |prompt )?tokens",
-  ],
-  no_images: [
-    "\\bsupport(?:s|ed|ing)? (?:for )?(?:image|vision)",
-    "(?:image|vision)s? (?:input )?(?:is|are) not (?:supported|enabled|available)",
-    "does not (?:accept|support|take|have) (?:multi-?modal|image|vision)",
-    // OpenAI, and those that know strings alone.
-    "image_url",
-  ],
-  // Groq.
-  tool_parse: ["tool_use_failed"],
-  loading: ["warming"],
-  model: ["model_not_found", "models? ['\"`]?[^ ]{0,200} (?:was )?not found"],
-  // A chat template that cannot show what the request holds: some servers pass on what the template itself says.
-  template: [
-    "template",
-    "single tool.calls",
-    "roles must alternate",
-    "roles? (?:is |are )?not supported",
-    "only .{0,60}\\broles are supported",
-  ],
-};
-
-const patterns = new Map<QuirkKind, RegExp>();
-
-/** Whether a text has words of any server for this kind of error: which server it is may not be known. */
-function says(text: string, kind: QuirkKind): boolean {
-  let pattern = patterns.get(kind);
-  if (pattern === undefined) {
-    const parts = [...COMMON[kind] ?? [], ...BACKENDS.flatMap(({ errors }) => errors?.[kind] ?? [])];
-    patterns.set(kind, pattern = new RegExp(parts.join("|"), "i"));
-  }
-  return pattern.test(text);
-}
-
-/** A picture that the server could not read. */
-const BAD_IMAGE =
-  /(?:load|decode|process|read|open|parse|identify|invalid|unsupported|corrupt\w*|bad)\W+(?:\w+\W+){0,2}images?\b|\bimages?\W+(?:\w+\W+){0,3}(?:invalid|corrupt|decode|unsupported)/i;
-
-/** The first rule that holds gives the kind. */
-const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }[] = [
-  { kind: "context", when: ({ text }) => says(text, "context") },
-  { kind: "cloud_disabled", when: ({ text, error }) => says(text, "cloud_disabled") || error.wantsSignIn },
-  { kind: "no_tools", when: ({ text }) => says(text, "no_tools") },
-  // Only where images were sent: words such as these mean something else otherwise.
-  { kind: "no_images", when: ({ text, images }) => images && says(text, "no_images") },
-  { kind: "bad_image", when: ({ text, images }) => images && BAD_IMAGE.test(text) },
-  { kind: "tool_parse", when: ({ text }) => says(text, "tool_parse") },
-  { kind: "request", when: ({ text }) => /invalid host header/i.test(text) },
-  {
-    kind: "quota",
-    when: ({ status, text }) => status === 402 || /insufficient_quota|insufficient credits/i.test(text),
-  },
-  { kind: "loading", when: ({ status, text }) => status === 503 && says(text, "loading") },
-  { kind: "model", when: ({ text }) => says(text, "model") },
-  { kind: "auth", when: ({ status, text }) => status === 401 || status === 403 || /authentication_error/i.test(text) },
-  { kind: "busy", when: ({ status }) => [408, 409, 425, 429, 498, 503, 529].includes(status) },
-  // What the request holds makes the server fail: the same again fails again.
-  { kind: "request", when: ({ text }) => says(text, "request") },
-  { kind: "template", when: ({ text }) => says(text, "template") },
-  { kind: "transient", when: ({ status }) => status >= 500 },
-  { kind: "request", when: ({ status }) => status >= 400 },
-  { kind: "stream", when: () => true },
-];
-
-/**
- * What an error of a server is about. `status` is that of the response, 200 for an error inside a stream; `images`: the
- * request showed some.
- */
-export function classify(
-  error: ServerError,
-  status: number,
-  { images = false }: { images?: boolean } = {},
-): ServerErrorKind {
-  const text = [error.message, error.type, error.code].filter((part) => part !== null).join(" ");
-  // Inside a stream the code of the error takes the place of the status.
-  const inner = typeof error.code === "number" && error.code >= 400 && error.code < 600 ? error.code : status;
-  const signs = { text, error, images, status: status < 400 ? inner : status };
-  const kind = KINDS.find((rule) => rule.when(signs))?.kind ?? "stream";
-  return kind === "transient" && status < 400 ? "stream" : kind;
-}
+import type { HttpClient } from "../http/client.ts";
+import { listModels } from "../backends/model_list.ts";
 
 interface Meaning {
   code: ErrorCode;
@@ -313,4 +208,78 @@ function withoutKey(message: string, endpoint: Endpoint): string {
   const key = endpoint.key?.trim() ?? "";
   const bare = key.length >= 4 ? message.replaceAll(key, "…") : message;
   return bare.replace(/\bsk-[\w*.-]{4,}/g, "…");
+}
+
+type Given = Pick<Endpoint, "provider" | "key" | "keySource" | "configFile">;
+
+/** Follows the provider's name: `refused the key (HTTP 401): literal in …/providers.yaml`. */
+export function keyRefused(endpoint: Given, where: string): string {
+  const { keySource, configFile } = endpoint;
+  if (endpoint.key === undefined || endpoint.key === "") return `wants a key (${where})`;
+  if (keySource === "local") return `wants a key (${where}): it was sent the local placeholder`;
+  if (keySource === "literal") return `refused the key (${where}): literal in ${configFile ?? "providers.yaml"}`;
+  return `refused the key (${where}): ${keySource}`;
+}
+
+/** Letters in a row that a word shares with a key only by being a part of it. */
+const PIECE = 4;
+
+/**
+ * The server's own words about a key, to stand behind {@link keyRefused}; empty where it has none. Beside what
+ * {@link shownMessage} leaves out, every word goes that has four letters in a row in common with the key or a header, or
+ * in which the server itself left some out.
+ */
+function wordsAboutKey(
+  error: ServerError,
+  { key = "", headers }: Pick<Endpoint, "key" | "headers">,
+  texts: readonly string[] = [],
+): string {
+  const secrets = [key, ...Object.values(headers)].map((secret) => secret.trim()).filter((secret) => secret !== "");
+  const message = shownMessage(error, [...texts, ...secrets]);
+  const pieces = new Set(secrets.flatMap((secret) => piecesOf(secret)));
+  const shown = message.replace(/[^\s"'`,;()<>[\]{}]+/g, (word) => {
+    const isPart = /\*{2}|\.{3}|\u2026|^sk-/.test(word) || piecesOf(word).some((piece) => pieces.has(piece));
+    return isPart ? `\u2026${/[.:!?]*$/.exec(word)?.[0] ?? ""}` : word;
+  });
+  return shown === "" ? "" : `; it says: ${shown}`;
+}
+
+/** {@link wordsAboutKey} of the body of a refusal. */
+export function wordsInRefusal(body: string, endpoint: Pick<Endpoint, "key" | "headers">): string {
+  return wordsAboutKey(serverErrorFromBody(body), endpoint);
+}
+
+function piecesOf(text: string): string[] {
+  const folded = text.toLowerCase();
+  if (folded.length <= PIECE) return [folded];
+  return Array.from({ length: folded.length - PIECE + 1 }, (_, at) => folded.slice(at, at + PIECE));
+}
+
+/** What to do about it. */
+export function keyHint(endpoint: Given): string {
+  const { provider, keySource } = endpoint;
+  const file = endpoint.configFile ?? "providers.yaml";
+  if (keySource.startsWith("env:")) return `set ${keySource.slice("env:".length)} to a valid key`;
+  if (keySource === "literal") {
+    return `put a valid key in place of api_key of ${provider} there, or write api_key: $NAME and set that variable`;
+  }
+  if (keySource === "keyring" || keySource === "file") {
+    return `store a valid one: agentcli providers set-key ${provider}`;
+  }
+  return `write api_key: $NAME for ${provider} in ${file}, and set that variable to its key`;
+}
+
+/** How long the list is waited for, in milliseconds. */
+const TIMEOUT = 2000;
+
+/** The same failure; its hint names what the server lists, nearest first, where it does. Throws the signal's reason. */
+export async function withServedModels(
+  failure: ProviderFailure,
+  client: HttpClient,
+  { endpoint, model, signal }: { endpoint: Endpoint; model: string; signal: AbortSignal },
+): Promise<ProviderFailure> {
+  const list = await listModels(client, endpoint, { timeoutMs: TIMEOUT, signal }).catch(() => null);
+  signal.throwIfAborted();
+  const served = list?.models.map(({ id }) => id) ?? null;
+  return failure.with({ hint: modelHint(failure.message, { endpoint, model, served }) });
 }

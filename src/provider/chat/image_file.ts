@@ -27,7 +27,7 @@ interface Format {
 }
 
 /** An image that may be sent; or why not, as a clause; or no image at all. */
-export type ReadImage =
+type ReadImage =
   | { kind: "image"; image: ShownImage; label: string }
   | { kind: "unusable"; problem: string }
   | { kind: "other" };

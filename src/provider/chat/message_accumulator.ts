@@ -3,7 +3,7 @@ import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../record.ts";
 import type { ChatDelta, ChatReply, FinishReason, ReplyCall, Usage } from "../types.ts";
 import { readArguments } from "./arguments.ts";
-import type { ChunkSink } from "./chunk.ts";
+import type { ChunkSink } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";

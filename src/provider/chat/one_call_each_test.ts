@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { oneCallEach } from "./one_call_each.ts";
+import { oneCallEach } from "./content.ts";
 import type { WireMessage, WireToolCall } from "../types.ts";
 
 function call(id: string): WireToolCall {

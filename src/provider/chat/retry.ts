@@ -37,7 +37,7 @@ const GATEWAY: Policy = { retries: MAX_RETRIES, first: 500, longest: 8000 };
 const SERVER_ERROR: Policy = { retries: 1, first: 500, longest: 500 };
 
 /** What happened so far with one request. */
-export interface RetryState {
+interface RetryState {
   /** Retries before this one that {@link retryGroup} counts together with it. */
   retries: number;
   /** Milliseconds since the first attempt. */
@@ -49,7 +49,7 @@ export interface RetryState {
 }
 
 /** A retry to make. */
-export interface Retry {
+interface Retry {
   delayMs: number;
   maxRetries: number;
 }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { joinBytes } from "../../../tests/helpers/fake_http.ts";
 import * as fc from "../../../tests/property.ts";
 import type { WireMessage } from "../types.ts";
-import { SerializedHistory } from "./serialized_history.ts";
+import { SerializedHistory } from "./request.ts";
 
 const HEAD = '{"messages":[';
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
-import { readInto } from "./stream_reader.ts";
+import { readInto } from "./response.ts";
 import { ResponseDecoder } from "./response_decoder.ts";
 
 Deno.test("a reply that has its reason to end is over after a while, even when the server goes on sending comments", async () => {

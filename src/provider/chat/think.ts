@@ -2,7 +2,7 @@
 import { answerMarkAt, heldTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
 
 /** Where the two kinds go. */
-export interface ThinkSink {
+interface ThinkSink {
   text(text: string): void;
   reasoning(text: string): void;
   /**

@@ -10,22 +10,22 @@ import {
   type FetchClient,
   mayConnect,
   openClient,
-  type SocketAddress,
   speaksTls,
   takesConnections,
 } from "../../platform/http_client.ts";
 import type { Io } from "../../platform/io.ts";
-import { type ByteSource, joined, readBounded, streamSource } from "./byte_source.ts";
+import { type ByteSource, joined, readBounded, streamSource } from "./body.ts";
 import { ProviderFailure } from "../failure.ts";
 import { type ReceivedHeaders, requestHeaders } from "./headers.ts";
 import { exchange } from "./loopback.ts";
 import {
-  bare,
   effectivePort,
+  probedAddress,
   type ProxySettings,
   readProxySettings,
   type Route,
   routesTo,
+  securedAddress,
   shownUrl,
   urlOf,
 } from "./route.ts";
@@ -287,28 +287,6 @@ function openOrExplain(connection: Connection, endpoint: Endpoint): FetchClient 
 
 /** Looks for something at an address; rejects when its signal is aborted. */
 type Look = (signal: AbortSignal) => Promise<boolean>;
-
-/**
- * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may wait
- * for the end of a line that a greeting does not have, and then waits as long as we do.
- */
-function securedAddress({ url, connection }: Route): SocketAddress | null {
-  if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;
-  const hostname = (connection.kind === "direct" ? connection.localAddress : undefined) ?? bare(url.hostname);
-  const port = Number(effectivePort(url));
-  return mayConnect(hostname, port) ? { hostname, port } : null;
-}
-
-/** The address to probe when it stays silent; null on loopback, where the wait for headers covers the connect. */
-function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
-  if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
-    return null;
-  }
-  const url = connection.kind === "proxy" ? new URL(connection.url) : asked;
-  const hostname = bare(url.hostname);
-  const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
-  return mayConnect(url.hostname, port) ? { hostname, port } : null;
-}
 
 /** The bytes of a body, in pieces. */
 function bytesOf(body: HttpRequest["body"]): readonly Uint8Array<ArrayBuffer>[] | null {

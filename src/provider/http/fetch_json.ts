@@ -9,7 +9,7 @@ import type { Endpoint } from "../types.ts";
 const REFUSAL_LIMIT = 64 * 1024;
 
 /** What is asked. With a `body` it is a POST, else a GET. */
-export interface JsonRequest {
+interface JsonRequest {
   path: string;
   /** `path` starts at the origin instead of the base URL. */
   atOrigin?: boolean;

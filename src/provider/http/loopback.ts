@@ -4,8 +4,7 @@
  * `fetch` of a process costs 4 ms, which is a third of a start (docs/performance.md).
  */
 import { openSocket, type Socket, type SocketAddress } from "../../platform/http_client.ts";
-import { BUFFER_SIZE, type ByteSource, joined, unpacked } from "./byte_source.ts";
-import { type BodyDecoder, bodyDecoder } from "./body_decoder.ts";
+import { type BodyDecoder, bodyDecoder, BUFFER_SIZE, type ByteSource, joined, unpacked } from "./body.ts";
 import {
   HEAD_LIMIT,
   headEnd,
@@ -28,7 +27,7 @@ export interface LoopbackRequest {
 }
 
 /** What came back. Whoever gets one reads the body to its end or cancels it. */
-export interface LoopbackResponse {
+interface LoopbackResponse {
   status: number;
   headers: ReceivedHeaders;
   body: ByteSource;

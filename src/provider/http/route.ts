@@ -1,6 +1,6 @@
 /** Where a request goes and over which kind of connection: local servers never through the user's proxy. Source: no-cloud boundary, "Local". */
 import { AgentcliError } from "../../errors.ts";
-import type { Connection, SocketAddress } from "../../platform/http_client.ts";
+import { type Connection, mayConnect, type SocketAddress } from "../../platform/http_client.ts";
 import type { Endpoint } from "../types.ts";
 
 /**
@@ -143,4 +143,26 @@ function isInRange(host: string, range: string): boolean {
 function addressNumber(host: string): number | null {
   if (!/^\d+(\.\d+){3}$/.test(host)) return null;
   return host.split(".").reduce((sum, part) => ((sum << 8) | Number(part)) >>> 0, 0);
+}
+
+/**
+ * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may wait
+ * for the end of a line that a greeting does not have, and then waits as long as we do.
+ */
+export function securedAddress({ url, connection }: Route): SocketAddress | null {
+  if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;
+  const hostname = (connection.kind === "direct" ? connection.localAddress : undefined) ?? bare(url.hostname);
+  const port = Number(effectivePort(url));
+  return mayConnect(hostname, port) ? { hostname, port } : null;
+}
+
+/** The address to probe when it stays silent; null on loopback, where the wait for headers covers the connect. */
+export function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
+  if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
+    return null;
+  }
+  const url = connection.kind === "proxy" ? new URL(connection.url) : asked;
+  const hostname = bare(url.hostname);
+  const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
+  return mayConnect(url.hostname, port) ? { hostname, port } : null;
 }

@@ -12,10 +12,9 @@ import { AgentcliError } from "../../errors.ts";
 import { denoIo } from "../../platform/deno_io.ts";
 import { createHttpClient } from "../http/client.ts";
 import { type BatteryOptions, runBattery } from "./battery.ts";
-import { type Findings, foundIn, type ProbeReport } from "./findings.ts";
+import { type Findings, foundIn, learnt, probeError, type ProbeReport, verdictOf } from "./findings.ts";
 import { checkStop } from "./reply_checks.ts";
 import { Subject } from "./subject.ts";
-import { learnt, probeError, verdictOf } from "./verdict.ts";
 
 const LIST = (window: number) => ({ object: "list", data: [{ id: "fake", owned_by: "vllm", max_model_len: window }] });
 

@@ -6,7 +6,7 @@ import { checkEvent, judgeCalls, WEATHER, weatherOf } from "./calls.ts";
 import { withinTime } from "./battery.ts";
 import { checkEditCall } from "./call_checks.ts";
 import { cacheKept, figureOf, judgeSchemaReply, rateOf, repeated, schemaProblem, streamingOf } from "./reply_checks.ts";
-import { fillerText, holdsMarker, newMarker } from "./filler.ts";
+import { fillerText, holdsMarker, newMarker } from "./window_checks.ts";
 import type { TimedReply } from "./subject.ts";
 
 function reply(more: Partial<ChatReply> = {}): ChatReply {

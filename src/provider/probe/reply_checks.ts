@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import { isRecord } from "../record.ts";
 import type { ChatReply } from "../types.ts";
-import { fillerText, newSeed } from "./filler.ts";
+import { fillerText, newSeed } from "./window_checks.ts";
 import type { Figure, FirstReply, Generation, JsonSchemaFinding, PromptCache, StopFinding } from "./findings.ts";
 import { question, type Subject, type TimedReply } from "./subject.ts";
 

@@ -1,6 +1,5 @@
 /** Keeps text that may become a tool call from being shown while it streams. */
-import { PARAGRAPH_LIMIT } from "./bare.ts";
-import { callMarkAt, GAP, lineTail, OPENER, openerTail } from "./marks.ts";
+import { callMarkAt, GAP, lineTail, OPENER, openerTail, PARAGRAPH_LIMIT } from "./marks.ts";
 
 /** UTF-16 units that are held at most; more is an answer about calls, not a call that is worth the silence. */
 const HOLD_LIMIT = 65_536;

@@ -4,9 +4,15 @@ import type { CallContext, TextCall } from "./call.ts";
 import { Cursor, endOfSpace } from "./cursor.ts";
 import { OPENER, skipClosing } from "./marks.ts";
 import { readMarked } from "./notations.ts";
-import { createQuotations, opensResult, QUOTATION_OPENER, standingOf } from "./quotation.ts";
+import {
+  createQuotations,
+  endOfThought,
+  opensResult,
+  QUOTATION_OPENER,
+  skipOpenThought,
+  standingOf,
+} from "./quotation.ts";
 import { STRAY_TAG } from "./tagged.ts";
-import { endOfThought, skipOpenThought } from "./thought.ts";
 
 /** Calls, or something like them, from `start` to `end` with the marks around them. `calls` is empty when refused. */
 export interface MarkedSpan {
@@ -21,7 +27,7 @@ export interface MarkedSpan {
 }
 
 /** The calls of a text. */
-export interface MarkedCalls {
+interface MarkedCalls {
   /** In order, refused ones included. */
   spans: MarkedSpan[];
   /** Where the model began to make up results; the end of the text when it did not. */

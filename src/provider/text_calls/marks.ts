@@ -11,6 +11,9 @@ export interface CallMark {
 /** Longer names are none; bounds what is held back of a stream. */
 const NAME_LIMIT = 48;
 
+/** Longest paragraph that announces the fence with a call behind it, in characters. */
+export const PARAGRAPH_LIMIT = 400;
+
 /** What MiniMax M3 writes before each of its tags. */
 export const NAMESPACE = String.raw`\]<\]\w{1,24}\[>\[`;
 
@@ -44,7 +47,7 @@ const TAG = String
   .raw`<(?:[|｜]?[\w.-]{1,24}[:|｜])?(?:function|invoke|tool_call|tool_use|tool|call)(?:=|[\s\u0120]*name\s?=)`;
 
 /** A line of the ReAct form that names a tool; bold in some replies. */
-export const ACTION = String.raw`(?<=^|\n)\*{0,2}Action:`;
+const ACTION = String.raw`(?<=^|\n)\*{0,2}Action:`;
 
 /** The end of a turn or of an answer, which goes with a call that stands before it. */
 const TURN_ENDS = String.raw`<\/s>|<\/(?:answer|response)>|<end_of_turn>|<｜end▁of▁sentence｜>|` +

@@ -1,14 +1,12 @@
 /** How calls are written behind an opening mark: as JSON, as Python, as Gemma's maps, between tags, or name first. */
-import { type CallContext, callReading, type Reading } from "./call.ts";
+import { type CallContext, callReading, readArgumentsObject, readCallObjects, type Reading } from "./call.ts";
 import type { Cursor } from "./cursor.ts";
-import { readArgumentsObject, readCallObjects } from "./json_call.ts";
-import { type Notation, readMap } from "./literal.ts";
+import { type Notation, opensPython, readMap, readPythonCalls, readPythonList } from "./python.ts";
 import { type CallMark, callMarkAt, GAP } from "./marks.ts";
-import { opensPython, readPythonCalls, readPythonList } from "./python.ts";
 import { readPairs, readTag } from "./tagged.ts";
 
 /** The calls behind one opening mark. */
-export interface MarkedReading {
+interface MarkedReading {
   reading: Reading;
   /** The name of the form: of the family of models that is known for it, else of the mark. */
   form: string;

@@ -2,7 +2,7 @@
 import { imageParts, wordsOf } from "../chat/content.ts";
 import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
 import { isRecord } from "./call.ts";
-import { parseJson } from "./json.ts";
+import { parseJson } from "./cursor.ts";
 
 /**
  * What the system prompt gains; empty when there are no tools. The same tools give the same bytes, so that the server's

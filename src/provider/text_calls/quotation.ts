@@ -1,4 +1,6 @@
-/** Where a text only quotes: code as CommonMark cuts it, quoted lines, elements and comments of HTML, here-documents. */
+/** Finds where a text only quotes (code as CommonMark cuts it, quoted lines, HTML, here-documents) or reasons. */
+import { MARK_CANDIDATE, type ReasoningMark, reasoningMarkAt } from "../chat/reasoning_marks.ts";
+import { endOfSpace } from "./cursor.ts";
 
 /** Elements whose content is shown, not meant. What a tool gave is among them: a model that writes it makes it up. */
 const ELEMENT =
@@ -23,7 +25,7 @@ export const QUOTATION_OPENER: string = [
 ].join("|");
 
 /** Finds the ends of quotations in one text. */
-export interface Quotations {
+interface Quotations {
   /** Offset behind the quotation that opens at `at`; null when none does. */
   endOf(at: number): number | null;
 }
@@ -153,4 +155,39 @@ function pairInline(text: string): ReadonlyMap<number, number> {
     nextOfLength.set(run.length, run);
   }
   return closers;
+}
+
+/** Offset behind the reasoning that `mark` opens: behind the first thing that closes it, the end of the text without. */
+export function endOfThought(text: string, mark: ReasoningMark & { kind: "open" }): number {
+  const closing = new RegExp(mark.closers.map((closer) => RegExp.escape(closer)).join("|"), "g");
+  closing.lastIndex = mark.end;
+  return closing.test(text) ? closing.lastIndex : text.length;
+}
+
+/** Offset behind the reasoning that a text begins with; the end of the text when it is not closed. */
+export function skipOpenThought(text: string): number {
+  let at = endOfSpace(text, 0);
+  for (let mark = openAt(text, at); mark !== null; mark = openAt(text, at)) {
+    at = endOfSpace(text, endOfThought(text, mark));
+  }
+  return at;
+}
+
+/**
+ * Offset where the message proper starts: behind reasoning at its beginning, with or without an opening mark (templates
+ * may swallow it).
+ */
+export function skipThought(text: string): number {
+  const at = skipOpenThought(text);
+  if (at > endOfSpace(text, 0) || /[{[`]/.test(text.charAt(at))) return at;
+  for (const candidate of text.matchAll(new RegExp(MARK_CANDIDATE, "g"))) {
+    const mark = reasoningMarkAt(text, candidate.index);
+    if (mark !== null) return mark.kind === "close" ? mark.end : at;
+  }
+  return at;
+}
+
+function openAt(text: string, at: number): ReasoningMark & { kind: "open" } | null {
+  const mark = reasoningMarkAt(text, at, { first: true });
+  return mark?.kind === "open" ? mark : null;
 }

@@ -1,12 +1,25 @@
-/** Recovers tool calls that a server left in the text of a reply. Source: specification of backends, section 8. */
+/** Recovers tool calls that a server left in the text of a message. Source: specification of backends, section 8. */
 import { loadRepair } from "../chat/arguments.ts";
 import type { ToolSchema } from "../types.ts";
-import { readBare } from "./bare.ts";
-import { type CallContext, contextOf, type TextCall } from "./call.ts";
+import {
+  type CallContext,
+  callOfObject,
+  contextOf,
+  declaredName,
+  isNothingButCall,
+  isRecord,
+  mendObject,
+  propertiesOf,
+  type TextCall,
+} from "./call.ts";
 import { findMarked, type MarkedSpan } from "./marked.ts";
+import { Cursor, readJson } from "./cursor.ts";
+import { opensPython, readPythonList } from "./python.ts";
+import { PARAGRAPH_LIMIT } from "./marks.ts";
+import { skipThought } from "./quotation.ts";
 
 /** What a text came to. */
-export interface Recovered {
+interface Recovered {
   /** At least one, in the order of the text. */
   calls: TextCall[];
   /**
@@ -65,4 +78,187 @@ function textWithout(text: string, spans: readonly MarkedSpan[]): string {
     from = end;
   }
   return parts.join("\n\n");
+}
+
+/** What a whole message came to. */
+type BareReading =
+  | { kind: "calls"; calls: TextCall[]; rest: string }
+  /** Data: one JSON value that is no call. Markers in its strings are content. */
+  | { kind: "data" }
+  /** Anything else. */
+  | { kind: "prose" };
+
+/** Words of somebody who shows a call, and does not make it. */
+const SHOWS =
+  /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
+
+/** Reads the message after its reasoning; behind an answer that is closed; or one fence behind a short paragraph. */
+function readBare(text: string, context: CallContext): BareReading {
+  const start = skipThought(text);
+  const whole = readWhole(text, { start, context });
+  if (whole.kind !== "prose") return whole;
+  for (const place of [behindAnswer(text, start), lastFence(text, start)]) {
+    const reading = place === null ? whole : readWhole(text, { start: place, context });
+    if (reading.kind === "calls") return reading;
+  }
+  return whole;
+}
+
+function readWhole(text: string, { start, context }: { start: number; context: CallContext }): BareReading {
+  const { message, code } = unfenced(text.slice(start).trim().replace(/^functools(?=\[)/, ""));
+  const cursor = new Cursor(message);
+  if (opensPython(cursor, { list: true })) {
+    const reading = readPythonList(cursor, context);
+    const calls = reading.kind === "calls" && cursor.at === message.length ? reading.calls : [];
+    const plausible = calls.length > 0 && calls.every((call) => isPlausible(call, context));
+    return plausible ? { kind: "calls", calls, rest: text.slice(0, start).trimEnd() } : { kind: "prose" };
+  }
+  const values = code ? null : readValues(cursor) ?? mendedValues(message, context);
+  if (values === null) return { kind: "prose" };
+  const calls = values.map((value) => weakCall(value, context)).filter((call) => call !== null);
+  if (calls.length === 0 || calls.length < values.length) return { kind: "data" };
+  return { kind: "calls", calls, rest: text.slice(0, start).trimEnd() };
+}
+
+/** True when a text from `start` on is nothing but calls. */
+function isBareFrom(text: string, start: number, context: CallContext): boolean {
+  return readWhole(text, { start, context }).kind === "calls";
+}
+
+/** The JSON values that a message consists of; null when it has anything else. */
+function readValues(cursor: Cursor): unknown[] | null {
+  let values: unknown[] = [];
+  while (cursor.at < cursor.text.length) {
+    const json = /[{[]/.test(cursor.character) ? readJson(cursor) : null;
+    if (json?.kind !== "value") return null;
+    if (values.length === 0 && Array.isArray(json.value)) values = json.value;
+    else values.push(json.value);
+    cursor.takePattern(/\s*[,;]?\s*/y);
+  }
+  return cursor.text === "" ? null : values;
+}
+
+/** A message that is one object, but not quite JSON. */
+function mendedValues(message: string, context: CallContext): unknown[] | null {
+  if (!/^\{\s*["'\w][^]*\}$/.test(message)) return null;
+  const mended = mendObject(message, context);
+  return isNothingButCall(mended) ? [mended] : null;
+}
+
+/** The inside of a message that is one fence; else the message. `code` when the fence is one of Python. */
+function unfenced(message: string): { message: string; code: boolean } {
+  const [opening, language] = /^```(json|tool_calls?|tool_code|python)?[ \t]*\r?\n/.exec(message) ?? [];
+  if (opening === undefined || !message.endsWith("\n```")) return { message, code: false };
+  return { message: message.slice(opening.length, -"\n```".length).trim(), code: language === "python" };
+}
+
+/** Where a call may stand behind an answer that is marked as one. */
+function behindAnswer(text: string, start: number): number | null {
+  const end = /<\/(?:answer|response)>\s*(?=[[{`])/g;
+  end.lastIndex = start;
+  return end.test(text) ? end.lastIndex : null;
+}
+
+/** Where the only fence of a message opens that ends with it, behind one paragraph that does not speak of an example. */
+function lastFence(text: string, start: number): number | null {
+  const message = text.slice(start).trimStart();
+  const [opening, paragraph = ""] = /^((?:[^\n`]+\n){1,8})\n?(?=```)/.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];
+  if (opening === undefined || SHOWS.test(paragraph) || /Action:\**\s*$/.test(paragraph)) return null;
+  return text.length - message.length + opening.length;
+}
+
+/** Stricter than a marked call: no foreign keys, arguments are there, and one of them at least is the tool's. */
+function weakCall(value: unknown, context: CallContext): TextCall | null {
+  const call = isNothingButCall(value) ? callOfObject(value, context) : null;
+  const name = call === null ? null : declaredName(call.name, context);
+  if (call === null || name === null || !isRecord(call.input)) return null;
+  return isPlausible({ name, input: call.input }, context) ? { name, input: call.input } : null;
+}
+
+/** Keeps out the definition of a tool (`{"name":…,"parameters":{"type":"object",…}}`), which has the same shape. */
+function isPlausible({ name, input }: TextCall, context: CallContext): boolean {
+  const given = Object.keys(input);
+  const properties = propertiesOf(name, context);
+  return given.length === 0 || given.some((key) => Object.hasOwn(properties, key));
+}
+
+/** A call that was not read. */
+export interface UnreadCall {
+  /** The declared tool that is named in it; null when it names none. */
+  name: string | null;
+  /** The message ends with it: it is no part of what is explained. */
+  ends: boolean;
+}
+
+/** Characters behind the beginning of a call in which its tool is named. */
+const NAME_WITHIN = 400;
+/** Characters between a mark that is not known and the name of a tool. */
+const NAME_BEHIND = 60;
+
+/** What looks like a mark around a call, of a form that is not known. */
+const MARK =
+  /<[|｜/]?[\w:|｜▁.-]{0,40}(?:tool|func|call|invoke|action|plugin)[\w:|｜▁.-]{0,40}[^<>\n]{0,80}>|<[|｜][\w:▁.-]{1,40}[|｜]>|\[[A-Z_]{4,32}\]/g;
+
+/** The call in a text in which none was found that may run, or null. */
+export function unreadCall(text: string, tools: readonly ToolSchema[]): UnreadCall | null {
+  const context = contextOf(tools);
+  if (tools.length === 0 || readBare(text, context).kind === "data") return null;
+  const { spans, broken, hidden } = findMarked(text, context);
+  const ends = /[>}\])`]\s*$/.test(text);
+  if (broken !== null) {
+    const name = nameIn(text.slice(broken, broken + NAME_WITHIN), context);
+    return { name, ends: name !== null };
+  }
+  const refused = spans.find((span) => span.standing !== "quoted");
+  if (refused !== undefined) {
+    const name = nameIn(text.slice(refused.start, Math.min(refused.end, refused.start + NAME_WITHIN)), context);
+    return name === null && !ends ? null : { name, ends };
+  }
+  if (!ends) return null;
+  const name = nameOfUnknown(withoutHidden(text, hidden), context) ?? nameOfLast(text, context);
+  return name === null ? null : { name, ends };
+}
+
+/** The first declared name that stands in `text` as a word. */
+function nameIn(text: string, { tools }: CallContext): string | null {
+  const names = [...tools.keys()].map((name) => RegExp.escape(name)).join("|");
+  return new RegExp(`(?<![\\w-])(?:${names})(?![\\w-])`).exec(text)?.[0] ?? null;
+}
+
+/** The tool of a call in a form that is not known: behind a mark, in a tag, or as a line of code. */
+function nameOfUnknown(text: string, context: CallContext): string | null {
+  for (const mark of text.matchAll(MARK)) {
+    const behind = mark.index + mark[0].length;
+    const name = nameIn(mark[0], context) ?? nameIn(text.slice(behind, behind + NAME_BEHIND), context);
+    if (name !== null) return name;
+  }
+  const line = text.trimEnd().split("\n").at(-1)?.trim() ?? "";
+  const tag = /<([A-Za-z_][\w.-]{0,127})>[^]*<\/\1>\s*$/.exec(text)?.[1];
+  const code = /^([A-Za-z_][\w.-]{0,127})\(.*\)$/.exec(line)?.[1];
+  const action = /(?:^|\n)\*{0,2}Action:\*{0,2}\s*`?([A-Za-z_][\w.-]{0,127})/.exec(text)?.[1];
+  return [tag, code, action].find((name) => name !== undefined && context.tools.has(name)) ?? null;
+}
+
+/** The tool of calls that end a message and were not taken: an object behind words, or calls in a fence. */
+function nameOfLast(text: string, context: CallContext): string | null {
+  for (const start of [...text.matchAll(/(?<=\n)[ \t]*[{[]/g)].slice(0, 8)) {
+    if (isBareFrom(text, start.index, context)) return nameIn(text.slice(start.index), context);
+  }
+  const [, before = "", content] = /^([^]*?)```[\w-]*\n((?:(?!```)[^])*)\n```\s*$/.exec(text) ?? [];
+  if (content === undefined || SHOWS.test(before)) return null;
+  const isCall = isBareFrom(content, 0, context) ||
+    findMarked(content, context).spans.some((span) => span.calls.length > 0);
+  return isCall ? nameIn(content, context) : null;
+}
+
+/** A text with spaces for what is thought or quoted. */
+function withoutHidden(text: string, hidden: readonly (readonly [from: number, to: number])[]): string {
+  const parts: string[] = [];
+  let from = 0;
+  for (const [start, end] of hidden) {
+    if (end <= from) continue;
+    parts.push(text.slice(from, Math.max(start, from)), " ".repeat(end - Math.max(start, from)));
+    from = end;
+  }
+  return parts.join("") + text.slice(from);
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { typedArguments } from "./typed_arguments.ts";
+import { typedArguments } from "./tagged.ts";
 
 function typed(value: string, schema: unknown): unknown {
   return typedArguments([["key", value]], { properties: { key: schema } })?.key;

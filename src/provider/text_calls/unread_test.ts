@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { FORMS, QUOTATIONS, SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
-import { recoverCalls } from "./recover.ts";
-import { unreadCall } from "./unread.ts";
+import { recoverCalls, unreadCall } from "./recover.ts";
 
 const LIST: SampleCall = { name: "list", input: {} };
 const READ: SampleCall = { name: "read_file", input: { path: "a" } };

@@ -1,6 +1,12 @@
 /** The object of `providers probe --json`. Keys are stable; new ones may be added. */
-import type { Findings, Outcome, ProbeReport } from "../../../provider/probe/findings.ts";
-import { learnt, probeError, verdictOf } from "../../../provider/probe/verdict.ts";
+import {
+  type Findings,
+  learnt,
+  type Outcome,
+  probeError,
+  type ProbeReport,
+  verdictOf,
+} from "../../../provider/probe/findings.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { LABELS } from "./labels.ts";
 import type { Stored } from "./store.ts";

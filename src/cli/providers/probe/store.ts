@@ -1,7 +1,7 @@
 /** `--write`: what was found, into providers.yaml. */
 import { editProviders } from "../../../config/edit.ts";
 import type { Home } from "../../../platform/home.ts";
-import type { Learnt } from "../../../provider/probe/verdict.ts";
+import type { Learnt } from "../../../provider/probe/findings.ts";
 
 /** One field that was, or already had been, as it was found. */
 export interface StoredField {

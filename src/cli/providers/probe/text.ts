@@ -1,6 +1,5 @@
 /** The report for eyes: a table that fits the terminal, nothing cut, and the verdict. */
-import type { ProbeReport } from "../../../provider/probe/findings.ts";
-import { verdictOf } from "../../../provider/probe/verdict.ts";
+import { type ProbeReport, verdictOf } from "../../../provider/probe/findings.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { displayWidth, fit, table } from "../../../terminal/table.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { bodyDecoder } from "./body_decoder.ts";
+import { bodyDecoder } from "./body.ts";
 import type { BodyLength } from "./headers.ts";
 
 const encoder = new TextEncoder();
