@@ -118,8 +118,8 @@ function recordNotices({ root, movedFrom, replaced, problem }: ProjectRecord): s
     ...movedFrom === null ? [] : [`the project ${movedFrom} is now at ${root}; what was known of it holds here`],
     ...replaced
       ? [
-        `${root} is another directory than the one that was known there; what was protected stays so ` +
-        "(agentcli secrets trust takes it as it is now)",
+        `${root} is another directory than the one that was known there, or what was known of it was removed; what is ` +
+        "known to be protected stays so, and nothing is trusted (agentcli secrets trust takes it as it is now)",
       ]
       : [],
     ...problem === null ? [] : [`what the markers of ${root} say cannot be remembered: ${problem.message}`],

@@ -11,6 +11,7 @@ import {
   changeRecord,
   type DerivedFile,
   digest,
+  emptyRecord,
   type Identity,
   identityAt,
   isSameDirectory,
@@ -59,7 +60,7 @@ export class ProjectRecord {
   outer: string | null = null;
   /** Where the project was when it was last seen, when that was elsewhere. */
   movedFrom: string | null = null;
-  /** Another directory stands at the path of the project that is known: its rules hold, its trust does not. */
+  /** Another directory stands at the path of the project that is known, or its record is gone: its rules hold, its trust does not. */
   replaced = false;
 
   constructor(home: Home, root: string) {
@@ -235,11 +236,7 @@ export class ProjectRecord {
   }
 
   #blank(): RecordData {
-    const { root } = this;
-    return {
-      ...{ root, ...identityAt(root), firstHead: headCommit(root), salt: crypto.randomUUID() },
-      ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
-    };
+    return { ...emptyRecord(this.root), ...identityAt(this.root), firstHead: headCommit(this.root) };
   }
 
   async #change(

@@ -42,6 +42,8 @@ export interface Identity {
 export interface DerivedFile extends Identity {
   path: string;
   source: string;
+  /** Milliseconds since 1970 when that was found; 0 where it is not known. */
+  at?: number;
 }
 
 /** What is remembered of a project that the home knows. */
@@ -78,8 +80,19 @@ export async function knownProjects(
   wanted: (project: Identity & { root: string }) => boolean = () => true,
 ): Promise<RecordData[]> {
   if (!await anyProtectedProject(home)) return [];
-  const ids = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project)).map(([id]) => id);
-  return (await Promise.all(ids.map((id) => readRecord(home, id)))).filter((data) => data !== null);
+  const projects = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project));
+  return await Promise.all(projects.map(async ([id, { root }]) => await readRecord(home, id) ?? emptyRecord(root)));
+}
+
+/**
+ * Returns a record without content, of a directory without an identity: it stands for one that was taken away, and is
+ * replaced by whatever stands there, which is trusted with nothing.
+ */
+export function emptyRecord(root: string): RecordData {
+  return {
+    ...{ root, device: 0, inode: 0, born: 0, firstHead: null, salt: crypto.randomUUID() },
+    ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
+  };
 }
 
 /** One that is damaged is made again from the records. */
@@ -105,7 +118,7 @@ async function readRecord(home: Home, id: string): Promise<RecordData | null> {
   throw new AgentcliError(
     "home_unusable",
     `${home.file(`${DIRECTORY}/${id}.json`)}, the record of a project, cannot be read`,
-    { hint: "remove that file; the project is then taken as it stands at its next session" },
+    { hint: "remove that file, and run agentcli secrets trust in the project: it is then taken as it stands" },
   );
 }
 

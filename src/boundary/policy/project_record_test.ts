@@ -157,6 +157,29 @@ Deno.test(
     }),
 );
 
+Deno.test("a record that was removed while the index knows the project is no first sight: nothing is trusted until the user says so", () =>
+  inPlace(async ({ base, home }) => {
+    const root = `${base}/project`;
+    const seen = [marker(root, ".env")];
+    await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+    const name = [...Deno.readDirSync(home.file("projects"))].find((entry) => /^[0-9a-f]{32}/.test(entry.name))?.name;
+    Deno.removeSync(home.file(`projects/${name}`));
+    for (const session of ["first", "second"]) {
+      const lost = await openProjectRecord(home, root, { seen, endpoints: ["cloud.example"] });
+      assert.deepEqual([lost.replaced, lost.trustedEndpoints, lost.firstHead], [true, [], null], session);
+      assert.deepEqual(patternsOf(lost.markers), [".env"], "the marker protects as it is found");
+    }
+    const inner = await openProjectRecord(home, `${root}/inner`, {
+      seen: [marker(`${root}/inner`, "x")],
+      endpoints: ["cloud.example"],
+    });
+    assert.deepEqual([inner.outer, inner.trustedEndpoints], [root, []]);
+    const trusting = await openProjectRecord(home, root, { seen, endpoints: [] });
+    await trusting.trust({ seen, endpoints: ["gpu.lan"], confirmed: [] });
+    const after = await openProjectRecord(home, root, { seen, endpoints: ["gpu.lan"] });
+    assert.deepEqual([after.replaced, after.trustedEndpoints], [false, ["gpu.lan"]]);
+  }));
+
 Deno.test("fragments are allowed by salted digests, and nothing of their text is in the home", () =>
   inPlace(async ({ base, home }) => {
     const record = await openProjectRecord(home, `${base}/project`, NOTHING);
