@@ -79,6 +79,26 @@ Deno.test("a protected workflow goes to a local model only, and taints its sessi
   assert.doesNotMatch(new TextDecoder().decode(await new Blob(far.received() as BlobPart[]).arrayBuffer()), /canary/);
 });
 
+Deno.test("another model in the same chat knows what protected files held before it, and under which names they go", async () => {
+  await using home = await temporaryHome();
+  await home.write(".env", "KEY=canary-9e8d7c6b\n");
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await using far = startFakeServer({ host: "127.0.0.2", script: () => say("Hello.") });
+  await using near = startFakeServer({
+    script: async () => {
+      await Deno.rename(`${home.project}/.env`, `${home.project}/moved.txt`);
+      await home.write(".env", "KEY=another-value-now\n");
+      return say("Hello.");
+    },
+  });
+  await configure(home, { near: { baseUrl: near.baseUrl }, far: { baseUrl: far.baseUrl } });
+  const stdin = "hi\n/model far:fake\nis canary-9e8d7c6b the key?\n";
+  const done = await runProgram(["chat", "--model", "near:fake"], { home, stdin });
+  assert.deepEqual([near.chats().length, far.chats().length], [1, 0], done.stderr);
+  assert.match(done.stderr, /holds line 1 of \.env/);
+  assert.doesNotMatch(done.stderr, /canary/);
+});
+
 Deno.test("a deny rule of Read, an empty file and one that is no text keep a command from being sent", async () => {
   await using home = await temporaryHome();
   await home.write(".ide/workflows/denied.md", "Denied.\n");

@@ -52,12 +52,12 @@ export interface ContentScanner {
   notScanned(): Promise<readonly string[]>;
 }
 
-/** Opens the scanner over what is protected in a workspace. */
+/** Opens the scanner over what is protected in a workspace; `previous` has what files held before, if it is of the same set. */
 export function openContentScanner(
   workspace: Workspace,
-  options: { allowed?: AllowedFragments } = {},
+  options: { allowed?: AllowedFragments; previous?: ContentScanner | undefined } = {},
 ): ContentScanner {
-  return new WorkspaceScanner(workspace, options.allowed);
+  return new WorkspaceScanner(workspace, options);
 }
 
 class WorkspaceScanner implements ContentScanner {
@@ -65,9 +65,15 @@ class WorkspaceScanner implements ContentScanner {
   readonly #allowed: AllowedFragments | undefined;
   #scanner: LeakScanner | null = null;
 
-  constructor(workspace: Workspace, allowed: AllowedFragments | undefined) {
+  constructor(
+    workspace: Workspace,
+    { allowed, previous }: { allowed?: AllowedFragments; previous?: ContentScanner | undefined },
+  ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
+    if (!(previous instanceof WorkspaceScanner) || previous.#workspace.protection !== workspace.protection) return;
+    this.#scanner = previous.#scanner;
+    if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
   }
 
   /** Null where nothing is protected. */

@@ -44,6 +44,8 @@ export interface OpenedParts {
   store: SessionStore;
   /** What a stored session of the same model held before its first item. */
   before: SessionContext | null;
+  /** The session of this process that it takes the place of, with another model. */
+  previous: Session | null;
   /** Tools besides the built-in ones. */
   tools: readonly Tool[];
   undo(): Promise<UndoStore>;
@@ -56,7 +58,7 @@ export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
 ): Promise<{ session: Session; model: AskModel }> {
-  const { host, project, client, reach, chosen, known, workspace, store, before, undo } = parts;
+  const { host, project, client, reach, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
@@ -96,7 +98,10 @@ export async function makeSession(
       findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
     policy: policyOf(options, configuration),
-    scanner: openContentScanner(workspace, { allowed: allowedFragments(workspace, () => session, io) }),
+    scanner: openContentScanner(workspace, {
+      allowed: allowedFragments(workspace, () => session, io),
+      previous: previous?.scanner,
+    }),
     sandbox: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,

@@ -80,7 +80,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     storing ??= startStore(options, host, { project, chosen });
     // Its failure is told where it is waited for.
     storing.catch(() => {});
-    const open = () => openProject(options, host, { project, chosen });
+    const open = () => openProject(options, host, { project, chosen, previous: previous?.session.workspace });
     const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
     const know = () => knowModel(chosen, { host, home, client, later });
     // A server elsewhere hears nothing before the project is known to allow it.
@@ -89,7 +89,10 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
     const undo = previous?.undo ?? createUndo(options.noSessionPersistence ? null : home, store, host);
-    const parts = { host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later };
+    const parts = {
+      ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },
+      previous: previous?.session ?? null,
+    };
     const { session, model } = await makeSession(options, parts);
     if (previous !== null) carryOver(session, previous.session);
     else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
@@ -158,7 +161,7 @@ async function startStore(
 async function openProject(
   { addDir }: SessionOptions,
   { cwd, io }: Host,
-  { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
+  { project, chosen, previous }: { project: ProjectContext; chosen: ChosenModel; previous: Workspace | undefined },
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, markers, records } = project;
   const { provider, endpoint } = chosen;
@@ -170,6 +173,7 @@ async function openProject(
     userHome,
     markers,
     records,
+    protection: previous?.protection,
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
     ownProcess: io.ownProcess ?? false,
   });

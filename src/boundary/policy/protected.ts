@@ -93,6 +93,11 @@ export class ProtectedSet {
     for (const { derived } of remembered) for (const file of derived) this.protectCopy(file);
   }
 
+  /** Whether these are its roots, in this order. */
+  isOf(roots: readonly string[]): boolean {
+    return roots.length === this.#roots.length && roots.every((root, at) => root === this.#roots[at]);
+  }
+
   /** Changes when a marker taught something new. */
   get version(): number {
     return this.#version;
@@ -255,7 +260,8 @@ export class ProtectedSet {
   protectCopy(file: DerivedFile): void {
     const source = this.rule(file.source);
     const marker = source?.marker ?? file.source;
-    const rule: ProtectionRule = { tier: "no-cloud", pattern: file.path, marker, line: 0, copyOf: file.source };
+    const copy = { copyOf: file.source, copiedAt: file.at ?? 0 };
+    const rule: ProtectionRule = { tier: "no-cloud", pattern: file.path, marker, line: 0, ...copy };
     this.follow(file.path, rule);
     this.#identities.recall(file, rule);
   }

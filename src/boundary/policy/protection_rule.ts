@@ -20,6 +20,8 @@ export interface ProtectionRule {
   remembered?: boolean;
   /** Absolute path of the protected file whose content this file holds. */
   copyOf?: string;
+  /** Milliseconds since 1970 when it was found to. */
+  copiedAt?: number;
 }
 
 /** The rule as `.agentclisecret:3 no-cloud: .env`; the marker is named relative to `root` when it lies below it. */

@@ -43,11 +43,12 @@ export async function findCopies({ roots, protection, scanner, since, seen }: Co
   if (source === undefined) return [];
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
+  const at = Date.now();
   for (const root of roots) {
     for (const { path, status } of changedFiles(root, { protection, since: since - SLACK_MS })) {
       const { device, inode, born } = status;
       const nameHit = await scanner.check([relativeTo(root, path)], { once: true });
-      const copy = { path, device, inode, born, isNameProtected: nameHit !== null };
+      const copy = { path, device, inode, born, at, isNameProtected: nameHit !== null };
       if (seen !== undefined) {
         found.push({ ...copy, source: seen });
         continue;

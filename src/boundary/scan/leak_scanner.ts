@@ -27,6 +27,8 @@ export interface LeakScanner {
    * kept and not looked at again; `once` says that nobody will ask for it again.
    */
   check(texts: Iterable<string>, options?: { once?: boolean }): Promise<ScanHit | null>;
+  /** Asked about fragments from now on. */
+  allowed: AllowedFragments;
   /** Protected files that could not be read, or were too much: their content is not found. Known after a check. */
   readonly notScanned: readonly string[];
   /** Returns a hit for messages, without the fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
@@ -48,7 +50,7 @@ export function createLeakScanner(
 class ProjectScanner implements LeakScanner {
   readonly #protection: ProtectedSet;
   readonly #root: string;
-  readonly #allowed: AllowedFragments;
+  allowed: AllowedFragments;
   readonly #limit: number | undefined;
   #scanner: Scanner;
   /** Path → what it was when it was read; null for what could not be looked at. */
@@ -65,7 +67,7 @@ class ProjectScanner implements LeakScanner {
   ) {
     this.#protection = protection;
     this.#root = root;
-    this.#allowed = allowed;
+    this.allowed = allowed;
     this.#limit = limit;
     this.#scanner = createScanner(limit);
   }
@@ -96,9 +98,10 @@ class ProjectScanner implements LeakScanner {
     const present = new Map<string, FileStatus | null>();
     const changed: string[] = [];
     for (const path of this.#protection.files()) {
-      // What a copy holds of a protected file is known from that file; the rest of it is nobody's secret.
-      const source = this.#protection.rule(path)?.copyOf;
-      if (source !== undefined && quietly(() => lstatSync(source)) !== null) continue;
+      // What a copy holds of a file that has not changed since is known from that file; the rest of it is nobody's secret.
+      const { copyOf = null, copiedAt = 0 } = this.#protection.rule(path) ?? {};
+      const source = copyOf === null ? null : quietly(() => lstatSync(copyOf));
+      if (source !== null && Math.max(source.modified, source.changed) <= copiedAt) continue;
       const status = quietly(() => lstatSync(path));
       present.set(path, status);
       if (!this.#read.has(path) || !isSame(this.#read.get(path) ?? null, status)) changed.push(path);
@@ -133,7 +136,7 @@ class ProjectScanner implements LeakScanner {
   async #harmful(fragments: readonly Fragment[]): Promise<ScanHit | null> {
     const unknown = fragments.filter(({ normalized }) => !this.#harmless.has(normalized));
     if (unknown.length > 0 && fragments.length < FRAGMENT_LIMIT) {
-      for (const normalized of await this.#allowed(unknown)) this.#harmless.add(normalized);
+      for (const normalized of await this.allowed(unknown)) this.#harmless.add(normalized);
     }
     return unknown.find(({ normalized }) => !this.#harmless.has(normalized))?.hit ?? null;
   }

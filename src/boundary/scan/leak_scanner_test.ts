@@ -84,6 +84,31 @@ Deno.test("nothing in the project allows a fragment: no tracked copy, whoever ma
   assert.ok(await given.scanner().check([`see ${SECRET}`]) !== null);
 });
 
+Deno.test("a copy is looked for once its source has changed, and not while the source tells what it holds", async () => {
+  await using given = await project();
+  await given.write(".env", `KEY=${SECRET}\n`);
+  await given.write("app.js", `const key = "${SECRET}";\nconst nothing = "of a secret at all";\n`);
+  const { device, inode, birthtime } = await Deno.lstat(`${given.root}/app.js`)
+    .then(({ dev, ino, birthtime }) => ({ device: dev, inode: ino ?? 0, birthtime }));
+  const copy = {
+    path: `${given.root}/app.js`,
+    source: `${given.root}/.env`,
+    ...{ device, inode, born: birthtime?.getTime() ?? 0, at: Date.now() },
+  };
+  const session = () => {
+    const protection = new ProtectedSet([given.root], { remembered: [{ markers: [], derived: [copy] }] });
+    protection.start();
+    return createLeakScanner(protection, { root: given.root });
+  };
+  const before = session();
+  assert.equal(await before.check(["nothing = 'of a secret at all'"]), null, "the rest of a copy is nobody's secret");
+  assert.ok(await before.check([SECRET]) !== null);
+  // As a key that is replaced while no session runs: the disk has a later time then.
+  await given.write(".env", "KEY=another-value-now\n");
+  await Deno.utime(`${given.root}/.env`, new Date(), new Date(copy.at + 5_000));
+  assert.ok(await session().check([SECRET]) !== null, "what the source no longer holds still stands in the copy");
+});
+
 Deno.test("a protected file that cannot be read is told", async () => {
   await using given = await project("no-cloud: keys\n");
   await given.write("keys/big", "");

@@ -34,6 +34,8 @@ export interface WorkspaceOptions {
   markers: MarkerState;
   /** What the home remembers of the root and the additional directories. */
   records?: readonly ProjectRecord[];
+  /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */
+  protection?: ProtectedSet | undefined;
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
   /** As for `HoldOptions`; false when absent. */
@@ -75,6 +77,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     provider: options.provider,
     localEndpoints: options.markers.localEndpoints,
     records: options.records ?? [],
+    protection: options.protection,
     ownProcess: options.ownProcess ?? false,
   });
   await workspace.start();
@@ -88,6 +91,7 @@ interface Rules {
   /** Opted in at the start. */
   localEndpoints: readonly string[];
   records: readonly ProjectRecord[];
+  protection: ProtectedSet | undefined;
   ownProcess: boolean;
 }
 
@@ -108,7 +112,10 @@ class DiskWorkspace implements Workspace {
     this.#rules = rules;
     this.#local = rules.provider.local;
     this.#localEndpoints = rules.localEndpoints;
-    this.protection = new ProtectedSet([roots.root, ...roots.additional], { remembered: rules.records });
+    const all = [roots.root, ...roots.additional];
+    this.protection = rules.protection?.isOf(all)
+      ? rules.protection
+      : new ProtectedSet(all, { remembered: rules.records });
   }
 
   get record(): ProjectRecord | undefined {
@@ -137,7 +144,8 @@ class DiskWorkspace implements Workspace {
 
   /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
   async start(): Promise<void> {
-    this.protection.start();
+    if (this.protection === this.#rules.protection) this.protection.refresh();
+    else this.protection.start();
     if (!this.#local && this.protection.any) this.protection.identify();
     await this.#remember();
     this.#refuseUnsafe();
