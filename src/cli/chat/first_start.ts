@@ -5,10 +5,9 @@ import { discover, type Discovered } from "../../provider/backends/discovery.ts"
 import { createHttpClient } from "../../provider/http/client.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { row } from "../../terminal/style.ts";
-import { setDefaultModel } from "../init_providers/default_model.ts";
+import { mergeFound, setDefaultModel } from "../init_providers/run.ts";
 import { asksForStudio } from "../init_providers/plan.ts";
-import { mergeFound } from "../init_providers/run.ts";
-import { modelText } from "../init_providers/table.ts";
+import { modelText } from "../init_providers/report.ts";
 import type { Context } from "../verb.ts";
 import { offeredModels } from "./models.ts";
 import type { ChatView } from "./view.ts";

@@ -23,7 +23,7 @@ export async function lookUp(wanted: Extract<Wanted, { kind: "values" }>, contex
     return after === "hook" ? Object.entries(SCAFFOLDS).map(([value, { brief }]) => ({ value, brief })) : [];
   }
   if (of === "hook_event" || of.endsWith("artifact")) {
-    const { editorValues } = await import("../editor/completion_values.ts");
+    const { editorValues } = await import("../editor/inspect.ts");
     return await editorValues(of, context);
   }
   const configuration = await loadConfiguration(await openHome(context.io));

@@ -11,8 +11,7 @@ import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
 import { openScene, reportOf } from "../secrets/scene.ts";
 import type { Context } from "../verb.ts";
-import type { Check } from "./check.ts";
-import { failed } from "./home.ts";
+import { type Check, failed } from "./checks.ts";
 
 /** The markers of the project, and the sandbox. */
 export async function checkBoundary(context: Context): Promise<Check[]> {

@@ -1,14 +1,14 @@
-/** Each provider: what `providers validate` finds, who listens behind its address, and where its models run. */
+/** Checks each provider: validation, the process that listens at its address, and where its models run. */
 import { endpointForCheck } from "../../config/endpoint.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import { createLocalityCache } from "../../provider/backends/model_locality.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
-import { localityOf } from "../providers/locality.ts";
+import { localityOf } from "../secrets/scene.ts";
 import type { Context } from "../verb.ts";
-import { type Check, type CheckState, worst } from "./check.ts";
-import { type Listening, listeningAt } from "./listening.ts";
+import { type Check, type CheckState, worst } from "./checks.ts";
+import { listenerOn } from "../../platform/listener.ts";
 
 /** Longest wait for one answer of a server, in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -115,4 +115,33 @@ async function elsewhere(
     if (error instanceof AgentcliError) return [];
     throw error;
   }
+}
+
+/** Programs that pass connections on to other machines, or into places that cannot be seen from here. */
+const FORWARDERS: ReadonlySet<string> = new Set([
+  ...["ssh", "sshd", "sshd-session", "autossh", "docker-proxy", "rootlessport", "slirp4netns", "kubectl", "nginx"],
+  ...["haproxy", "socat", "caddy", "traefik", "envoy", "cloudflared", "ngrok", "tailscaled", "stunnel", "squid"],
+]);
+
+/** The process behind a loopback address. */
+export interface Listening {
+  text: string;
+  pid: number | null;
+  program: string | null;
+  /** It passes connections on. */
+  forwards: boolean;
+}
+
+/** Null for other addresses, and where the system does not tell. */
+async function listeningAt(baseUrl: string): Promise<Listening | null> {
+  const url = new URL(baseUrl);
+  if (!["localhost", "127.0.0.1", "[::1]"].includes(url.hostname)) return null;
+  const found = await listenerOn(Number(url.port || (url.protocol === "https:" ? 443 : 80)));
+  if (found === null) return null;
+  const { pid, program, owner } = found;
+  if (pid === null) {
+    const whose = owner === 0 ? "root" : owner === null ? "another user" : `user ${owner}`;
+    return { text: `a process of ${whose}`, pid, program, forwards: false };
+  }
+  return { text: `${program ?? "process"} (pid ${pid})`, pid, program, forwards: FORWARDERS.has(program ?? "") };
 }

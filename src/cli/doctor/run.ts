@@ -1,4 +1,4 @@
-/** Looks at everything side by side, and shows it in a fixed order as it comes. */
+/** Runs `agentcli doctor`: all checks at once, printed in a fixed order as they finish. */
 import type { Configuration } from "../../config/types.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -6,12 +6,23 @@ import { jsonText } from "../../terminal/json_text.ts";
 import type { Context, Invocation } from "../verb.ts";
 import { VERSION } from "../version.ts";
 import { checkBoundary } from "./boundary.ts";
-import type { Check } from "./check.ts";
-import { checkConfiguration, checkHome, checkKeyStore, failed, readConfiguration } from "./home.ts";
-import { checkPrograms } from "./programs.ts";
+import {
+  type Check,
+  checkConfiguration,
+  checkHome,
+  checkKeyStore,
+  checkPrograms,
+  checkProxy,
+  checkTelemetry,
+  checkTerminal,
+  checkVersion,
+  failed,
+  readConfiguration,
+} from "./checks.ts";
 import { checkProviders } from "./providers.ts";
-import { checkDemo } from "./self_test.ts";
-import { checkProxy, checkTelemetry, checkTerminal, checkVersion } from "./surroundings.ts";
+import type { Io } from "../../platform/io.ts";
+import { join } from "../../platform/path.ts";
+import { withTemporaryDirectory } from "../../platform/temporary.ts";
 
 /** Longest time for one group of checks, in milliseconds. */
 const GROUP_MS = 20_000;
@@ -78,4 +89,65 @@ function checkText({ id, state, message, hint }: Check): string {
 
 function checkJson({ id, state, message, hint, facts }: Check): Record<string, unknown> {
   return { id, state, message, hint: hint ?? null, facts: facts ?? {} };
+}
+
+/** Longest time for the turn, in seconds. */
+const TURN_S = 10;
+
+/** Runs the turn: a request, a call of a tool, its result, an answer. Needs no network but loopback. */
+async function checkDemo(io: Io): Promise<Check> {
+  const start = io.clock.monotonic();
+  const { code, text } = await withTemporaryDirectory(async ({ path, write }) => {
+    write("notes.txt", "one line\n");
+    const inside = outsideFor(io, path);
+    const { main } = await import("../main.ts");
+    const argv = ["run", "--model", "demo", "--json", "--no-session-persistence", "--timeout", String(TURN_S)];
+    return { code: await main([...argv, "Read notes.txt"], inside.io), text: inside.text() };
+  });
+  const took = Math.round(io.clock.monotonic() - start);
+  if (code === 0 && turnsOf(text) >= 2) {
+    return {
+      id: "demo",
+      state: "ok",
+      message: `a turn with a tool call works (${took} ms)`,
+      facts: { duration_ms: took },
+    };
+  }
+  return {
+    id: "demo",
+    state: "fail",
+    message: `a turn with the built-in model fails (exit ${code})`,
+    hint: 'agentcli run --model demo --verbose "Read README.md"',
+  };
+}
+
+/** The same outside with its own home and output: what is configured, and who reads, has no part in the test. */
+function outsideFor(io: Io, directory: string): { io: Io; text(): string } {
+  let text = "";
+  const silent = { isTerminal: false, columns: () => 80 };
+  const variables = { ...io.environment(), AGENTCLI_HOME: join(directory, "home") };
+  const env: Record<string, string | undefined> = { ...variables, AGENTCLI_MODEL: undefined };
+  return {
+    io: {
+      ...io,
+      // A terminal, so that no prompt is waited for on it.
+      stdin: { isTerminal: true, read: () => Promise.resolve(null), setRaw: () => {} },
+      stdout: { ...silent, write: (piece) => Promise.resolve(void (text += piece)) },
+      stderr: { ...silent, write: () => Promise.resolve() },
+      env: (name) => env[name],
+      environment: () => variables,
+      cwd: () => directory,
+    },
+    text: () => text,
+  };
+}
+
+function turnsOf(text: string): number {
+  try {
+    const value: unknown = JSON.parse(text);
+    const turns = typeof value === "object" && value !== null && "num_turns" in value ? value.num_turns : 0;
+    return typeof turns === "number" ? turns : 0;
+  } catch {
+    return 0;
+  }
 }

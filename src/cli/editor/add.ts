@@ -1,5 +1,5 @@
-/** Adds or renews one artifact. */
-import type { Artifact } from "../../editor/resources/artifact.ts";
+/** Runs `editor add`, `editor init` and `editor persona`: installs artifacts. */
+import { type Artifact, artifactId } from "../../editor/resources/artifact.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { DIALECT_IDS, DIALECTS, editorDirectories } from "../../editor/dialect.ts";
 import { EVENTS, type HookEvent, isEvent } from "../../editor/hooks/events.ts";
@@ -20,13 +20,17 @@ import { lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
 import type { Invocation, Values } from "../verb.ts";
-import { carryOut } from "./carry_out.ts";
-import { readContent, readFolder } from "./content.ts";
-import { refuseIdleOptions } from "./forms.ts";
+import { carryOut } from "./apply.ts";
+import { parseServer, readContent, readFolder, refuseIdleOptions } from "./content.ts";
 import { notice, warn } from "../output.ts";
 import { openScene, type Scene } from "./scene.ts";
-import { parseServer } from "./server_json.ts";
-import type { ADD_OPTIONS } from "./verb.ts";
+import type { ADD_OPTIONS, INIT_OPTIONS, PERSONA_OPTIONS } from "./verb.ts";
+import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import { scaffoldAsNow } from "../../editor/hooks/upgrade.ts";
+import { fieldText, readFrontmatter } from "../../editor/resources/markdown.ts";
+import INSTRUCTIONS from "../../editor/starting_set/instructions.md" with { type: "text" };
+import SKILL from "../../editor/starting_set/skill.md" with { type: "text" };
+import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text" };
 
 type Given = Values<typeof ADD_OPTIONS>;
 
@@ -39,7 +43,9 @@ interface Request {
 }
 
 /** Exit 1 when something else stands in its place. */
-export async function run({ options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>): Promise<number> {
+export async function addArtifact(
+  { options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>,
+): Promise<number> {
   const [kind = "", given] = words;
   if (given === undefined && kind !== "instructions") {
     throw new AgentcliError("usage", `editor add ${kind} needs a name`, {
@@ -64,7 +70,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
 }
 
 /** Says so when the scripts of hooks would not find agentcli: a guard then blocks everything. */
-export async function warnMissingProgram({ context }: Scene): Promise<void> {
+async function warnMissingProgram({ context }: Scene): Promise<void> {
   const found = await findExecutable("agentcli", context.io.env("PATH") ?? "", { notBelow: [] });
   if (found !== null) return;
   await warn(context, "agentcli is not on PATH, where the hooks look for it: they fail, and a guard blocks everything");
@@ -136,7 +142,7 @@ async function addSkill(request: Request): Promise<Artifact> {
 }
 
 /** A scaffolded hook of that name, on its own events or on those that were named. */
-export async function scaffoldHook(
+async function scaffoldHook(
   name: ScaffoldId,
   { options, to }: { options: Pick<Given, "set" | "event">; to: Destination },
 ): Promise<Artifact> {
@@ -199,4 +205,60 @@ async function serverOf(request: Request): Promise<McpServer> {
     return { command: options.command, args: options.arg, env: pairs(options.env, "--env") };
   }
   return parseServer(await contentOf(request, "a server needs --command, --server-url or its JSON"));
+}
+
+/** A second run changes nothing. Exit 1 when something of others stands in the way. */
+export async function initEditor({ options, context }: Invocation<typeof INIT_OPTIONS>): Promise<number> {
+  const scene = await openScene(options, context);
+  const to = { dialect: scene.dialect, places: scene.places("project") };
+  const skill = [{ path: "SKILL.md", bytes: new TextEncoder().encode(SKILL), executable: false }];
+  const add: Artifact[] = [
+    makeInstructions("agentcli", INSTRUCTIONS, { to }),
+    await guardOf(scene, to),
+    makeWorkflow("agentcli-check", WORKFLOW, { description: undefined, to }),
+    makeSkill("local-model", skill, { to }),
+  ];
+  const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  const hasGuard = await installedGuard(scene) !== undefined;
+  if (hasGuard || options.dryRun) await warnMissingProgram(scene);
+  if (hasGuard && !options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
+  return code;
+}
+
+async function installedGuard({ home, around, dialect }: Scene): Promise<Installed | undefined> {
+  const { artifacts } = await readLedger(home);
+  return artifacts.find((one) =>
+    artifactId(one) === "hook:no-cloud-guard" && one.base === around.root && one.dialect === dialect.id
+  );
+}
+
+/** The guard; one that is installed here already keeps its parameters and events. */
+async function guardOf(scene: Scene, to: Destination): Promise<Artifact> {
+  const installed = await installedGuard(scene);
+  const renewed = installed === undefined ? null : await scaffoldAsNow(installed);
+  return renewed ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
+}
+
+/** The first line of the text, for a persona that does not say what it is for. */
+function firstLine(body: string): string {
+  return body.split("\n").map((line) => line.replace(/^#+\s*/, "").trim()).find((line) => line !== "") ?? "";
+}
+
+/** Takes name and description over; fields that skills do not have are left out. */
+export async function addPersona(
+  { options, arguments: words, context }: Invocation<typeof PERSONA_OPTIONS>,
+): Promise<number> {
+  const [name = ""] = words;
+  if (options.from === undefined) throw new AgentcliError("usage", "editor persona needs --from <file>");
+  const scene = await openScene(options, context);
+  const matter = readFrontmatter(await readContent(options.from, scene));
+  const description = (fieldText(matter, "description") || firstLine(matter.body)).slice(0, 900);
+  const head = `---\nname: ${name}\ndescription: ${
+    JSON.stringify(`${description} (Take this role when asked for ${name}.)`)
+  }\n---\n\n`;
+  const text = `${head}Take the following role for this task.\n\n${matter.body.trim()}\n`;
+  const files = [{ path: "SKILL.md", bytes: new TextEncoder().encode(text), executable: false }];
+  const to = { dialect: scene.dialect, places: scene.places(options.scope ?? "project") };
+  const add = [makeSkill(name, files, { to })];
+  return await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
 }

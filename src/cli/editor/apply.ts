@@ -1,12 +1,221 @@
-/** Puts everything that is installed here in order again. */
+/** Runs `editor apply`, `plan` and `remove`: plans changes, shows them, asks, and applies them. */
+import { applyChanges, planChanges } from "../../editor/plan/apply.ts";
+import { textOf } from "../../editor/plan/disk.ts";
+import { hooksFileProblems } from "../../editor/places.ts";
+import type { Plan } from "../../editor/plan/plan.ts";
+import { hideKeys } from "../../editor/resources/servers.ts";
+import type { Wanted } from "../../editor/plan/operations.ts";
+import { AgentcliError } from "../../errors.ts";
+import { clean } from "../../terminal/clean.ts";
+import { unifiedDiff } from "../../terminal/diff.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { confirm } from "../../terminal/prompt.ts";
+import { isWithin } from "../../platform/path.ts";
+import { notice, warn } from "../output.ts";
+import { openScene, type Scene } from "./scene.ts";
 import type { Invocation } from "../verb.ts";
-import { carryOut } from "./carry_out.ts";
-import { allInOrder } from "./reconcile.ts";
-import { openScene } from "./scene.ts";
-import type { CHANGE_OPTIONS } from "./verb.ts";
+import type { CHANGE_OPTIONS, PLACE_OPTIONS, REMOVE_OPTIONS } from "./verb.ts";
+import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
+import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
+import { renewedScaffolds } from "../../editor/hooks/upgrade.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import { artifactId } from "../../editor/resources/artifact.ts";
+
+/** The text of a file as a diff shows it: keys that others wrote beside ours are nobody's business. Null: no text. */
+function shownText(bytes: Uint8Array): string | null {
+  const text = textOf(bytes);
+  return text === null ? null : hideKeys(text);
+}
+
+/** The changes of a plan as one text; of a protected file only that it changes. */
+async function planText({ changes }: Plan, { shown, around, protection }: Scene): Promise<string> {
+  const isOfProject = changes.some(({ path }) => isWithin(around.root, path));
+  const covers = isOfProject ? (await protection()).covers : () => false;
+  return changes.map((change) => changeText(change, { name: shown(change.path), isHidden: covers(change.path) }))
+    .join("");
+}
+
+function changeText(
+  { before, after, mode }: Plan["changes"][number],
+  { name, isHidden }: { name: string; isHidden: boolean },
+): string {
+  const what = after === null ? "removed" : "written";
+  if (isHidden) return `protected file ${clean(name)}: ${what}\n`;
+  const [old, now] = [before?.bytes ?? null, after].map((bytes) => bytes === null ? "" : shownText(bytes));
+  if (typeof old !== "string" || typeof now !== "string") return `binary file ${clean(name)}: ${what}\n`;
+  if (after === null) return clean(unifiedDiff(old, "", { name }), { multiline: true });
+  const diff = unifiedDiff(before === null ? null : old, now, { name });
+  return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });
+}
+
+/** What was not done, one line each. */
+function problemLines({ problems }: Plan, { shown }: Scene): string[] {
+  return problems.map(({ artifact, path, message }) => `${artifact}: ${shown(path)}: ${message}`);
+}
+
+function action({ before, after }: Plan["changes"][number]): string {
+  return before === null ? "create" : after === null ? "remove" : "change";
+}
+
+/** A plan for `--json`. */
+async function planJson(plan: Plan, scene: Scene): Promise<Record<string, unknown>> {
+  return {
+    dialect: scene.dialect.id,
+    changes: await Promise.all(plan.changes.map(async (change) => ({
+      path: change.path,
+      action: action(change),
+      diff: await planText({ ...plan, changes: [change] }, scene),
+    }))),
+    problems: plan.problems,
+    given_back: plan.givenBack,
+  };
+}
+
+/**
+ * Plans, shows the plan, asks unless `--yes` was given, and does it. The exit code: 1 when something could not be done.
+ */
+export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: boolean }): Promise<number> {
+  const { io, globals } = scene.context;
+  if (wanted.add.length > 0) await tellDialect(scene);
+  if (wanted.add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await tellHooksFiles(scene);
+  const show = async (plan: Plan) => {
+    if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, scene));
+  };
+  const mayKeep = async (path: string, bytes: Uint8Array) => await (await scene.protection()).mayKeep(path, bytes);
+  const plan = globals.yes && !options.dryRun
+    // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
+    ? await applyChanges(scene.home, wanted, { announce: show, mayKeep })
+    : await planChanges(scene.home, wanted, mayKeep);
+  const isEmpty = plan.changes.length === 0;
+  if (!globals.yes || options.dryRun) await show(plan);
+  if (!globals.yes && !options.dryRun) {
+    if (!isEmpty) await confirm(io, questionOf(plan)).then(refuse);
+    // Also when no file changes: what is wanted is noted all the same.
+    await applyChanges(scene.home, wanted, { expected: plan, mayKeep });
+  }
+  if (globals.json) await io.stdout.write(jsonText({ ...await planJson(plan, scene), applied: !options.dryRun }));
+  return await tellOutcome(plan, scene, { isDone: !options.dryRun });
+}
+
+/** Says for which editor it is, where the project has files of several and nobody said which one is meant. */
+export async function tellDialect({ context, dialect, otherDialects }: Scene): Promise<void> {
+  if (otherDialects.length === 0) return;
+  const others = otherDialects.map((id) => `--dialect ${id}`).join(" or ");
+  await notice(context, `this is for ${dialect.id}; files of others are here too: ${others} is for them`);
+}
+
+/** Says what may keep the editor from reading the hooks file that is written. */
+async function tellHooksFiles({ context, dialect, around, shown }: Scene): Promise<void> {
+  for (const { path, message } of hooksFileProblems(dialect, around.root)) {
+    await warn(context, `${shown(path)}: ${message}`);
+  }
+}
+
+async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boolean }): Promise<number> {
+  const { io, globals } = scene.context;
+  const count = plan.changes.length;
+  if (!globals.json) {
+    for (const word of plan.givenBack) {
+      await notice(scene.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
+    }
+    if (count === 0 && plan.givenBack.length === 0 && plan.problems.length === 0) {
+      await notice(scene.context, "nothing to change");
+    } else if (count > 0) {
+      await notice(scene.context, `${isDone ? "" : "a dry run, nothing was written: "}${summaryOf(plan)}`);
+    }
+  }
+  for (const problem of problemLines(plan, scene)) await io.stderr.write(`not done: ${clean(problem)}\n`);
+  if (plan.problems.some(({ reason }) => reason === "unusable")) {
+    await notice(scene.context, "put right what is named there, or move it away, and run this again");
+  } else if (plan.problems.length > 0) {
+    await notice(scene.context, "--force does it all the same: it writes over what stands there, or removes it");
+  }
+  return plan.problems.length > 0 ? 1 : 0;
+}
+
+/** `2 files created, 1 changed`. */
+function summaryOf({ changes }: Plan): string {
+  const actions = changes.map(action);
+  const counts = ["create", "change", "remove"]
+    .map((name) => ({ name, count: actions.filter((one) => one === name).length }))
+    .filter(({ count }) => count > 0);
+  return counts.map(({ name, count }, at) => `${at === 0 ? countOf(count, "file") : count} ${name}d`).join(", ");
+}
+
+function questionOf({ changes }: Plan): string {
+  const removed = changes.filter((change) => action(change) === "remove").length;
+  const written = changes.length - removed;
+  if (written === 0) return `Remove ${countOf(removed, "file")}?`;
+  return removed === 0
+    ? `Write ${countOf(written, "file")}?`
+    : `Write ${written} and remove ${countOf(removed, "file")}?`;
+}
+
+function countOf(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
+function refuse(yes: boolean): void {
+  if (!yes) throw new AgentcliError("usage", "nothing was written");
+}
 
 /** Exit 1 when something could not be done. */
-export async function run({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
+export async function applyInstalled({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
   const scene = await openScene(options, context);
   return await carryOut(await allInOrder(scene, options), scene, options);
+}
+
+/** Writes nothing; exit 0 whatever the plan holds. */
+export async function showPlan({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
+  const scene = await openScene(options, context);
+  const plan = await planChanges(scene.home, await allInOrder(scene, { force: false }));
+  if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, scene)));
+  await context.io.stdout.write(await planText(plan, scene));
+  for (const problem of problemLines(plan, scene)) {
+    await context.io.stderr.write(`would not be done: ${clean(problem)}\n`);
+  }
+  if (plan.changes.length + plan.problems.length === 0) await notice(context, "nothing to change");
+}
+
+/** Exit 1 when something had to stay. */
+export async function removeArtifacts(
+  { options, arguments: words, context }: Invocation<typeof REMOVE_OPTIONS>,
+): Promise<number> {
+  if (options.all === words.length > 0) {
+    throw new AgentcliError("usage", "name what to remove, or give --all", { hint: "see: agentcli editor list" });
+  }
+  const scene = await openScene(options, context);
+  const { artifacts } = await readLedger(scene.home);
+  const here = artifacts.filter((one) => scene.isHere(one) && (options.scope ?? one.scope) === one.scope);
+  const remove = options.all ? here : selectInstalled(words, here);
+  const code = await carryOut({ add: [], remove, keep: () => false, force: options.force }, scene, options);
+  if (!options.all) return code;
+  const system = (options.scope ?? "system") === "system"
+    ? systemElsewhere({ artifacts }, { isHere: scene.isHere, verb: "remove --all" })
+    : [];
+  const project = (options.scope ?? "project") === "project"
+    ? await nothingKnown({ artifacts }, scene.around.root)
+    : [];
+  for (const note of [...system, ...project]) await notice(context, `note: ${note}`);
+  return code;
+}
+
+/** Everything that is installed here in order, hooks of an earlier version as this one writes them. */
+async function allInOrder({ home, isHere }: Scene, { force }: { force: boolean }): Promise<Wanted> {
+  const { artifacts } = await readLedger(home);
+  return { add: await renewedScaffolds(artifacts.filter(isHere)), remove: [], keep: isHere, force };
+}
+
+/** Those that the words name; every word has to name one. Throws `usage`. */
+function selectInstalled(words: readonly string[], installed: readonly Installed[]): Installed[] {
+  const selected = words.flatMap((word) => {
+    const found = installed.filter((one) => artifactId(one) === word || one.name === word);
+    if (found.length === 0) {
+      throw new AgentcliError("usage", `"${word}" was not installed from here`, {
+        hint: didYouMean(word, installed.flatMap((one) => [one.name, artifactId(one)])) ?? "see: agentcli editor list",
+      });
+    }
+    return found;
+  });
+  return [...new Set(selected)];
 }

@@ -4,8 +4,7 @@ import { denoIo } from "../../platform/deno_io.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import type { Discovered } from "../../provider/backends/discovery.ts";
-import { offerDefault } from "./default_model.ts";
-import { mergeFound } from "./run.ts";
+import { mergeFound, offerDefault } from "./run.ts";
 
 const met = (port: number, runtime: string, models: string[]): Discovered => ({
   runtime,

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import type { Discovered } from "../../provider/backends/discovery.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { planMerge } from "./plan.ts";
-import { changeLines, jsonReport, nextSteps, type Outcome } from "./report.ts";
-import { discoveryTable } from "./table.ts";
+import { changeLines, discoveryTable, jsonReport, nextSteps, type Outcome } from "./report.ts";
 
 const EVIL = "a\u001b]52;c;x\u0007\u009b2J\u202eb\r\nfake";
 

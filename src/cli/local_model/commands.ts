@@ -1,12 +1,34 @@
-/** The commands of one call: found on this machine, built, and as they are shown. */
-import { buildEnvironment, buildWords, type Command, type LeftOut } from "../../engine/engine.ts";
+/** The command lines of one start of an engine: programs found on this machine, arguments and variables. */
+import { type Asking, reachableHost } from "../../engine/asking.ts";
+import type { Checked } from "../../engine/request.ts";
+import { buildEnvironment, buildWords, type Command, type Engine, type LeftOut } from "../../engine/engine.ts";
+import type { Home } from "../../platform/home.ts";
+import type { Context } from "../verb.ts";
 import type { ReadyCommand } from "../../engine/running.ts";
 import { engineEnvironment, findInstalled, type Installed } from "../../engine/installed.ts";
 import { shownCommand, type ShownVariable, withoutKeys } from "../../engine/quote.ts";
 import { variableOf } from "../../config/key.ts";
 import { AgentcliError } from "../../errors.ts";
-import { reachableHost } from "../../engine/asking.ts";
-import type { Task } from "./task.ts";
+
+/** Everything that is known before anything is started. */
+export interface Task {
+  context: Context;
+  home: Home;
+  engine: Engine;
+  checked: Checked;
+  /** The engine's own options. */
+  own: readonly string[];
+  asking: Asking;
+  /** Name of the record of `--detach`. */
+  recordName: string;
+  /** As it was typed: a key, or `$NAME`. */
+  apiKey: string | undefined;
+  register: boolean;
+  detach: boolean;
+  download: boolean;
+  /** Variables that hold keys of providers. */
+  secret: readonly string[];
+}
 
 /** Commands that can be run, and what to say of them. */
 export interface Prepared {

@@ -1,7 +1,7 @@
-/** `local-model serve`: checks what was asked for, looks who is there, and starts or reuses the engine. */
+/** Runs `local-model serve`: checks the request, then starts the engine or uses a server that already runs. */
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables, variableOf } from "../../config/key.ts";
-import { engineEndpoint, occupantOf } from "../../engine/asking.ts";
+import { engineEndpoint, occupantOf, servedModels, untilReady } from "../../engine/asking.ts";
 import { isRunning, readRecord, recordName } from "../../engine/running.ts";
 import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -9,11 +9,14 @@ import { openHome } from "../../platform/home.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import type { Invocation, Values } from "../verb.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
-import { dryRun } from "./dry_run.ts";
-import { reuse } from "./reuse.ts";
 import { startEngine } from "./start.ts";
-import type { Task } from "./task.ts";
+import { prepareCommands, type Task } from "./commands.ts";
 import type { SERVE_OPTIONS } from "./verb.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { notice, warn } from "../output.ts";
+import { isAsked, register, tellLeftOut, tellReady } from "./result.ts";
+import { createProgress } from "../../terminal/progress.ts";
 
 /**
  * Runs the verb; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
@@ -104,4 +107,51 @@ function readKey(text: string | undefined, env: (name: string) => string | undef
     throw new AgentcliError("usage", "the key of --api-key holds characters that a header cannot carry");
   }
   return key;
+}
+
+/** Prints what would be run. Programs that are installed are asked for their options; no network is used. */
+export async function dryRun(task: Task): Promise<number> {
+  const { context, engine, asking } = task;
+  const prepared = await prepareCommands(task, { absent: "assume" });
+  const { io, globals } = context;
+  if (globals.json) {
+    await io.stdout.write(jsonText({
+      engine: engine.id,
+      product: engine.product,
+      installed: prepared.installed,
+      base_url: asking.endpoint.baseUrl,
+      commands: prepared.shown,
+      variables: prepared.variables,
+      left_out: prepared.leftOut,
+    }));
+    return 0;
+  }
+  for (const line of prepared.shown) await io.stdout.write(clean(line) + "\n");
+  await tellLeftOut(context, prepared.leftOut);
+  if (!prepared.installed) {
+    await notice(context, `not installed here, so its options were not checked: ${engine.install[io.os]}`);
+  }
+  return 0;
+}
+
+/** Gives exit code 0 once the server can be asked. */
+async function reuse(task: Task): Promise<number> {
+  const { context: { io, globals }, engine, asking, checked } = task;
+  const started = io.clock.monotonic();
+  const progress = createProgress(io, globals);
+  progress.start(`waiting for ${engine.product}`);
+  try {
+    await untilReady(engine, asking);
+  } finally {
+    await progress.stop();
+  }
+  const models = await servedModels(asking);
+  const { modelName } = checked;
+  if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isAsked(id, checked))) {
+    await warn(task.context, `it does not list ${modelName}: end it first, or start another with --port`);
+  }
+  const provider = task.register ? await register(task, models) : null;
+  const afterMs = io.clock.monotonic() - started;
+  await tellReady(task, { reused: true, afterMs, models, commands: [], provider, pid: null, log: null });
+  return 0;
 }

@@ -16,10 +16,8 @@ import { backendOf } from "../../provider/backends/backends.ts";
 import { loadModel } from "../../provider/backends/inquiry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/progress.ts";
-import { prepareCommands, type Prepared } from "./commands.ts";
-import { register } from "./register.ts";
-import type { Task } from "./task.ts";
-import { logWriter, tellBefore, tellLeftOut, tellLog, tellReady } from "./tell.ts";
+import { prepareCommands, type Prepared, type Task } from "./commands.ts";
+import { logWriter, register, tellBefore, tellLeftOut, tellLog, tellReady } from "./result.ts";
 
 /** Milliseconds after which an engine that still cannot be asked is given up. */
 const READY_LIMIT_MS = 30 * 60_000;

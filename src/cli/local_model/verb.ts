@@ -55,7 +55,7 @@ const statusVerb = verb({
   arguments: [],
   options: {},
   examples: ["agentcli local-model status", "agentcli local-model status --json"],
-  load: async () => (await import("./status.ts")).run,
+  load: async () => (await import("./detached.ts")).printStatus,
 });
 
 const stopVerb = verb({
@@ -64,7 +64,7 @@ const stopVerb = verb({
   arguments: [{ name: "engine", brief: "A name of local-model status", optional: true, completion: "engine" }],
   options: STOP_OPTIONS,
   examples: ["agentcli local-model stop runtime_d", "agentcli local-model stop --all"],
-  load: async () => (await import("./stop.ts")).run,
+  load: async () => (await import("./detached.ts")).stopEngines,
 });
 
 export const localModelVerb = group({

@@ -1,12 +1,9 @@
-/**
- * Hooks that live in the client: called over the protocol, their answers read into verdicts. What holds protected
- * content is not told to them (specification of the boundary §5), and a veto that cannot be asked for counts as given.
- */
+/** Hooks that live in the client: called over the protocol, their responses read into decisions. Protected content is not sent to them (specification of the boundary §5), and a hook that cannot be called counts as a veto. */
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/hooks.ts";
 import type { Clock } from "../../platform/io.ts";
-import { fieldsOf, isRecord, textOf } from "./fields.ts";
-import type { HookEntry, HookEvent, HookTable } from "./hook_table.ts";
-import type { Questions } from "./questions.ts";
+import { fieldsOf, isRecord } from "../../provider/record.ts";
+import { textOf, textsOf } from "./fields.ts";
+import type { Questions } from "./client.ts";
 
 /** What every hook is told. */
 export interface HookFacts {
@@ -182,4 +179,52 @@ function afterVerdict(answers: readonly Answer[]): AfterVerdict {
   );
   const context = [...reasons, contextOf(answers)].filter((text) => text !== "").join("\n\n");
   return { context, stop: answers.some((answer) => answer?.continue === false) };
+}
+
+/** Where a hook is called; other names are not called at all. */
+export type HookEvent = "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop";
+
+/** One callback of the client. */
+export interface HookEntry {
+  callbackId: string;
+  /** Whether the hook wants to hear of this tool. */
+  matches(toolName: string): boolean;
+  /** Milliseconds that it may take. */
+  timeoutMs: number;
+}
+
+/** The callbacks by event. */
+export type HookTable = ReadonlyMap<HookEvent, readonly HookEntry[]>;
+
+const EVENTS: readonly HookEvent[] = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"];
+
+/** How long a hook may take when it does not say, in milliseconds. */
+const TIMEOUT_MS = 60_000;
+
+/** A matcher is a name, names joined by `|`, or an expression for the whole name; nothing and `*` match all. */
+function matcherOf(text: string | undefined): (toolName: string) => boolean {
+  if (text === undefined || text === "*") return () => true;
+  try {
+    const expression = new RegExp(`^(?:${text})$`);
+    return (toolName) => expression.test(toolName);
+  } catch {
+    return (toolName) => toolName === text;
+  }
+}
+
+/** Reads the field `hooks` of `initialize`: `{event: [{matcher?, hookCallbackIds, timeout? (seconds)}]}`. */
+export function readHooks(value: unknown): HookTable {
+  const given = fieldsOf(value);
+  const table = new Map<HookEvent, HookEntry[]>();
+  for (const event of EVENTS) {
+    const groups = Array.isArray(given[event]) ? given[event].map(fieldsOf) : [];
+    const entries = groups.flatMap((group) => {
+      const matches = matcherOf(textOf(group.matcher));
+      const seconds = typeof group.timeout === "number" && group.timeout > 0 ? group.timeout : null;
+      const timeoutMs = seconds === null ? TIMEOUT_MS : seconds * 1000;
+      return textsOf(group.hookCallbackIds).map((callbackId) => ({ callbackId, matches, timeoutMs }));
+    });
+    if (entries.length > 0) table.set(event, entries);
+  }
+  return table;
 }

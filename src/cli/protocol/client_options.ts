@@ -1,8 +1,9 @@
-/**
- * Options that existing clients of the protocol pass at the root and that are none of ours: how many values they take,
- * and what they mean to us. Read from the clients' own command lines (docs/recipes.md names them).
- */
-import type { RUN_OPTIONS } from "../run/verb.ts";
+/** The options that clients of the protocol pass, and what each one means here. Source: the clients' own command lines (docs/recipes.md names them). */
+import { RUN_OPTIONS } from "../run/verb.ts";
+import { builtinTools } from "../../tools/registry.ts";
+import { clean } from "../../terminal/clean.ts";
+import { splitRules } from "../../runtime/tools_and_rules.ts";
+import type { Option, Options } from "../verb.ts";
 
 /** An option of clients. Without `means` it is accepted and ignored. */
 export interface ClientOption {
@@ -96,3 +97,67 @@ export function clientOptionNames(): string[] {
 
 /** One-letter options of clients. */
 export const CLIENT_LETTERS: Readonly<Record<string, string>> = { p: "print", c: "continue", r: "resume", d: "debug" };
+
+/** `text` is the option in the form that the dispatcher reads. */
+export type Meaning = { option: string; text: string } | { note: string } | { nothing: true };
+
+const NOTHING: Meaning = { nothing: true };
+
+/** The meaning of an option as it was given. Never throws. */
+export function meaningOf({ name, typed, value }: { name: string; typed: string; value: string | undefined }): Meaning {
+  const declared: Options = RUN_OPTIONS;
+  const ours = Object.hasOwn(declared, name) ? declared[name] : undefined;
+  if (ours !== undefined) return ourMeaning({ name, option: ours, value });
+  const theirs = clientOption(name);
+  if (theirs === undefined) return { note: `option --${clean(typed.slice(0, 100))} is not known and is left out` };
+  if (theirs.means === undefined) return NOTHING;
+  const { option, value: meant } = theirs.means;
+  const text = typeof meant === "string" ? meant : meant === undefined ? value : meant[value ?? ""];
+  const target = declared[option];
+  if (text === undefined || target === undefined) return unfit(typed, value);
+  return ourMeaning({ name: option, option: target, value: text });
+}
+
+function unfit(name: string, value: string | undefined): Meaning {
+  const shown = value === undefined ? "" : ` ${JSON.stringify(clean(value.slice(0, 100)))}`;
+  return { note: `option --${clean(name.slice(0, 100))}${shown} is left out: there is no such value` };
+}
+
+function ourMeaning({ name, option, value }: { name: string; option: Option; value: string | undefined }): Meaning {
+  if (option.kind === "flag") {
+    return value === undefined || value === "true" ? { option: name, text: `--${name}` } : NOTHING;
+  }
+  if (name === "tools") return toolsMeaning(value ?? "");
+  // `--k ""` and a missing value say that nothing was set.
+  if (value === undefined || value === "") return NOTHING;
+  if (option.kind === "text" && option.values !== undefined && !option.values.includes(value)) {
+    return unfit(name, value);
+  }
+  if (option.kind === "number") {
+    const fits = /^\d+(\.\d+)?$/.test(value) && Number(value) >= option.minimum && Number(value) <= option.maximum &&
+      (!option.integer || Number.isInteger(Number(value)));
+    if (!fits) return unfit(name, value);
+  }
+  if (name === "allowedTools" || name === "disallowedTools") return rulesMeaning(name, value);
+  return { option: name, text: `--${name}=${value}` };
+}
+
+/** No names are no tools; `default` is what there is; tools that others have and we do not are left out. */
+function toolsMeaning(value: string): Meaning {
+  if (value.trim() === "default") return NOTHING;
+  const names = splitRules([value]).filter((name) => isOurTool(name));
+  return { option: "tools", text: `--tools=${names.length === 0 ? "none" : names.join(",")}` };
+}
+
+/** Rules about tools that we do not have allow and deny nothing. */
+function rulesMeaning(name: string, value: string): Meaning {
+  const rules = splitRules([value]).filter((rule) =>
+    rule.startsWith("mcp__") || isOurTool(rule.split("(")[0] ?? "", { git: true })
+  );
+  return rules.length === 0 ? NOTHING : { option: name, text: `--${name}=${rules.join(",")}` };
+}
+
+function isOurTool(name: string, options: { git?: boolean } = {}): boolean {
+  const wanted = name.trim().toLowerCase();
+  return builtinTools(options).some((tool) => tool.name.toLowerCase() === wanted);
+}

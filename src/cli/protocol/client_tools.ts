@@ -1,10 +1,14 @@
-/** Tools that live in the client: MCP servers of its own process, spoken to over the protocol. */
+/** Tools that live in the client: MCP servers of its own process, called over the protocol; and the images that it sends. */
 import type { Clock } from "../../platform/io.ts";
-import type { ParameterSchema, Tool, ToolResult } from "../../tools/tool.ts";
+import type { ParameterSchema, Tool, ToolContext, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
-import { resultOf } from "./client_result.ts";
-import { fieldsOf, isRecord, textOf } from "./fields.ts";
-import type { Questions } from "./questions.ts";
+import { fieldsOf, isRecord } from "../../provider/record.ts";
+import { textOf } from "./fields.ts";
+import type { Questions } from "./client.ts";
+import type { ShownImage } from "../../provider/chat/content.ts";
+import { AgentcliError } from "../../errors.ts";
+import type { EncodedImage } from "../../protocol/input.ts";
+import type { readEncodedImage } from "../../provider/chat/image_file.ts";
 
 /** A server of the client, connected or not. */
 export interface ClientServer {
@@ -151,4 +155,67 @@ function parametersOf(schema: unknown): ParameterSchema {
 
 function failed(content: string): ToolResult {
   return { content, isError: true, label: "open" };
+}
+
+/** Longest text of one result, in characters. */
+const RESULT_LIMIT = 400_000;
+/** Most images of one result. */
+const IMAGE_LIMIT = 8;
+
+/**
+ * Texts joined, images where the model is known to see them; everything else is named. `name` is the tool's, for the
+ * names of its images.
+ */
+async function resultOf(
+  result: Record<string, unknown>,
+  options: Pick<ToolContext, "seesImages"> & { name: string },
+): Promise<ToolResult> {
+  const blocks = Array.isArray(result.content) ? result.content.map(fieldsOf) : [];
+  const images: ShownImage[] = [];
+  const texts: string[] = [];
+  for (const block of blocks) {
+    if (block.type === "text") texts.push(textOf(block.text) ?? "");
+    else {
+      const name = `${images.length + 1} of ${options.name}`;
+      const image = images.length < IMAGE_LIMIT ? await imageIn(block, { ...options, name }) : null;
+      if (image !== null) images.push(image);
+      texts.push(image === null ? `[${textOf(block.type) ?? "block"} left out]` : `[image ${name} follows]`);
+    }
+  }
+  if (texts.length === 0 && result.structuredContent !== undefined) {
+    texts.push(JSON.stringify(result.structuredContent));
+  }
+  const whole = texts.join("\n");
+  const content = whole.length > RESULT_LIMIT ? `${whole.slice(0, RESULT_LIMIT)}\n[the rest was left out]` : whole;
+  const shown = images.length === 0 ? {} : { images };
+  return { content, isError: result.isError === true, ...shown, label: "open" };
+}
+
+/** Null for what is no image, cannot be sent, or would not be seen. */
+async function imageIn(
+  block: Record<string, unknown>,
+  { name, seesImages }: Pick<ToolContext, "seesImages"> & { name: string },
+): Promise<ShownImage | null> {
+  if (block.type !== "image" || typeof block.data !== "string" || await seesImages?.() !== true) return null;
+  const { readEncodedImage } = await import("../../provider/chat/image_file.ts");
+  const read = readEncodedImage(block.data, { name });
+  return read.kind === "image" ? read.image : null;
+}
+
+/** The images of one message. Throws `usage` for one that cannot be sent; nothing is ever fetched. */
+export async function clientImages(images: readonly EncodedImage[]): Promise<ShownImage[]> {
+  const { readEncodedImage } = await import("../../provider/chat/image_file.ts");
+  return images.map((sent, at) => {
+    const name = String(at + 1);
+    const read = "data" in sent ? readEncodedImage(sent.data, { name }) : null;
+    if (read?.kind === "image") return read.image;
+    throw new AgentcliError("usage", `image ${name} of the message cannot be sent: ${problemOf(read)}`, {
+      hint: 'send PNG, JPEG or WebP as {"type":"base64","media_type":…,"data":…}',
+    });
+  });
+}
+
+function problemOf(read: ReturnType<typeof readEncodedImage> | null): string {
+  if (read === null) return "its source is not base64, and nothing is fetched";
+  return read.kind === "unusable" ? read.problem : "its data is no PNG, JPEG or WebP";
 }

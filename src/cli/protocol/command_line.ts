@@ -5,8 +5,7 @@
 import { GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS, type Verb, verb } from "../verb.ts";
 import type { Normalized } from "../normalize.ts";
 import { RUN_OPTIONS } from "../run/verb.ts";
-import { CLIENT_LETTERS, type ClientOption, clientOption } from "./client_options.ts";
-import { meaningOf } from "./option_meaning.ts";
+import { CLIENT_LETTERS, type ClientOption, clientOption, meaningOf } from "./client_options.ts";
 
 const OURS: Options = { ...GLOBAL_OPTIONS, ...RUN_OPTIONS };
 

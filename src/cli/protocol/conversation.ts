@@ -1,8 +1,5 @@
-/**
- * A client on standard input and output: its messages are turns, or go into the running one; its requests are answered at
- * once, also while a turn runs. Source: specification, stream-json §2–4.
- */
-import { AgentcliError } from "../../errors.ts";
+/** A client on standard input and output: its messages are turns, one after the other; its requests are answered at once, also while a turn runs. Source: specification, stream-json §2–4. */
+import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
@@ -10,12 +7,12 @@ import { checkStoreOptions } from "../../runtime/store_options.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
-import { type ClientOutput, createClientOutput } from "./client_output.ts";
-import { listedModels } from "./listed_models.ts";
+import { type ClientOutput, createClientOutput, createQuestions, type Questions } from "./client.ts";
+import { type ListedModel, listedModels } from "./listed_models.ts";
 import { LiveSession } from "./live_session.ts";
-import { createQuestions, type Questions } from "./questions.ts";
-import { answerRequest, type RequestTarget } from "./requests.ts";
 import type { QueuedMessage } from "../../runtime/message_queue.ts";
+import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
+import { textOf } from "./fields.ts";
 
 /** What the parts of a conversation share. */
 interface Conversation {
@@ -179,4 +176,70 @@ function targetOf({ session, running, context }: Conversation): RequestTarget {
     servers: () => session.servers(),
     models: () => listedModels(context.io),
   };
+}
+
+/** What requests act on. */
+export interface RequestTarget {
+  initialize(fields: Record<string, unknown>): void;
+  /** Ends the running turn. Gives the ids of messages that still wait. */
+  interrupt(): string[];
+  setModel(name: string | undefined): Promise<void>;
+  setMode(mode: PermissionMode): void;
+  servers(): { name: string; status: string }[];
+  models(): Promise<ListedModel[]>;
+}
+
+/** An answer: fields of a success, or an error. */
+export type RequestAnswer = { response: Record<string, unknown> } | { error: string; code?: string };
+
+/** Does what is asked; never throws but for bugs. */
+async function answerRequest(request: ControlRequest, target: RequestTarget): Promise<RequestAnswer> {
+  try {
+    return await perform(request, target);
+  } catch (error) {
+    const { message, code } = asAgentcliError(error);
+    return { error: message, code };
+  }
+}
+
+async function perform({ subtype, fields }: ControlRequest, target: RequestTarget): Promise<RequestAnswer> {
+  switch (subtype) {
+    case "initialize":
+      target.initialize(fields);
+      return {
+        response: {
+          commands: [],
+          agents: [],
+          output_style: "default",
+          available_output_styles: ["default"],
+          models: await target.models(),
+          account: {},
+        },
+      };
+    case "interrupt":
+      return { response: { still_queued: target.interrupt() } };
+    case "set_model":
+      await target.setModel(textOf(fields.model));
+      return { response: {} };
+    case "set_permission_mode": {
+      const mode = PERMISSION_MODES.find((known) => known === fields.mode);
+      if (mode === undefined) {
+        return { error: `unknown mode; there are: ${PERMISSION_MODES.join(", ")}`, code: "usage" };
+      }
+      target.setMode(mode);
+      return { response: { mode } };
+    }
+    case "mcp_status":
+      return { response: { mcpServers: target.servers() } };
+    case "list_models":
+      return { response: { models: await target.models() } };
+    case "mcp_message":
+      // Servers of the client tell of changes this way; tools are fixed for a session.
+      return { response: {} };
+    default:
+      return {
+        error: `Unsupported control request subtype: ${subtype.slice(0, 100)}`,
+        code: "unsupported_request",
+      };
+  }
 }

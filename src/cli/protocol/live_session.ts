@@ -16,15 +16,11 @@ import { eventSessionId } from "../../runtime/store_options.ts";
 import type { RunOptions } from "../run/verb.ts";
 import type { Context } from "../verb.ts";
 import { VERSION } from "../version.ts";
-import { type ClientHooks, createClientHooks } from "./client_hooks.ts";
-import type { ClientOutput } from "./client_output.ts";
-import { askClient } from "./client_permission.ts";
-import { type ClientServer, connectServer } from "./client_tools.ts";
-import { textOf, textsOf } from "./fields.ts";
-import { type HookTable, readHooks } from "./hook_table.ts";
+import { type ClientHooks, createClientHooks, type HookTable, readHooks } from "./client_hooks.ts";
+import { askClient, type ClientOutput, type Questions } from "./client.ts";
+import { clientImages, type ClientServer, connectServer } from "./client_tools.ts";
+import { readMcpConfig, textOf, textsOf } from "./fields.ts";
 import { checkModelName } from "./listed_models.ts";
-import { readMcpConfig } from "./mcp_config.ts";
-import type { Questions } from "./questions.ts";
 
 /** Where a session speaks to its client. */
 export interface ClientLine {
@@ -102,7 +98,7 @@ export class LiveSession {
   async steer({ text, id, images: encoded = [] }: UserInput, size: number): Promise<void> {
     const toPrompt = async () => ({
       text,
-      images: encoded.length === 0 ? [] : (await import("./client_images.ts")).clientImages(encoded),
+      images: encoded.length === 0 ? [] : await clientImages(encoded),
     });
     await this.#session.steer({ text, id, toPrompt }, size);
   }

@@ -11,7 +11,7 @@ import {
   startFakeServer,
 } from "../../../tests/helpers/fake_server.ts";
 import { checkProvider, type ProviderCheck } from "./check.ts";
-import { checkText } from "./validate.ts";
+import { checkText } from "./run.ts";
 
 const clock = {
   now: () => Date.now(),

@@ -6,9 +6,9 @@ import type { Endpoint } from "../../provider/types.ts";
 import type { ContextWindow } from "../../provider/backends/backend.ts";
 import { findWindows } from "../../provider/backends/inquiry.ts";
 import { namesCloudModel, ollama } from "../../provider/backends/ollama.ts";
-import { modelName } from "../init_providers/table.ts";
+import { modelName } from "../init_providers/report.ts";
 import type { CheckLine, CheckTools } from "./check.ts";
-import { tokensText } from "./model_text.ts";
+import { tokensText } from "./models.ts";
 
 /** Models that are named in one kind of warning before the rest is counted. */
 const NAMED = 10;

@@ -1,7 +1,30 @@
 /** `agentcli providers …`: the servers, their models and roles. */
-import { KEY_STORES } from "../../config/keys/store.ts";
 import { choice, flag, group, integer, text, verb } from "../verb.ts";
-import { probeVerb } from "./probe/verb.ts";
+import { KEY_STORES } from "../../config/keys/store.ts";
+
+export const PROBE_OPTIONS = {
+  write: flag("Store what was found in providers.yaml: context_window, tool_calls, reasoning"),
+  timeout: integer("SECONDS", "Longest time for everything (default: 300)", { minimum: 1, maximum: 86_400 }),
+  maxPrompt: integer("TOKENS", "Longest prompt that is sent to prove the window (default: 32768)", {
+    minimum: 512,
+    maximum: 10_000_000,
+  }),
+} as const;
+
+const probeVerb = verb({
+  brief: "Measure one model: window, speed, tool calls, edits",
+  detail:
+    "Sends about twenty requests with made-up text, nothing of yours. The server may load the model for it, and a provider that charges for tokens charges for these. Exit 0 when the model replies, whatever else it can do. Of a server that writes several replies at once, `stop on abort` says little.",
+  arguments: [{ name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
+  options: PROBE_OPTIONS,
+  examples: [
+    "agentcli providers probe demo",
+    "agentcli providers probe runtime_a:qwen3:8b --write",
+    "agentcli providers probe runtime_b --max-prompt 8192 --timeout 120 --json",
+  ],
+  connects: true,
+  load: async () => (await import("./probe/run.ts")).run,
+});
 
 const PROVIDER = { name: "provider", brief: "A configured provider", completion: "provider" } as const;
 const ROLE = { name: "role", brief: "main, compact or subagent", completion: "role" } as const;
@@ -35,21 +58,21 @@ const modelVerbs = group({
         "agentcli providers model add runtime_a qwen3:8b --role main --context-window 32768",
         "agentcli providers model add runtime_a qwen3-coder:30b --alias coder",
       ],
-      load: async () => (await import("./model_add.ts")).run,
+      load: async () => (await import("./models.ts")).addModel,
     }),
     list: verb({
       brief: "List the configured models",
       arguments: [{ ...PROVIDER, optional: true }],
       options: {},
       examples: ["agentcli providers model list", "agentcli providers model list runtime_a --json"],
-      load: async () => (await import("./model_list.ts")).run,
+      load: async () => (await import("./models.ts")).listModels,
     }),
     remove: verb({
       brief: "Remove a model from the configuration",
       arguments: [PROVIDER, { name: "model", brief: "Its id or alias", completion: "model" }],
       options: {},
       examples: ["agentcli providers model remove runtime_a qwen3:8b"],
-      load: async () => (await import("./model_remove.ts")).run,
+      load: async () => (await import("./models.ts")).removeModel,
     }),
   },
 });
@@ -62,21 +85,21 @@ const roleVerbs = group({
       arguments: [ROLE, { name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
       options: {},
       examples: ["agentcli providers role set compact runtime_a:qwen3:1.7b"],
-      load: async () => (await import("./role_set.ts")).run,
+      load: async () => (await import("./models.ts")).setRole,
     }),
     list: verb({
       brief: "List the roles and who has them",
       arguments: [],
       options: {},
       examples: ["agentcli providers role list"],
-      load: async () => (await import("./role_list.ts")).run,
+      load: async () => (await import("./models.ts")).listRoles,
     }),
     unset: verb({
       brief: "Take a role away; the model of the session does that work again",
       arguments: [ROLE],
       options: {},
       examples: ["agentcli providers role unset compact"],
-      load: async () => (await import("./role_unset.ts")).run,
+      load: async () => (await import("./models.ts")).unsetRole,
     }),
   },
 });
@@ -89,7 +112,7 @@ export const providersVerb = group({
       arguments: [],
       options: {},
       examples: ["agentcli providers list", "agentcli providers list --json"],
-      load: async () => (await import("./list.ts")).run,
+      load: async () => (await import("./run.ts")).listProviders,
     }),
     add: verb({
       brief: "Add a provider",
@@ -100,14 +123,14 @@ export const providersVerb = group({
         "agentcli providers add engine_e --base-url http://localhost:1919/v1 --api-key local --model my-model",
         "agentcli providers add hosted --base-url https://api.example.com/v1 --api-key '$HOSTED_KEY'",
       ],
-      load: async () => (await import("./add.ts")).run,
+      load: async () => (await import("./run.ts")).addProvider,
     }),
     remove: verb({
       brief: "Remove a provider, after asking",
       arguments: [PROVIDER],
       options: {},
       examples: ["agentcli providers remove engine_e --yes"],
-      load: async () => (await import("./remove.ts")).run,
+      load: async () => (await import("./run.ts")).removeProvider,
     }),
     "set-key": verb({
       brief: "Store the key of a provider",
@@ -119,14 +142,14 @@ export const providersVerb = group({
         "agentcli providers set-key engine_e",
         "pass show engine_e | agentcli providers set-key engine_e --store file",
       ],
-      load: async () => (await import("./set_key.ts")).run,
+      load: async () => (await import("./keys.ts")).setKey,
     }),
     "unset-key": verb({
       brief: "Remove the stored key of a provider",
       arguments: [PROVIDER],
       options: {},
       examples: ["agentcli providers unset-key engine_e"],
-      load: async () => (await import("./unset_key.ts")).run,
+      load: async () => (await import("./keys.ts")).unsetKey,
     }),
     validate: verb({
       brief: "Check that keys resolve and servers answer; exit 1 when one does not",
@@ -134,7 +157,7 @@ export const providersVerb = group({
       options: {},
       examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],
       connects: true,
-      load: async () => (await import("./validate.ts")).run,
+      load: async () => (await import("./run.ts")).validateProviders,
     }),
     probe: probeVerb,
     model: modelVerbs,

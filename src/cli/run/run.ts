@@ -175,7 +175,7 @@ function aborted(signal: AbortSignal): { promise: Promise<never>; forget(): void
 /** Their names, a file's for one that is named. Costs nothing where the option is not given. */
 async function unusedServers(values: readonly string[]): Promise<string[]> {
   if (values.length === 0) return [];
-  const { readMcpConfig } = await import("../protocol/mcp_config.ts");
+  const { readMcpConfig } = await import("../protocol/fields.ts");
   const { own, others } = readMcpConfig(values);
   return [...own, ...others];
 }

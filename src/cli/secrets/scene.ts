@@ -1,4 +1,4 @@
-/** What the verbs look at: the project, its protected set, and the provider that a session would use. */
+/** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
 import type { MarkerState } from "../../boundary/policy/marker.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
@@ -127,4 +127,10 @@ export async function warnOfMarkers({ protection, markers, notices }: Scene, con
   if (damaged !== null) {
     await warn(context, `${damaged.marker} cannot be used (${damaged.damaged}); everything counts as protected`);
   }
+}
+
+/** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
+export async function localityOf(context: Context): Promise<(baseUrl: string) => boolean> {
+  const { markers } = await openScene(context);
+  return (baseUrl) => isLocal(baseUrl, markers.localEndpoints);
 }

@@ -1,20 +1,26 @@
-/** Measures one model, tells what was found, and stores it when asked to. */
+/** Runs `agentcli providers probe`: measures one model, prints the report, and stores it with `--write`. */
 import { DEMO } from "../../../config/selector.ts";
 import { AgentcliError } from "../../../errors.ts";
-import { openHome } from "../../../platform/home.ts";
+import { type Home, openHome } from "../../../platform/home.ts";
 import { runBattery } from "../../../provider/probe/battery.ts";
-import { learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
+import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/progress.ts";
 import { jsonText } from "../../../terminal/json_text.ts";
 import { type Interrupt, listenForInterrupt } from "../../../runtime/interrupt.ts";
 import { notice, showError, warn } from "../../output.ts";
 import type { Context, Invocation } from "../../verb.ts";
-import { LABELS } from "./labels.ts";
-import { jsonReport } from "./json.ts";
-import { prepare, type Prepared } from "./prepare.ts";
-import { type Stored, storeLearnt } from "./store.ts";
-import { reportText, storedLines } from "./text.ts";
-import type { PROBE_OPTIONS } from "./verb.ts";
+import { jsonReport, LABELS, reportText, storedLines } from "./report.ts";
+import type { PROBE_OPTIONS } from "../verb.ts";
+import { resolveEndpoint } from "../../../config/endpoint.ts";
+import { effectiveBaseUrl } from "../../../config/base_url.ts";
+import { loadConfiguration } from "../../../config/load.ts";
+import { selectModel } from "../../../config/select.ts";
+import type { ModelEntry, ProviderEntry } from "../../../config/types.ts";
+import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
+import { listModels } from "../../../provider/backends/model_list.ts";
+import type { Endpoint } from "../../../provider/types.ts";
+import { localityOf } from "../../secrets/scene.ts";
+import { editProviders } from "../../../config/edit.ts";
 
 /** Seconds for everything. */
 const TIMEOUT = 300;
@@ -108,4 +114,96 @@ async function tell(
   const width = io.stdout.isTerminal ? io.stdout.columns() : 80;
   await io.stdout.write(reportText(report, { ...subject, width }));
   if (stored !== null) await io.stdout.write(storedLines(stored).join("\n") + "\n");
+}
+
+/** How long the list of models is waited for when a model is not configured, in milliseconds. */
+const LIST_TIMEOUT = 5000;
+
+/** The model under test. */
+export interface Prepared {
+  client: HttpClient;
+  endpoint: Endpoint;
+  model: ModelEntry;
+  /** A sentence about the choice, for stderr. */
+  warning?: string;
+  /** Ends connections and the demo server. */
+  close(): Promise<void>;
+}
+
+/** Chooses and addresses the model. Throws configuration and key errors; leaves nothing open then. */
+async function prepare(selector: string, context: Context): Promise<Prepared> {
+  const { io } = context;
+  const configuration = await loadConfiguration(await openHome(io));
+  const isLocal = await localityOf(context);
+  const endpointOf = async (provider: ProviderEntry) =>
+    await resolveEndpoint(provider, { env: io.env, local: isLocal(effectiveBaseUrl(provider, io.env)), stores: io });
+  const client = createHttpClient(io);
+  const opened: (() => Promise<void>)[] = [() => Promise.resolve(client.close())];
+  const close = async () => {
+    for (const end of opened.splice(0).reverse()) await end();
+  };
+  try {
+    const { selection, warning } = await selectModel(configuration, { option: selector }, async (provider) => {
+      try {
+        const list = await listModels(client, await endpointOf(provider), { timeoutMs: LIST_TIMEOUT });
+        return list.models.map(({ id }) => id);
+      } catch {
+        // Whatever is wrong with the server, the checks say it better than its list would.
+        return null;
+      }
+    });
+    let { provider } = selection;
+    if (provider.name === DEMO) {
+      const { startDemo } = await import("../../../demo/server.ts");
+      const demo = await startDemo();
+      opened.push(() => demo.close());
+      provider = { ...provider, baseUrl: demo.baseUrl };
+    }
+    const endpoint = await endpointOf(provider);
+    return { client, endpoint, model: selection.model, ...(warning === undefined ? {} : { warning }), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** One field that was, or already had been, as it was found. */
+export interface StoredField {
+  field: "context_window" | "tool_calls" | "reasoning";
+  old: string | number | null;
+  new: string | number;
+}
+
+/** What came of storing: all fields that were found, in the order of the file. */
+export interface Stored {
+  provider: string;
+  model: string;
+  path: string;
+  /** Whether the file changed. */
+  changed: boolean;
+  fields: StoredField[];
+}
+
+/** Stores the fields that were found, under the file's lock; a model that is not configured yet is added. */
+async function storeLearnt(
+  home: Home,
+  found: { provider: string; model: string; learnt: Learnt },
+): Promise<Stored> {
+  const { provider, model, learnt } = found;
+  const fields: StoredField[] = [];
+  const { before, after, configuration } = await editProviders(home, (document) => {
+    const models = document.value().providers?.[provider]?.models ?? [];
+    const entry = models.find(({ id }) => id === model);
+    const wanted = {
+      context_window: learnt.contextWindow,
+      tool_calls: learnt.toolCalls,
+      reasoning: learnt.reasoning,
+    };
+    for (const field of ["context_window", "tool_calls", "reasoning"] as const) {
+      const value = wanted[field];
+      if (value !== undefined) fields.push({ field, old: entry?.[field] ?? null, new: value });
+    }
+    if (fields.length > 0) document.addModel(provider, { id: model, ...wanted });
+  });
+  return { provider, model, path: configuration.path, changed: before !== after, fields };
 }

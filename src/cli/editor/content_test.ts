@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { SCAFFOLD_IDS } from "../../editor/hooks/scaffold_ids.ts";
 import { kebabCase } from "../normalize.ts";
 import type { Values } from "../verb.ts";
-import { refuseIdleOptions } from "./forms.ts";
+import { refuseIdleOptions } from "./content.ts";
 import { ADD_OPTIONS, CHANGE_OPTIONS } from "./verb.ts";
 
 type Given = Partial<Values<typeof ADD_OPTIONS>>;

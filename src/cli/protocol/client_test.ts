@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ControlLine } from "../../protocol/control_schema.ts";
-import { createQuestions } from "./questions.ts";
+import { createQuestions } from "./client.ts";
 
 const QUESTION = { subtype: "hook_callback" as const, callback_id: "stop", input: {} };
 

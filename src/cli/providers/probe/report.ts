@@ -1,6 +1,95 @@
-/** The rows of the table: check, result, and the figures behind it with units and runs. */
-import type { Figure, Findings, Outcome, ProbeReport } from "../../../provider/probe/findings.ts";
-import { LABELS } from "./labels.ts";
+/** The report of a probe: a table that fits the terminal and the verdict, or one JSON object. */
+import {
+  type Figure,
+  type Findings,
+  learnt,
+  type Outcome,
+  probeError,
+  type ProbeReport,
+  verdictOf,
+} from "../../../provider/probe/findings.ts";
+import type { Endpoint } from "../../../provider/types.ts";
+import { clean } from "../../../terminal/clean.ts";
+import { displayWidth, fit, table } from "../../../terminal/table.ts";
+import type { Stored } from "./run.ts";
+
+/** Cells between two columns of a table. */
+const GAP = 2;
+/** Narrower than this, in cells, figures are cut instead of wrapped. */
+const NARROWEST = 20;
+/** Cells of a result; what servers call themselves may be longer. */
+const RESULT_WIDTH = 16;
+
+/** Heading, table and verdict; `width` in cells. Everything from outside is cleaned. */
+export function reportText(
+  report: ProbeReport,
+  told: { endpoint: Endpoint; model: string; width: number },
+): string {
+  const { endpoint, model, width } = told;
+  const rows = rowsOf(report).map(([check, result, figures]): [string, string, string] => [
+    check,
+    fit(clean(result), RESULT_WIDTH),
+    clean(figures),
+  ]);
+  const all: [string, string, string][] = [["CHECK", "RESULT", "FIGURES"], ...rows];
+  const columnWidth = (column: 0 | 1) => Math.max(...all.map((row) => displayWidth(row[column])));
+  const room = Math.max(NARROWEST, width - columnWidth(0) - columnWidth(1) - 2 * GAP);
+  const lines = all.flatMap(([check, result, figures]) =>
+    wrapped(figures, room).map((line, index) => index === 0 ? [check, result, line] : ["", "", line])
+  );
+  const place = endpoint.local ? "local" : "remote";
+  const heading = [`${endpoint.provider}:${clean(model)}`, `${clean(endpoint.baseUrl)} (${place})`];
+  const seconds = (report.elapsedMs / 1000).toFixed(report.elapsedMs < 10_000 ? 1 : 0);
+  return `${heading.map((line) => fit(line, width)).join("\n")}\n\n` +
+    `${table(lines, { width })}\n` +
+    `fit for agent turns: ${verdictOf(report).text}\n` +
+    `${report.interrupted ? "interrupted" : "measured"} after ${seconds} s, ${report.replies.count} replies\n`;
+}
+
+/** `text` in lines of at most `width` cells, parted at spaces; a longer word is cut. */
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let line = "";
+  for (const word of text.split(" ")) {
+    const longer = line === "" ? word : `${line} ${word}`;
+    if (displayWidth(longer) <= width || line === "") line = longer;
+    else {
+      lines.push(fit(line, width));
+      line = word;
+    }
+  }
+  return [...lines, fit(line, width)];
+}
+
+/** What `--write` came to, old → new. */
+export function storedLines({ provider, model, path, changed, fields }: Stored): string[] {
+  const shown = (value: string | number | null) =>
+    value === null ? "(not set)" : typeof value === "number" ? `${value.toLocaleString("en-US")} tokens` : value;
+  const changes = fields.filter((field) => field.old !== field.new);
+  return [
+    "",
+    ...changes.map((field) => `${field.field}: ${shown(field.old)} → ${shown(field.new)}`),
+    changed ? `wrote ${provider}:${clean(model)} in ${clean(path)}` : `nothing to change in ${clean(path)}`,
+  ];
+}
+
+/** In the order of the table. */
+export const LABELS: Readonly<Record<keyof Findings, string>> = {
+  reachable: "reachable",
+  chat: "chat",
+  windowClaimed: "window claimed",
+  windowProved: "window proved",
+  promptCache: "prompt cache",
+  generation: "writing",
+  toolCall: "tool call",
+  parallelCalls: "parallel calls",
+  nestedArguments: "nested arguments",
+  toolResult: "tool result",
+  textToolCall: "tool call as text",
+  jsonSchema: "JSON schema",
+  edit: "edit",
+  stop: "stop on abort",
+};
 
 /** One row: what was checked, the result in a word or two, the figures. */
 export type Row = readonly [check: string, result: string, figures: string];
@@ -70,7 +159,7 @@ const DESCRIBE: Describe = {
 };
 
 /** All rows, in the order of the labels, reasoning last. */
-export function rowsOf(report: ProbeReport): Row[] {
+function rowsOf(report: ProbeReport): Row[] {
   const names = Object.keys(LABELS) as (keyof Findings)[];
   return [...names.flatMap((name) => outcomeRows(name, report)), ...reasoningRows(report)];
 }
@@ -158,4 +247,65 @@ function milliseconds(value: number): string {
 function time(value: number): string {
   if (value < 1000) return milliseconds(value);
   return `${(value / 1000).toFixed(value < 10_000 ? 1 : 0)} s`;
+}
+
+/** What was measured, and what became of it. */
+export interface Told {
+  endpoint: Endpoint;
+  model: string;
+  stored: Stored | null;
+}
+
+/**
+ * - `provider`, `model`, `base_url`, `local`; `elapsed_ms`; `interrupted`.
+ * - `error`: null when the model replied, else `{code, message, hint}`.
+ * - `checks`: for each check `{status: "done", found}`, `{status: "failed", error}` or `{status: "skipped", reason}`.
+ *   `found` has the fields of the finding; names end in their unit (`_ms`), tokens are whole tokens, a figure over
+ *   several runs is `{median, runs}`, null stands for what could not be told.
+ * - `replies`: `{count, with_reasoning}`.
+ * - `learnt`: `{context_window?, tool_calls?, reasoning?}`, what `--write` stores.
+ * - `verdict`: `{fit: true | false | null, text}`.
+ * - `stored`: null without `--write`, else `{path, changed, fields: [{field, old, new}]}`.
+ */
+export function jsonReport(report: ProbeReport, told: Told): Record<string, unknown> {
+  const { endpoint, model, stored } = told;
+  const error = probeError(report);
+  const names = Object.keys(LABELS) as (keyof Findings)[];
+  return {
+    provider: endpoint.provider,
+    model,
+    base_url: endpoint.baseUrl,
+    local: endpoint.local,
+    elapsed_ms: Math.round(report.elapsedMs),
+    interrupted: report.interrupted,
+    error: error === null ? null : { code: error.code, message: error.message, hint: error.hint ?? null },
+    checks: Object.fromEntries(names.map((name) => [snakeCase(name), outcomeJson(report.checks[name])])),
+    replies: snakeKeys(report.replies),
+    learnt: snakeKeys(learnt(report)),
+    verdict: verdictOf(report),
+    stored: stored === null ? null : { path: stored.path, changed: stored.changed, fields: stored.fields },
+  };
+}
+
+function outcomeJson(outcome: Outcome<unknown>): Record<string, unknown> {
+  switch (outcome.kind) {
+    case "done":
+      return { status: "done", found: snakeKeys(outcome.found) };
+    case "failed":
+      return { status: "failed", error: { code: outcome.error.code, message: outcome.error.message } };
+    case "skipped":
+      return { status: "skipped", reason: outcome.reason };
+  }
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** The same data with the names of JSON; times and rates are rounded to three digits behind the point. */
+function snakeKeys(value: unknown): unknown {
+  if (typeof value === "number") return Math.round(value * 1000) / 1000;
+  if (Array.isArray(value)) return value.map(snakeKeys);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [snakeCase(name), snakeKeys(member)]));
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { isAsked } from "./asked_model.ts";
+import { isAsked } from "./result.ts";
 
 const PLACE = { host: "127.0.0.1", url_host: "127.0.0.1", port: "8080" };
 

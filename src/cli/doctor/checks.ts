@@ -1,0 +1,234 @@
+/** Checks of the machine: home, configuration, key store, programs, terminal, proxies, telemetry. */
+import { isLiteralKey, storeOf } from "../../config/key.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { SETTINGS } from "../../config/settings.ts";
+import type { Configuration } from "../../config/types.ts";
+import { asAgentcliError } from "../../errors.ts";
+import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
+import { stat } from "../../platform/files.ts";
+import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
+import { dirname } from "../../platform/path.ts";
+import { obstacleToWriting } from "../../platform/temporary.ts";
+import { settingWarnings } from "../config/warnings.ts";
+import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
+import { isMissingPermission, runtimeFacts } from "../../platform/runtime.ts";
+import { readProxySettings } from "../../provider/http/route.ts";
+import { VERSION } from "../version.ts";
+import { findExecutable, run } from "../../platform/process.ts";
+
+/** `fail`: the program cannot do its work because of it. `warn`: it can, but not as it should. */
+export type CheckState = "ok" | "warn" | "fail";
+
+/** What came of it. The names of `id` are public: programs read them from `--json`. */
+export interface Check {
+  id:
+    | "version"
+    | "home"
+    | "configuration"
+    | "key_store"
+    | "providers"
+    | "provider"
+    | "boundary"
+    | "sandbox"
+    | "git"
+    | "ripgrep"
+    | "shell"
+    | "terminal"
+    | "proxy"
+    | "telemetry"
+    | "demo";
+  state: CheckState;
+  /** One line, not cleaned yet. */
+  message: string;
+  /** What to do, one line; for everything that is not ok. */
+  hint?: string;
+  /** Further facts for `--json`. */
+  facts?: Record<string, unknown>;
+}
+
+/** The worst of some states; `ok` for none. */
+export function worst(states: readonly CheckState[]): CheckState {
+  return states.includes("fail") ? "fail" : states.includes("warn") ? "warn" : "ok";
+}
+
+/** The check of what failed with an error that can be shown, a permission of Deno that is missing too. Throws bugs. */
+export function failed(id: Check["id"], error: unknown): Check {
+  const { code, message, hint } = asAgentcliError(error);
+  if (code === "internal") throw error;
+  return { id, state: "fail", message, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** Whether the home can be used. Opening it tightens modes that are too loose. */
+export async function checkHome(io: Io): Promise<Check> {
+  try {
+    const { path } = await openHome(io);
+    const status = await stat(path);
+    if (status === null) return await checkHomeToMake(path);
+    const mode = status.mode === null ? "" : ` (mode ${status.mode.toString(8).padStart(4, "0")})`;
+    if (status.mode !== null && (status.mode & 0o300) !== 0o300) {
+      return { id: "home", state: "fail", message: `${path} cannot be written${mode}`, hint: `chmod 700 '${path}'` };
+    }
+    return unwritable(path, path) ?? { id: "home", state: "ok", message: `${path}${mode}`, facts: { path } };
+  } catch (error) {
+    return failed("home", error);
+  }
+}
+
+async function checkHomeToMake(path: string): Promise<Check> {
+  let place = dirname(path);
+  while (await stat(place) === null && place !== dirname(place)) place = dirname(place);
+  return unwritable(place, path) ?? { id: "home", state: "ok", message: `${path}, not made yet`, facts: { path } };
+}
+
+/** The failure of a home when nothing can be made in `place`. A permission of Deno may cover the home and not `place`. */
+function unwritable(place: string, home: string): Check | null {
+  const obstacle = obstacleToWriting(place);
+  const reason = diskReason(obstacle);
+  if (reason === null) return null;
+  const advice = diskAdvice(obstacle) ?? `check the owner and the permissions of ${place}`;
+  const message = place === home ? `${home} cannot be written: ${reason}` : `${home} cannot be made: ${reason}`;
+  return { id: "home", state: "fail", message, hint: `${advice}, or set AGENTCLI_HOME` };
+}
+
+/** The configuration, or the check that says why there is none. */
+export async function readConfiguration(io: Io): Promise<Configuration | Check> {
+  try {
+    return await loadConfiguration(await openHome(io));
+  } catch (error) {
+    return failed("configuration", error);
+  }
+}
+
+/** What is odd about the configuration. */
+export function checkConfiguration(configuration: Configuration): Check {
+  const { path, exists, providers } = configuration;
+  if (!exists) return { id: "configuration", state: "ok", message: `${path}, not written yet`, facts: { path } };
+  const odd = [
+    ...configuration.warnings,
+    ...SETTINGS.flatMap(({ key }) => settingWarnings(key, configuration).map((warning) => `${key}: ${warning}`)),
+  ];
+  if (odd.length > 0) {
+    return { id: "configuration", state: "warn", message: odd.join("; "), hint: `edit ${path}`, facts: { path } };
+  }
+  const count = providers.length === 1 ? "1 provider" : `${providers.length} providers`;
+  return { id: "configuration", state: "ok", message: `${path}, ${count}`, facts: { path } };
+}
+
+/** Where keys are. A keyring is asked only when a provider has its key there: it may be locked, and ask somebody. */
+export async function checkKeyStore(configuration: Configuration, io: Io): Promise<Check> {
+  const stores = [...new Set(configuration.providers.map(storeOf).filter((store) => store !== null))];
+  const literal = configuration.providers.filter(({ apiKey }) => apiKey !== undefined && isLiteralKey(apiKey.trim()));
+  const clear = literal.length === 0
+    ? ""
+    : `; in clear in providers.yaml: ${literal.map(({ name }) => name).join(", ")} (set-key is safer)`;
+  const facts = { stores };
+  try {
+    const { openKeyStore } = await import("../../config/keys/open_store.ts");
+    // Whether the keys themselves are there is said of each provider.
+    for (const store of stores) await (await openKeyStore(store, io)).read("doctor");
+  } catch (error) {
+    return { ...failed("key_store", error), facts };
+  }
+  const used = stores.length === 0 ? "no key is stored" : `in use: ${stores.join(", ")}`;
+  return { id: "key_store", state: "ok", message: used + clear, facts };
+}
+
+/** Version, runtime and form. */
+export function checkVersion(): Check {
+  const { version, form, system } = runtimeFacts();
+  const message = `agentcli ${VERSION} (${form}), Deno ${version}, ${system}`;
+  return { id: "version", state: "ok", message, facts: { version: VERSION, runtime: version, form, system } };
+}
+
+/** What the terminal can show. */
+export function checkTerminal({ stdout, env, os }: Io): Check {
+  if (!stdout.isTerminal) return { id: "terminal", state: "ok", message: "none (output goes to a file or a program)" };
+  const language = env("LC_ALL") || env("LC_CTYPE") || env("LANG") || "";
+  const message = `${env("TERM") ?? "no TERM"}, ${stdout.columns()} columns`;
+  if (os === "windows" || /utf-?8/i.test(language)) return { id: "terminal", state: "ok", message };
+  return { id: "terminal", state: "warn", message: `${message}, not set to UTF-8`, hint: "export LANG=C.UTF-8" };
+}
+
+/** How remote providers are reached. User names and passwords in the variables are not shown. */
+export function checkProxy({ env }: Io): Check {
+  const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
+  const set = names.filter((name) => (env(name) ?? "") !== "");
+  const { http, https } = readProxySettings(env);
+  const unusable = set.filter((name) => !isProxy(env(name) ?? ""));
+  if (unusable.length > 0) {
+    const message = `${unusable.join(", ")} cannot be used as the address of a proxy`;
+    return { id: "proxy", state: "warn", message, hint: `unset ${unusable.join(" ")}, or set it to http://host:port` };
+  }
+  const hosts = [...new Set([http, https].filter((url) => url !== null).map((url) => new URL(url).host))];
+  if (hosts.length === 0) return { id: "proxy", state: "ok", message: "none" };
+  return { id: "proxy", state: "ok", message: `remote providers go through ${hosts.join(", ")}, local ones directly` };
+}
+
+function isProxy(text: string): boolean {
+  return URL.canParse(text.includes("://") ? text : `http://${text}`);
+}
+
+/** Variables that make the runtime copy text out of the process. */
+export function checkTelemetry({ env }: Io): Check {
+  const names = copyingVariables(env);
+  if (names.length === 0) return { id: "telemetry", state: "ok", message: "nothing copies text out of the process" };
+  const message = `${names.join(", ")} can copy text out of the process`;
+  return { id: "telemetry", state: "warn", message, hint: `unset ${names.join(" ")}` };
+}
+
+/** Longest wait for a version, in milliseconds. */
+const VERSION_MS = 3_000;
+
+const WANTED = [
+  { id: "git", names: ["git"], without: "the tool Git and the history of projects are missing" },
+  { id: "ripgrep", names: ["rg"], without: "searches work without it, but slower" },
+] as const;
+
+const HINTS = { linux: "apt install", darwin: "brew install", windows: "winget install" } as const;
+const PACKAGES = { git: "git", ripgrep: "ripgrep" } as const;
+
+/** git, ripgrep and the shell of commands. What lies in the project does not count. */
+export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<Check[]> {
+  const path = io.env("PATH") ?? "";
+  const find = (name: string) => findExecutable(name, path, { notBelow: [cwd] });
+  const programs = await Promise.all(WANTED.map(async ({ id, names: [name], without }): Promise<Check> => {
+    const program = await find(name);
+    if (program === null) {
+      return { id, state: "warn", message: `not found: ${without}`, hint: `${HINTS[io.os]} ${PACKAGES[id]}` };
+    }
+    const version = await versionOf(program).catch((error) => failed(id, error));
+    if (version !== null && typeof version !== "string") return { ...version, state: "warn" };
+    if (version === null) return { id, state: "warn", message: `${program} does not run`, hint: "install it anew" };
+    return { id, state: "ok", message: `${version} (${program})`, facts: { path: program } };
+  }));
+  return [...programs, await checkShell(io, find)];
+}
+
+async function checkShell({ os }: Io, find: (name: string) => Promise<string | null>): Promise<Check> {
+  const names = os === "windows" ? ["pwsh", "powershell"] : ["bash", "sh"];
+  for (const name of names) {
+    const program = await find(name);
+    if (program !== null) return { id: "shell", state: "ok", message: program, facts: { path: program } };
+  }
+  return { id: "shell", state: "warn", message: "none found: commands cannot run", hint: `install ${names[0]}` };
+}
+
+/** The first line of `--version`; null when the program fails. Throws when Deno was not permitted to run it. */
+async function versionOf(program: string): Promise<string | null> {
+  let text = "";
+  const decoder = new TextDecoder();
+  const outcome = await run({
+    argv: [program, "--version"],
+    cwd: "/",
+    env: {},
+    timeoutMs: VERSION_MS,
+    onOutput(bytes) {
+      if (text.length < 1000) text += decoder.decode(bytes, { stream: true });
+    },
+  }).catch((error) => {
+    if (isMissingPermission(error)) throw error;
+    return null;
+  });
+  return outcome?.ended === "exit" && outcome.code === 0 ? text.split("\n")[0] ?? "" : null;
+}

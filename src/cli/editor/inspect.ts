@@ -1,0 +1,265 @@
+/** Runs `editor list`, `show` and `check`: shows what is there and what differs from the installed state. */
+import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../editor/resources/found.ts";
+import { inspect } from "../../editor/resources/inspect.ts";
+import { type InstalledPiece, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
+import { LIMITS } from "../../editor/limits.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { table } from "../../terminal/table.ts";
+import { notice, warn } from "../output.ts";
+import type { Completion, Context, Invocation } from "../verb.ts";
+import { tellDialect } from "./apply.ts";
+import { openScene, type Scene } from "./scene.ts";
+import type { PLACE_OPTIONS } from "./verb.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import { lookAt } from "../../editor/plan/disk.ts";
+import { hideKeys, hideKeysOf } from "../../editor/resources/servers.ts";
+import { AgentcliError } from "../../errors.ts";
+import { planChanges } from "../../editor/plan/apply.ts";
+import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
+import type { Change, Problem } from "../../editor/plan/plan.ts";
+import { earlierVersions } from "../../editor/hooks/upgrade.ts";
+import { artifactId } from "../../editor/resources/artifact.ts";
+import { EVENTS } from "../../editor/hooks/events.ts";
+import { candidatesOf } from "../../editor/plan/adopt.ts";
+
+/** Exit 0 whatever is found. */
+export async function listArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
+  const scene = await openScene(options, context);
+  const { found, problems, notes } = inspect(scene.dialect, scene.around, await readLedger(scene.home));
+  const sources = sourcesOf(found, scene.dialect, scene.around);
+  const { io, globals } = context;
+  if (globals.json) {
+    const artifacts = found.map(({ entry: _entry, marks: _marks, ...one }) => one);
+    const dialect = scene.dialect.id;
+    return await io.stdout.write(
+      jsonText({
+        dialect,
+        root: scene.around.root,
+        artifacts,
+        sources,
+        problems: problems.map(problemText),
+        notes,
+        limits: LIMITS,
+      }),
+    );
+  }
+  await notice(context, `dialect ${scene.dialect.id}, project ${scene.around.root}`);
+  await tellDialect(scene);
+  if (found.length === 0 && problems.length === 0) {
+    await notice(context, "nothing is there; agentcli editor init installs a small starting set");
+  } else if (found.length > 0) {
+    const rows = rowsOf(found, scene);
+    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+    await io.stdout.write(table([["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows], { width }));
+    await io.stdout.write(hookLines(found) + sourceLines(sources, scene));
+  }
+  for (const { path, message } of problems) await warn(context, `${scene.shown(path)}: ${message}`);
+  for (const note of notes) await notice(context, `note: ${note}`);
+}
+
+/** One row for each artifact: kind, name, scope, whose it is, path, note. The entries of one hook are one row. */
+function rowsOf(found: readonly FoundArtifact[], { shown }: Scene): string[][] {
+  const groups = new Map<string, FoundArtifact[]>();
+  for (const one of found) {
+    const key = one.kind === "hook" ? [one.name, one.scope, one.path, one.ours].join("\0") : String(groups.size);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const { kind, name, scope, ours, path, precedence } = first;
+    const problems = group.flatMap((one) => one.problems).length;
+    const note = problems > 0
+      ? `${problems} problem${problems === 1 ? "" : "s"} (see editor check)`
+      : kind === "hook"
+      ? `${group.length} event${group.length === 1 ? "" : "s"}`
+      : precedence ?? "";
+    return [[kind, clean(name), scope, ours ? "agentcli" : "others", clean(shown(path)), note]];
+  });
+}
+
+/** The hooks by event, in the order in which they run: system, user, project. */
+function hookLines(found: readonly FoundArtifact[]): string {
+  const hooks = found.filter(({ kind }) => kind === "hook");
+  if (hooks.length === 0) return "";
+  const levels = ["system", "user", "project"];
+  const lines = [...new Set(hooks.map(({ event = "" }) => event))].sort().map((event) => {
+    const names = hooks.filter((one) => one.event === event)
+      .sort((one, other) => levels.indexOf(one.scope) - levels.indexOf(other.scope))
+      .map(({ name, scope, otherAgent }) => `${clean(name)} (${scope}${otherAgent ? ", other agent" : ""})`);
+    return `  ${clean(event)}: ${names.join(", ")}\n`;
+  });
+  return `\nHooks by event:\n${lines.join("")}`;
+}
+
+function sourceLines(sources: readonly Source[], scene: Scene): string {
+  const lines = sources.map(({ kind, rule, files }) => {
+    const paths = kind === "hook" || kind === "mcp" || kind === "instructions"
+      ? files.map(({ path }) => `    ${clean(scene.shown(path))}\n`).join("")
+      : "";
+    return `  ${kind}: ${rule}\n${paths}`;
+  });
+  return `\nWhich one counts:\n${lines.join("")}`;
+}
+
+/** What is shown of a file that is protected. */
+const PROTECTED = "(protected)";
+
+/** Throws `usage` when there is no such artifact. */
+export async function showArtifact(
+  { options, arguments: words, context }: Invocation<typeof PLACE_OPTIONS>,
+): Promise<void> {
+  const [word = ""] = words;
+  const scene = await openScene(options, context);
+  const ledger = await readLedger(scene.home);
+  const named = (one: { kind: string; name: string }) => `${one.kind}:${one.name}` === word || one.name === word;
+  const ours = ledger.artifacts.filter((one) => scene.isHere(one) && named(one));
+  const all = inspect(scene.dialect, scene.around, ledger).found;
+  const others = all.filter((one) => !one.ours && named(one));
+  if (ours.length + others.length === 0) {
+    const names = [...ledger.artifacts.filter(scene.isHere), ...all].flatMap((
+      { kind, name },
+    ) => [name, `${kind}:${name}`]);
+    throw new AgentcliError("usage", `there is no artifact "${word}" here`, {
+      hint: didYouMean(word, names) ?? "see: agentcli editor list",
+    });
+  }
+  const { covers } = await scene.protection();
+  const { io, globals } = context;
+  if (globals.json) {
+    const shownOurs = ours.map(({ pieces, ...head }) => ({
+      ...head,
+      pieces: pieces.map((piece) => shownPiece(piece, covers)),
+    }));
+    const shownOthers = others.map(({ entry, ...one }) =>
+      entry === undefined || covers(one.path) ? one : { ...one, entry: hideKeysOf(entry) }
+    );
+    return await io.stdout.write(jsonText({ ours: shownOurs, others: shownOthers }));
+  }
+  for (const one of ours) {
+    await io.stdout.write(`${one.kind}:${one.name}, ${one.scope}, written by agentcli (${one.dialect})\n`);
+    for (const { piece, written } of one.pieces) {
+      const where = piece.kind === "file"
+        ? ""
+        : piece.kind === "section"
+        ? ` (section ${piece.name})`
+        : ` (${piece.at.join(".")})`;
+      const note = written === null ? ", was there already" : "";
+      await io.stdout.write(`\n${clean(scene.shown(piece.path))}${clean(where)}${note}\n`);
+      const text = covers(piece.path)
+        ? PROTECTED
+        : piece.kind === "file"
+        ? lookAt(piece.path) ?? "(no text)"
+        : piece.kind === "section"
+        ? piece.content
+        : JSON.stringify(hideKeysOf(piece.value), null, 2);
+      await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
+    }
+  }
+  for (const { kind, name, scope, path, entry } of others) {
+    await io.stdout.write(`${kind}:${clean(name)}, ${scope}, written by others: ${clean(scene.shown(path))}\n`);
+    const text = covers(path)
+      ? PROTECTED
+      : entry === undefined
+      ? hideKeys(lookAt(path) ?? "(no text)")
+      : JSON.stringify(hideKeysOf(entry), null, 2);
+    await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
+  }
+}
+
+/** A piece for `--json`: what of others it stands for is kept in the ledger, and told nobody; nor is what is protected. */
+function shownPiece({ piece, written, taken }: InstalledPiece, covers: (path: string) => boolean) {
+  const { kind, path } = piece;
+  const shown = covers(path)
+    ? { kind, path }
+    : piece.kind === "item" || piece.kind === "member"
+    ? { ...piece, value: hideKeysOf(piece.value) }
+    : piece;
+  return { piece: shown, written, ...(taken === undefined ? {} : { taken }) };
+}
+
+/** What puts right what `apply` alone does not. */
+const FIXES: Readonly<Record<Problem["reason"], string>> = {
+  foreign: ": agentcli editor apply --force writes over it",
+  changed: ": agentcli editor apply --force writes it again",
+  unusable: ": put it right, or move it away",
+};
+
+function differenceOf({ before, after }: Change): string {
+  if (before === null) return "it is gone: agentcli editor apply puts it back";
+  return after === null
+    ? "it is to go: agentcli editor apply removes it"
+    : "it is not as it was installed: agentcli editor apply puts it in order";
+}
+
+/** Exit 1 when there is anything to say. */
+export async function checkArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
+  const scene = await openScene(options, context);
+  const ledger = await readLedger(scene.home);
+  const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
+  const inspection = inspect(scene.dialect, scene.around, ledger);
+  const { found, problems } = inspection;
+  const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
+  const notes = [
+    ...inspection.notes,
+    ...await earlierVersions(ledger.artifacts.filter(scene.isHere)),
+    ...systemElsewhere(ledger, { isHere: scene.isHere, verb: "check" }),
+    ...isUnknown ? await nothingKnown(ledger, scene.around.root) : [],
+  ];
+  const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(scene.isHere), files: {} });
+  const told = new Set(plan.problems.map(({ path }) => path));
+  const findings = [
+    ...interrupted.map((path) => ({
+      kind: "interrupted",
+      path,
+      message: "a change of it was begun and not ended: agentcli editor apply ends it",
+    })),
+    ...plan.changes.map((change) => ({ kind: "differs", path: change.path, message: differenceOf(change) })),
+    ...plan.problems.map(({ path, reason, message }) => ({ kind: reason, path, message: message + FIXES[reason] })),
+    ...found.flatMap((one) =>
+      one.problems.map((message) => ({ kind: "rule", path: one.path, message: `${one.kind} ${one.name}: ${message}` }))
+    ),
+    ...problems.flatMap(({ path, message, unusable }) =>
+      unusable && told.has(path)
+        ? []
+        : [{ kind: "place", path, message: unusable ? message + FIXES.unusable : message }]
+    ),
+  ];
+  if (context.globals.json) {
+    await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: scene.dialect.id, findings, notes }));
+  } else if (findings.length === 0) await notice(context, "everything is as it should be");
+  else {
+    const lines = findings.map(({ path, message }) => `${clean(scene.shown(path))}: ${clean(message)}\n`);
+    await context.io.stdout.write(lines.join(""));
+  }
+  if (!context.globals.json) { for (const note of notes) await notice(context, `note: ${note}`); }
+  return findings.length === 0 ? 0 : 1;
+}
+
+/** A word and what it is. */
+interface Word {
+  value: string;
+  brief: string;
+}
+
+/** The words for a kind of value; each once. Throws `usage` and `home_unusable` where nothing can be looked up. */
+export async function editorValues(of: Completion, context: Context): Promise<Word[]> {
+  if (of === "hook_event") return EVENTS.map((event) => ({ value: event, brief: "" }));
+  const scene = await openScene({}, context);
+  const ledger = await readLedger(scene.home);
+  const ours = ledger.artifacts.filter(scene.isHere)
+    .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of agentcli` }));
+  if (of === "installed_artifact") return once(ours);
+  const { dialect, places } = scene;
+  const candidates = candidatesOf(inspect(dialect, scene.around, ledger).found, { dialect, ledger, places });
+  const theirs = candidates.flatMap(({ artifact }) => artifact ?? [])
+    .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of others` }));
+  return once(of === "foreign_artifact" ? theirs : [...ours, ...theirs]);
+}
+
+function once(words: readonly Word[]): Word[] {
+  return [...new Map(words.map((word) => [word.value, word])).values()];
+}

@@ -1,0 +1,105 @@
+/** The connection to a client: lines written to it, requests to it and its responses. */
+import type { Output } from "../../platform/io.ts";
+import type { ClientQuestion, ControlLine } from "../../protocol/control_schema.ts";
+import type { ControlResponse } from "../../protocol/input.ts";
+import type { AskPermission } from "../../agent/permission_question.ts";
+import { isRecord } from "../../provider/record.ts";
+import { textOf } from "./fields.ts";
+
+/** Where all lines to the client go. */
+export interface ClientOutput {
+  /** Whole lines. Resolves when the system took them: who waits for it writes no faster than the client reads. */
+  write(lines: string): Promise<void>;
+  control(line: ControlLine): Promise<void>;
+}
+
+/** Lines on `stdout`. After a failure every further write fails the same way. */
+export function createClientOutput(stdout: Pick<Output, "write">): ClientOutput {
+  let last: Promise<void> = Promise.resolve();
+  const write = (lines: string) => {
+    last = last.then(() => stdout.write(lines));
+    // Whoever wrote hears of the failure; the chain itself is nobody's.
+    last.catch(() => {});
+    return last;
+  };
+  return { write, control: (line) => write(JSON.stringify(line) + "\n") };
+}
+
+/** What came of a question: the answer, the client's error, or nothing because the client has ended its input. */
+export type ClientAnswer = { response: Record<string, unknown> } | { error: string } | { gone: true };
+
+/** Asks the client. */
+export interface Questions {
+  /** Rejects with the signal's reason; the client is told that no answer is needed any more. */
+  ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientAnswer>;
+  /** Takes an answer; false for one to a question that was never asked, or is answered. */
+  answer(message: ControlResponse): boolean;
+  /** No more answers will come: what is open and what follows is `gone`. */
+  end(): void;
+}
+
+/** No question is open. */
+export function createQuestions(output: ClientOutput): Questions {
+  const open = new Map<string, (answer: ClientAnswer) => void>();
+  let ended = false;
+  return {
+    async ask(question, signal) {
+      signal.throwIfAborted();
+      if (ended) return { gone: true };
+      const id = crypto.randomUUID();
+      const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
+      const stop = () => reject(signal.reason);
+      // The client can interrupt before we hear that its question was written: nobody waits for the answer yet.
+      promise.catch(() => {});
+      open.set(id, resolve);
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        await output.control({ type: "control_request", request_id: id, request: question });
+        return await promise;
+      } catch (error) {
+        if (signal.aborted) await output.control({ type: "control_cancel_request", request_id: id });
+        throw error;
+      } finally {
+        open.delete(id);
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    answer(message) {
+      const resolve = open.get(message.id);
+      open.delete(message.id);
+      resolve?.(message.outcome);
+      return resolve !== undefined;
+    },
+    end() {
+      ended = true;
+      for (const resolve of open.values()) resolve({ gone: true });
+      open.clear();
+    },
+  };
+}
+
+/** Asks the client; null when it has gone. An answer that is no answer denies. */
+export function askClient(questions: Questions): AskPermission {
+  return async (question, signal) => {
+    const answer = await questions.ask({
+      subtype: "can_use_tool",
+      tool_name: question.toolName,
+      display_name: question.toolName,
+      input: question.input,
+      description: question.subject,
+      tool_use_id: question.callId,
+      decision_reason: question.reason,
+    }, signal);
+    if ("gone" in answer) return null;
+    if ("error" in answer) {
+      return { behaviour: "deny", message: "Permission denied: the client could not decide. Go on without this call." };
+    }
+    const { behavior, updatedInput, message, interrupt } = answer.response;
+    if (behavior === "allow") return { behaviour: "allow", ...isRecord(updatedInput) ? { input: updatedInput } : {} };
+    return {
+      behaviour: "deny",
+      message: textOf(message) ?? "The user denied this call.",
+      ...interrupt === true ? { interrupt: true } : {},
+    };
+  };
+}

@@ -1,0 +1,133 @@
+/** Runs `agentcli providers set-key` and `unset-key`. */
+import { editProviders } from "../../config/edit.ts";
+import { findConfigured } from "../../config/find.ts";
+import { checkedKey, storeOf } from "../../config/key.ts";
+import { openKeyStore } from "../../config/keys/open_store.ts";
+import { boundOrigin } from "../../config/keys/stored_key.ts";
+import type { KeyStoreName } from "../../config/keys/store.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { notice, warn } from "../output.ts";
+import type { Context, Invocation } from "../verb.ts";
+import type { SET_KEY_OPTIONS } from "./verb.ts";
+import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import type { Io } from "../../platform/io.ts";
+import { askHidden } from "../../terminal/hidden_line.ts";
+import type { ProviderEntry } from "../../config/types.ts";
+
+const PLACES: Record<KeyStoreName, string> = { keyring: "the keyring of the system", file: "credentials.json" };
+
+/** Runs the verb. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
+export async function setKey(
+  { options, arguments: words, context }: Invocation<typeof SET_KEY_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
+  const { name } = provider;
+  const place = options.store ?? "keyring";
+  const store = await openKeyStore(place, io);
+  // Before the key is asked for: nobody should type one that cannot be kept.
+  await told(name, () => store.read(name).catch((error) => ignoreUnreadable(error, place)));
+  const key = await readKey(io, name);
+  const origin = boundOrigin(provider, io.env);
+  await told(name, () => store.write(name, { origin, key }));
+  const before = storeOf(provider);
+  try {
+    await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value: place }));
+  } catch (error) {
+    // What no entry points to would lie there for ever.
+    if (before !== place) await store.remove(name).catch(() => {});
+    throw error;
+  }
+  if (before !== null && before !== place) await dropStoredKey(provider, context);
+  await io.stdout.write(
+    globals.json
+      ? jsonText({ name, store: place, origin, change: "stored" })
+      : `stored the key of ${name} in ${PLACES[place]}, for ${origin}\n`,
+  );
+  if (place === "file") {
+    await notice(context, "the file only hides the key from a casual look: who can read the home can read it");
+  }
+}
+
+/** An entry of the file that does not open is what a new key is the cure for; writing tells about everything else. */
+function ignoreUnreadable(error: unknown, place: KeyStoreName): null {
+  if (place === "file" && error instanceof AgentcliError && error.code === "key_store_unusable") return null;
+  throw error;
+}
+
+/** Puts the provider's name into the advice. */
+async function told<T>(name: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof AgentcliError) || error.hint === undefined) throw error;
+    throw new AgentcliError(error.code, error.message, { hint: error.hint.replace("<name>", name), cause: error });
+  }
+}
+
+/** Runs the verb; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */
+export async function unsetKey({ arguments: words, context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
+  const { name } = provider;
+  const place = storeOf(provider);
+  if (place === null) {
+    if (globals.json) await io.stdout.write(jsonText({ name, store: null, change: "unchanged" }));
+    else await notice(context, `${name} has no stored key`);
+    return;
+  }
+  await (await openKeyStore(place, io)).remove(name);
+  // The studio goes back to the variable it is shipped with; it has no keyless placeholder (seed §5).
+  const value = name === STUDIO.id ? RUNTIMES.find(({ id }) => id === name)?.apiKey : undefined;
+  await editProviders(home, (document) => document.setProviderField(name, { key: "api_key", value }));
+  await io.stdout.write(
+    globals.json
+      ? jsonText({ name, store: place, change: "removed" })
+      : `removed the key of ${name} from the ${place}\n`,
+  );
+}
+
+/** Bytes of standard input; keys have a few hundred at most. */
+const INPUT_LIMIT = 64 * 1024;
+
+/** The key for `provider`, trimmed. Throws `usage` for none, or for one that a header cannot carry. */
+async function readKey(io: Io, provider: string): Promise<string> {
+  const text = io.stdin.isTerminal ? await askHidden(io, `Key for ${provider}: `) : await readAll(io.stdin);
+  if (text === null || text.trim() === "") {
+    throw new AgentcliError("usage", "no key was given", {
+      hint: `type it when asked, or give it on standard input: … | agentcli providers set-key ${provider}`,
+    });
+  }
+  const { key, problem } = checkedKey("literal", text);
+  if (key !== undefined) return key;
+  throw new AgentcliError("usage", problem ?? "this cannot be a key", {
+    hint: "a key is one line of printable ASCII characters",
+  });
+}
+
+async function readAll(stdin: Io["stdin"]): Promise<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for (let bytes = await stdin.read(); bytes !== null; bytes = await stdin.read()) {
+    text += decoder.decode(bytes, { stream: true });
+    if (text.length > INPUT_LIMIT) throw new AgentcliError("usage", "standard input is too long for a key");
+  }
+  return text + decoder.decode();
+}
+
+/** Removes the stored key of `provider`, if its entry says that it has one; a store that cannot be used is a warning. */
+export async function dropStoredKey(provider: ProviderEntry, context: Context): Promise<void> {
+  const place = storeOf(provider);
+  if (place === null) return;
+  try {
+    await (await openKeyStore(place, context.io)).remove(provider.name);
+  } catch (error) {
+    if (!(error instanceof AgentcliError)) throw error;
+    await warn(context, `the key of ${provider.name} may still be in the ${place}: ${error.message}`);
+  }
+}

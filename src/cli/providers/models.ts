@@ -1,0 +1,179 @@
+/** Runs `agentcli providers model …` and `providers role …`. */
+import { editProviders } from "../../config/edit.ts";
+import { readRole, settingText } from "../../config/settings.ts";
+import { AgentcliError } from "../../errors.ts";
+import { openHome } from "../../platform/home.ts";
+import { clean } from "../../terminal/clean.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { notice, warn } from "../output.ts";
+import type { Invocation } from "../verb.ts";
+import type { MODEL_ADD_OPTIONS } from "./verb.ts";
+import { findConfigured, findProvider, unknownModel } from "../../config/find.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { table } from "../../terminal/table.ts";
+import { type Configuration, type ModelEntry, type Role, ROLES } from "../../config/types.ts";
+import { DEMO, PROVIDER_NAME, readSelector } from "../../config/selector.ts";
+import { selectorWarnings } from "../config/warnings.ts";
+
+/** Runs the verb. Throws `unknown_provider`, `unknown_role`, and `config_invalid` for an alias that is taken. */
+export async function addModel(
+  { options, arguments: words, context }: Invocation<typeof MODEL_ADD_OPTIONS>,
+): Promise<void> {
+  const { io, globals } = context;
+  const [provider = "", id = ""] = words;
+  if (id === "") throw new AgentcliError("usage", "the model id is empty");
+  if (options.alias === "") throw new AgentcliError("usage", "option --alias needs a name");
+  const role = options.role === undefined ? undefined : readRole(options.role);
+  let change: "added" | "updated" | "unchanged" = "unchanged";
+  const former: string[] = [];
+  await editProviders(await openHome(io), (document) => {
+    const model = { id, role, context_window: options.contextWindow, alias: options.alias };
+    change = document.addModel(provider, model);
+    // A role has one holder in a provider, so it moves.
+    const others = document.value().providers?.[provider]?.models ?? [];
+    for (const other of others.filter((entry) => role !== undefined && entry.role === role && entry.id !== id)) {
+      former.push(other.id);
+      document.unsetModelField(provider, { id: other.id, key: "role" });
+    }
+  });
+  await io.stdout.write(
+    globals.json ? jsonText({ provider, id, change }) : `${change} ${provider}:${clean(id)}\n`,
+  );
+  for (const other of former) await notice(context, `${provider}:${other} no longer has the role ${role}`);
+}
+
+/** Runs the verb. Asks no server. Throws `unknown_provider`. */
+export async function listModels({ arguments: words, context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const configuration = await loadConfiguration(await openHome(io));
+  const name = words[0];
+  const providers = name === undefined ? configuration.providers : [findProvider(configuration, name)];
+  const entries = providers.flatMap((provider) => provider.models.map((model) => ({ provider, model })));
+  if (globals.json) {
+    const models = entries.map(({ provider, model }) => ({ provider: provider.name, ...modelJson(model) }));
+    return await io.stdout.write(jsonText({ models }));
+  }
+  if (entries.length === 0) return await notice(context, "no model is configured");
+  const rows = entries.map(({ provider, model }) => [
+    provider.name,
+    clean(model.id),
+    clean(model.aliases.join(", ")),
+    model.role ?? "",
+    tokensText(model.contextWindow),
+  ]);
+  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+  await io.stdout.write(table([["PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows], { width }));
+}
+
+/** Runs the verb. Throws `unknown_provider` and `unknown_model`. */
+export async function removeModel({ arguments: words, context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const [name = "", model = ""] = words;
+  const home = await openHome(io);
+  const provider = findConfigured(await loadConfiguration(home), name);
+  let id = "";
+  await editProviders(home, (document) => {
+    const removed = document.removeModel(name, model);
+    if (removed === null) {
+      throw unknownModel(provider, { name: model, names: provider.models.flatMap((e) => [e.id, ...e.aliases]) });
+    }
+    id = removed;
+  });
+  await io.stdout.write(
+    globals.json ? jsonText({ provider: name, id, change: "removed" }) : `removed ${name}:${clean(id)}\n`,
+  );
+}
+
+interface Holder {
+  role: Role;
+  /** `<provider>[:<model>]`. */
+  model: string;
+  /** `roles`: set for all; `models`: counts while its provider is in use. */
+  source: "roles" | "models";
+}
+
+/** Who has which role; what `roles:` says comes first, for it wins. */
+function holders(configuration: Configuration): Holder[] {
+  return ROLES.flatMap((role) => {
+    const set = configuration.roles[role];
+    const own = configuration.providers.flatMap((provider) =>
+      provider.models.filter((model) => model.role === role)
+        .map((model): Holder => ({ role, model: `${provider.name}:${model.id}`, source: "models" }))
+    );
+    return set === undefined ? own : [{ role, model: set, source: "roles" } as const, ...own];
+  });
+}
+
+/** Runs the verb. */
+export async function listRoles({ context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const found = holders(await loadConfiguration(await openHome(io)));
+  if (globals.json) return await io.stdout.write(jsonText({ roles: found }));
+  const rows = ROLES.flatMap((role) => {
+    const own = found.filter((holder) => holder.role === role);
+    if (own.length === 0) return [[role, "-", role === "main" ? "" : "the model of the session"]];
+    return own.map(({ model, source }) => [role, clean(model), source === "roles" ? "roles" : "its own entry"]);
+  });
+  const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+  await io.stdout.write(table([["ROLE", "MODEL", "SET BY"], ...rows], { width }));
+}
+
+/** Runs the verb. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */
+export async function setRole({ arguments: words, context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const role = readRole(words[0] ?? "");
+  const { provider, model } = readSelector(words[1] ?? "", "the model");
+  if (!PROVIDER_NAME.test(provider) || provider === DEMO) {
+    throw new AgentcliError("usage", "the model: expected <provider>[:<model or alias>]");
+  }
+  const selector = model === undefined ? provider : `${provider}:${model}`;
+  let old: string | undefined;
+  const { configuration } = await editProviders(await openHome(io), (document) => {
+    old = document.value().roles?.[role];
+    document.setRole(role, selector);
+  });
+  await io.stdout.write(
+    globals.json
+      ? jsonText({ role, old: old ?? null, new: selector })
+      : clean(`${role}: ${old ?? "(not set)"} → ${selector}`) + "\n",
+  );
+  for (const warning of selectorWarnings(selector, configuration)) await warn(context, warning);
+}
+
+/** Runs the verb; a role that was not set is no failure. Throws `unknown_role`. */
+export async function unsetRole({ arguments: words, context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const role = readRole(words[0] ?? "");
+  const home = await openHome(io);
+  const before = await loadConfiguration(home);
+  const old = before.roles[role];
+  let removed = false;
+  // Without a file there is nothing to remove, and no home to make.
+  if (before.exists) {
+    await editProviders(home, (document) => void (removed = document.unsetRole(role)));
+  }
+  if (globals.json) await io.stdout.write(jsonText({ role, changed: removed }));
+  else if (removed) await io.stdout.write(`${role}: ${clean(settingText(old))} → (not set)\n`);
+  else await notice(context, `the role ${role} is not set`);
+}
+
+/** `32,768 tokens`; empty where the window is not configured. */
+export function tokensText(tokens: number | undefined): string {
+  return tokens === undefined ? "" : `${tokens.toLocaleString("en-US")} tokens`;
+}
+
+/** `qwen3:8b (coder, main, 32,768 tokens)`, cleaned. */
+export function modelText(model: ModelEntry): string {
+  const facts = [...model.aliases, model.role ?? "", tokensText(model.contextWindow)].filter((fact) => fact !== "");
+  return clean(facts.length === 0 ? model.id : `${model.id} (${facts.join(", ")})`);
+}
+
+/** The same for programs. */
+export function modelJson(model: ModelEntry): Record<string, unknown> {
+  return {
+    id: model.id,
+    aliases: model.aliases,
+    role: model.role ?? null,
+    context_window: model.contextWindow ?? null,
+  };
+}

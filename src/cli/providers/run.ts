@@ -1,0 +1,250 @@
+/** Runs `agentcli providers add`, `remove`, `list` and `validate`. */
+import { baseUrlHint, baseUrlProblem, effectiveBaseUrl } from "../../config/base_url.ts";
+import { editProviders, type ProviderRecord } from "../../config/edit.ts";
+import { isLiteralKey, type KeySource, keySource } from "../../config/key.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector } from "../../config/selector.ts";
+import { AgentcliError } from "../../errors.ts";
+import { isLocal } from "../../boundary/policy/locality.ts";
+import { openHome } from "../../platform/home.ts";
+import { jsonText } from "../../terminal/json_text.ts";
+import { notice, warn } from "../output.ts";
+import type { Invocation } from "../verb.ts";
+import { dropStoredKey } from "./keys.ts";
+import type { ADD_OPTIONS } from "./verb.ts";
+import { findConfigured } from "../../config/find.ts";
+import type { Configuration, ProviderEntry } from "../../config/types.ts";
+import { confirm } from "../../terminal/prompt.ts";
+import { clean } from "../../terminal/clean.ts";
+import { table } from "../../terminal/table.ts";
+import { localityOf } from "../secrets/scene.ts";
+import { modelJson, modelText } from "./models.ts";
+import { createHttpClient } from "../../provider/http/client.ts";
+import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
+import { createProgress } from "../../terminal/progress.ts";
+import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
+
+/** Runs the verb. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
+export async function addProvider(
+  { options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>,
+): Promise<void> {
+  const name = checkedName(words[0] ?? "");
+  const { apiKey } = options;
+  const provider: ProviderRecord = {
+    type: checkedType(options.type),
+    base_url: checkedUrl(options.baseUrl),
+    api_key: apiKey,
+    models: options.model === undefined ? [] : [{ id: options.model }],
+  };
+  const { io, globals } = context;
+  const home = await openHome(io);
+  let replaced = false;
+  const before = options.replace
+    ? (await loadConfiguration(home)).providers.find((entry) => entry.name === name)
+    : null;
+  await editProviders(home, (document) => {
+    replaced = Object.hasOwn(document.value().providers ?? {}, name);
+    document.addProvider(name, provider, { replace: options.replace });
+  });
+  // The new entry is a new provider: what was stored for the old one is nobody's any more.
+  if (before) await dropStoredKey(before, context);
+  const done = replaced ? "replaced" : "added";
+  await io.stdout.write(
+    globals.json ? jsonText({ name, base_url: provider.base_url, change: done }) : `${done} ${name}\n`,
+  );
+  if (apiKey !== undefined && isLiteralKey(apiKey)) {
+    await warn(context, "a key on the command line stays in the shell's history; --api-key '$NAME' is safer");
+  }
+  if (apiKey === undefined && !isLocal(provider.base_url, [])) {
+    await notice(
+      context,
+      `${name} has no key: store one with \`agentcli providers set-key ${name}\`, or write \`api_key: none\` if it wants none`,
+    );
+  }
+  const hint = baseUrlHint(provider.base_url);
+  if (hint !== undefined) await notice(context, `hint: ${hint}`);
+}
+
+function checkedName(name: string): string {
+  if (PROVIDER_NAME.test(name) && name !== DEMO) return name;
+  const rule = name === DEMO ? `${DEMO} is taken by the built-in demonstration` : PROVIDER_NAME_RULE;
+  throw new AgentcliError("usage", "this cannot be the name of a provider", { hint: `a name: ${rule}` });
+}
+
+function checkedType(type = "openai_compat"): "openai_compat" {
+  if (type === "openai_compat") return type;
+  throw new AgentcliError("usage", "--type: the only type is openai_compat");
+}
+
+function checkedUrl(url: string | undefined): string {
+  const hint = "for example --base-url http://localhost:1919/v1";
+  if (url === undefined) throw new AgentcliError("usage", "option --base-url is needed", { hint });
+  const problem = baseUrlProblem(url);
+  // The URL itself is not repeated: it may hold a password.
+  if (problem !== null) throw new AgentcliError("usage", `--base-url: ${problem}`, { hint });
+  return url;
+}
+
+/** Exit 1 when the person at the terminal said no. */
+export async function removeProvider({ arguments: words, context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const provider = findConfigured(await loadConfiguration(home), words[0] ?? "");
+  const { name } = provider;
+  const models = provider.models.length === 1 ? "1 model" : `${provider.models.length} models`;
+  if (!globals.yes && !await confirm(io, `Remove ${name} with ${models} from the configuration?`)) {
+    await notice(context, "nothing changed");
+    return 1;
+  }
+  const { configuration } = await editProviders(home, (document) => void document.removeProvider(name));
+  await dropStoredKey(provider, context);
+  await io.stdout.write(globals.json ? jsonText({ name, change: "removed" }) : `removed ${name}\n`);
+  for (const setting of settingsNaming(name, configuration)) await warn(context, `${setting} still names ${name}`);
+  return 0;
+}
+
+function settingsNaming(name: string, { defaultProvider, roles }: Configuration): string[] {
+  const inRoles = Object.entries(roles).filter(([, selector]) => splitSelector(selector)?.provider === name);
+  return [
+    ...(defaultProvider === name ? ["default_provider"] : []),
+    ...inRoles.map(([role]) => `roles.${role}`),
+  ];
+}
+
+/** Models shown for one provider. */
+const SHOWN = 20;
+
+interface Row {
+  provider: ProviderEntry;
+  isDefault: boolean;
+  baseUrl: string;
+  local: boolean;
+  key: KeySource;
+}
+
+/** Runs the verb. Asks no server. */
+export async function listProviders({ context }: Invocation): Promise<void> {
+  const { io, globals } = context;
+  const configuration = await loadConfiguration(await openHome(io));
+  const isLocal = await localityOf(context);
+  const rows = configuration.providers.map((provider): Row => {
+    const baseUrl = effectiveBaseUrl(provider, io.env);
+    return {
+      provider,
+      isDefault: provider.name === configuration.defaultProvider,
+      baseUrl,
+      local: isLocal(baseUrl),
+      key: keySource(provider, io.env),
+    };
+  });
+  if (globals.json) {
+    const { defaultProvider, defaultModel } = configuration;
+    await io.stdout.write(jsonText({
+      default_provider: defaultProvider ?? null,
+      default_model: defaultModel ?? null,
+      providers: rows.map(rowJson),
+    }));
+  } else if (rows.length > 0) {
+    const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+    const heading = ["", "NAME", "BASE URL", "PLACE", "KEY", "MODELS"];
+    await io.stdout.write(table([heading, ...rows.flatMap(rowLines)], { width }));
+  } else await notice(context, "no provider is configured; run `agentcli init-providers`");
+  for (const warning of configuration.warnings) await warn(context, warning);
+}
+
+function rowJson({ provider, isDefault, baseUrl, local, key }: Row): Record<string, unknown> {
+  return {
+    name: provider.name,
+    default: isDefault,
+    type: provider.type,
+    base_url: baseUrl,
+    local,
+    key: { source: key.source, problem: key.problem ?? null },
+    models: provider.models.map(modelJson),
+  };
+}
+
+function rowLines({ provider, isDefault, baseUrl, local, key }: Row): string[][] {
+  const models = provider.models.slice(0, SHOWN).map(modelText);
+  if (provider.models.length > SHOWN) models.push(`and ${provider.models.length - SHOWN} more`);
+  const [first = "", ...more] = models;
+  const keyText = key.problem === undefined || key.source === "absent" ? key.source : `${key.source} (missing)`;
+  const place = local ? "local" : "remote";
+  return [
+    [isDefault ? "*" : "", provider.name, clean(baseUrl), place, keyText, first],
+    ...more.map((line) => ["", "", "", "", "", line]),
+  ];
+}
+
+/** Longest wait for one model list, in milliseconds. */
+const TIMEOUT = 10_000;
+/** Providers that are checked at the same time. */
+const WIDTH = 8;
+
+/** Exit 1 when one of them is in error. */
+export async function validateProviders({ arguments: names, context }: Invocation): Promise<number> {
+  const { io, globals } = context;
+  const home = await openHome(io);
+  const configuration = await loadConfiguration(home);
+  const providers = names.length === 0
+    ? configuration.providers
+    : [...new Set(names)].map((name) => findConfigured(configuration, name));
+  if (providers.length === 0) await notice(context, "no provider is configured; run `agentcli init-providers`");
+  for (const warning of configuration.warnings) await warn(context, warning);
+  const isLocal = await localityOf(context);
+  const client = createHttpClient(io);
+  const checks: ProviderCheck[] = [];
+  const progress = createProgress(io, globals);
+  try {
+    const recall = (address: ModelAddress) => readModelMetadata(home, address, { now: io.clock.now() });
+    const started = startChecks(providers, { client, env: io.env, isLocal, stores: io, recall, timeoutMs: TIMEOUT });
+    for (const [at, pending] of started.entries()) {
+      progress.start(`asking ${clean(providers[at]?.name ?? "")}`);
+      const check = await pending.finally(() => progress.stop());
+      checks.push(check);
+      // Each is shown as soon as those before it are: a server that is slow to answer hides no result above it.
+      if (!globals.json) await io.stdout.write(checkText(check));
+    }
+  } finally {
+    client.close();
+  }
+  const ok = checks.every((check) => check.state !== "error");
+  if (globals.json) await io.stdout.write(jsonText({ ok, providers: checks.map(checkJson) }));
+  return ok ? 0 : 1;
+}
+
+/** Starts all checks, a few at a time; the promises are in the order of the providers. */
+function startChecks(providers: readonly ProviderEntry[], tools: CheckTools): Promise<ProviderCheck>[] {
+  const started: Promise<ProviderCheck>[] = [];
+  for (const [index, provider] of providers.entries()) {
+    const place = started[index - WIDTH];
+    const work = place === undefined
+      ? checkProvider(provider, tools)
+      : place.then(() => checkProvider(provider, tools));
+    // A bug in one check shows when its turn comes; until then it must not end the process.
+    work.catch(() => {});
+    started.push(work);
+  }
+  return started;
+}
+
+const HEADERS = { ok: "[OK ]", error: "[ERR]", skipped: "[-- ]" };
+
+/** The lines of one provider, as the seed (§4.1) and the specification give them. */
+export function checkText(check: ProviderCheck): string {
+  const lines = check.lines.map((line) => `  ${line.kind}: ${clean(line.text)}\n`);
+  return `${HEADERS[check.state]} ${clean(check.name)}\n${lines.join("")}`;
+}
+
+function checkJson(check: ProviderCheck): Record<string, unknown> {
+  return {
+    name: check.name,
+    state: check.state,
+    base_url: check.baseUrl,
+    local: check.local,
+    key_source: check.keySource,
+    reachable: check.reachable,
+    server: check.server,
+    lines: check.lines,
+  };
+}
