@@ -185,17 +185,17 @@ async function permit(
   const place = await placeOf(tool, subject, session);
   if ("refused" in place) return { refused: place.message, interrupt: false };
   const decision = withHook(decide({ tool, subject, ...place }, session.policy), hooked);
-  if (decision.behaviour === "allow") {
+  if (decision.behavior === "allow") {
     session.deniedUnasked.set(tool.name, false);
     return { input };
   }
-  const objection = decision.behaviour === "ask"
-    ? await tool.objection?.(input, contextOf(session, options)) ?? null
+  const precheck = decision.behavior === "ask"
+    ? await tool.precheck?.(input, contextOf(session, options)) ?? null
     : null;
-  if (objection !== null) return { input, result: objection };
+  if (precheck !== null) return { input, result: precheck };
   const question = { toolName: tool.name, callId: call.id, input, subject, reason: decision.reason };
   const answer = await answerTo(decision, { question, ask, hooked }, signal);
-  if (answer?.behaviour === "allow") {
+  if (answer?.behavior === "allow") {
     session.deniedUnasked.set(tool.name, false);
     return await changedInput(tool, { input, changed: answer.input }, session);
   }
@@ -215,28 +215,28 @@ async function permit(
 
 /** The rules' decision where a hook spoke too: it may deny, ask, or answer what would have been asked. */
 function withHook(decision: Decision, hooked: BeforeVerdict | undefined): Decision {
-  if (hooked === undefined || decision.behaviour === "deny") return decision;
-  switch (hooked.behaviour) {
+  if (hooked === undefined || decision.behavior === "deny") return decision;
+  switch (hooked.behavior) {
     case "deny":
-      return { behaviour: "deny", reason: hooked.message };
+      return { behavior: "deny", reason: hooked.message };
     case "ask":
-      return { behaviour: "ask", reason: decision.behaviour === "ask" ? decision.reason : hooked.message };
+      return { behavior: "ask", reason: decision.behavior === "ask" ? decision.reason : hooked.message };
     case "allow":
-      return { behaviour: "allow" };
+      return { behavior: "allow" };
     case "pass":
       return decision;
   }
 }
 
 async function answerTo(
-  decision: Exclude<Decision, { behaviour: "allow" }>,
+  decision: Exclude<Decision, { behavior: "allow" }>,
   { question, ask, hooked }: { question: PermissionQuestion; ask: AskPermission; hooked: BeforeVerdict | undefined },
   signal: AbortSignal,
 ): Promise<PermissionAnswer | null> {
-  if (hooked?.behaviour === "deny") {
-    return { behaviour: "deny", message: `Denied by a hook: ${hooked.message}`, interrupt: hooked.stop };
+  if (hooked?.behavior === "deny") {
+    return { behavior: "deny", message: `Denied by a hook: ${hooked.message}`, interrupt: hooked.stop };
   }
-  return decision.behaviour === "ask" ? await ask(question, signal) : null;
+  return decision.behavior === "ask" ? await ask(question, signal) : null;
 }
 
 /** Arguments that whoever answered put in place of the model's pass the same checks; what they allowed they saw. */
@@ -253,7 +253,7 @@ async function changedInput(
   if ("refused" in place) return { refused: place.message, interrupt: false };
   // Nobody's change leads around a deny rule.
   const decision = decide({ tool, subject, ...place }, session.policy);
-  return decision.behaviour === "deny" ? { refused: decision.reason, interrupt: false } : { input: checked.value };
+  return decision.behavior === "deny" ? { refused: decision.reason, interrupt: false } : { input: checked.value };
 }
 
 /** For tools of files: the file as rules see it, or why it can never be written, so that nobody is asked in vain. */

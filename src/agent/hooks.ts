@@ -13,7 +13,7 @@ export interface HookedCall {
 
 /** What came of asking before a call. `pass` leaves the decision to the rules; deny rules hold whatever a hook says. */
 export interface BeforeVerdict {
-  behaviour: "pass" | "allow" | "ask" | "deny";
+  behavior: "pass" | "allow" | "ask" | "deny";
   /** For the model; of `ask` and `deny`. */
   message: string;
   /** In place of the model's arguments. */

@@ -13,14 +13,14 @@ export interface PermissionQuestion {
 
 /** An answer. `input` replaces what the model gave; `message` is for the model, `told` for the person who denied. */
 export type PermissionAnswer =
-  | { behaviour: "allow"; input?: Record<string, unknown> }
-  | { behaviour: "deny"; message: string; told?: string; interrupt?: boolean };
+  | { behavior: "allow"; input?: Record<string, unknown> }
+  | { behavior: "deny"; message: string; told?: string; interrupt?: boolean };
 
 /** The no of a person, with the words that the model shall hear; empty for none. */
 export function deniedByPerson(words: string): PermissionAnswer {
   return words === ""
-    ? { behaviour: "deny", message: "The user denied this call.", told: "You said no." }
-    : { behaviour: "deny", message: `The user denied this call. They said: ${words}`, told: `You said no: ${words}` };
+    ? { behavior: "deny", message: "The user denied this call.", told: "You said no." }
+    : { behavior: "deny", message: `The user denied this call. They said: ${words}`, told: `You said no: ${words}` };
 }
 
 /** Asks; null where nobody can answer. */

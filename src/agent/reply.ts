@@ -130,7 +130,7 @@ async function ask(
         void turn.emit({ kind: "sent" });
         void holdback.load();
       },
-      async onAnswer(name) {
+      async onResponse(name) {
         server = name;
         if (mayDropCalls(session, name)) await (await import("./template_check.ts")).checkTemplate(session);
       },

@@ -1,6 +1,6 @@
 /** Calls that a model wrote as text, taken out of the reply under the rules of `provider/text_calls`. */
 import { AgentcliError } from "../errors.ts";
-import type { UnreadCall } from "../provider/text_calls/recover.ts";
+import type { UnparsedCall } from "../provider/text_calls/recover.ts";
 import type { ChatReply, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
@@ -35,14 +35,14 @@ export async function recoverTextCalls(
 const COULD_BE_UNREAD = /[<[{(]/;
 
 /** The call that an answer holds, most likely, and that could not be read; null when it holds none. */
-export async function unreadTextCall(text: string, tools: readonly ToolSchema[]): Promise<UnreadCall | null> {
+export async function unparsedTextCall(text: string, tools: readonly ToolSchema[]): Promise<UnparsedCall | null> {
   if (tools.length === 0 || !COULD_BE_UNREAD.test(text)) return null;
-  const { unreadCall } = await import("../provider/text_calls/recover.ts");
-  return unreadCall(text, tools);
+  const { unparsedCall } = await import("../provider/text_calls/recover.ts");
+  return unparsedCall(text, tools);
 }
 
 /** Asks the model to send a call again that could not be read. */
-export async function askAgain(session: Session, unread: UnreadCall, { emit }: RunningTurn): Promise<void> {
+export async function askAgain(session: Session, unread: UnparsedCall, { emit }: RunningTurn): Promise<void> {
   const tool = unread.name ?? "a tool";
   const form = JSON.stringify({ name: unread.name ?? "tool name", arguments: { "argument name": "value" } });
   session.items.push({

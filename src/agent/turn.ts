@@ -9,7 +9,7 @@ import { nextReply } from "./reply.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
 import { forgetGuess, type Session, sessionLabel } from "./session.ts";
-import { askAgain, unreadable, unreadTextCall } from "./text_calls.ts";
+import { askAgain, unparsedTextCall, unreadable } from "./text_calls.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
 export { requestOf } from "./chat_request.ts";
@@ -90,7 +90,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       continue;
     }
     if (item.text.trim() !== "") {
-      const unread = count.stopReason === "end_turn" ? await unreadTextCall(item.text, session.schemas) : null;
+      const unread = count.stopReason === "end_turn" ? await unparsedTextCall(item.text, session.schemas) : null;
       if (unread !== null && !askedAgain) {
         askedAgain = true;
         await askAgain(session, unread, turn);

@@ -15,7 +15,7 @@ export type AskModel = (
     /** The request is on its way; called again for each attempt. */
     onSent?(): void;
     /** A reply begins; `server` is what the server calls itself. What it throws ends the request. */
-    onAnswer?(server: string): void | Promise<void>;
+    onResponse?(server: string): void | Promise<void>;
     onDelta(delta: ChatDelta): void | Promise<void>;
     /** Where the notice says so, what was handed on is void. */
     onRetry(notice: RetryNotice): void | Promise<void>;

@@ -103,7 +103,7 @@ Deno.test("the history is valid for every backend at every request and after eve
             }
             return replyOf(next.reply);
           };
-          const denied = { behaviour: "deny", message: "no", interrupt: prompt.length % 2 === 0 } as const;
+          const denied = { behavior: "deny", message: "no", interrupt: prompt.length % 2 === 0 } as const;
           const result = await runPrompt(
             session,
             words(prompt),

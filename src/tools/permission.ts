@@ -29,12 +29,12 @@ interface PermissionPolicy {
 }
 
 /** A decision; the reason is a sentence for the model and for the person who is asked. */
-export type Decision = { behaviour: "allow" } | { behaviour: "deny"; reason: string } | {
-  behaviour: "ask";
+export type Decision = { behavior: "allow" } | { behavior: "deny"; reason: string } | {
+  behavior: "ask";
   reason: string;
 };
 
-const ALLOW: Decision = { behaviour: "allow" };
+const ALLOW: Decision = { behavior: "allow" };
 
 /**
  * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes); `bypassPermissions` runs the
@@ -46,15 +46,15 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
   const asked = { tool: tool.name, subject: request.subject, paths: request.paths ?? [], root: request.root };
   const command = tool.name === "Bash" ? parseCommand(request.subject) : null;
   const denying = policy.deny.find((rule) => denies(rule, asked, command));
-  if (denying !== undefined) return { behaviour: "deny", reason: `The rule ${denying.text} denies it.` };
+  if (denying !== undefined) return { behavior: "deny", reason: `The rule ${denying.text} denies it.` };
   if (tool.kind === "read" || tool.kind === "note") return ALLOW;
   if (policy.mode === "plan") {
-    return { behaviour: "deny", reason: `In plan mode only tools that read may run; ${tool.name} does not.` };
+    return { behavior: "deny", reason: `In plan mode only tools that read may run; ${tool.name} does not.` };
   }
   if (policy.mode === "bypassPermissions") return ALLOW;
   if (policy.mode === "acceptEdits" && tool.kind === "write") return ALLOW;
   if (policy.allow.some((rule) => allows(rule, asked, command))) return ALLOW;
-  return { behaviour: "ask", reason: askReason(request, command?.kind === "complex" ? command.reason : null) };
+  return { behavior: "ask", reason: askReason(request, command?.kind === "complex" ? command.reason : null) };
 }
 
 /**

@@ -18,15 +18,15 @@ function policy({ mode = "default", allow = [], deny = [] }: Policy) {
   return { mode, allow: parseRules(allow), deny: parseRules(deny) };
 }
 function command(subject: string, rules: Policy): string {
-  return decide({ tool: BASH, subject }, policy(rules)).behaviour;
+  return decide({ tool: BASH, subject }, policy(rules)).behavior;
 }
 function write(path: string, rules: Policy, tool: typeof WRITE | typeof EDIT = WRITE): string {
-  return decide({ tool, subject: path, paths: [path] }, policy(rules)).behaviour;
+  return decide({ tool, subject: path, paths: [path] }, policy(rules)).behavior;
 }
 
 Deno.test("reading is allowed, writing and running ask, in the default mode", () => {
-  assert.equal(decide({ tool: READ, subject: "a", paths: ["a"] }, policy({})).behaviour, "allow");
-  assert.equal(decide({ tool: TODO, subject: "" }, policy({})).behaviour, "allow");
+  assert.equal(decide({ tool: READ, subject: "a", paths: ["a"] }, policy({})).behavior, "allow");
+  assert.equal(decide({ tool: TODO, subject: "" }, policy({})).behavior, "allow");
   assert.equal(write("a", {}), "ask");
   assert.equal(command("ls", {}), "ask");
 });
@@ -34,11 +34,11 @@ Deno.test("reading is allowed, writing and running ask, in the default mode", ()
 Deno.test("plan mode runs what reads and notes, whatever rules allow", () => {
   const plan = { mode: "plan", allow: ["Bash", "Write"] } as const;
   const rules = policy({ ...plan, allow: [...plan.allow] });
-  assert.equal(decide({ tool: READ, subject: "a" }, rules).behaviour, "allow");
-  assert.equal(decide({ tool: TODO, subject: "" }, rules).behaviour, "allow");
+  assert.equal(decide({ tool: READ, subject: "a" }, rules).behavior, "allow");
+  assert.equal(decide({ tool: TODO, subject: "" }, rules).behavior, "allow");
   const denied = decide({ tool: BASH, subject: "ls" }, rules);
-  assert.ok(denied.behaviour === "deny" && /plan mode/.test(denied.reason));
-  assert.equal(decide({ tool: WRITE, subject: "a", paths: ["a"] }, rules).behaviour, "deny");
+  assert.ok(denied.behavior === "deny" && /plan mode/.test(denied.reason));
+  assert.equal(decide({ tool: WRITE, subject: "a", paths: ["a"] }, rules).behavior, "deny");
 });
 
 Deno.test("acceptEdits writes but asks before commands without a rule", () => {
@@ -54,7 +54,7 @@ Deno.test("bypassPermissions runs everything but what a rule denies", () => {
   assert.equal(write("a", { mode: "bypassPermissions", deny: ["Write"] }), "deny");
   assert.equal(
     decide({ tool: READ, subject: "k", paths: ["k"] }, policy({ mode: "bypassPermissions", deny: ["Read(k)"] }))
-      .behaviour,
+      .behavior,
     "deny",
   );
 });
@@ -167,7 +167,7 @@ Deno.test("a denied path is denied to both tools that write, in any letter case"
 
 Deno.test("a rule is asked about a file under each of its names, so that no link leads around it", () => {
   const through = (rules: Policy) =>
-    decide({ tool: WRITE, subject: "link/1.sql", paths: ["link/1.sql", "migrations/1.sql"] }, policy(rules)).behaviour;
+    decide({ tool: WRITE, subject: "link/1.sql", paths: ["link/1.sql", "migrations/1.sql"] }, policy(rules)).behavior;
   assert.equal(through({ mode: "bypassPermissions", deny: ["Write(migrations/**)"] }), "deny");
   assert.equal(through({ mode: "bypassPermissions", deny: ["Edit(link)"] }), "deny");
   assert.equal(through({ allow: ["Write(link/**)"] }), "ask");
@@ -184,7 +184,7 @@ Deno.test("a deny rule of Read covers a file under each of its names", () => {
 
 Deno.test("a rule with an absolute path covers that place of the project too", () => {
   const asked = (rules: Policy) =>
-    decide({ tool: WRITE, subject: "m/x", paths: ["m/x"], root: "/work" }, policy(rules)).behaviour;
+    decide({ tool: WRITE, subject: "m/x", paths: ["m/x"], root: "/work" }, policy(rules)).behavior;
   assert.equal(asked({ mode: "bypassPermissions", deny: ["Write(/work/m/**)"] }), "deny");
   assert.equal(asked({ mode: "bypassPermissions", deny: ["Write(/other/m/**)"] }), "allow");
   assert.equal(asked({ allow: ["Write(/work/m)"] }), "allow");
@@ -192,12 +192,12 @@ Deno.test("a rule with an absolute path covers that place of the project too", (
 
 Deno.test("deny wins over allow, and says which rule", () => {
   const decision = decide({ tool: BASH, subject: "ls" }, policy({ allow: ["Bash"], deny: ["Bash(ls)"] }));
-  assert.ok(decision.behaviour === "deny" && decision.reason.includes("Bash(ls)"));
+  assert.ok(decision.behavior === "deny" && decision.reason.includes("Bash(ls)"));
 });
 
 Deno.test("rules name tools of other servers one by one or all together", () => {
   const tool = { name: "mcp__db__query", kind: "execute" } as const;
-  const asked = (rule: string) => decide({ tool, subject: "" }, policy({ allow: [rule] })).behaviour;
+  const asked = (rule: string) => decide({ tool, subject: "" }, policy({ allow: [rule] })).behavior;
   assert.equal(asked("mcp__db__query"), "allow");
   assert.equal(asked("mcp__db"), "allow");
   assert.equal(asked("mcp__db__*"), "allow");
@@ -207,7 +207,7 @@ Deno.test("rules name tools of other servers one by one or all together", () => 
 
 Deno.test("the reason of a question says why a prefix does not cover it", () => {
   const decision = decide({ tool: BASH, subject: "ls > f" }, policy({ allow: ["Bash(ls:*)"] }));
-  assert.ok(decision.behaviour === "ask");
+  assert.ok(decision.behavior === "ask");
   assert.equal(decision.reason, "The command redirects, so rules for command prefixes do not cover it.");
 });
 

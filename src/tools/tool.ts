@@ -99,12 +99,12 @@ export interface Tool<Input = any> {
    * The result of a call that could not be done, or would change nothing; null for any other. Does nothing itself: asked
    * before a person is, so that nobody allows what then fails. Absent for tools that cannot tell.
    */
-  objection?(input: Input, context: ToolContext): Promise<ToolResult | null>;
+  precheck?(input: Input, context: ToolContext): Promise<ToolResult | null>;
 }
 
 /** A tool without what it does. */
 // deno-lint-ignore no-explicit-any -- as in Tool
-export type ToolDeclaration<Input = any> = Omit<Tool<Input>, "run" | "objection">;
+export type ToolDeclaration<Input = any> = Omit<Tool<Input>, "run" | "precheck">;
 
 /**
  * A tool whose code is loaded at its first call. What most turns do not call (a quarter of the code on the way to the
@@ -117,6 +117,6 @@ export function loadedLater<Input>(
   return {
     ...declaration,
     run: async (input, context) => await (await load()).run(input, context),
-    objection: async (input, context) => await (await load()).objection?.(input, context) ?? null,
+    precheck: async (input, context) => await (await load()).precheck?.(input, context) ?? null,
   };
 }

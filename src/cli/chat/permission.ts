@@ -18,7 +18,7 @@ import type { AgentSession } from "../../runtime/agent_session.ts";
 import { previewRows } from "./change_preview.ts";
 import type { ChatView } from "./view.ts";
 
-const ALLOW: PermissionAnswer = { behaviour: "allow" };
+const ALLOW: PermissionAnswer = { behavior: "allow" };
 
 /** Programs whose first word says little: a rule names the second too. */
 const WITH_VERBS = new Set("git npm pnpm yarn cargo go deno docker kubectl make pip uv gh dotnet".split(" "));

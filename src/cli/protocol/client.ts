@@ -92,12 +92,12 @@ export function askClient(questions: Questions): AskPermission {
     }, signal);
     if ("gone" in answer) return null;
     if ("error" in answer) {
-      return { behaviour: "deny", message: "Permission denied: the client could not decide. Go on without this call." };
+      return { behavior: "deny", message: "Permission denied: the client could not decide. Go on without this call." };
     }
     const { behavior, updatedInput, message, interrupt } = answer.response;
-    if (behavior === "allow") return { behaviour: "allow", ...isRecord(updatedInput) ? { input: updatedInput } : {} };
+    if (behavior === "allow") return { behavior: "allow", ...isRecord(updatedInput) ? { input: updatedInput } : {} };
     return {
-      behaviour: "deny",
+      behavior: "deny",
       message: textOf(message) ?? "The user denied this call.",
       ...interrupt === true ? { interrupt: true } : {},
     };

@@ -135,26 +135,26 @@ function contextOf(answers: readonly Answer[]): string {
 const STRICTNESS = { pass: 0, allow: 1, ask: 2, deny: 3 } as const;
 
 function beforeVerdict(answers: readonly Answer[], hooked: HookedCall): BeforeVerdict {
-  const verdict: BeforeVerdict = { behaviour: "pass", message: "", context: contextOf(answers), stop: false };
+  const verdict: BeforeVerdict = { behavior: "pass", message: "", context: contextOf(answers), stop: false };
   for (const answer of answers) {
     const one = oneVerdict(answer);
-    if (STRICTNESS[one.behaviour] > STRICTNESS[verdict.behaviour]) {
-      verdict.behaviour = one.behaviour;
+    if (STRICTNESS[one.behavior] > STRICTNESS[verdict.behavior]) {
+      verdict.behavior = one.behavior;
       verdict.message = one.message;
     }
     // Who saw a placeholder in place of the arguments cannot have meant to change them.
     if (hooked.label === "open" && one.input !== undefined) verdict.input = one.input;
     verdict.stop ||= answer?.continue === false;
   }
-  if (verdict.stop && verdict.behaviour !== "deny") {
+  if (verdict.stop && verdict.behavior !== "deny") {
     const reason = answers.map((answer) => textOf(answer?.stopReason)).find((text) => text !== undefined);
-    return { ...verdict, behaviour: "deny", message: reason ?? "the client ended the turn" };
+    return { ...verdict, behavior: "deny", message: reason ?? "the client ended the turn" };
   }
   return verdict;
 }
 
-function oneVerdict(answer: Answer): Pick<BeforeVerdict, "behaviour" | "message" | "input"> {
-  if (answer === null) return { behaviour: "deny", message: FAILED };
+function oneVerdict(answer: Answer): Pick<BeforeVerdict, "behavior" | "message" | "input"> {
+  if (answer === null) return { behavior: "deny", message: FAILED };
   const specific = fieldsOf(answer.hookSpecificOutput);
   const message = textOf(specific.permissionDecisionReason) ?? textOf(answer.reason) ?? "no reason was given";
   const input = isRecord(specific.updatedInput) ? { input: specific.updatedInput } : {};
@@ -162,14 +162,14 @@ function oneVerdict(answer: Answer): Pick<BeforeVerdict, "behaviour" | "message"
   switch (decision) {
     case "deny":
     case "block":
-      return { behaviour: "deny", message };
+      return { behavior: "deny", message };
     case "allow":
     case "approve":
-      return { behaviour: "allow", message, ...input };
+      return { behavior: "allow", message, ...input };
     case "ask":
-      return { behaviour: "ask", message, ...input };
+      return { behavior: "ask", message, ...input };
     default:
-      return { behaviour: "pass", message: "", ...input };
+      return { behavior: "pass", message: "", ...input };
   }
 }
 

@@ -28,7 +28,7 @@ export function askOnTerminal(io: Io): AskPermission {
     // Once more what it is about: what is above may have scrolled away.
     const short = subject.split("\n", 1)[0]?.slice(0, 40) ?? "";
     const answer = await askLine(io, `Allow ${question.toolName} ${short}? [y/N, or say why not] `, { signal });
-    if (isYes(answer)) return { behaviour: "allow" };
+    if (isYes(answer)) return { behavior: "allow" };
     const words = answer?.trim() ?? "";
     return deniedByPerson(/^n(o)?$/i.test(words) ? "" : words);
   };

@@ -17,7 +17,7 @@ interface ChatOptions {
   /** Called when a request is on its way. */
   onSent?(): void;
   /** Called when a reply begins, with what the server calls itself. What it throws ends the request. */
-  onAnswer?(server: string): void | Promise<void>;
+  onResponse?(server: string): void | Promise<void>;
   /** Called at most once a kind for each network read; a promise is awaited before more is read. */
   onDelta(delta: ChatDelta): void | Promise<void>;
   /** Called before each wait; a promise is awaited. */
@@ -107,7 +107,7 @@ class Attempts {
     const answered = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
     if (response.status >= 200 && response.status <= 299) {
       try {
-        await this.#options.onAnswer?.(response.headers.get("server") ?? "");
+        await this.#options.onResponse?.(response.headers.get("server") ?? "");
       } catch (error) {
         await response.cancel();
         throw error;

@@ -183,7 +183,7 @@ function isPlausible({ name, input }: TextCall, context: CallContext): boolean {
 }
 
 /** A call that was not read. */
-export interface UnreadCall {
+export interface UnparsedCall {
   /** The declared tool that is named in it; null when it names none. */
   name: string | null;
   /** The message ends with it: it is no part of what is explained. */
@@ -200,7 +200,7 @@ const MARK =
   /<[|｜/]?[\w:|｜▁.-]{0,40}(?:tool|func|call|invoke|action|plugin)[\w:|｜▁.-]{0,40}[^<>\n]{0,80}>|<[|｜][\w:▁.-]{1,40}[|｜]>|\[[A-Z_]{4,32}\]/g;
 
 /** The call in a text in which none was found that may run, or null. */
-export function unreadCall(text: string, tools: readonly ToolSchema[]): UnreadCall | null {
+export function unparsedCall(text: string, tools: readonly ToolSchema[]): UnparsedCall | null {
   const context = contextOf(tools);
   if (tools.length === 0 || readBare(text, context).kind === "data") return null;
   const { spans, broken, hidden } = findMarked(text, context);

@@ -21,7 +21,7 @@ export const bashTool: Tool<BashInput> = {
   ...bashDeclaration,
   async run(input, context) {
     context.signal.throwIfAborted();
-    const problem = objection(input);
+    const problem = precheck(input);
     if (problem !== null) return failure(problem, context);
     const { workspace, io } = context;
     const argv = await shellArgv(input.command, { io, notBelow: [workspace.root, ...workspace.additional] });
@@ -30,7 +30,7 @@ export const bashTool: Tool<BashInput> = {
   },
 };
 
-function objection(input: BashInput): string | null {
+function precheck(input: BashInput): string | null {
   if (input.command.trim() === "") return "The command is empty.";
   if (input.command.includes("\0")) return "The command holds a NUL byte.";
   return new TextEncoder().encode(input.command).length <= LONGEST_COMMAND

@@ -20,7 +20,7 @@ export const editTool: Tool<EditInput> = {
     const planned = await plan(input, context);
     return "content" in planned ? planned : await change(planned, { input, context });
   },
-  async objection(input, context) {
+  async precheck(input, context) {
     const planned = await plan(input, context);
     return "content" in planned ? planned : null;
   },

@@ -165,11 +165,11 @@ Deno.test("an edit of a protected file is no-cloud", () =>
 Deno.test("an edit that cannot be is objected to, one that can is not, and neither changes the file", () =>
   inToolProject(async ({ run, write, text, context }) => {
     await write("a.txt", "a\n");
-    const objection = async (old_string: string) =>
-      await editTool.objection?.({ file_path: "a.txt", old_string, new_string: "b" }, context);
-    assert.match((await objection("a"))?.content ?? "", /was not read in this session/);
+    const precheck = async (old_string: string) =>
+      await editTool.precheck?.({ file_path: "a.txt", old_string, new_string: "b" }, context);
+    assert.match((await precheck("a"))?.content ?? "", /was not read in this session/);
     await run(readTool, { file_path: "a.txt" });
-    assert.match((await objection("c"))?.content ?? "", /old_string was not found/);
-    assert.equal(await objection("a"), null);
+    assert.match((await precheck("c"))?.content ?? "", /old_string was not found/);
+    assert.equal(await precheck("a"), null);
     assert.equal(await text("a.txt"), "a\n");
   }));

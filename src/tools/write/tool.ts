@@ -20,7 +20,7 @@ export const writeTool: Tool<WriteInput> = {
       details: { type: existing ? "update" : "create", filePath: path.path },
     });
   },
-  async objection(input, context) {
+  async precheck(input, context) {
     const planned = await plan(input, context);
     return "content" in planned ? planned : null;
   },
@@ -38,12 +38,12 @@ async function plan(
   if (refusal !== null) return refused(refusal, context);
   const bytes = new TextEncoder().encode(input.content);
   const existing = await context.workspace.status(path) !== null;
-  const problem = existing ? await objection(path, { bytes, context }) : null;
+  const problem = existing ? await precheck(path, { bytes, context }) : null;
   return problem ?? { path, bytes, existing };
 }
 
 /** The result when an existing file need not or may not be replaced; null to go on. */
-async function objection(
+async function precheck(
   path: ResolvedPath,
   options: { bytes: Uint8Array; context: ToolContext },
 ): Promise<ToolResult | null> {

@@ -78,13 +78,13 @@ Deno.test("protected places, links, directories and the outside are refused and 
 Deno.test("a write that cannot be or changes nothing is objected to, one that can is not, and neither writes", () =>
   inToolProject(async ({ run, write, text, context }) => {
     await write("a.txt", "a\n");
-    const objection = async (file_path: string, content: string) =>
-      await writeTool.objection?.({ file_path, content }, context);
-    assert.match((await objection("a.txt", "b\n"))?.content ?? "", /was not read in this session/);
+    const precheck = async (file_path: string, content: string) =>
+      await writeTool.precheck?.({ file_path, content }, context);
+    assert.match((await precheck("a.txt", "b\n"))?.content ?? "", /was not read in this session/);
     await run(readTool, { file_path: "a.txt" });
-    assert.match((await objection("a.txt", "a\n"))?.content ?? "", /nothing was written/);
-    assert.equal(await objection("a.txt", "b\n"), null);
-    assert.equal(await objection("new.txt", "b\n"), null);
+    assert.match((await precheck("a.txt", "a\n"))?.content ?? "", /nothing was written/);
+    assert.equal(await precheck("a.txt", "b\n"), null);
+    assert.equal(await precheck("new.txt", "b\n"), null);
     assert.equal(await text("a.txt"), "a\n");
     await assert.rejects(text("new.txt"));
   }));

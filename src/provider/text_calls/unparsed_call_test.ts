@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { FORMS, QUOTATIONS, SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
-import { recoverCalls, unreadCall } from "./recover.ts";
+import { recoverCalls, unparsedCall } from "./recover.ts";
 
 const LIST: SampleCall = { name: "list", input: {} };
 const READ: SampleCall = { name: "read_file", input: { path: "a" } };
@@ -23,7 +23,7 @@ Deno.test("a call that cannot be read is seen, with its tool", () => {
   ];
   for (const [text, name] of texts) {
     assert.equal(recoverCalls(text, SAMPLE_TOOLS), null, text);
-    assert.deepEqual(unreadCall(text, SAMPLE_TOOLS), { name, ends: true }, text);
+    assert.deepEqual(unparsedCall(text, SAMPLE_TOOLS), { name, ends: true }, text);
   }
 });
 
@@ -41,15 +41,15 @@ Deno.test("answers are no calls that cannot be read", () => {
     "See [read_file](https://a.b/c)",
     "const list = [1];\nconst y = {a: 1}",
   ];
-  for (const text of texts) assert.equal(unreadCall(text, SAMPLE_TOOLS), null, text);
+  for (const text of texts) assert.equal(unparsedCall(text, SAMPLE_TOOLS), null, text);
   for (const quote of Object.values(QUOTATIONS)) {
     const text = `${quote(FORMS.hermes?.([LIST]) ?? "")} That is the form.`;
-    const found = unreadCall(text, SAMPLE_TOOLS);
+    const found = unparsedCall(text, SAMPLE_TOOLS);
     if (found !== null) assert.equal(found.ends, false, text);
   }
 });
 
 Deno.test("a call amid a sentence is seen, and is no end", () => {
   const text = `To read it you send ${FORMS.hermes?.([READ])} and wait.`;
-  assert.deepEqual(unreadCall(text, SAMPLE_TOOLS), { name: "read_file", ends: false });
+  assert.deepEqual(unparsedCall(text, SAMPLE_TOOLS), { name: "read_file", ends: false });
 });
