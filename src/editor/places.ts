@@ -8,7 +8,7 @@ import type { PlaceProblem } from "./resources/found.ts";
 import { JsonProblem, nodeAt, parseJsonTree } from "./resources/json_tree.ts";
 
 /** What places are worked out from. All absolute. */
-export interface Surroundings {
+export interface LookupOptions {
   /** The project root, a real path. */
   root: string;
   userHome: string;
@@ -90,7 +90,7 @@ export function hooksFileProblems(dialect: Dialect, root: string): PlaceProblem[
 }
 
 /** The directory of the system scope. Throws `usage` where it is not known. */
-function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }: Surroundings): string {
+function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }: LookupOptions): string {
   if (systemDirectory !== undefined) return systemDirectory;
   const named = dialect.systemDirectories[os];
   if (named === null || (named.startsWith("%") && programData === undefined)) {
@@ -102,7 +102,7 @@ function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }:
 }
 
 /** The places of a scope. Throws `usage` for a system directory that is not known. */
-export function placesOf(dialect: Dialect, scope: Scope, around: Surroundings): Places {
+export function placesOf(dialect: Dialect, scope: Scope, around: LookupOptions): Places {
   if (scope === "project") {
     const own = join(around.root, dialect.projectDirectory);
     return {
@@ -146,7 +146,7 @@ export function placesOf(dialect: Dialect, scope: Scope, around: Surroundings): 
 }
 
 /** Editors of which the project has files that only they have; those with a live file before those with a directory. */
-export function dialectsHere({ root }: Pick<Surroundings, "root">): DialectId[] {
+export function dialectsHere({ root }: Pick<LookupOptions, "root">): DialectId[] {
   const withFile = DIALECT_IDS.filter((id) => {
     const { projectDirectory, legacyRules } = DIALECTS[id];
     const signs = ["hooks.json", "hooks.v1.json", "mcp_config.json"].map((name) => join(projectDirectory, name));
@@ -166,7 +166,7 @@ export function dialectsHere({ root }: Pick<Surroundings, "root">): DialectId[] 
  */
 export function chooseDialect(
   named: DialectId | undefined,
-  around: Pick<Surroundings, "root">,
+  around: Pick<LookupOptions, "root">,
   { used = [] }: { used?: readonly DialectId[] } = {},
 ): Dialect {
   const [first, ...others] = [...new Set(used)];

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { dirname } from "../platform/path.ts";
 import { DIALECT_IDS, DIALECTS, type Scope, SCOPES } from "./dialect.ts";
-import { chooseDialect, hooksFileProblems, liveHooksFile, placesOf, type Surroundings } from "./places.ts";
+import { chooseDialect, hooksFileProblems, liveHooksFile, type LookupOptions, placesOf } from "./places.ts";
 
-const AROUND: Readonly<Record<Surroundings["os"], Surroundings>> = {
+const AROUND: Readonly<Record<LookupOptions["os"], LookupOptions>> = {
   linux: { root: "/p", userHome: "/home/u", os: "linux" },
   darwin: { root: "/p", userHome: "/Users/u", os: "darwin" },
   windows: { root: "C:/p", userHome: "C:/Users/u", os: "windows", programData: "C:/ProgramData" },

@@ -84,9 +84,9 @@ function* texts(): Generator<[name: string, text: string]> {
     for (const value of HOSTILE) {
       const scripts = scriptsOf(id, readParameters(id, [`agentcli=${value}`]));
       yield [`${id} with ${value}`, scripts.powershell];
-      const { pieces } = makeScaffold(id, scripts, { ...SCAFFOLDS[id], to });
-      for (const piece of pieces) {
-        if (piece.kind === "item") yield [`line of ${id}`, (piece.value as { powershell: string }).powershell];
+      const { resources } = makeScaffold(id, scripts, { ...SCAFFOLDS[id], to });
+      for (const resource of resources) {
+        if (resource.kind === "item") yield [`line of ${id}`, (resource.value as { powershell: string }).powershell];
       }
     }
   }

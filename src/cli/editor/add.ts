@@ -235,8 +235,8 @@ async function installedGuard({ home, around, dialect }: Scene): Promise<Install
 /** The guard; one that is installed here already keeps its parameters and events. */
 async function guardOf(scene: Scene, to: Destination): Promise<Artifact> {
   const installed = await installedGuard(scene);
-  const renewed = installed === undefined ? null : await scaffoldAsNow(installed);
-  return renewed ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
+  const upgraded = installed === undefined ? null : await scaffoldAsNow(installed);
+  return upgraded ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
 }
 
 /** The first line of the text, for a persona that does not say what it is for. */

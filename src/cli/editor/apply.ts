@@ -17,7 +17,7 @@ import type { Invocation } from "../verb.ts";
 import type { CHANGE_OPTIONS, PLACE_OPTIONS, REMOVE_OPTIONS } from "./verb.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
-import { renewedScaffolds } from "../../editor/hooks/upgrade.ts";
+import { upgradedScaffolds } from "../../editor/hooks/upgrade.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { artifactId } from "../../editor/resources/artifact.ts";
 
@@ -162,13 +162,13 @@ function refuse(yes: boolean): void {
 /** Exit 1 when something could not be done. */
 export async function applyInstalled({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
   const scene = await openScene(options, context);
-  return await carryOut(await allInOrder(scene, options), scene, options);
+  return await carryOut(await reconcileAll(scene, options), scene, options);
 }
 
 /** Writes nothing; exit 0 whatever the plan holds. */
 export async function showPlan({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
   const scene = await openScene(options, context);
-  const plan = await planChanges(scene.home, await allInOrder(scene, { force: false }));
+  const plan = await planChanges(scene.home, await reconcileAll(scene, { force: false }));
   if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, scene)));
   await context.io.stdout.write(await planText(plan, scene));
   for (const problem of problemLines(plan, scene)) {
@@ -201,9 +201,9 @@ export async function removeArtifacts(
 }
 
 /** Everything that is installed here in order, hooks of an earlier version as this one writes them. */
-async function allInOrder({ home, isHere }: Scene, { force }: { force: boolean }): Promise<Wanted> {
+async function reconcileAll({ home, isHere }: Scene, { force }: { force: boolean }): Promise<Wanted> {
   const { artifacts } = await readLedger(home);
-  return { add: await renewedScaffolds(artifacts.filter(isHere)), remove: [], keep: isHere, force };
+  return { add: await upgradedScaffolds(artifacts.filter(isHere)), remove: [], keep: isHere, force };
 }
 
 /** Those that the words name; every word has to name one. Throws `usage`. */

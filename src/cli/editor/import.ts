@@ -78,7 +78,7 @@ function foundAt(path: string): Uint8Array {
 }
 
 function pathsOf({ artifact }: Candidate): string[] {
-  return artifact?.pieces.map(({ path }) => path) ?? [];
+  return artifact?.resources.map(({ path }) => path) ?? [];
 }
 
 function withoutProtected(candidates: readonly Candidate[], unkept: ReadonlySet<string>): Candidate[] {
@@ -111,7 +111,7 @@ async function takeOver(
   { home }: Scene,
 ): Promise<{ count: number; problems: Problem[] }> {
   const add = candidates.flatMap(({ artifact }) => artifact ?? []);
-  const plan = await applyChanges(home, { add, remove: [], keep: () => false, force: false, take: true });
+  const plan = await applyChanges(home, { add, remove: [], keep: () => false, force: false, adopt: true });
   const failed = new Set(plan.problems.map(({ artifact }) => artifact));
   return { count: add.filter((one) => !failed.has(artifactId(one))).length, problems: plan.problems };
 }
@@ -124,7 +124,7 @@ function jsonOf({ found, artifact, reason }: Candidate) {
     name: artifact?.name ?? first?.name,
     scope: first?.scope,
     path: first?.path,
-    files: [...new Set((artifact?.pieces ?? []).map(({ path }) => path))],
+    files: [...new Set((artifact?.resources ?? []).map(({ path }) => path))],
     events: [...new Set(found.flatMap(({ event }) => event ?? []))],
     valid: problems.length === 0,
     problems,

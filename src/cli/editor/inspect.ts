@@ -1,7 +1,7 @@
 /** Runs `editor list`, `show` and `check`: shows what is there and what differs from the installed state. */
 import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../editor/resources/found.ts";
 import { inspect } from "../../editor/resources/inspect.ts";
-import { type InstalledPiece, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
+import { type InstalledResource, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
@@ -130,9 +130,9 @@ export async function showArtifact(
   const { covers } = await scene.protection();
   const { io, globals } = context;
   if (globals.json) {
-    const shownOurs = ours.map(({ pieces, ...head }) => ({
+    const shownOurs = ours.map(({ resources, ...head }) => ({
       ...head,
-      pieces: pieces.map((piece) => shownPiece(piece, covers)),
+      pieces: resources.map((resource) => shownResource(resource, covers)),
     }));
     const shownOthers = others.map(({ entry, ...one }) =>
       entry === undefined || covers(one.path) ? one : { ...one, entry: hideKeysOf(entry) }
@@ -141,21 +141,21 @@ export async function showArtifact(
   }
   for (const one of ours) {
     await io.stdout.write(`${one.kind}:${one.name}, ${one.scope}, written by agentcli (${one.dialect})\n`);
-    for (const { piece, written } of one.pieces) {
-      const where = piece.kind === "file"
+    for (const { resource, written } of one.resources) {
+      const where = resource.kind === "file"
         ? ""
-        : piece.kind === "section"
-        ? ` (section ${piece.name})`
-        : ` (${piece.at.join(".")})`;
+        : resource.kind === "section"
+        ? ` (section ${resource.name})`
+        : ` (${resource.at.join(".")})`;
       const note = written === null ? ", was there already" : "";
-      await io.stdout.write(`\n${clean(scene.shown(piece.path))}${clean(where)}${note}\n`);
-      const text = covers(piece.path)
+      await io.stdout.write(`\n${clean(scene.shown(resource.path))}${clean(where)}${note}\n`);
+      const text = covers(resource.path)
         ? PROTECTED
-        : piece.kind === "file"
-        ? lookAt(piece.path) ?? "(no text)"
-        : piece.kind === "section"
-        ? piece.content
-        : JSON.stringify(hideKeysOf(piece.value), null, 2);
+        : resource.kind === "file"
+        ? lookAt(resource.path) ?? "(no text)"
+        : resource.kind === "section"
+        ? resource.content
+        : JSON.stringify(hideKeysOf(resource.value), null, 2);
       await io.stdout.write(clean(text.trimEnd(), { multiline: true }) + "\n");
     }
   }
@@ -170,15 +170,15 @@ export async function showArtifact(
   }
 }
 
-/** A piece for `--json`: what of others it stands for is kept in the ledger, and told nobody; nor is what is protected. */
-function shownPiece({ piece, written, taken }: InstalledPiece, covers: (path: string) => boolean) {
-  const { kind, path } = piece;
+/** Returns a resource for `--json`, under the names of the first version: without its backup, and without protected content. */
+function shownResource({ resource, written, adopted }: InstalledResource, covers: (path: string) => boolean) {
+  const { kind, path } = resource;
   const shown = covers(path)
     ? { kind, path }
-    : piece.kind === "item" || piece.kind === "member"
-    ? { ...piece, value: hideKeysOf(piece.value) }
-    : piece;
-  return { piece: shown, written, ...(taken === undefined ? {} : { taken }) };
+    : resource.kind === "item" || resource.kind === "member"
+    ? { ...resource, value: hideKeysOf(resource.value) }
+    : resource;
+  return { piece: shown, written, ...(adopted === undefined ? {} : { taken: adopted }) };
 }
 
 /** What puts right what `apply` alone does not. */

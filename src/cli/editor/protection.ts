@@ -5,7 +5,7 @@ import { describeRule, type ProtectionRule } from "../../boundary/policy/protect
 import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { stringsIn } from "../../editor/hooks/events.ts";
 import { readFrontmatter } from "../../editor/resources/markdown.ts";
-import { ProtectedView } from "../../editor/guard/lookup.ts";
+import { ProtectedLookup } from "../../editor/guard/lookup.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
@@ -39,8 +39,8 @@ const HINT = "leave it out: the editor's assistant reads what is installed, and 
 /** Looks at the whole project, since a marker or a link anywhere in it can cover any path. */
 export async function openProtection(place: ProtectionPlace, io: Io): Promise<Protection> {
   const { root, userHome } = place;
-  const view = await ProtectedView.open({ roots: [root], cwd: place.cwd, userHome }, io);
-  const scanner = createLeakScanner(view.set, { root });
+  const lookup = await ProtectedLookup.open({ roots: [root], cwd: place.cwd, userHome }, io);
+  const scanner = createLeakScanner(lookup.set, { root });
   const refuse = (path: string, rule: ProtectionRule) => {
     throw new AgentcliError(
       "policy_refused",
@@ -49,13 +49,13 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
     );
   };
   return {
-    covers: (path) => view.ruleAt(path) !== null,
+    covers: (path) => lookup.ruleAt(path) !== null,
     async mayKeep(path, bytes) {
-      if (view.ruleAt(path) !== null) return false;
-      return !view.set.any || await scanner.check([new TextDecoder().decode(bytes)], { once: true }) === null;
+      if (lookup.ruleAt(path) !== null) return false;
+      return !lookup.set.any || await scanner.check([new TextDecoder().decode(bytes)], { once: true }) === null;
     },
     async refuseFile(path) {
-      const rule = view.ruleAt(path);
+      const rule = lookup.ruleAt(path);
       if (rule !== null) refuse(path, rule);
       const found = await realPath(path);
       if (found === null || isWithin(root, normalize(found))) return;
@@ -66,7 +66,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       if (itsRule !== null) refuse(path, itsRule);
     },
     async refuseText(text) {
-      if (!view.set.any) return;
+      if (!lookup.set.any) return;
       // The names of fields are the same in every file of this kind, so they say nothing of where a text comes from.
       const { fields, body } = readFrontmatter(text);
       const hit = await scanner.check([body, ...stringsIn([...fields?.values() ?? []])]);

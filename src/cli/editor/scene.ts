@@ -1,7 +1,7 @@
 /** What the verbs work on: the project, the user's home, the editor, and our own home with the ledger. */
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Dialect, type DialectId, type Scope } from "../../editor/dialect.ts";
-import { chooseDialect, dialectsHere, type Places, placesOf, type Surroundings } from "../../editor/places.ts";
+import { chooseDialect, dialectsHere, type LookupOptions, type Places, placesOf } from "../../editor/places.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
@@ -19,7 +19,7 @@ export interface PlaceOptions {
 /** Everything a verb looks at. */
 export interface Scene {
   context: Context;
-  around: Surroundings;
+  around: LookupOptions;
   dialect: Dialect;
   /** Other editors of which the project has files, where nobody said which one is meant. */
   otherDialects: readonly DialectId[];
@@ -45,7 +45,7 @@ export async function openScene(options: PlaceOptions, context: Context): Promis
     });
   }
   const programData = io.env("ProgramData");
-  const around: Surroundings = {
+  const around: LookupOptions = {
     root: await findProjectRoot(globals.cwd, named),
     userHome: normalize(real),
     os: io.os,

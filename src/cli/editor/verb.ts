@@ -60,7 +60,7 @@ export const REMOVE_OPTIONS = {
 
 export const IMPORT_OPTIONS = {
   ...PLACE,
-  take: flag("Take over what is named: it is watched and renewed from then on, and given back by remove"),
+  take: flag("Take over what is named: it is watched and upgraded from then on, and given back by remove"),
   all: flag("Take over everything that can be"),
 } as const satisfies Options;
 

@@ -3,7 +3,7 @@ import type { HookEvent } from "../hooks/events.ts";
 import type { FoundArtifact } from "../resources/found.ts";
 import { SCAFFOLDS } from "../hooks/scaffold_ids.ts";
 import type { Finding } from "./try_server.ts";
-import { pieceHash } from "../resources/artifact.ts";
+import { resourceHash } from "../resources/artifact.ts";
 import { readFound, sha256 } from "../plan/disk.ts";
 import { canonical } from "../resources/json_tree.ts";
 import type { Installed, Ledger } from "../plan/ledger.ts";
@@ -70,20 +70,20 @@ export async function originOf(
   const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, root, worktreesAround(root))];
   const owner = artifacts.find((one) => one.kind === found.kind && holds(one, found));
   if (owner === undefined) return found.ours ? "changed" : "foreign";
-  for (const { piece, written, taken, instead } of owner.pieces) {
+  for (const { resource, written, adopted, backup } of owner.resources) {
     // Taken over is not yet written from here: whoever wrote it, it is as they left it.
-    if (taken && instead !== undefined && await pieceHash(instead) === written) return "foreign";
-    if (piece.kind === "file" && await isChanged(piece.path, written)) return "changed";
+    if (adopted && backup !== undefined && await resourceHash(backup) === written) return "foreign";
+    if (resource.kind === "file" && await isChanged(resource.path, written)) return "changed";
   }
   return "own";
 }
 
-function holds({ pieces }: Installed, { path, event, name, entry }: FoundArtifact): boolean {
-  return pieces.some(({ piece, written }) => {
-    if (written === null || piece.path !== path) return false;
-    if (piece.kind !== "item" && piece.kind !== "member") return false;
-    const isPlace = piece.kind === "item" ? piece.at.at(-1) === event : piece.at.at(-1) === name;
-    return isPlace && canonical(piece.value) === canonical(entry);
+function holds({ resources }: Installed, { path, event, name, entry }: FoundArtifact): boolean {
+  return resources.some(({ resource, written }) => {
+    if (written === null || resource.path !== path) return false;
+    if (resource.kind !== "item" && resource.kind !== "member") return false;
+    const isPlace = resource.kind === "item" ? resource.at.at(-1) === event : resource.at.at(-1) === name;
+    return isPlace && canonical(resource.value) === canonical(entry);
   });
 }
 

@@ -4,8 +4,8 @@ import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { statSync } from "../../platform/files_sync.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
-import type { Switches } from "./tamper_check.ts";
-import type { ProtectedView } from "./lookup.ts";
+import type { TamperCheck } from "./tamper_check.ts";
+import type { ProtectedLookup } from "./lookup.ts";
 
 /** A longer text is no path. Characters. */
 const PATH_LIMIT = 4_096;
@@ -73,16 +73,16 @@ export function* commandsIn(given: unknown): Generator<string> {
 /** Why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
 export async function judgeArguments(
   given: unknown,
-  { view, switches }: { view: ProtectedView; switches: Switches },
+  { lookup, tamperCheck }: { lookup: ProtectedLookup; tamperCheck: TamperCheck },
 ): Promise<string | null> {
   for (const text of textsIn(given)) {
     if (text.length > PATH_LIMIT || text.trim().includes("\n")) continue;
-    for (const path of view.meanings(text)) {
-      const rule = view.ruleAt(path) ?? view.ruleOfGit(path);
-      if (rule !== null) return view.describe(path, rule);
-      const reason = switches.reasonAt(path) ?? switches.reasonAbove(path);
+    for (const path of lookup.meanings(text)) {
+      const rule = lookup.ruleAt(path) ?? lookup.ruleOfGit(path);
+      if (rule !== null) return lookup.describe(path, rule);
+      const reason = tamperCheck.reasonAt(path) ?? tamperCheck.reasonAbove(path);
       if (reason !== null) return `${text.trim()} may not be named here: ${reason}`;
-      const inside = await protectedInside(path, view);
+      const inside = await protectedInside(path, lookup);
       if (inside !== null) return inside;
     }
   }
@@ -90,14 +90,14 @@ export async function judgeArguments(
 }
 
 /** A directory elsewhere without a marker of its own is not looked through: it may be the whole disk. */
-async function protectedInside(path: string, view: ProtectedView): Promise<string | null> {
+async function protectedInside(path: string, lookup: ProtectedLookup): Promise<string | null> {
   const real = realOrNamed(path);
   if (quietly(() => statSync(real))?.kind !== "directory") return null;
-  const near = view.bases.some((base) => isWithin(base, real));
-  const above = view.bases.some((base) => isWithin(real, base));
+  const near = lookup.bases.some((base) => isWithin(base, real));
+  const above = lookup.bases.some((base) => isWithin(real, base));
   if (!near && !above && !exists(join(real, MARKER_NAME))) return null;
-  const inside = near || !above ? await view.insideOf(real) : await view.knownInside(real);
+  const inside = near || !above ? await lookup.insideOf(real) : await lookup.knownInside(real);
   return inside === null
     ? null
-    : `the directory holds protected content: ${view.describe(inside.path, inside.rule)}; name single files of it`;
+    : `the directory holds protected content: ${lookup.describe(inside.path, inside.rule)}; name single files of it`;
 }

@@ -13,8 +13,8 @@ import { dirname, isWithin, join, resolve } from "../../platform/path.ts";
 import { type HookInput, optionalField, stringsIn, textField } from "../hooks/events.ts";
 import { exists, realOrNamed } from "../../boundary/real_path.ts";
 import type { CommandPlace } from "./sandboxed.ts";
-import { Switches } from "./tamper_check.ts";
-import { ProtectedView } from "./lookup.ts";
+import { TamperCheck } from "./tamper_check.ts";
+import { ProtectedLookup } from "./lookup.ts";
 
 /** Where the guard runs. */
 export interface GuardPlace {
@@ -30,7 +30,7 @@ export interface GuardPlace {
 /** Why an action is blocked, and what the assistant is to do, each without a full stop. */
 export interface Objection {
   reason: string;
-  instead: string;
+  backup: string;
 }
 
 /**
@@ -46,16 +46,16 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<Object
   // A command may run elsewhere: what is protected there counts too. A place that is gone has nothing to protect.
   const other = cwd === place.cwd ? null : await findProjectRoot(cwd, place.userHome).catch(() => null);
   if (other !== null && isProject(other) && !roots.includes(other)) roots.push(other);
-  const view = await ProtectedView.open({ roots, cwd, userHome }, place.io);
+  const lookup = await ProtectedLookup.open({ roots, cwd, userHome }, place.io);
   const path = place.io.env("PATH") ?? "";
-  const switches = new Switches(view, { agentcliHome: agentcliHome(place.io), path });
+  const tamperCheck = new TamperCheck(lookup, { agentcliHome: agentcliHome(place.io), path });
   const commands = { program: place.program ?? "agentcli", path, cwd, roots };
-  const found = await judgeEvent(input, { view, switches, userHome, commands, hasSandbox: place.hasSandbox });
-  const { damaged } = view.set;
+  const found = await judgeEvent(input, { lookup, tamperCheck, userHome, commands, hasSandbox: place.hasSandbox });
+  const { damaged } = lookup.set;
   const reason = damaged === null
     ? found
     : `${damaged.marker} cannot be used (${damaged.damaged}), so everything is protected`;
-  return typeof reason === "string" ? { reason, instead: "Go on without it" } : reason;
+  return typeof reason === "string" ? { reason, backup: "Go on without it" } : reason;
 }
 
 function isProject(root: string): boolean {
@@ -78,8 +78,8 @@ function agentcliHome(io: Pick<Io, "env" | "os">): string | null {
 }
 
 interface Scene {
-  view: ProtectedView;
-  switches: Switches;
+  lookup: ProtectedLookup;
+  tamperCheck: TamperCheck;
   /** A real path; null where it is not known. */
   userHome: string | null;
   commands: CommandPlace;
@@ -87,15 +87,15 @@ interface Scene {
 }
 
 async function judgeEvent(input: HookInput, scene: Scene): Promise<string | Objection | null> {
-  const { view } = scene;
+  const { lookup } = scene;
   switch (input.event) {
     case "pre_read_code":
     case "post_read_code":
-      return await judgeRead(textField(input, "file_path"), view);
+      return await judgeRead(textField(input, "file_path"), lookup);
     case "pre_write_code":
     case "post_write_code":
       return judgeWrite(textField(input, "file_path"), scene) ??
-        await judgeTexts(stringsIn(input.info.edits), { view, named: null });
+        await judgeTexts(stringsIn(input.info.edits), { lookup, named: null });
     case "pre_run_command":
     case "post_run_command":
       return await judgeCommand(textField(input, "command_line"), scene);
@@ -103,40 +103,40 @@ async function judgeEvent(input: HookInput, scene: Scene): Promise<string | Obje
     case "post_mcp_tool_use":
       return await judgeTool(input.info.mcp_tool_arguments, scene);
     case "pre_user_prompt":
-      return await judgeTexts([textField(input, "user_prompt")], { view, named: "prose" });
+      return await judgeTexts([textField(input, "user_prompt")], { lookup, named: "prose" });
     default:
-      return await judgeTexts(stringsIn(input.info), { view, named: null });
+      return await judgeTexts(stringsIn(input.info), { lookup, named: null });
   }
 }
 
 /** What a path may mean. Throws `usage` for what is none: the editor may still read something by it. */
-function meaningsOf(word: string, view: ProtectedView): string[] {
-  const found = view.meanings(word);
+function meaningsOf(word: string, lookup: ProtectedLookup): string[] {
+  const found = lookup.meanings(word);
   if (found.length === 0) throw new AgentcliError("usage", "the path is empty or holds a NUL byte");
   return found;
 }
 
-async function judgeRead(word: string, view: ProtectedView): Promise<string | null> {
-  for (const path of meaningsOf(word, view)) {
-    const rule = view.ruleAt(path) ?? view.ruleOfGit(path);
-    if (rule !== null) return view.describe(path, rule);
+async function judgeRead(word: string, lookup: ProtectedLookup): Promise<string | null> {
+  for (const path of meaningsOf(word, lookup)) {
+    const rule = lookup.ruleAt(path) ?? lookup.ruleOfGit(path);
+    if (rule !== null) return lookup.describe(path, rule);
     const real = realOrNamed(path);
     if (statSync(real)?.kind !== "directory") continue;
-    const inside = await view.insideOf(real);
+    const inside = await lookup.insideOf(real);
     if (inside !== null) {
       return `the directory holds protected content: ${
-        view.describe(inside.path, inside.rule)
+        lookup.describe(inside.path, inside.rule)
       }; read single files of it`;
     }
   }
   return null;
 }
 
-function judgeWrite(word: string, { view, switches, userHome }: Scene): string | null {
-  for (const path of meaningsOf(word, view)) {
-    const rule = view.ruleAt(path);
-    if (rule !== null) return view.describe(path, rule);
-    const protection = switches.reasonAt(path) ?? writeProtection(path, userHome) ??
+function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Scene): string | null {
+  for (const path of meaningsOf(word, lookup)) {
+    const rule = lookup.ruleAt(path);
+    if (rule !== null) return lookup.describe(path, rule);
+    const protection = tamperCheck.reasonAt(path) ?? writeProtection(path, userHome) ??
       writeProtection(realOrNamed(path), userHome);
     if (protection !== null) return `${word} may not be written: ${protection}; only the user changes it`;
   }
@@ -144,15 +144,16 @@ function judgeWrite(word: string, { view, switches, userHome }: Scene): string |
 }
 
 async function judgeCommand(line: string, scene: Scene): Promise<string | Objection | null> {
-  const { view } = scene;
-  return await judgeTexts([line], { view, named: null }) ?? await onlySandboxed([line], scene, () => read(line, scene));
+  const { lookup } = scene;
+  return await judgeTexts([line], { lookup, named: null }) ??
+    await onlySandboxed([line], scene, () => read(line, scene));
 }
 
 /** What the reader of shell words finds: all that there is where no sandbox can be made. */
-async function read(line: string, { view, switches }: Scene): Promise<string | null> {
-  const { findMention, findSwitch } = await import("./path_references.ts");
-  const found = await findMention(line, "command", view);
-  return found === null ? findSwitch(line, { view, switches }) : view.describe(found.path, found.rule);
+async function read(line: string, { lookup, tamperCheck }: Scene): Promise<string | null> {
+  const { findPathReference, findTampering } = await import("./path_references.ts");
+  const found = await findPathReference(line, "command", lookup);
+  return found === null ? findTampering(line, { lookup, tamperCheck }) : lookup.describe(found.path, found.rule);
 }
 
 /**
@@ -161,10 +162,10 @@ async function read(line: string, { view, switches }: Scene): Promise<string | n
  */
 async function onlySandboxed(
   lines: readonly string[],
-  { view, commands, hasSandbox }: Scene,
+  { lookup, commands, hasSandbox }: Scene,
   read: () => Promise<string | null>,
 ): Promise<string | Objection | null> {
-  if (lines.length === 0 || !view.set.any) return await read();
+  if (lines.length === 0 || !lookup.set.any) return await read();
   const { isSandboxed, sandboxAdvice } = await import("./sandboxed.ts");
   const bare = lines.find((line) => !isSandboxed(line, commands));
   const reason = await read();
@@ -173,11 +174,11 @@ async function onlySandboxed(
 }
 
 async function judgeTool(plain: unknown, scene: Scene): Promise<string | Objection | null> {
-  const { view, switches } = scene;
+  const { lookup, tamperCheck } = scene;
   const { commandsIn, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
   const given = unwrapped(plain);
-  const found = await judgeArguments(given, { view, switches }) ??
-    await judgeTexts(stringsIn(given), { view, named: "prose" });
+  const found = await judgeArguments(given, { lookup, tamperCheck }) ??
+    await judgeTexts(stringsIn(given), { lookup, named: "prose" });
   if (found !== null) return found;
   return await onlySandboxed([...shellLinesIn(given)], scene, async () => {
     for (const line of commandsIn(given)) {
@@ -191,20 +192,20 @@ async function judgeTool(plain: unknown, scene: Scene): Promise<string | Objecti
 /** Names of protected files (`named`: how the texts are read), and fragments of their content. */
 async function judgeTexts(
   texts: readonly string[],
-  { view, named }: { view: ProtectedView; named: "prose" | null },
+  { lookup, named }: { lookup: ProtectedLookup; named: "prose" | null },
 ): Promise<string | null> {
   if (texts.length === 0) return null;
   if (named !== null) {
-    const { findMention } = await import("./path_references.ts");
+    const { findPathReference } = await import("./path_references.ts");
     for (const text of texts) {
-      const found = await findMention(text, named, view);
-      if (found !== null) return view.describe(found.path, found.rule);
+      const found = await findPathReference(text, named, lookup);
+      if (found !== null) return lookup.describe(found.path, found.rule);
     }
   }
   // Asked last: a name can lead to a marker that was not met before.
-  if (!view.set.any) return null;
+  if (!lookup.set.any) return null;
   const { createLeakScanner } = await import("../../boundary/scan/leak_scanner.ts");
-  const scanner = createLeakScanner(view.set, { root: view.root });
+  const scanner = createLeakScanner(lookup.set, { root: lookup.root });
   const hit = await scanner.check(texts);
   return hit === null ? null : `it holds ${scanner.describe(hit)}`;
 }

@@ -8,7 +8,7 @@ import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platfo
 import { exists, quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 
 /** Where a hook runs. */
-export interface Surroundings {
+export interface LookupOptions {
   /** Real paths: the project, and what else belongs to the action. The first one is named in messages. */
   roots: readonly string[];
   /** Where relative paths start. */
@@ -20,44 +20,44 @@ export interface Surroundings {
 const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
 /** What is protected around a hook. */
-export class ProtectedView {
+export class ProtectedLookup {
   readonly set: ProtectedSet;
-  readonly #around: Surroundings;
+  readonly #options: LookupOptions;
 
   readonly #remembered: readonly Remembered[];
 
   private constructor(
-    around: Surroundings,
+    options: LookupOptions,
     { clock, remembered }: Pick<Io, "clock"> & { remembered: readonly Remembered[] },
   ) {
-    this.set = new ProtectedSet(around.roots, { clock, remembered });
-    this.#around = around;
+    this.set = new ProtectedSet(options.roots, { clock, remembered });
+    this.#options = options;
     this.#remembered = remembered;
   }
 
   /** Looks at the whole project: a marker or a link anywhere in it can cover any path. */
-  static async open(around: Surroundings, io: Pick<Io, "env" | "os" | "clock">): Promise<ProtectedView> {
-    const remembered = await rememberedAt(io, around.roots);
-    const view = new ProtectedView(around, { clock: io.clock, remembered });
-    void view.set.any;
-    return view;
+  static async open(options: LookupOptions, io: Pick<Io, "env" | "os" | "clock">): Promise<ProtectedLookup> {
+    const remembered = await rememberedAt(io, options.roots);
+    const lookup = new ProtectedLookup(options, { clock: io.clock, remembered });
+    void lookup.set.any;
+    return lookup;
   }
 
   get root(): string {
-    return this.#around.roots[0] ?? this.#around.cwd;
+    return this.#options.roots[0] ?? this.#options.cwd;
   }
 
   get cwd(): string {
-    return this.#around.cwd;
+    return this.#options.cwd;
   }
 
   get userHome(): string | null {
-    return this.#around.userHome;
+    return this.#options.userHome;
   }
 
   /** The directories that a path may start at: the working directory, and the roots. */
   get bases(): readonly string[] {
-    return [this.#around.cwd, ...this.#around.roots];
+    return [this.#options.cwd, ...this.#options.roots];
   }
 
   /**
@@ -67,7 +67,7 @@ export class ProtectedView {
    */
   meanings(word: string, { from = [] }: { from?: readonly string[] } = {}): string[] {
     if (word === "" || word.includes("\0")) return [];
-    const { cwd, userHome } = this.#around;
+    const { cwd, userHome } = this.#options;
     const words = [word];
     if (word.trim() !== word && word.trim() !== "") words.push(word.trim());
     if (ADDRESS.test(word)) words.push(pathOfAddress(word));
@@ -120,7 +120,7 @@ export class ProtectedView {
   async insideOf(directory: string): Promise<{ path: string; rule: ProtectionRule } | null> {
     const real = realOrNamed(directory);
     // The project was walked already, but not what git keeps.
-    const walked = this.#around.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
+    const walked = this.#options.roots.some((root) => isWithin(root, real)) && !/\/\.git(?:\/|$)/i.test(real);
     const known = walked ? null : await this.knownInside(real);
     if (known !== null) return known;
     const set = walked ? this.set : new ProtectedSet([real], { remembered: this.#remembered });
@@ -139,7 +139,7 @@ export class ProtectedView {
     directory: string,
     within: (place: string) => { path: string; rule: ProtectionRule } | null,
   ): { path: string; rule: ProtectionRule } | null {
-    const { roots } = this.#around;
+    const { roots } = this.#options;
     const mounted = mountPoints().some((point) =>
       !roots.includes(point) && (isWithin(directory, point) || roots.some((root) => isWithin(root, point)))
     );

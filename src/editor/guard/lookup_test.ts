@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { toolHome } from "../../../tests/helpers/tool_home.ts";
 import { openProject } from "../../boundary/policy/project.ts";
 import { denoIo } from "../../platform/deno_io.ts";
-import { ProtectedView } from "./lookup.ts";
+import { ProtectedLookup } from "./lookup.ts";
 
 async function project(more: (root: string) => void) {
   const root = await Deno.realPath(await Deno.makeTempDir());
@@ -14,8 +14,8 @@ async function project(more: (root: string) => void) {
   Deno.writeTextFileSync(`${root}/.agentclisecret`, "no-cloud: secrets\nno-cloud: **/.env\n");
   more(root);
   const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
-  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
-  return { root, view, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
+  const lookup = await ProtectedLookup.open({ roots: [root], cwd: root, userHome: null }, io);
+  return { root, lookup, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
 /** What is done to the project, and what the directory `open` then holds. */
@@ -36,7 +36,7 @@ const CASES: readonly [string, (root: string) => void, string | null][] = [
 for (const [what, change, expected] of CASES) {
   Deno.test(`a directory with ${what} ${expected === null ? "is open" : "holds protected content"}`, async () => {
     await using at = await project(change);
-    const found = await at.view.insideOf(`${at.root}/open`);
+    const found = await at.lookup.insideOf(`${at.root}/open`);
     assert.equal(found === null ? null : found.path.slice(at.root.length + 1), expected);
   });
 }
@@ -46,9 +46,9 @@ Deno.test("a directory outside of the project is judged by its own markers", asy
   const other = await Deno.makeTempDir();
   try {
     Deno.writeTextFileSync(`${other}/x`, "x");
-    assert.equal(await at.view.insideOf(other), null);
+    assert.equal(await at.lookup.insideOf(other), null);
     Deno.writeTextFileSync(`${other}/.agentclisecret`, "no-cloud: x\n");
-    assert.ok((await at.view.insideOf(other))?.path.endsWith("/x"));
+    assert.ok((await at.lookup.insideOf(other))?.path.endsWith("/x"));
   } finally {
     await Deno.remove(other, { recursive: true });
   }
@@ -62,12 +62,12 @@ Deno.test("what the home remembers of the project is protected, and a record tha
   const around = { roots: [at.root], cwd: at.root, userHome: null };
   await openProject(place.home, at.root, { create: true });
   Deno.removeSync(`${at.root}/.agentclisecret`);
-  const view = await ProtectedView.open(around, io);
-  assert.ok(view.ruleAt(`${at.root}/secrets/key`));
-  assert.equal(view.ruleAt(`${at.root}/open/two`), null, "the control");
+  const lookup = await ProtectedLookup.open(around, io);
+  assert.ok(lookup.ruleAt(`${at.root}/secrets/key`));
+  assert.equal(lookup.ruleAt(`${at.root}/open/two`), null, "the control");
   const record = [...Deno.readDirSync(place.home.file("projects"))].find(({ name }) =>
     /^[0-9a-f]{32}\.json$/.test(name)
   );
   Deno.writeTextFileSync(place.home.file(`projects/${record?.name}`), "{}");
-  await assert.rejects(ProtectedView.open(around, io), { code: "home_unusable" });
+  await assert.rejects(ProtectedLookup.open(around, io), { code: "home_unusable" });
 });

@@ -1,5 +1,5 @@
 /**
- * Names of protected files in a text, and of what switches the guard off. A name is looked for word by word; in a command
+ * Names of protected files in a text, and of what tamperCheck the guard off. A name is looked for word by word; in a command
  * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */
@@ -11,8 +11,8 @@ import { ansiDecoded, unescaped } from "../../shell/expansion.ts";
 import { PatternSearch } from "./shell_pattern.ts";
 import { readShell, type ShellReading } from "../../shell/file_names.ts";
 import { AgentcliError } from "../../errors.ts";
-import type { Switches } from "./tamper_check.ts";
-import type { ProtectedView } from "./lookup.ts";
+import type { TamperCheck } from "./tamper_check.ts";
+import type { ProtectedLookup } from "./lookup.ts";
 
 /** Most words of a text that are looked at; a text with more is not let through unseen, but refused. */
 const WORD_LIMIT = 200_000;
@@ -21,16 +21,20 @@ const WORD_LIMIT = 200_000;
 export type TextKind = "command" | "prose";
 
 /** A protected path that a text names. */
-export interface Mention {
+export interface PathReference {
   path: string;
   rule: ProtectionRule;
 }
 
 /** The first protected path that the text names; null when it names none. Throws `usage` for too many words. */
-export async function findMention(text: string, kind: TextKind, view: ProtectedView): Promise<Mention | null> {
-  const hidden = await view.set.hidden();
-  const shell = kind === "command" ? readCommand(text, view) : null;
-  const named = new NamedPaths(view, { hidden, from: shell?.from ?? [] });
+export async function findPathReference(
+  text: string,
+  kind: TextKind,
+  lookup: ProtectedLookup,
+): Promise<PathReference | null> {
+  const hidden = await lookup.set.hidden();
+  const shell = kind === "command" ? readCommand(text, lookup) : null;
+  const named = new NamedPaths(lookup, { hidden, from: shell?.from ?? [] });
   const looked = shell === null ? text : withoutProse(text, { prose: shell.prose, isDirectory: named.isDirectory });
   for (const spelling of spellingsOf(looked, kind)) {
     const whole = named.whole(spelling);
@@ -44,28 +48,28 @@ export async function findMention(text: string, kind: TextKind, view: ProtectedV
 }
 
 /**
- * Why a command may not run although it names nothing that is protected: it names what switches the guard off. Null when it
+ * Why a command may not run although it names nothing that is protected: it names what tamperCheck the guard off. Null when it
  * does not. Throws `usage` for too many words.
  */
-export function findSwitch(
+export function findTampering(
   text: string,
-  { view, switches }: { view: ProtectedView; switches: Switches },
+  { lookup, tamperCheck }: { lookup: ProtectedLookup; tamperCheck: TamperCheck },
 ): string | null {
-  const shell = readCommand(text, view);
-  const own = switches.reasonOfCommand(text);
+  const shell = readCommand(text, lookup);
+  const own = tamperCheck.reasonOfCommand(text);
   if (own !== null) return own;
-  const changes = switches.changes(text);
+  const changes = tamperCheck.changes(text);
   const made = shell.names.map(({ text: word, loose }) => ({ word, loose }));
   for (const { word, loose } of [...distinctWords(text, "command"), ...made]) {
     if (word === "." || word === "..") continue;
-    for (const path of view.meanings(loose ? `.${word}` : word, shell)) {
-      const reason = switches.reasonAt(path) ?? (changes ? switches.reasonAbove(path) : null);
+    for (const path of lookup.meanings(loose ? `.${word}` : word, shell)) {
+      const reason = tamperCheck.reasonAt(path) ?? (changes ? tamperCheck.reasonAbove(path) : null);
       if (reason !== null) return `${word} may not be named here: ${reason}`;
     }
   }
   if (!changes) return null;
-  const search = new PatternSearch({ view, from: shell.from, dots: shell.dots });
-  const judge = (path: string) => switches.reasonAt(path) ?? switches.reasonAbove(path);
+  const search = new PatternSearch({ lookup, from: shell.from, dots: shell.dots });
+  const judge = (path: string) => tamperCheck.reasonAt(path) ?? tamperCheck.reasonAbove(path);
   for (const name of shell.names) {
     const found = search.first(name, (path) => {
       const reason = judge(path);
@@ -88,13 +92,13 @@ interface Command extends ShellReading {
 const GOES_INTO =
   /(?:^|[\s;&|(`"'])(?:cd|pushd|chdir|set-location|sl|-C|--(?:chdir|cwd|directory|prefix|work-tree|working-directory))[\s=]+(?:--\s+)?(?=("[^"]+"|'[^']+'|[^\s;&|)"'`]+))/gi;
 
-function readCommand(text: string, view: ProtectedView): Command {
+function readCommand(text: string, lookup: ProtectedLookup): Command {
   const from = new Set<string>();
   let at: readonly string[] = [];
   for (const [, word = ""] of text.matchAll(GOES_INTO)) {
     // Behind a variable it may start anywhere; most often that is where the command runs.
     const named = word.replace(/^["']|["']$/g, "").replace(/^\$(?:\w+|\{\w+\})\//, "");
-    at = view.meanings(named, { from: at }).filter(exists);
+    at = lookup.meanings(named, { from: at }).filter(exists);
     for (const directory of at) from.add(directory);
   }
   return { ...readShell(text), from: [...from], dots: /dotglob|GLOB_?DOTS/i.test(text) };
@@ -190,7 +194,7 @@ function decoded(word: string): string {
 }
 
 class NamedPaths {
-  readonly #view: ProtectedView;
+  readonly #lookup: ProtectedLookup;
   readonly #from: readonly string[];
   readonly #byName = new Map<string, string>();
   readonly #paths: readonly string[];
@@ -198,17 +202,17 @@ class NamedPaths {
   #known: readonly string[] | null = null;
 
   constructor(
-    view: ProtectedView,
+    lookup: ProtectedLookup,
     { hidden, from }: {
       hidden: { files: readonly string[]; directories: readonly string[] };
       from: readonly string[];
     },
   ) {
-    this.#view = view;
+    this.#lookup = lookup;
     this.#from = from;
     this.#paths = [...hidden.directories, ...hidden.files];
-    for (const path of [...this.#paths, ...view.set.files()]) this.#byName.set(foldedText(basename(path)), path);
-    const files = new Set([...hidden.files, ...view.set.files()].map((path) => foldedText(basename(path))));
+    for (const path of [...this.#paths, ...lookup.set.files()]) this.#byName.set(foldedText(basename(path)), path);
+    const files = new Set([...hidden.files, ...lookup.set.files()].map((path) => foldedText(basename(path))));
     const names = hidden.directories.map((path) => foldedText(basename(path)));
     this.#directories = new Set(names.filter((name) => !files.has(name)));
   }
@@ -217,7 +221,7 @@ class NamedPaths {
   readonly isDirectory = (word: string): boolean => this.#directories.has(foldedText(word));
 
   /** A name with signs that part words is looked for as a whole. */
-  whole(text: string): Mention | null {
+  whole(text: string): PathReference | null {
     const folded = foldedText(text);
     for (const path of this.#paths) if (folded.includes(foldedText(path))) return this.#mention(path);
     for (const [name, path] of this.#byName) {
@@ -226,11 +230,11 @@ class NamedPaths {
     return null;
   }
 
-  word(word: string, kind: TextKind): Mention | null {
+  word(word: string, kind: TextKind): PathReference | null {
     const path = word.replace(/\/+$/, "");
     if (path === "" || path === "." || path === "..") return null;
     const asPath = word.includes("/");
-    const meanings = this.#view.meanings(path, { from: this.#from });
+    const meanings = this.#lookup.meanings(path, { from: this.#from });
     // In language a bare word means a file only when it looks like one.
     if (kind === "command" || asPath || /[._~\d-]/.test(path)) {
       const found = this.#firstOf(meanings, { quoted: kind === "prose" });
@@ -244,15 +248,19 @@ class NamedPaths {
   }
 
   /** A path behind a variable: it may start where the command runs, at the home, or at the root of the disk. */
-  loose(word: string): Mention | null {
-    const bases = [...this.#view.bases, ...this.#from, ...(this.#view.userHome === null ? [] : [this.#view.userHome])];
+  loose(word: string): PathReference | null {
+    const bases = [
+      ...this.#lookup.bases,
+      ...this.#from,
+      ...(this.#lookup.userHome === null ? [] : [this.#lookup.userHome]),
+    ];
     const starts = ["", ...bases];
-    return this.#firstOf(starts.flatMap((base) => this.#view.meanings(base + word.replace(/\/+$/, ""))));
+    return this.#firstOf(starts.flatMap((base) => this.#lookup.meanings(base + word.replace(/\/+$/, ""))));
   }
 
   /** A protected path that a pattern of the shell means. */
-  pattern({ names, dots }: Command): Mention | null {
-    const search = new PatternSearch({ view: this.#view, from: this.#from, dots });
+  pattern({ names, dots }: Command): PathReference | null {
+    const search = new PatternSearch({ lookup: this.#lookup, from: this.#from, dots });
     for (const name of names) {
       const found = (name.loose ? this.loose(name.text) : this.word(name.text, "command")) ??
         search.first(name, (path) => this.#firstOf([path], name) ?? this.#inside(path));
@@ -262,14 +270,14 @@ class NamedPaths {
   }
 
   /** What runs on a directory may take all of it. */
-  #inside(path: string): Mention | null {
+  #inside(path: string): PathReference | null {
     const real = realOrNamed(path);
     const found = this.#all().find((one) => isWithin(real, one));
     return found === undefined ? null : this.#mention(found);
   }
 
   #all(): readonly string[] {
-    return this.#known ??= [...new Set([...this.#paths, ...this.#view.set.files()])];
+    return this.#known ??= [...new Set([...this.#paths, ...this.#lookup.set.files()])];
   }
 
   #looksLikeName(word: string, { kind, asPath }: { kind: TextKind; asPath: boolean }): boolean {
@@ -277,17 +285,17 @@ class NamedPaths {
   }
 
   /** `quoted`: programs leave `.git` out by such a pattern, and people speak of it; nothing in it is read then. */
-  #firstOf(paths: readonly string[], { quoted = false }: { quoted?: boolean | undefined } = {}): Mention | null {
+  #firstOf(paths: readonly string[], { quoted = false }: { quoted?: boolean | undefined } = {}): PathReference | null {
     for (const path of paths) {
       const inGit = !quoted && foldedName(basename(path)) !== ".git" && exists(path);
-      const rule = this.#view.ruleAt(path) ?? (inGit ? this.#view.ruleOfGit(path) : null);
+      const rule = this.#lookup.ruleAt(path) ?? (inGit ? this.#lookup.ruleOfGit(path) : null);
       if (rule !== null) return { path, rule };
     }
     return null;
   }
 
-  #mention(path: string): Mention | null {
-    const rule = this.#view.ruleAt(path);
+  #mention(path: string): PathReference | null {
+    const rule = this.#lookup.ruleAt(path);
     return rule === null ? null : { path, rule };
   }
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { denoIo } from "../../platform/deno_io.ts";
-import { findMention, type TextKind } from "./path_references.ts";
-import { ProtectedView } from "./lookup.ts";
+import { findPathReference, type TextKind } from "./path_references.ts";
+import { ProtectedLookup } from "./lookup.ts";
 
 async function project() {
   const root = await Deno.realPath(await Deno.makeTempDir());
@@ -24,8 +24,8 @@ async function project() {
     await Deno.writeTextFile(`${root}/${name}`, "x");
   }
   const io = { env: () => undefined, os: "linux", clock: denoIo().clock } as const;
-  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: null }, io);
-  return { root, view, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
+  const lookup = await ProtectedLookup.open({ roots: [root], cwd: root, userHome: null }, io);
+  return { root, lookup, [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }) };
 }
 
 const CASES: readonly [TextKind, string, boolean][] = [
@@ -53,16 +53,16 @@ const CASES: readonly [TextKind, string, boolean][] = [
 for (const [kind, text, named] of CASES) {
   Deno.test(`${kind} ${JSON.stringify(text)} ${named ? "names" : "does not name"} a protected path`, async () => {
     await using at = await project();
-    assert.equal(await findMention(text, kind, at.view) !== null, named);
+    assert.equal(await findPathReference(text, kind, at.lookup) !== null, named);
   });
 }
 
 Deno.test("a path is found by its absolute name, also with text around it", async () => {
   await using at = await project();
-  assert.notEqual(await findMention(`see <${at.root}/secrets/keys.md>:3`, "prose", at.view), null);
+  assert.notEqual(await findPathReference(`see <${at.root}/secrets/keys.md>:3`, "prose", at.lookup), null);
 });
 
 Deno.test("a long text is looked at in time that grows with its length", { timeout: 60_000 }, async () => {
   await using at = await project();
-  assert.equal(await findMention("word another/one -x=y ".repeat(40_000), "prose", at.view), null);
+  assert.equal(await findPathReference("word another/one -x=y ".repeat(40_000), "prose", at.lookup), null);
 });

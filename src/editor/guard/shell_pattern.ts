@@ -6,11 +6,11 @@ import { listSync } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { ANY, STAR } from "../../shell/expansion.ts";
 import type { ShellName } from "../../shell/file_names.ts";
-import type { ProtectedView } from "./lookup.ts";
+import type { ProtectedLookup } from "./lookup.ts";
 
 /** Where patterns may start. */
-export interface PatternScene {
-  view: ProtectedView;
+export interface PatternOptions {
+  lookup: ProtectedLookup;
   /** Directories that the command goes into. */
   from: readonly string[];
   /** Whether a star means hidden names too: some shells can be told so. */
@@ -22,10 +22,10 @@ const ENTRY_LIMIT = 100_000;
 
 /** The patterns of one command, on the disk. */
 export class PatternSearch {
-  readonly #scene: PatternScene;
+  readonly #scene: PatternOptions;
   #left = ENTRY_LIMIT;
 
-  constructor(scene: PatternScene) {
+  constructor(scene: PatternOptions) {
     this.#scene = scene;
   }
 
@@ -51,13 +51,13 @@ export class PatternSearch {
   }
 
   #starts(prefix: string, { loose }: ShellName): string[] {
-    const { view, from } = this.#scene;
-    const bases = [...view.bases, ...from, ...(loose && view.userHome !== null ? [view.userHome] : [])];
+    const { lookup, from } = this.#scene;
+    const bases = [...lookup.bases, ...from, ...(loose && lookup.userHome !== null ? [lookup.userHome] : [])];
     if (prefix === "") return bases;
     // Behind a variable it may start anywhere.
     return [
-      ...view.meanings(prefix, { from }),
-      ...(loose ? bases.flatMap((base) => view.meanings(base + prefix)) : []),
+      ...lookup.meanings(prefix, { from }),
+      ...(loose ? bases.flatMap((base) => lookup.meanings(base + prefix)) : []),
     ];
   }
 

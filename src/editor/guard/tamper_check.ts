@@ -1,5 +1,5 @@
 /**
- * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
+ * What tamperCheck the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
 import { decidesProtection } from "../../boundary/policy/write_protected.ts";
@@ -7,7 +7,7 @@ import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isAbsolute, isWithin, join } from "../../platform/path.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
-import type { ProtectedView } from "./lookup.ts";
+import type { ProtectedLookup } from "./lookup.ts";
 
 /** What changes or takes away a directory that it is given. */
 const CHANGING =
@@ -21,16 +21,16 @@ const OWN_VERBS =
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
-/** What switches the guard off around a project. */
-export class Switches {
-  readonly #view: ProtectedView;
+/** What tamperCheck the guard off around a project. */
+export class TamperCheck {
+  readonly #lookup: ProtectedLookup;
   readonly #agentcliHome: string | null;
   readonly #programs: ReadonlySet<string>;
   #identities: ReadonlySet<string> | null = null;
 
   /** `agentcliHome` is a real path, null where there is none; `path` is the value of PATH. */
-  constructor(view: ProtectedView, { agentcliHome, path }: { agentcliHome: string | null; path: string }) {
-    this.#view = view;
+  constructor(lookup: ProtectedLookup, { agentcliHome, path }: { agentcliHome: string | null; path: string }) {
+    this.#lookup = lookup;
     this.#agentcliHome = agentcliHome;
     this.#programs = new Set(path.split(/[:;]/).filter(isAbsolute).map((directory) => join(directory, "agentcli")));
   }
@@ -73,10 +73,10 @@ export class Switches {
   }
 
   #directories(): string[] {
-    const { userHome } = this.#view;
+    const { userHome } = this.#lookup;
     const own = DIALECT_IDS.map((id) => DIALECTS[id]);
     return [
-      ...this.#view.bases.flatMap((base) => own.map(({ projectDirectory }) => join(base, projectDirectory))),
+      ...this.#lookup.bases.flatMap((base) => own.map(({ projectDirectory }) => join(base, projectDirectory))),
       ...(userHome === null ? [] : own.map(({ userDirectory }) => join(userHome, userDirectory))),
     ];
   }
@@ -84,7 +84,7 @@ export class Switches {
   #candidates(): string[] {
     const names = ["hooks.json", "hooks/no-cloud-guard.sh", "hooks/no-cloud-guard.ps1"];
     return [
-      ...this.#view.set.markers,
+      ...this.#lookup.set.markers,
       ...this.#directories().flatMap((directory) => names.map((name) => join(directory, name))),
     ];
   }

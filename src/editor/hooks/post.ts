@@ -10,7 +10,7 @@ import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/pat
 import { FILE_LIMIT, linkOnTheWay, readFound, sha256 } from "../plan/disk.ts";
 import { type HookInput, optionalField, stringsIn, textField, WORKTREE_EVENT } from "./events.ts";
 import { exists, realOrNamed } from "../../boundary/real_path.ts";
-import { ProtectedView } from "../guard/lookup.ts";
+import { ProtectedLookup } from "../guard/lookup.ts";
 import type { ScaffoldId } from "./scaffold_ids.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { lstat, makeDirectory, writeAtomically } from "../../platform/files.ts";
@@ -27,15 +27,15 @@ export interface PostHook {
 
 interface Scene {
   root: string;
-  view: ProtectedView;
+  lookup: ProtectedLookup;
   io: Io;
 }
 
 /** Does it, and gives what is for standard output. */
 export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
   const root = await findProjectRoot(workspaceOf(hook), hook.userHome);
-  const view = await ProtectedView.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
-  const scene = { root, view, io };
+  const lookup = await ProtectedLookup.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
+  const scene = { root, lookup, io };
   switch (hook.scaffold) {
     case "audit-log":
       await audit(hook, scene);
@@ -57,8 +57,8 @@ function workspaceOf({ input, cwd }: PostHook): string {
 }
 
 /** Whether a text may be kept: it holds no fragment of a protected file. */
-async function isOpen(text: string, { root, view }: Scene): Promise<boolean> {
-  return view.set.damaged === null && await createLeakScanner(view.set, { root }).check([text]) === null;
+async function isOpen(text: string, { root, lookup }: Scene): Promise<boolean> {
+  return lookup.set.damaged === null && await createLeakScanner(lookup.set, { root }).check([text]) === null;
 }
 
 const WITHHELD = "(protected)";
@@ -101,12 +101,12 @@ const KEY_VALUE =
 const LONG_SIGN = /\b(?:sk|gh[pousr]|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9.]{12,}/g;
 
 async function redacted(name: string, value: string, scene: Scene): Promise<string> {
-  if (name === "file_path" && scene.view.meanings(value).some((path) => scene.view.ruleAt(path) !== null)) {
+  if (name === "file_path" && scene.lookup.meanings(value).some((path) => scene.lookup.ruleAt(path) !== null)) {
     return WITHHELD;
   }
   if (name === "command_line") {
-    const { findMention } = await import("../guard/path_references.ts");
-    if (scene.view.set.any && await findMention(value, "command", scene.view) !== null) return WITHHELD;
+    const { findPathReference } = await import("../guard/path_references.ts");
+    if (scene.lookup.set.any && await findPathReference(value, "command", scene.lookup) !== null) return WITHHELD;
   }
   if (!await isOpen(value, scene)) return WITHHELD;
   const shown = name === "command_line" ? hideArguments(value) : value;
@@ -116,24 +116,26 @@ async function redacted(name: string, value: string, scene: Scene): Promise<stri
 async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise<string> {
   const [from, to] = [textField(input, "root_workspace_path"), textField(input, "worktree_path")];
   const root = realOrNamed(from);
-  const view = await ProtectedView.open({ roots: [root], cwd: root, userHome: userHome ?? null }, io);
+  const lookup = await ProtectedLookup.open({ roots: [root], cwd: root, userHome: userHome ?? null }, io);
   const names = (parameters.get("copy") ?? "").split(",").map((name) => name.trim()).filter((name) => name !== "");
-  const copied = await copyInto(realOrNamed(to), { root, names, view });
+  const copied = await copyInto(realOrNamed(to), { root, names, lookup });
   return copied.map((line) => `${line}\n`).join("");
 }
 
 /** The file to format: inside of the project, there, and not protected. Empty: none. */
-function fileToFormat({ input, cwd }: PostHook, { root, view }: Scene): string {
+function fileToFormat({ input, cwd }: PostHook, { root, lookup }: Scene): string {
   const path = resolve(cwd, textField(input, "file_path"));
   const real = realOrNamed(path);
-  if (!isWithin(root, real) || !exists(real) || view.ruleAt(path) !== null) return "";
+  if (!isWithin(root, real) || !exists(real) || lookup.ruleAt(path) !== null) return "";
   return /[\r\n]/.test(real) ? "" : `${real}\n`;
 }
 
 async function note({ input, parameters }: PostHook, scene: Scene): Promise<void> {
   const path = resolve(scene.root, parameters.get("file") ?? "session-notes.md");
   if (!isWithin(scene.root, path)) throw new AgentcliError("usage", "the notes lie outside of the project");
-  if (scene.view.ruleAt(path) !== null) throw new AgentcliError("policy_refused", "the file of the notes is protected");
+  if (scene.lookup.ruleAt(path) !== null) {
+    throw new AgentcliError("policy_refused", "the file of the notes is protected");
+  }
   const said = optionalField(input, "response") ?? `transcript: ${textField(input, "transcript_path")}`;
   if (said.trim() === "") return;
   const text = await isOpen(said, scene) ? said : "(left out: it holds protected content)";
@@ -151,7 +153,7 @@ const FILE_COUNT = 50_000;
  */
 export async function copyInto(
   target: string,
-  { root, names, view }: { root: string; names: readonly string[]; view: ProtectedView },
+  { root, names, lookup }: { root: string; names: readonly string[]; lookup: ProtectedLookup },
 ): Promise<string[]> {
   const lines: string[] = [];
   let left = FILE_COUNT;
@@ -165,7 +167,7 @@ export async function copyInto(
     const waiting = [start];
     for (let path = waiting.pop(); path !== undefined && left > 0; path = waiting.pop()) {
       const kind = lstatSync(path)?.kind;
-      if (path !== start && view.ruleAt(path) !== null) withheld += 1;
+      if (path !== start && lookup.ruleAt(path) !== null) withheld += 1;
       else if (kind === "directory") {
         waiting.push(...(listSync(path) ?? []).map((entry) => join(path ?? "", entry.name)));
       } else if (kind === "file" && await copyFile(path, join(target, relativeTo(root, path)), { base: target })) {

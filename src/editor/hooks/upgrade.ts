@@ -1,5 +1,5 @@
 /** Scaffolded hooks that an earlier version of the program wrote, as this one writes them. */
-import { type Artifact, pieceHash } from "../resources/artifact.ts";
+import { type Artifact, resourceHash } from "../resources/artifact.ts";
 import { DIALECTS } from "../dialect.ts";
 import { isEvent } from "./events.ts";
 import type { Installed } from "../plan/ledger.ts";
@@ -13,11 +13,13 @@ import { dirname } from "../../platform/path.ts";
  * A hook as this version writes it, in the places and with the parameters and events that it has. Null for everything
  * else: no scaffold, what was taken over, and what a change was begun of.
  */
-export function scaffoldAsNow({ kind, name, scope, base, dialect, pieces }: Installed): Artifact | null {
+export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: Installed): Artifact | null {
   if (kind !== "hook" || !isScaffold(name)) return null;
-  if (pieces.some(({ written, taken, also, leaving }) => written === null || (taken ?? also ?? leaving))) return null;
-  const script = pieces.map(({ piece }) => piece).find(({ path }) => path.endsWith(`/${name}.sh`));
-  const items = pieces.flatMap(({ piece }) => piece.kind === "item" ? piece : []);
+  if (resources.some(({ written, adopted, also, removing }) => written === null || (adopted ?? also ?? removing))) {
+    return null;
+  }
+  const script = resources.map(({ resource }) => resource).find(({ path }) => path.endsWith(`/${name}.sh`));
+  const items = resources.flatMap(({ resource }) => resource.kind === "item" ? resource : []);
   const [first] = items;
   if (script?.kind !== "file" || first === undefined) return null;
   const parameters = parametersOf(name, new TextDecoder().decode(bytesOf(script)));
@@ -32,20 +34,20 @@ export function scaffoldAsNow({ kind, name, scope, base, dialect, pieces }: Inst
 }
 
 /** Those of the installed hooks that an earlier version wrote, as this one does. */
-export async function renewedScaffolds(installed: readonly Installed[]): Promise<Artifact[]> {
-  const renewed: Artifact[] = [];
+export async function upgradedScaffolds(installed: readonly Installed[]): Promise<Artifact[]> {
+  const upgraded: Artifact[] = [];
   for (const one of installed) {
     const now = scaffoldAsNow(one);
     if (now === null) continue;
-    const hashes = await Promise.all(now.pieces.map(pieceHash));
-    if (hashes.some((hash) => !one.pieces.some(({ written }) => written === hash))) renewed.push(now);
+    const hashes = await Promise.all(now.resources.map(resourceHash));
+    if (hashes.some((hash) => !one.resources.some(({ written }) => written === hash))) upgraded.push(now);
   }
-  return renewed;
+  return upgraded;
 }
 
 /** What is to be said of those that an earlier version wrote, one sentence each. */
 export async function earlierVersions(installed: readonly Installed[]): Promise<string[]> {
-  return (await renewedScaffolds(installed)).map(({ name }) =>
+  return (await upgradedScaffolds(installed)).map(({ name }) =>
     `an earlier version wrote hook:${name}: agentcli editor apply renews it`
   );
 }

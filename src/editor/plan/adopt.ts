@@ -2,7 +2,7 @@
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { type Artifact, artifactKey, encodeBase64, type Piece } from "../resources/artifact.ts";
+import { type Artifact, artifactKey, encodeBase64, type Resource } from "../resources/artifact.ts";
 import type { Dialect, Scope } from "../dialect.ts";
 import { lookAt, readFound } from "./disk.ts";
 import type { FoundArtifact } from "../resources/found.ts";
@@ -25,16 +25,16 @@ export interface Candidate {
 }
 
 /** Where things are, and what is known already. */
-export interface TakeOverScene {
+export interface AdoptContext {
   dialect: Dialect;
   ledger: Ledger;
   places(scope: Scope): Places;
 }
 
 /** What others wrote of what was found. Each has a name that no other artifact of its place has. */
-export function candidatesOf(found: readonly FoundArtifact[], scene: TakeOverScene): Candidate[] {
+export function candidatesOf(found: readonly FoundArtifact[], scene: AdoptContext): Candidate[] {
   // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
-  const owned = scene.ledger.artifacts.filter(({ pieces }) => pieces.some(({ written }) => written !== null));
+  const owned = scene.ledger.artifacts.filter(({ resources }) => resources.some(({ written }) => written !== null));
   const known = new Set(owned.map(artifactKey));
   const counts = new Map<string, number>();
   const bases = new Map<Scope, string>();
@@ -98,37 +98,37 @@ function artifactOf(
   const [first] = group;
   if (first === undefined) throw new AgentcliError("internal", "a group of nothing");
   const base = bases.get(first.scope) ?? dirname(first.path);
-  const pieces = piecesOf(first, group, base);
-  if ("reason" in pieces) return pieces;
+  const resources = resourcesOf(first, group, base);
+  if ("reason" in resources) return resources;
   const name = nameProblem(first.name) === null
     ? first.name
     : first.name.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 60).replace(/^-|-$/g, "");
   if (nameProblem(name) !== null) return { reason: "nothing can be made of its name" };
-  return { kind: first.kind, name, scope: first.scope, dialect: dialect.id, base, pieces };
+  return { kind: first.kind, name, scope: first.scope, dialect: dialect.id, base, resources };
 }
 
-function piecesOf(first: FoundArtifact, group: readonly FoundArtifact[], base: string): Piece[] | Refused {
+function resourcesOf(first: FoundArtifact, group: readonly FoundArtifact[], base: string): Resource[] | Refused {
   const { kind, name, path, entry } = first;
   if (first.otherAgent) return { reason: "files of the editor's other agent are only read" };
   if (kind === "hook") {
     const different = [...new Map(group.map((one) => [one.event, one])).values()];
-    const items = different.map(({ event = "", entry: value }): Piece => ({
+    const items = different.map(({ event = "", entry: value }): Resource => ({
       kind: "item",
       path,
       at: ["hooks", event],
       value,
     }));
     const scripts = different.flatMap((one) => scriptsOfHook(one.entry, { hooksFile: path, base }));
-    return [...[...new Set(scripts)].flatMap(filePiece), ...items];
+    return [...[...new Set(scripts)].flatMap(fileResource), ...items];
   }
   if (kind === "mcp" && holdsLiteralKey(entry)) {
     return { reason: "it holds a key; write it as ${env:NAME}, which is noted nowhere else" };
   }
   if (kind === "mcp") return [{ kind: "member", path, at: ["mcpServers", name], value: entry }];
-  if (kind === "instructions") return sectionPiece(first);
-  if (kind === "skill") return folderPieces(dirname(path));
-  const pieces = filePiece(path);
-  return pieces.length === 0 ? { reason: "it cannot be read" } : pieces;
+  if (kind === "instructions") return sectionResource(first);
+  if (kind === "skill") return folderResources(dirname(path));
+  const resources = fileResource(path);
+  return resources.length === 0 ? { reason: "it cannot be read" } : resources;
 }
 
 /** Whether a server has a key as it stands: what is noted of it would be a second place for it. */
@@ -136,7 +136,7 @@ function holdsLiteralKey(entry: unknown): boolean {
   return canonical(hideKeysOf(entry)) !== canonical(entry);
 }
 
-function sectionPiece({ name, path, scope, marks }: FoundArtifact): Piece[] | Refused {
+function sectionResource({ name, path, scope, marks }: FoundArtifact): Resource[] | Refused {
   if (marks === undefined) {
     return {
       reason: "text outside of sections stays its author's, until lines such as <!-- BEGIN name --> stand around it",
@@ -161,8 +161,8 @@ function sectionPiece({ name, path, scope, marks }: FoundArtifact): Piece[] | Re
   }
 }
 
-/** A file as a piece; nothing for one that is not there. */
-function filePiece(path: string): Piece[] {
+/** A file as a resource; nothing for one that is not there. */
+function fileResource(path: string): Resource[] {
   try {
     const file = readFound(path);
     if (file === null) return [];
@@ -177,8 +177,8 @@ function filePiece(path: string): Piece[] {
 /** Most files of a skill that is taken over. */
 const FILE_COUNT = 500;
 
-function folderPieces(root: string): Piece[] | Refused {
-  const pieces: Piece[] = [];
+function folderResources(root: string): Resource[] | Refused {
+  const resources: Resource[] = [];
   const waiting = [root];
   for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
     for (const { name, kind } of listSync(directory) ?? []) {
@@ -186,12 +186,12 @@ function folderPieces(root: string): Piece[] | Refused {
       if (kind === "directory") waiting.push(path);
       else if (kind !== "file") return { reason: "it bundles what is no plain file" };
       else {
-        const [piece] = filePiece(path);
-        if (piece === undefined || lstatSync(path) === null) return { reason: `${path} cannot be read` };
-        pieces.push(piece);
-        if (pieces.length > FILE_COUNT) return { reason: `it has more than ${FILE_COUNT} files` };
+        const [resource] = fileResource(path);
+        if (resource === undefined || lstatSync(path) === null) return { reason: `${path} cannot be read` };
+        resources.push(resource);
+        if (resources.length > FILE_COUNT) return { reason: `it has more than ${FILE_COUNT} files` };
       }
     }
   }
-  return pieces.sort((one, other) => one.path < other.path ? -1 : 1);
+  return resources.sort((one, other) => one.path < other.path ? -1 : 1);
 }

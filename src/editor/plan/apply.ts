@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { lstat, removeFile, removeLeftovers } from "../../platform/files.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
-import { DISK, type Operations, perform, readFound, sha256, takeBack } from "./disk.ts";
+import { DISK, type DiskAccess, perform, readFound, sha256, takeBack } from "./disk.ts";
 import {
   betweenLedgers,
   dropOriginal,
@@ -18,7 +18,7 @@ import {
 } from "./ledger.ts";
 import { type Change, makePlan, type Plan } from "./plan.ts";
 import type { Wanted } from "./operations.ts";
-import { type Piece, pieceKey } from "../resources/artifact.ts";
+import { type Resource, resourceKey } from "../resources/artifact.ts";
 import { stringsIn } from "../hooks/events.ts";
 import { bytesOf } from "../resources/resource.ts";
 
@@ -39,7 +39,7 @@ export interface ApplyOptions {
   expected?: Plan;
   /** Told the plan before anything is written, while nobody else of us can write. */
   announce?(plan: Plan): Promise<void>;
-  operations?: Operations;
+  disk?: DiskAccess;
   /**
    * Whether the first original of a file may be kept in the home; without an answer it is. Of one that is not, ours is
    * taken out again later, and what stands around it stays as it is then. What could not be given back so is refused.
@@ -71,7 +71,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
     if (plan.changes.length > 0) {
       // The ledger first: what is written and not noted would be foreign for ever.
       await writeLedger(home, betweenLedgers(ledger, next, { records }));
-      await performAll({ home, ledger, next, plan, operations: options.operations ?? DISK });
+      await performAll({ home, ledger, next, plan, disk: options.disk ?? DISK });
     }
     const ours = directoriesOfOurs(next);
     await removeDirectories(next.directories.filter((directory) => !ours.has(directory)));
@@ -87,18 +87,18 @@ interface Work {
   ledger: Ledger;
   next: Ledger;
   plan: Plan;
-  operations: Operations;
+  disk: DiskAccess;
 }
 
-async function performAll({ home, ledger, next, plan, operations }: Work): Promise<void> {
+async function performAll({ home, ledger, next, plan, disk }: Work): Promise<void> {
   const done: Change[] = [];
   try {
     for (const change of plan.changes) {
-      await perform(change, operations);
+      await perform(change, disk);
       done.push(change);
     }
   } catch (error) {
-    const stay = await takeBack(done, operations);
+    const stay = await takeBack(done, disk);
     const made = next.directories.filter((directory) => !ledger.directories.includes(directory));
     await removeDirectories(made);
     // With something left of it, the ledger stays as it is in between: the next run ends what was begun.
@@ -153,7 +153,7 @@ async function settled(path: string, record: FileRecord): Promise<FileRecord> {
 }
 
 function pathsOf({ artifacts }: Ledger): string[] {
-  return artifacts.flatMap(({ pieces }) => pieces.map(({ piece }) => piece.path));
+  return artifacts.flatMap(({ resources }) => resources.map(({ resource }) => resource.path));
 }
 
 /** The directories above what is installed. */
@@ -232,22 +232,22 @@ async function removeDirectories(directories: readonly string[]): Promise<void> 
 /** Whether bytes of a file may be kept in the home. */
 export type MayKeep = (path: string, bytes: Uint8Array) => Promise<boolean>;
 
-function contentOf(piece: Piece): Uint8Array {
-  if (piece.kind === "file") return bytesOf(piece);
-  const text = piece.kind === "section" ? piece.content : [...stringsIn(piece.value)].join("\n");
+function contentOf(resource: Resource): Uint8Array {
+  if (resource.kind === "file") return bytesOf(resource);
+  const text = resource.kind === "section" ? resource.content : [...stringsIn(resource.value)].join("\n");
   return new TextEncoder().encode(text);
 }
 
 /** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger holds already was judged before. */
 export async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
   const displaced = (from: Ledger["artifacts"]) =>
-    from.flatMap(({ pieces }) => pieces.flatMap(({ instead }) => instead === undefined ? [] : instead));
-  const known = new Set(displaced(ledger.artifacts).map(pieceKey));
-  for (const piece of displaced(artifacts)) {
-    if (known.has(pieceKey(piece)) || await mayKeep(piece.path, contentOf(piece))) continue;
+    from.flatMap(({ resources }) => resources.flatMap(({ backup }) => backup === undefined ? [] : backup));
+  const known = new Set(displaced(ledger.artifacts).map(resourceKey));
+  for (const resource of displaced(artifacts)) {
+    if (known.has(resourceKey(resource)) || await mayKeep(resource.path, contentOf(resource))) continue;
     throw new AgentcliError(
       "policy_refused",
-      `${piece.path} holds protected content, which the home does not keep, so it could not be given back`,
+      `${resource.path} holds protected content, which the home does not keep, so it could not be given back`,
       { hint: "move away what stands there, then run it again" },
     );
   }

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { type Home, openHome } from "../../platform/home.ts";
 import { applyChanges, planChanges } from "./apply.ts";
-import { type Artifact, fileContent, type Piece } from "../resources/artifact.ts";
+import { type Artifact, fileContent, type Resource } from "../resources/artifact.ts";
 import { interruptedPaths, readLedger } from "./ledger.ts";
-import { DISK, type Operations } from "./disk.ts";
+import { DISK, type DiskAccess } from "./disk.ts";
 import type { Wanted } from "./operations.ts";
 
 const FOREIGN_HOOKS = '// mine\r\n{ "hooks": { "pre_read_code": [ {"command": "theirs"} ] } // end\r\n}\r\n';
@@ -32,14 +32,14 @@ async function place() {
 
 type Place = Awaited<ReturnType<typeof place>>;
 
-function pieces({ base }: Place, version: number): Piece[] {
-  const file = (name: string): Piece => ({
+function resources({ base }: Place, version: number): Resource[] {
+  const file = (name: string): Resource => ({
     kind: "file",
     path: `${base}/${name}`,
     content: fileContent(`${name} ${version}\n`),
     executable: name.endsWith(".sh"),
   });
-  const item = (event: string): Piece => ({
+  const item = (event: string): Resource => ({
     kind: "item",
     path: `${base}/hooks.json`,
     at: ["hooks", event],
@@ -59,7 +59,7 @@ function pieces({ base }: Place, version: number): Piece[] {
 const HEAD = { kind: "hook", name: "all", scope: "project", dialect: "ide" } as const;
 
 function artifact(at: Place, version: number): Artifact {
-  return { ...HEAD, base: at.base, pieces: pieces(at, version) };
+  return { ...HEAD, base: at.base, resources: resources(at, version) };
 }
 
 const NONE: Wanted = { add: [], remove: [], keep: () => false, force: false };
@@ -89,7 +89,7 @@ function killedAt(count: number, home: Home) {
     // The lock of a killed process is gone; here its work waits for ever, and would hold it.
     locked: (_, work) => work(),
   };
-  const operations: Operations = {
+  const disk: DiskAccess = {
     makeDirectory: (path) => step().then(() => DISK.makeDirectory(path)),
     async write(path, bytes, options) {
       const leftover = path.replace(/([^/]+)$/, `.$1.${crypto.randomUUID()}.tmp`);
@@ -99,13 +99,13 @@ function killedAt(count: number, home: Home) {
     },
     remove: (path) => step().then(() => DISK.remove(path)),
   };
-  return { home: mortal, operations, stopped };
+  return { home: mortal, disk, stopped };
 }
 
 /** Runs the change and kills it before write `count`; false when it was done before. */
 async function killed(at: Place, wanted: Wanted, { count }: { count: number }): Promise<boolean> {
-  const { home, operations, stopped } = killedAt(count, at.home);
-  const ended = await Promise.race([applyChanges(home, wanted, { operations }), stopped]);
+  const { home, disk, stopped } = killedAt(count, at.home);
+  const ended = await Promise.race([applyChanges(home, wanted, { disk }), stopped]);
   return ended === "killed";
 }
 
@@ -172,7 +172,7 @@ for (const way of Object.keys(WAYS)) {
 
 Deno.test("what an editor writes into a file at the last moment stays, and nothing else is changed", async () => {
   await using at = await place();
-  const operations: Operations = {
+  const disk: DiskAccess = {
     ...DISK,
     async write(path, bytes, options) {
       // It saves its own version while ours is on its way to the disk.
@@ -181,7 +181,7 @@ Deno.test("what an editor writes into a file at the last moment stays, and nothi
     },
   };
   await assert.rejects(
-    applyChanges(at.home, { ...NONE, add: [artifact(at, 1)] }, { operations }),
+    applyChanges(at.home, { ...NONE, add: [artifact(at, 1)] }, { disk }),
     /AGENTS\.md was changed by something else just now; nothing was changed/,
   );
   assert.deepEqual([...snapshot(at.base).values()], ["the editor's own\n", FOREIGN_HOOKS]);
@@ -189,7 +189,7 @@ Deno.test("what an editor writes into a file at the last moment stays, and nothi
 
 Deno.test("what was written and then changed by an editor is not taken back over it, and the next run goes on", async () => {
   await using at = await place();
-  const operations: Operations = {
+  const disk: DiskAccess = {
     ...DISK,
     async write(path, bytes, options) {
       if (!path.endsWith("servers.json")) return await DISK.write(path, bytes, options);
@@ -198,7 +198,7 @@ Deno.test("what was written and then changed by an editor is not taken back over
     },
   };
   await assert.rejects(
-    applyChanges(at.home, { ...NONE, add: [artifact(at, 1)] }, { operations }),
+    applyChanges(at.home, { ...NONE, add: [artifact(at, 1)] }, { disk }),
     /could not be taken back: .*AGENTS\.md/,
   );
   assert.equal(await Deno.readTextFile(`${at.base}/AGENTS.md`), "the editor's own\n");

@@ -71,7 +71,7 @@ export async function linkOnTheWay(base: string, path: string): Promise<string |
 }
 
 /** What is done to the files of a project. Tests put another in its place that stops half-way. */
-export interface Operations {
+export interface DiskAccess {
   makeDirectory(path: string): Promise<void>;
   /** Whole or not at all; `lastLook` is called just before, and stops it by throwing. */
   write(path: string, bytes: Uint8Array, options: { mode: number; lastLook: () => void }): Promise<void>;
@@ -80,7 +80,7 @@ export interface Operations {
 }
 
 /** Those of the disk. */
-export const DISK: Operations = { makeDirectory, write: writeAtomically, remove: removeFile };
+export const DISK: DiskAccess = { makeDirectory, write: writeAtomically, remove: removeFile };
 
 const WRITABLE = 0o200;
 
@@ -88,7 +88,7 @@ const WRITABLE = 0o200;
  * Makes one change. Throws `usage` when the file is not as the plan found it, is read-only, or lies behind a link:
  * nothing is written then.
  */
-export async function perform({ path, base, before, after, mode }: Change, operations: Operations): Promise<void> {
+export async function perform({ path, base, before, after, mode }: Change, disk: DiskAccess): Promise<void> {
   const link = await linkOnTheWay(base, path);
   if (link !== null) throw new AgentcliError("usage", `${link} is a link; nothing is written through links`);
   if (before !== null && before.mode !== null && (before.mode & WRITABLE) === 0) {
@@ -101,9 +101,9 @@ export async function perform({ path, base, before, after, mode }: Change, opera
   };
   lastLook();
   try {
-    if (after === null) return await operations.remove(path);
-    await operations.makeDirectory(dirname(path));
-    await operations.write(path, after, { mode, lastLook });
+    if (after === null) return await disk.remove(path);
+    await disk.makeDirectory(dirname(path));
+    await disk.write(path, after, { mode, lastLook });
   } catch (error) {
     if (error instanceof AgentcliError) throw error;
     throw new AgentcliError("config_write_failed", `${path} cannot be written`, {
@@ -114,7 +114,7 @@ export async function perform({ path, base, before, after, mode }: Change, opera
 }
 
 /** Takes changes back, the last first. Gives those that stay: somebody else has changed the file, or the disk refuses. */
-export async function takeBack(done: readonly Change[], operations: Operations): Promise<Change[]> {
+export async function takeBack(done: readonly Change[], disk: DiskAccess): Promise<Change[]> {
   const stay: Change[] = [];
   for (const change of done.toReversed()) {
     const { path, base, before, after } = change;
@@ -125,7 +125,7 @@ export async function takeBack(done: readonly Change[], operations: Operations):
       after: before?.bytes ?? null,
       mode: before?.mode ?? change.mode,
     };
-    await perform(back, operations).catch(() => stay.push(change));
+    await perform(back, disk).catch(() => stay.push(change));
   }
   return stay;
 }

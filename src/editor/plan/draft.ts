@@ -89,7 +89,7 @@ export interface Draft {
   base: string;
   before: FoundFile | null;
   now: Uint8Array<ArrayBuffer> | null;
-  /** `now` as text while pieces of it are worked on; null: it was not asked for, or is no text. */
+  /** `now` as text while resources of it are worked on; null: it was not asked for, or is no text. */
   live: LiveText | null;
   executable: boolean;
   original: LiveText | null;

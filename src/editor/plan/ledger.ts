@@ -5,7 +5,14 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
-import { ArtifactHead, artifactKey, decodeBase64, encodeBase64, pieceKey, PieceSchema } from "../resources/artifact.ts";
+import {
+  ArtifactHead,
+  artifactKey,
+  decodeBase64,
+  encodeBase64,
+  resourceKey,
+  ResourceSchema,
+} from "../resources/artifact.ts";
 import { type FoundFile, sha256 } from "./disk.ts";
 import * as z from "../../config/zod.ts";
 
@@ -15,25 +22,25 @@ export const LEDGER = "editor/ledger.json";
 /** A hash of what stands in a place; null: nothing. */
 const State = z.string().nullable();
 
-const InstalledPieceSchema = z.object({
-  piece: PieceSchema,
+const InstalledResourceSchema = z.object({
+  resource: ResourceSchema,
   /** Hash of what we put there; null when it stood there already and is not ours. */
   written: State,
   /** What of others stood in the place before: it comes back when ours goes. */
-  instead: PieceSchema.optional(),
-  /** Taken over, not written from here: `instead` is what stood there then. */
-  taken: z.literal(true).optional(),
+  backup: ResourceSchema.optional(),
+  /** Adopted, not written from here: `backup` is what was there then. */
+  adopted: z.literal(true).optional(),
   /** A change was begun and not ended: until then the place may also be in one of these states. */
   also: z.array(State).optional(),
   /** With it, of an item of a list: how it may still be written there, since it is found by what it is. */
-  earlier: z.array(PieceSchema).optional(),
+  earlier: z.array(ResourceSchema).optional(),
   /** Its removal was begun and not ended. */
-  leaving: z.literal(true).optional(),
+  removing: z.literal(true).optional(),
 });
 
 const LedgerSchema = z.object({
   version: z.literal(1),
-  artifacts: z.array(ArtifactHead.extend({ pieces: z.array(InstalledPieceSchema) })),
+  artifacts: z.array(ArtifactHead.extend({ resources: z.array(InstalledResourceSchema) })),
   /** By absolute path. */
   files: z.record(
     z.string(),
@@ -44,7 +51,7 @@ const LedgerSchema = z.object({
       written: State,
       /** Nobody else has changed the file between two writes of ours. */
       untouched: z.boolean(),
-      /** As with the pieces. */
+      /** As with the resources. */
       also: z.array(State).optional(),
     }),
   ),
@@ -58,22 +65,45 @@ export type Ledger = z.infer<typeof LedgerSchema>;
 /** An artifact with what was written of it. */
 export type Installed = Ledger["artifacts"][number];
 
-/** One piece of it. */
-export type InstalledPiece = Installed["pieces"][number];
+/** One resource of it. */
+export type InstalledResource = Installed["resources"][number];
 
 /** What is known of a file. */
 export type FileRecord = Ledger["files"][string];
+
+/** The names that the file has for our members: those of the first version, so that all versions read the same file. */
+const STORED_NAMES: Readonly<Record<string, string>> = {
+  resources: "pieces",
+  resource: "piece",
+  backup: "instead",
+  adopted: "taken",
+  removing: "leaving",
+};
+const NAMES = Object.fromEntries(Object.entries(STORED_NAMES).map(([ours, stored]) => [stored, ours]));
+
+/** Returns the artifacts of a ledger with other names for their members; `list` is what their resources are called now. */
+function withNames(
+  ledger: { artifacts: Record<string, unknown>[] },
+  { list, names }: { list: string; names: Readonly<Record<string, string>> },
+): unknown {
+  const rename = (record: object) =>
+    Object.fromEntries(Object.entries(record).map(([name, value]) => [names[name] ?? name, value]));
+  const artifacts = ledger.artifacts.map((artifact) =>
+    rename({ ...artifact, [list]: (artifact[list] as object[]).map(rename) })
+  );
+  return { ...ledger, artifacts };
+}
 
 /** Reads the ledger; an empty one when there is none. Throws `home_unusable` for one that is damaged. */
 export async function readLedger(home: Home): Promise<Ledger> {
   const text = await home.read(LEDGER);
   if (text === null) return { version: 1, artifacts: [], files: {}, directories: [] };
   try {
-    return LedgerSchema.parse(JSON.parse(text));
+    return LedgerSchema.parse(withNames(JSON.parse(text), { list: "pieces", names: NAMES }));
   } catch (cause) {
     throw new AgentcliError("home_unusable", `${home.file(LEDGER)} is damaged; nothing was changed`, {
       hint:
-        "move it away; what is installed then counts as foreign until it is taken over with `agentcli editor import --all`",
+        "move it away; what is installed then counts as foreign until it is adopted with `agentcli editor import --all`",
       cause,
     });
   }
@@ -84,7 +114,7 @@ const LEDGER_LIMIT = 32 * 1024 * 1024;
 
 /** Writes the ledger. Call it inside of the ledger's lock. Throws `usage` when it would be too large to be read again. */
 export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
-  const text = JSON.stringify(ledger, null, 1) + "\n";
+  const text = JSON.stringify(withNames(ledger, { list: "resources", names: STORED_NAMES }), null, 1) + "\n";
   if (text.length > LEDGER_LIMIT) {
     throw new AgentcliError("usage", "what is installed has more than 32 MiB together; nothing was changed", {
       hint: "let skills bundle less: scripts, templates and checklists, no data",
@@ -100,9 +130,9 @@ export function ownStates({ written, also }: Pick<FileRecord, "written" | "also"
 
 /** Paths of changes that were begun and not ended: the process was killed, or the machine went down. */
 export function interruptedPaths({ artifacts, files }: Ledger): string[] {
-  const pieces = artifacts.flatMap((one) => one.pieces).filter(({ also, leaving }) => also ?? leaving);
+  const resources = artifacts.flatMap((one) => one.resources).filter(({ also, removing }) => also ?? removing);
   const records = Object.entries(files).filter(([, { also }]) => also !== undefined);
-  return [...new Set([...pieces.map(({ piece }) => piece.path), ...records.map(([path]) => path)])].sort();
+  return [...new Set([...resources.map(({ resource }) => resource.path), ...records.map(([path]) => path)])].sort();
 }
 
 async function originalName(path: string): Promise<string> {
@@ -128,8 +158,8 @@ export async function dropOriginal(home: Home, path: string): Promise<void> {
   await home.remove(await originalName(path));
 }
 
-function pieceIn(artifact: Installed | undefined, { piece }: InstalledPiece): InstalledPiece | undefined {
-  return artifact?.pieces.find((one) => pieceKey(one.piece) === pieceKey(piece));
+function resourceIn(artifact: Installed | undefined, { resource }: InstalledResource): InstalledResource | undefined {
+  return artifact?.resources.find((one) => resourceKey(one.resource) === resourceKey(resource));
 }
 
 /** `next` with all that may still be as in `ledger`; `records`: of the files that are written. */
@@ -142,29 +172,29 @@ export function betweenLedgers(
   const after = new Set(next.artifacts.map(artifactKey));
   const artifacts = next.artifacts.map((artifact): Installed => {
     const known = before.get(artifactKey(artifact));
-    const coming = artifact.pieces.map((piece): InstalledPiece => {
-      const old = pieceIn(known, piece);
+    const coming = artifact.resources.map((resource): InstalledResource => {
+      const old = resourceIn(known, resource);
       const changes = old === undefined
-        ? piece.written !== null
-        : old !== piece && (old.written !== piece.written || old.also !== undefined);
-      if (!changes) return piece;
-      if (old === undefined) return { ...piece, also: [null] };
-      const earlier = piece.piece.kind === "item" ? { earlier: [old.piece, ...(old.earlier ?? [])] } : {};
-      return { ...piece, also: ownStates(old), ...earlier };
+        ? resource.written !== null
+        : old !== resource && (old.written !== resource.written || old.also !== undefined);
+      if (!changes) return resource;
+      if (old === undefined) return { ...resource, also: [null] };
+      const earlier = resource.resource.kind === "item" ? { earlier: [old.resource, ...(old.earlier ?? [])] } : {};
+      return { ...resource, also: ownStates(old), ...earlier };
     });
-    const going = (known?.pieces ?? []).filter((old) => pieceIn(artifact, old) === undefined).map(leaving);
+    const going = (known?.resources ?? []).filter((old) => resourceIn(artifact, old) === undefined).map(removing);
     // In the order of the change itself, so that ending it gives the same text.
-    return { ...artifact, pieces: [...going, ...coming] };
+    return { ...artifact, resources: [...going, ...coming] };
   });
   const gone = ledger.artifacts.filter((known) => !after.has(artifactKey(known)));
   return {
     version: 1,
-    artifacts: [...artifacts, ...gone.map((one) => ({ ...one, pieces: one.pieces.map(leaving) }))],
+    artifacts: [...artifacts, ...gone.map((one) => ({ ...one, resources: one.resources.map(removing) }))],
     files: { ...ledger.files, ...next.files, ...records },
     directories: [...new Set([...ledger.directories, ...next.directories])].sort(),
   };
 }
 
-function leaving(piece: InstalledPiece): InstalledPiece {
-  return { ...piece, leaving: true };
+function removing(resource: InstalledResource): InstalledResource {
+  return { ...resource, removing: true };
 }

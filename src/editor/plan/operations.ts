@@ -1,6 +1,6 @@
 /** The operations of a plan, one for each resource that has to be there or has to go, and the index of who owns what. */
-import { type Artifact, artifactKey, type Piece, pieceKey } from "../resources/artifact.ts";
-import type { Installed, InstalledPiece, Ledger } from "./ledger.ts";
+import { type Artifact, artifactKey, type Resource, resourceKey } from "../resources/artifact.ts";
+import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
 import { lookAt } from "./disk.ts";
 import { type Draft, liveText } from "./draft.ts";
 import { scriptsIn } from "../resources/hook_entry.ts";
@@ -11,113 +11,115 @@ export interface Wanted {
   /** Installed anew or in a new version. */
   add: readonly Artifact[];
   /** Taken away. */
-  remove: readonly Omit<Artifact, "pieces">[];
+  remove: readonly Omit<Artifact, "resources">[];
   /** Put in order again: of all that is installed, those that this says yes to. */
   keep(installed: Installed): boolean;
   /** Overwrites what is foreign or was changed by hand. */
   force: boolean;
   /** Takes what stands there as wanted for ours. */
-  take?: boolean;
+  adopt?: boolean;
 }
 
-/** What has to happen to one piece. */
-export interface Step {
+/** What has to happen to one resource. */
+export interface Operation {
   /** Where the outcome is noted. */
   artifact: Installed;
   /** As it should be; null: nothing. */
-  next: Piece | null;
+  next: Resource | null;
   /** Whether it is ours from then on; otherwise it is given back, or goes. */
   stays: boolean;
   /** As it was; null: it is new. */
-  old: InstalledPiece | null;
+  old: InstalledResource | null;
 }
 
-/** The steps, and the artifacts as they will be once their pieces are noted. */
-export function stepsOf(ledger: Ledger, wanted: Wanted): { steps: Step[]; artifacts: Installed[] } {
-  const steps: Step[] = [];
+/** The operations, and the artifacts as they will be once their resources are noted. */
+export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Operation[]; artifacts: Installed[] } {
+  const operations: Operation[] = [];
   const artifacts: Installed[] = [];
   const [added, removed] = [new Map(wanted.add.map((one) => [artifactKey(one), one])), keysOf(wanted.remove)];
   for (const known of ledger.artifacts) {
     const next = added.get(artifactKey(known));
     if (removed.has(artifactKey(known))) {
-      const left: Installed = { ...known, pieces: [] };
+      const left: Installed = { ...known, resources: [] };
       artifacts.push(left);
-      for (const old of known.pieces) steps.push(leave(left, old, wanted));
+      for (const old of known.resources) operations.push(removal(left, old, wanted));
     } else if (next !== undefined) {
-      const renewed: Installed = { ...headOf(next), pieces: [] };
-      artifacts.push(renewed);
-      steps.push(...renew(renewed, known, { next, wanted }));
+      const upgraded: Installed = { ...headOf(next), resources: [] };
+      artifacts.push(upgraded);
+      operations.push(...upgrade(upgraded, known, { next, wanted }));
     } else if (wanted.keep(known)) {
-      const kept: Installed = { ...known, pieces: [] };
+      const kept: Installed = { ...known, resources: [] };
       artifacts.push(kept);
-      for (const old of known.pieces) {
+      for (const old of known.resources) {
         // What was begun is brought to its end, a removal too.
-        const isLeaving = old.leaving === true;
-        steps.push(isLeaving ? leave(kept, old, wanted) : { artifact: kept, next: old.piece, stays: true, old });
+        const isLeaving = old.removing === true;
+        operations.push(
+          isLeaving ? removal(kept, old, wanted) : { artifact: kept, next: old.resource, stays: true, old },
+        );
       }
     } else artifacts.push(known);
   }
   const known = keysOf(ledger.artifacts);
   for (const next of wanted.add) {
     if (known.has(artifactKey(next))) continue;
-    const artifact: Installed = { ...headOf(next), pieces: [] };
+    const artifact: Installed = { ...headOf(next), resources: [] };
     artifacts.push(artifact);
-    for (const piece of next.pieces) steps.push({ artifact, next: piece, stays: true, old: null });
+    for (const resource of next.resources) operations.push({ artifact, next: resource, stays: true, old: null });
   }
-  return { steps, artifacts };
+  return { operations, artifacts };
 }
 
-function keysOf(artifacts: readonly Omit<Artifact, "pieces">[]): Set<string> {
+function keysOf(artifacts: readonly Omit<Artifact, "resources">[]): Set<string> {
   return new Set(artifacts.map(artifactKey));
 }
 
-function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, "pieces"> {
+function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, "resources"> {
   return { kind, name, scope, dialect, base };
 }
 
 /** Whether what was taken over goes for good: only when forced, since it was not written from here. */
-export function discards({ taken }: Pick<InstalledPiece, "taken">, { force }: Wanted): boolean {
-  return taken === true && force;
+export function discards({ adopted }: Pick<InstalledResource, "adopted">, { force }: Wanted): boolean {
+  return adopted === true && force;
 }
 
-function leave(artifact: Installed, old: InstalledPiece, wanted: Wanted): Step {
-  return { artifact, next: discards(old, wanted) ? null : old.instead ?? null, stays: false, old };
+function removal(artifact: Installed, old: InstalledResource, wanted: Wanted): Operation {
+  return { artifact, next: discards(old, wanted) ? null : old.backup ?? null, stays: false, old };
 }
 
-function renew(
+function upgrade(
   artifact: Installed,
   known: Installed,
   { next, wanted }: { next: Artifact; wanted: Wanted },
-): Step[] {
-  const keys = next.pieces.map(pieceKey);
-  const gone = known.pieces.filter(({ piece }) => !keys.includes(pieceKey(piece)));
-  const wantedPieces = next.pieces.map((piece): Step => {
-    const old = known.pieces.find((one) => pieceKey(one.piece) === pieceKey(piece)) ?? null;
-    return { artifact, next: piece, stays: true, old };
+): Operation[] {
+  const keys = next.resources.map(resourceKey);
+  const gone = known.resources.filter(({ resource }) => !keys.includes(resourceKey(resource)));
+  const wantedResources = next.resources.map((resource): Operation => {
+    const old = known.resources.find((one) => resourceKey(one.resource) === resourceKey(resource)) ?? null;
+    return { artifact, next: resource, stays: true, old };
   });
-  return [...gone.map((old) => leave(artifact, old, wanted)), ...wantedPieces];
+  return [...gone.map((old) => removal(artifact, old, wanted)), ...wantedResources];
 }
 
 /** What is asked of them. */
-export interface KnownOthers {
-  /** Whether an item of a list, in canonical form, is known to be that of another artifact than the step's. */
-  isOther(step: Step, path: string, item: string): boolean;
-  /** The hooks file of which a line that stays runs the script that a step takes away; null when there is none. */
-  called(step: Step): string | null;
+export interface OwnershipIndex {
+  /** Whether an item of a list, in canonical form, is known to be that of another artifact than the operation's. */
+  isOther(operation: Operation, path: string, item: string): boolean;
+  /** The hooks file of which a line that stays runs the script that an operation takes away; null when there is none. */
+  called(operation: Operation): string | null;
 }
 
 /** Reads the ledger. `drafts`: the files that are worked on, as they will be. */
-export function knownOthers(ledger: Ledger, drafts: ReadonlyMap<string, Draft>): KnownOthers {
+export function ownershipIndex(ledger: Ledger, drafts: ReadonlyMap<string, Draft>): OwnershipIndex {
   return { isOther: itemsOfOthers(ledger), called: scriptsCalled(ledger, drafts) };
 }
 
-function itemsOfOthers({ artifacts }: Ledger): KnownOthers["isOther"] {
+function itemsOfOthers({ artifacts }: Ledger): OwnershipIndex["isOther"] {
   const owners = new Map<string, Set<string>>();
   const placed = (path: string, item: string) => `${path} ${item}`;
   for (const artifact of artifacts) {
-    for (const { piece } of artifact.pieces) {
-      if (piece.kind !== "item") continue;
-      const place = placed(piece.path, canonical(piece.value));
+    for (const { resource } of artifact.resources) {
+      if (resource.kind !== "item") continue;
+      const place = placed(resource.path, canonical(resource.value));
       owners.set(place, (owners.get(place) ?? new Set()).add(artifactKey(artifact)));
     }
   }
@@ -128,7 +130,7 @@ function itemsOfOthers({ artifacts }: Ledger): KnownOthers["isOther"] {
 }
 
 /** Asked only when nothing of the hooks files changes any more, so each is read once. */
-function scriptsCalled({ artifacts }: Ledger, drafts: ReadonlyMap<string, Draft>): KnownOthers["called"] {
+function scriptsCalled({ artifacts }: Ledger, drafts: ReadonlyMap<string, Draft>): OwnershipIndex["called"] {
   const byKey = new Map(artifacts.map((one) => [artifactKey(one), one]));
   const scripts = new Map<string, ReadonlySet<string>>();
   const scriptsOf = (hooksFile: string, base: string) => {
@@ -143,10 +145,10 @@ function scriptsCalled({ artifacts }: Ledger, drafts: ReadonlyMap<string, Draft>
     return found;
   };
   return ({ artifact, next, old }) => {
-    if (artifact.kind !== "hook" || next !== null || old?.piece.kind !== "file") return null;
-    const script = old.piece.path;
-    const pieces = byKey.get(artifactKey(artifact))?.pieces ?? [];
-    const hooksFiles = new Set(pieces.flatMap(({ piece }) => piece.kind === "item" ? [piece.path] : []));
+    if (artifact.kind !== "hook" || next !== null || old?.resource.kind !== "file") return null;
+    const script = old.resource.path;
+    const resources = byKey.get(artifactKey(artifact))?.resources ?? [];
+    const hooksFiles = new Set(resources.flatMap(({ resource }) => resource.kind === "item" ? [resource.path] : []));
     return [...hooksFiles].find((hooksFile) => scriptsOf(hooksFile, artifact.base).has(script)) ?? null;
   };
 }

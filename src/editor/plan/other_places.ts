@@ -4,12 +4,12 @@ import { dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lookAt, readFound, sha256 } from "./disk.ts";
 import { JsonProblem } from "../resources/json_tree.ts";
-import type { Installed, InstalledPiece, Ledger } from "./ledger.ts";
+import type { Installed, InstalledResource, Ledger } from "./ledger.ts";
 import { type LiveText, textsOnDisk } from "./draft.ts";
 import { isPresent, stateIn, UNKNOWN } from "../resources/resource.ts";
 import { SectionProblem } from "../resources/section.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
-import { artifactId, type Piece } from "../resources/artifact.ts";
+import { artifactId, type Resource } from "../resources/artifact.ts";
 
 /** What is installed for all users in directories that nobody named, one sentence each. `verb`: what would reach it. */
 export function systemElsewhere(
@@ -33,9 +33,9 @@ async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string
   if (ofProjects.some(({ base }) => base === root)) return null;
   for (const base of new Set(ofProjects.map((one) => one.base))) {
     if (isThere(base)) continue;
-    const pieces = ofProjects.filter((one) => one.base === base).flatMap((one) => one.pieces);
+    const resources = ofProjects.filter((one) => one.base === base).flatMap((one) => one.resources);
     const texts = textsOnDisk();
-    const same = await Promise.all(pieces.map((one) => standsIn(root, one, { base, texts })));
+    const same = await Promise.all(resources.map((one) => standsIn(root, one, { base, texts })));
     if (same.length > 0 && same.every((one) => one)) return base;
   }
   return null;
@@ -50,21 +50,21 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Whether a piece of `base` stands in the same place of `root` as it was written. */
+/** Whether a resource of `base` stands in the same place of `root` as it was written. */
 async function standsIn(
   root: string,
-  { piece, written }: InstalledPiece,
+  { resource, written }: InstalledResource,
   { base, texts }: { base: string; texts: (path: string) => LiveText | null },
 ): Promise<boolean> {
-  if (!isWithin(base, piece.path)) return false;
-  const path = join(root, relativeTo(base, piece.path));
+  if (!isWithin(base, resource.path)) return false;
+  const path = join(root, relativeTo(base, resource.path));
   try {
-    if (piece.kind === "file") {
+    if (resource.kind === "file") {
       const found = readFound(path);
       return found !== null && await sha256(found.bytes) === written;
     }
     const file = texts(path);
-    return file !== null && (await stateIn(file, piece, UNKNOWN)).hash === written;
+    return file !== null && (await stateIn(file, resource, UNKNOWN)).hash === written;
   } catch (error) {
     if (error instanceof JsonProblem || error instanceof SectionProblem || error instanceof AgentcliError) return false;
     throw error;
@@ -107,8 +107,8 @@ export function worktreesAround(root: string): Worktrees {
   return { main, linked };
 }
 
-function moved<T extends Piece>(piece: T, { from, to }: { from: string; to: string }): T {
-  return isWithin(from, piece.path) ? { ...piece, path: join(to, relativeTo(from, piece.path)) } : piece;
+function moved<T extends Resource>(resource: T, { from, to }: { from: string; to: string }): T {
+  return isWithin(from, resource.path) ? { ...resource, path: join(to, relativeTo(from, resource.path)) } : resource;
 }
 
 /** The artifacts of the main tree as they would be in the worktree `root`. */
@@ -117,7 +117,7 @@ export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main 
   return artifacts.filter(({ scope, base }) => scope === "project" && base === main).map((one) => ({
     ...one,
     base: root,
-    pieces: one.pieces.map((entry) => ({ ...entry, piece: moved(entry.piece, { from: main, to: root }) })),
+    resources: one.resources.map((entry) => ({ ...entry, resource: moved(entry.resource, { from: main, to: root }) })),
   }));
 }
 
@@ -126,6 +126,6 @@ export function missingHere(artifacts: readonly Installed[], installedHere: read
   const texts = textsOnDisk();
   return artifacts
     .filter((one) => !installedHere.some((other) => artifactId(other) === artifactId(one) && other.base === one.base))
-    .filter(({ pieces }) => pieces.some(({ piece }) => !isPresent(piece, texts)))
+    .filter(({ resources }) => resources.some(({ resource }) => !isPresent(resource, texts)))
     .map(artifactId);
 }

@@ -1,14 +1,29 @@
 /** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
-import { artifactId, artifactKey, encodeBase64, type Piece, pieceHash } from "../resources/artifact.ts";
+import { artifactId, artifactKey, encodeBase64, type Resource, resourceHash } from "../resources/artifact.ts";
 import { type FoundFile, sameBytes, sha256 } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
 import { JsonProblem } from "../resources/json_tree.ts";
-import { discards, type KnownOthers, knownOthers, type Step, stepsOf, type Wanted } from "./operations.ts";
-import { type Installed, type InstalledPiece, type Ledger, ownStates, readOriginal } from "./ledger.ts";
+import {
+  discards,
+  type Operation,
+  operationsOf,
+  type OwnershipIndex,
+  ownershipIndex,
+  type Wanted,
+} from "./operations.ts";
+import { type Installed, type InstalledResource, type Ledger, ownStates, readOriginal } from "./ledger.ts";
 import { lengthProblem } from "../limits.ts";
-import { bytesOf, isBare, type PlaceState, putPiece, stateIn, takePiece, textOfFile } from "../resources/resource.ts";
+import {
+  bytesOf,
+  isBare,
+  type PlaceState,
+  putResource,
+  stateIn,
+  takeResource,
+  textOfFile,
+} from "../resources/resource.ts";
 import { SectionProblem } from "../resources/section.ts";
 
 /** A file before and after; null: not there. */
@@ -38,7 +53,7 @@ export interface Plan {
 }
 
 /**
- * Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its pieces. Half a new
+ * Works out the plan. Reads files and originals; a file that cannot be used becomes a problem of its resources. Half a new
  * artifact is none: of one that cannot be added as a whole nothing is done.
  */
 export async function makePlan(ledger: Ledger, wanted: Wanted, options: { home: Home }): Promise<Plan> {
@@ -55,43 +70,45 @@ export async function makePlan(ledger: Ledger, wanted: Wanted, options: { home: 
 }
 
 async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }): Promise<Plan> {
-  const { steps, artifacts } = stepsOf(ledger, wanted);
+  const { operations, artifacts } = operationsOf(ledger, wanted);
   const drafts = new Map<string, Draft>();
-  const known = knownOthers(ledger, drafts);
+  const known = ownershipIndex(ledger, drafts);
   const problems = new Map<string, Problem>();
   const givenBack = new Set<string>();
-  for (const step of scriptsLast(steps)) {
-    const piece = step.next ?? step.old?.piece;
-    if (piece === undefined) continue;
-    const { path } = piece;
+  for (const operation of scriptsLast(operations)) {
+    const resource = operation.next ?? operation.old?.resource;
+    if (resource === undefined) continue;
+    const { path } = resource;
     const report = (reason: Problem["reason"], message: string) => {
-      const problem: Problem = { path, artifact: artifactId(step.artifact), reason, message };
-      // Many pieces in a file that cannot be used have one problem.
+      const problem: Problem = { path, artifact: artifactId(operation.artifact), reason, message };
+      // Many resources in a file that cannot be used have one problem.
       problems.set(JSON.stringify(problem), problem);
       // What we wrote stays ours to watch, even when it is not as it was.
-      if (step.old !== null) step.artifact.pieces.push(step.old);
+      if (operation.old !== null) operation.artifact.resources.push(operation.old);
     };
     try {
-      const draft = drafts.get(path) ?? await openDraft(path, step.artifact.base, { ledger, home });
+      const draft = drafts.get(path) ?? await openDraft(path, operation.artifact.base, { ledger, home });
       drafts.set(path, draft);
-      const called = wanted.force ? null : known.called(step);
+      const called = wanted.force ? null : known.called(operation);
       if (called !== null) {
         report("changed", `a line of ${called} that is not as it was installed still runs it, so it stays`);
         continue;
       }
-      const outcome = await take(step, draft, { wanted, known });
+      const outcome = await perform(operation, draft, { wanted, known });
       if ("reason" in outcome) report(outcome.reason, outcome.message);
-      else if (step.stays) step.artifact.pieces.push(outcome);
-      else if (step.old?.taken && step.next !== null) givenBack.add(artifactId(step.artifact));
+      else if (operation.stays) operation.artifact.resources.push(outcome);
+      else if (operation.old?.adopted && operation.next !== null) givenBack.add(artifactId(operation.artifact));
     } catch (error) {
       if (error instanceof JsonProblem || error instanceof SectionProblem) report("unusable", error.message);
       else if (error instanceof AgentcliError) report("unusable", error.message);
       else throw error;
     }
   }
-  const left = artifacts.filter(({ pieces }) => pieces.length > 0);
+  const left = artifacts.filter(({ resources }) => resources.length > 0);
   const used = new Set(
-    left.flatMap(({ pieces }) => pieces.flatMap(({ piece, written }) => written === null ? [] : piece.path)),
+    left.flatMap(({ resources }) =>
+      resources.flatMap(({ resource, written }) => written === null ? [] : resource.path)
+    ),
   );
   const changes: Change[] = [];
   for (const draft of drafts.values()) {
@@ -101,63 +118,63 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
   return { changes, problems: [...problems.values()], givenBack: [...givenBack], artifacts: left };
 }
 
-/** The steps in their order, but what is to go for good as a file at the end: a line that stays may need it. */
-function scriptsLast(steps: readonly Step[]): Step[] {
-  const goes = ({ next, old }: Step) => next === null && old?.piece.kind === "file";
-  return [...steps.filter((step) => !goes(step)), ...steps.filter(goes)];
+/** The operations in their order, but what is to go for good as a file at the end: a line that stays may need it. */
+function scriptsLast(operations: readonly Operation[]): Operation[] {
+  const goes = ({ next, old }: Operation) => next === null && old?.resource.kind === "file";
+  return [...operations.filter((operation) => !goes(operation)), ...operations.filter(goes)];
 }
 
 type Refused = { reason: Problem["reason"]; message: string };
 
-/** The state of the place of a step's piece in the draft. */
+/** The state of the place of an operation's resource in the draft. */
 async function stateOf(
-  piece: Piece,
+  resource: Resource,
   draft: Draft,
-  { step, known }: { step: Step; known: KnownOthers },
+  { operation, known }: { operation: Operation; known: OwnershipIndex },
 ): Promise<PlaceState | Refused> {
-  const { old } = step;
-  if (piece.kind === "file") {
+  const { old } = operation;
+  if (resource.kind === "file") {
     const now = bytesNow(draft);
     if (now === null) return { hash: null, index: 0, found: null };
-    const found = { ...piece, content: encodeBase64(now), executable: isExecutable(draft.before) };
+    const found = { ...resource, content: encodeBase64(now), executable: isExecutable(draft.before) };
     return { hash: await sha256(now), index: 0, found };
   }
   const file = liveText(draft);
   if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
-  const versions = old === null ? [] : [old.piece, ...(old.earlier ?? [])];
-  const isOther = (item: string) => known.isOther(step, piece.path, item);
-  return await stateIn(file, piece, { versions, isOther, isKnown: old !== null && old.written !== null });
+  const versions = old === null ? [] : [old.resource, ...(old.earlier ?? [])];
+  const isOther = (item: string) => known.isOther(operation, resource.path, item);
+  return await stateIn(file, resource, { versions, isOther, isKnown: old !== null && old.written !== null });
 }
 
 function isExecutable(file: FoundFile | null): boolean {
   return file !== null && file.mode !== null && (file.mode & RUN_BITS) !== 0;
 }
 
-/** Does one step in the draft: gives the piece as it is noted then, or why it was not done. */
-async function take(
-  step: Step,
+/** Does one operation in the draft: gives the resource as it is noted then, or why it was not done. */
+async function perform(
+  operation: Operation,
   draft: Draft,
-  { wanted, known }: { wanted: Wanted; known: KnownOthers },
-): Promise<InstalledPiece | Refused> {
-  const { next, old, stays } = step;
-  const piece = next ?? old?.piece;
-  if (piece === undefined) throw new AgentcliError("internal", "a step without a piece");
+  { wanted, known }: { wanted: Wanted; known: OwnershipIndex },
+): Promise<InstalledResource | Refused> {
+  const { next, old, stays } = operation;
+  const resource = next ?? old?.resource;
+  if (resource === undefined) throw new AgentcliError("internal", "an operation without a resource");
   const owned = old !== null && old.written !== null;
-  const noted: InstalledPiece = { piece, written: null, ...notesOf(old) };
+  const noted: InstalledResource = { resource, written: null, ...notesOf(old) };
   // What was never ours is not ours to take away.
   if (!stays && !owned) return noted;
-  const state = await stateOf(piece, draft, { step, known });
+  const state = await stateOf(resource, draft, { operation, known });
   if ("reason" in state) return state;
-  const goal = next === null ? null : await pieceHash(next);
+  const goal = next === null ? null : await resourceHash(next);
   if (!stays) {
     draft.removed = true;
     draft.returned ||= next !== null;
     draft.discarded ||= old !== null && discards(old, wanted);
   }
   if (state.hash === goal) {
-    if (piece.kind === "file" && piece.executable && goal !== null) draft.executable = true;
+    if (resource.kind === "file" && resource.executable && goal !== null) draft.executable = true;
     if (owned) return { ...noted, written: goal };
-    if (wanted.take === true) return { ...noted, written: goal, taken: true, instead: state.found ?? piece };
+    if (wanted.adopt === true) return { ...noted, written: goal, adopted: true, backup: state.found ?? resource };
     return wanted.force ? { ...noted, written: goal } : noted;
   }
   // What somebody has taken away is not brought back only to leave it there.
@@ -168,25 +185,25 @@ async function take(
       ? { reason: "changed", message: "it was changed by hand since it was installed" }
       : { reason: "foreign", message: "something else stands there that was not installed from here" };
   }
-  const replaced = owned || state.found === null ? {} : { instead: state.found };
-  return edit(step, draft, { state, noted: { ...noted, written: goal, ...replaced } });
+  const replaced = owned || state.found === null ? {} : { backup: state.found };
+  return edit(operation, draft, { state, noted: { ...noted, written: goal, ...replaced } });
 }
 
-/** What is known of a piece beside what was written. */
-function notesOf(old: InstalledPiece | null): Pick<InstalledPiece, "instead" | "taken"> {
+/** What is known of a resource beside what was written. */
+function notesOf(old: InstalledResource | null): Pick<InstalledResource, "backup" | "adopted"> {
   return {
-    ...(old?.instead === undefined ? {} : { instead: old.instead }),
-    ...(old?.taken === undefined ? {} : { taken: old.taken }),
+    ...(old?.backup === undefined ? {} : { backup: old.backup }),
+    ...(old?.adopted === undefined ? {} : { adopted: old.adopted }),
   };
 }
 
 function edit(
-  { next, old }: Step,
+  { next, old }: Operation,
   draft: Draft,
-  { state, noted }: { state: PlaceState; noted: InstalledPiece },
-): InstalledPiece | Refused {
-  const piece = next ?? old?.piece;
-  if (piece === undefined || piece.kind === "file") {
+  { state, noted }: { state: PlaceState; noted: InstalledResource },
+): InstalledResource | Refused {
+  const resource = next ?? old?.resource;
+  if (resource === undefined || resource.kind === "file") {
     draft.now = next?.kind === "file" ? bytesOf(next) : null;
     draft.live = null;
     draft.executable = next?.kind === "file" && next.executable;
@@ -194,15 +211,15 @@ function edit(
   }
   const file = liveText(draft);
   if (file === null) return { reason: "unusable", message: "it is not UTF-8 text" };
-  if (next === null) takePiece(file, piece, { index: state.index, original: draft.original });
+  if (next === null) takeResource(file, resource, { index: state.index, original: draft.original });
   else {
-    if (piece.kind === "section" && piece.limit !== null) {
+    if (resource.kind === "section" && resource.limit !== null) {
       const trial = new LiveText(file.text);
-      putPiece(trial, piece, { index: state.index });
-      const problem = lengthProblem(trial.text, piece.limit);
+      putResource(trial, resource, { index: state.index });
+      const problem = lengthProblem(trial.text, resource.limit);
       if (problem !== null) return { reason: "unusable", message: problem };
     }
-    putPiece(file, piece, { index: state.index });
+    putResource(file, resource, { index: state.index });
   }
   return noted;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { openHome } from "../../platform/home.ts";
 import { applyChanges, planChanges } from "./apply.ts";
-import { type Artifact, fileContent, type Piece } from "../resources/artifact.ts";
+import { type Artifact, fileContent, type Resource } from "../resources/artifact.ts";
 import type { Wanted } from "./operations.ts";
 
 async function place() {
@@ -9,26 +9,26 @@ async function place() {
   await Deno.mkdir(`${root}/project`);
   const home = await openHome({ env: () => `${root}/home`, os: "linux" });
   const base = `${root}/project`;
-  const artifact = (name: string, pieces: Piece[]): Artifact => ({
+  const artifact = (name: string, resources: Resource[]): Artifact => ({
     kind: "hook",
     name,
     scope: "project",
     dialect: "ide",
     base,
-    pieces,
+    resources,
   });
   return {
     root,
     base,
     home,
     artifact,
-    file: (name: string, text: string): Piece => ({
+    file: (name: string, text: string): Resource => ({
       kind: "file",
       path: `${base}/${name}`,
       content: fileContent(text),
       executable: false,
     }),
-    item: (event: string, command: string, name = "hooks.json"): Piece => ({
+    item: (event: string, command: string, name = "hooks.json"): Resource => ({
       kind: "item",
       path: `${base}/${name}`,
       at: ["hooks", event],
@@ -102,7 +102,7 @@ Deno.test("what stood there already is not ours; taken over it is watched, and r
   await applyChanges(at.home, wanted({ add: [rule] }));
   await applyChanges(at.home, wanted({ remove: [rule] }));
   assert.equal(await at.read("style.md"), "same");
-  await applyChanges(at.home, wanted({ add: [rule], take: true }));
+  await applyChanges(at.home, wanted({ add: [rule], adopt: true }));
   const removal = await planChanges(at.home, wanted({ remove: [rule] }));
   assert.deepEqual([removal.changes, removal.givenBack, removal.artifacts], [[], ["hook:style"], []]);
   const forced = await planChanges(at.home, wanted({ remove: [rule], force: true }));
@@ -112,7 +112,7 @@ Deno.test("what stood there already is not ours; taken over it is watched, and r
 Deno.test("what of others was written over or taken over comes back when ours goes, also beside later changes", async () => {
   await using at = await place();
   const theirs = '{"hooks": {"pre_read_code": [{"command": "ours", "show_output": true}]}}\n';
-  for (const way of [{ force: true }, { take: true }]) {
+  for (const way of [{ force: true }, { adopt: true }]) {
     await at.write("hooks.json", theirs);
     const head = (text: string) => at.artifact("guard", [{ ...at.item("pre_read_code", "ours"), ...valueOf(text) }]);
     await applyChanges(at.home, wanted({ add: [head("force" in way ? "x" : "theirs")], ...way }));
@@ -266,7 +266,7 @@ Deno.test("thousands of entries are taken over and removed in a few readings of 
   const text = (kept: string[]) => `{"hooks": {"pre_read_code": [ // all\n  ${kept.join(",\n  ")}\n]}}\n`;
   const theirs = '{"command": "theirs"}';
   await at.write("hooks.json", text([theirs, ...lines, theirs]));
-  const taken = await applyChanges(at.home, wanted({ add: mine, keep: () => false, take: true }));
+  const taken = await applyChanges(at.home, wanted({ add: mine, keep: () => false, adopt: true }));
   assert.deepEqual([taken.changes, taken.problems], [[], []]);
   const removed = await applyChanges(at.home, wanted({ remove: mine.slice(1), keep: () => false, force: true }));
   assert.deepEqual(removed.problems, []);

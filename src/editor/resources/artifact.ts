@@ -1,4 +1,4 @@
-/** What is installed: an artifact is a name and the pieces of files that it consists of. */
+/** What is installed: an artifact is a name and the resources of files that it consists of. */
 import { AgentcliError } from "../../errors.ts";
 import * as z from "../../config/zod.ts";
 import { DIALECT_IDS, SCOPES } from "../dialect.ts";
@@ -11,7 +11,7 @@ export const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"
 /** One of them. */
 export type ArtifactKind = (typeof KINDS)[number];
 
-const FilePiece = z.object({
+const FileResource = z.object({
   kind: z.literal("file"),
   path: z.string(),
   /** The whole file, base64: what a skill bundles need not be text. */
@@ -19,16 +19,21 @@ const FilePiece = z.object({
   executable: z.boolean(),
 });
 /** A member of an object of a JSON file. */
-const MemberPiece = z.object({
+const MemberResource = z.object({
   kind: z.literal("member"),
   path: z.string(),
   at: z.array(z.string()),
   value: z.unknown(),
 });
 /** An item of a list of a JSON file. */
-const ItemPiece = z.object({ kind: z.literal("item"), path: z.string(), at: z.array(z.string()), value: z.unknown() });
+const ItemResource = z.object({
+  kind: z.literal("item"),
+  path: z.string(),
+  at: z.array(z.string()),
+  value: z.unknown(),
+});
 /** A marked section of a markdown file; `limit`: characters that the whole file may have. */
-const SectionPiece = z.object({
+const SectionResource = z.object({
   kind: z.literal("section"),
   path: z.string(),
   name: z.string(),
@@ -38,13 +43,18 @@ const SectionPiece = z.object({
   limit: z.number().nullable(),
 });
 
-/** The shape of a piece in the ledger. */
-export const PieceSchema = z.discriminatedUnion("kind", [FilePiece, MemberPiece, ItemPiece, SectionPiece]);
+/** The shape of a resource in the ledger. */
+export const ResourceSchema = z.discriminatedUnion("kind", [
+  FileResource,
+  MemberResource,
+  ItemResource,
+  SectionResource,
+]);
 
 /** What one artifact puts into one place. Paths are absolute. */
-export type Piece = z.infer<typeof PieceSchema>;
+export type Resource = z.infer<typeof ResourceSchema>;
 
-/** The shape of an artifact without its pieces. */
+/** The shape of an artifact without its resources. */
 export const ArtifactHead = z.object({
   kind: z.enum(KINDS),
   name: z.string(),
@@ -56,7 +66,7 @@ export const ArtifactHead = z.object({
 
 /** An artifact as it should be. */
 export interface Artifact extends z.infer<typeof ArtifactHead> {
-  pieces: Piece[];
+  resources: Resource[];
 }
 
 /** `rule:style`, the word for an artifact on the command line. */
@@ -65,21 +75,21 @@ export function artifactId({ kind, name }: Pick<Artifact, "kind" | "name">): str
 }
 
 /** Tells artifacts apart: kind, name and where it is installed. */
-export function artifactKey(one: Omit<Artifact, "pieces">): string {
+export function artifactKey(one: Omit<Artifact, "resources">): string {
   return `${artifactId(one)} ${one.scope} ${one.base}`;
 }
 
-/** Tells pieces of one artifact apart; two versions of one piece have the same. */
-export function pieceKey(piece: Piece): string {
-  if (piece.kind === "file") return `file ${piece.path}`;
-  if (piece.kind === "section") return `section ${piece.path} ${piece.name}`;
-  return `${piece.kind} ${piece.path} ${piece.at.join("/")}`;
+/** Tells resources of one artifact apart; two versions of one resource have the same. */
+export function resourceKey(resource: Resource): string {
+  if (resource.kind === "file") return `file ${resource.path}`;
+  if (resource.kind === "section") return `section ${resource.path} ${resource.name}`;
+  return `${resource.kind} ${resource.path} ${resource.at.join("/")}`;
 }
 
-/** Hash of what a piece puts there. */
-export function pieceHash(piece: Piece): Promise<string> {
-  if (piece.kind === "file") return sha256(decodeBase64(piece.content));
-  return sha256(piece.kind === "section" ? piece.content : canonical(piece.value));
+/** Hash of what a resource puts there. */
+export function resourceHash(resource: Resource): Promise<string> {
+  if (resource.kind === "file") return sha256(decodeBase64(resource.content));
+  return sha256(resource.kind === "section" ? resource.content : canonical(resource.value));
 }
 
 /** Bytes as base64. */
@@ -98,7 +108,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** A text as the content of a file piece. */
+/** A text as the content of a file resource. */
 export function fileContent(text: string): string {
   return encodeBase64(new TextEncoder().encode(text));
 }

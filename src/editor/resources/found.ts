@@ -1,5 +1,5 @@
 /** Artifacts found on the disk, whoever wrote them, and which of several takes precedence. */
-import type { ArtifactKind, Piece } from "./artifact.ts";
+import type { ArtifactKind, Resource } from "./artifact.ts";
 import type { Dialect, Scope } from "../dialect.ts";
 import { keysOfHook, keysOfSameHook } from "./hook_entry.ts";
 import type { Ledger } from "../plan/ledger.ts";
@@ -65,27 +65,27 @@ function placed(path: string, event: string | undefined, key: string): string {
  */
 export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: FoundArtifact) => string | null {
   const hooks: Owners = new Map();
-  const others = new Map<string, { piece: Piece; at: number }[]>();
-  artifacts.forEach(({ pieces }, at) => {
-    for (const { piece, written } of pieces) {
+  const others = new Map<string, { resource: Resource; at: number }[]>();
+  artifacts.forEach(({ resources }, at) => {
+    for (const { resource, written } of resources) {
       if (written === null) continue;
-      if (piece.kind === "item") {
-        for (const key of keysOfHook(piece.value)) {
-          const place = placed(piece.path, piece.at.at(-1), key);
+      if (resource.kind === "item") {
+        for (const key of keysOfHook(resource.value)) {
+          const place = placed(resource.path, resource.at.at(-1), key);
           if (!hooks.has(place)) hooks.set(place, at);
         }
       } else {
-        const ofPath = others.get(piece.path) ?? [];
-        ofPath.push({ piece, at });
-        others.set(piece.path, ofPath);
+        const ofPath = others.get(resource.path) ?? [];
+        ofPath.push({ resource, at });
+        others.set(resource.path, ofPath);
       }
     }
   });
   return ({ path, name, event, entry, marks }) => {
-    const owners = (others.get(path) ?? []).filter(({ piece }) =>
-      piece.kind === "section"
-        ? marks !== undefined && piece.name === name
-        : piece.kind === "file" || (piece.kind === "member" && piece.at.at(-1) === name)
+    const owners = (others.get(path) ?? []).filter(({ resource }) =>
+      resource.kind === "section"
+        ? marks !== undefined && resource.name === name
+        : resource.kind === "file" || (resource.kind === "member" && resource.at.at(-1) === name)
     ).map(({ at }) => at);
     if (event !== undefined) {
       owners.push(...keysOfSameHook(entry).flatMap((key) => hooks.get(placed(path, event, key)) ?? []));
@@ -153,7 +153,7 @@ export function sourcesOf(
 const LEVEL: Readonly<Record<Scope, number>> = { system: 0, project: 1, user: 2 };
 
 /** Notes with each artifact that has others of its name whether it counts. */
-export function tellPrecedence(found: readonly FoundArtifact[], { precedence }: Dialect): void {
+export function markPrecedence(found: readonly FoundArtifact[], { precedence }: Dialect): void {
   for (const one of found) {
     if (one.kind === "hook") {
       one.precedence = one.otherAgent

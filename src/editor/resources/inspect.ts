@@ -3,14 +3,14 @@ import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { join } from "../../platform/path.ts";
 import { type Dialect, type Scope, SCOPES } from "../dialect.ts";
 import { lookAt } from "../plan/disk.ts";
-import { type FoundArtifact, type Inspection, ledgerNames, tellPrecedence } from "./found.ts";
+import { type FoundArtifact, type Inspection, ledgerNames, markPrecedence } from "./found.ts";
 import { type HookInFile, hooksOfEvent, hooksOfOtherAgent } from "./hook_entry.ts";
 import { serverProblems } from "./servers.ts";
 import { dataOf, JsonProblem, nodeAt, parseJsonTree } from "./json_tree.ts";
 import type { Ledger } from "../plan/ledger.ts";
 import { lengthProblem, LIMITS } from "../limits.ts";
 import { ruleProblems, skillProblems, workflowProblems } from "./markdown.ts";
-import { hooksFileProblems, type Places, placesOf, type Surroundings } from "../places.ts";
+import { hooksFileProblems, type LookupOptions, type Places, placesOf } from "../places.ts";
 import { hasOwnText, sectionsIn } from "./section.ts";
 import { artifactsInWorktree, missingHere, type Worktrees, worktreesAround } from "../plan/other_places.ts";
 
@@ -18,12 +18,12 @@ export type { FoundArtifact, Inspection } from "./found.ts";
 
 interface Scene {
   dialect: Dialect;
-  around: Surroundings;
+  around: LookupOptions;
   inspection: Inspection;
 }
 
 /** Looks at all scopes; the system scope is left out where its place is not known. */
-export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger): Inspection {
+export function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger): Inspection {
   const inspection: Inspection = { found: [], problems: [], notes: [] };
   const scene = { dialect, around, inspection };
   const worktrees = worktreesAround(around.root);
@@ -41,11 +41,11 @@ export function inspect(dialect: Dialect, around: Surroundings, ledger: Ledger):
     one.name = name ?? one.name;
   }
   inspectWorktrees(scene, { worktrees, ledger });
-  tellPrecedence(inspection.found, dialect);
+  markPrecedence(inspection.found, dialect);
   return inspection;
 }
 
-function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: Surroundings): boolean {
+function knowsSystem(dialect: Dialect, { systemDirectory, os, programData }: LookupOptions): boolean {
   if (systemDirectory !== undefined) return true;
   return dialect.systemDirectories[os] !== null && (os !== "windows" || programData !== undefined);
 }

@@ -1,7 +1,7 @@
 /** Artifacts from what a person gives: checked here, before anything is planned. */
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
-import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Piece } from "./artifact.ts";
+import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Resource } from "./artifact.ts";
 import type { Dialect } from "../dialect.ts";
 import { type HookEvent, WORKTREE_EVENT } from "../hooks/events.ts";
 import {
@@ -35,13 +35,13 @@ function refuse(problems: readonly (string | null)[], what: string, { hint }: { 
 function artifact(
   kind: ArtifactKind,
   name: string,
-  { to, pieces }: { to: { dialect: Dialect; places: Pick<Places, "scope" | "base"> }; pieces: Piece[] },
+  { to, resources }: { to: { dialect: Dialect; places: Pick<Places, "scope" | "base"> }; resources: Resource[] },
 ): Artifact {
   checkName(name, kind);
-  return { kind, name, scope: to.places.scope, dialect: to.dialect.id, base: to.places.base, pieces };
+  return { kind, name, scope: to.places.scope, dialect: to.dialect.id, base: to.places.base, resources };
 }
 
-function textFile(path: string, text: string, more: { executable?: boolean } = {}): Piece {
+function textFile(path: string, text: string, more: { executable?: boolean } = {}): Resource {
   return { kind: "file", path, content: fileContent(text), executable: more.executable === true };
 }
 
@@ -66,7 +66,7 @@ export function makeRule(
   const description = fields.description ?? fieldText(matter, "description") ?? undefined;
   const whole = writeFrontmatter({ trigger, globs: globs?.replace(/\s*,\s*/g, ","), description }, matter.body);
   refuse(ruleProblems(whole), `rule ${name}`);
-  return artifact("rule", name, { to, pieces: [textFile(join(to.places.rules, `${name}.md`), whole)] });
+  return artifact("rule", name, { to, resources: [textFile(join(to.places.rules, `${name}.md`), whole)] });
 }
 
 /** A workflow. Throws `usage` for one that is too long or not described. */
@@ -79,7 +79,7 @@ export function makeWorkflow(
   const said = description ?? fieldText(matter, "description") ?? undefined;
   const whole = writeFrontmatter({ description: said }, matter.body);
   refuse(workflowProblems(whole), `workflow ${name}`, said === undefined ? { hint: "give --description" } : {});
-  return artifact("workflow", name, { to, pieces: [textFile(join(to.places.workflows, `${name}.md`), whole)] });
+  return artifact("workflow", name, { to, resources: [textFile(join(to.places.workflows, `${name}.md`), whole)] });
 }
 
 /** A file that a skill bundles; `path` relative to the skill. */
@@ -101,14 +101,14 @@ export function makeSkill(
     hint: `its SKILL.md begins with the lines ---, name: ${name}, description: …, ---`,
   });
   const own = join(directory ?? to.places.skills, name);
-  const pieces = files.map(({ path, bytes, executable }): Piece => {
+  const resources = files.map(({ path, bytes, executable }): Resource => {
     const place = join(own, path);
     if (!isWithin(own, place) || place === own) {
       throw new AgentcliError("usage", `skill ${name}: ${path} leaves the skill`);
     }
     return { kind: "file", path: place, content: encodeBase64(bytes), executable };
   });
-  return artifact("skill", name, { to, pieces });
+  return artifact("skill", name, { to, resources });
 }
 
 /** One entry of `hooks.json`. */
@@ -136,13 +136,13 @@ export function makeHook(
       hint: "write the whole path",
     });
   }
-  const pieces = [...new Set(events)].map((event): Piece => ({
+  const resources = [...new Set(events)].map((event): Resource => ({
     kind: "item",
     path: to.places.hooks,
     at: ["hooks", event],
     value: entry,
   }));
-  return artifact("hook", name, { to, pieces });
+  return artifact("hook", name, { to, resources });
 }
 
 /** A scaffolded hook: two scripts, and an entry for each event that runs them. */
@@ -158,10 +158,10 @@ export function makeScaffold(
 ): Artifact {
   const { places } = to;
   const [bash, powershell] = [join(places.scripts, `${name}.sh`), join(places.scripts, `${name}.ps1`)];
-  const pieces: Piece[] = [
+  const resources: Resource[] = [
     textFile(bash, scripts.bash, { executable: true }),
     textFile(powershell, scripts.powershell),
-    ...events.map((event): Piece => ({
+    ...events.map((event): Resource => ({
       kind: "item",
       path: places.hooks,
       at: ["hooks", event],
@@ -172,7 +172,7 @@ export function makeScaffold(
       },
     })),
   ];
-  return artifact("hook", name, { to, pieces });
+  return artifact("hook", name, { to, resources });
 }
 
 /** A script as the lines of an event name it. */
@@ -251,7 +251,7 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
   };
   return artifact("mcp", name, {
     to,
-    pieces: [{ kind: "member", path: to.places.mcp, at: ["mcpServers", name], value }],
+    resources: [{ kind: "member", path: to.places.mcp, at: ["mcpServers", name], value }],
   });
 }
 
@@ -286,5 +286,5 @@ function makeSection(
       hint: "give the text without them",
     });
   }
-  return artifact(kind, name, { to, pieces: [{ kind: "section", path, name, content: text, limit }] });
+  return artifact(kind, name, { to, resources: [{ kind: "section", path, name, content: text, limit }] });
 }

@@ -1,126 +1,126 @@
-/** A piece and a text: what stands there now, the text with the piece, the text without it. */
+/** A resource and a text: what stands there now, the text with the resource, the text without it. */
 import { lstatSync } from "../../platform/files_sync.ts";
-import { decodeBase64, type Piece } from "./artifact.ts";
+import { decodeBase64, type Resource } from "./artifact.ts";
 import { sha256, textOf } from "../plan/disk.ts";
 import { addItem, removeItem, removeMember, replaceItem, restoreEmpty, setMember } from "./json_edit.ts";
 import { canonical, dataOf, type JsonNode, JsonProblem, nodeAt } from "./json_tree.ts";
 import type { LiveText } from "../plan/draft.ts";
 import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem, writeSection } from "./section.ts";
 
-/** A piece of a file that is text to us. */
-export type TextPiece = Exclude<Piece, { kind: "file" }>;
+/** A resource of a file that is text to us. */
+export type TextResource = Exclude<Resource, { kind: "file" }>;
 
-/** What stands in a piece's place. */
+/** What stands in a resource's place. */
 export interface PlaceState {
   /** Null when nothing does. */
   hash: string | null;
   /** Of an item: its place in the list. */
   index: number;
-  /** The piece as it stands there. */
-  found: Piece | null;
+  /** The resource as it stands there. */
+  found: Resource | null;
 }
 
 const NOTHING: PlaceState = { hash: null, index: -1, found: null };
 
-function marksOf({ name, marks }: Extract<Piece, { kind: "section" }>): SectionMarks {
+function marksOf({ name, marks }: Extract<Resource, { kind: "section" }>): SectionMarks {
   return marks === undefined ? ownMarks(name) : { name, ...marks };
 }
 
-/** What is known of a piece that is looked for. */
-export interface PieceSearch {
-  /** The piece as it was written before. */
-  versions: readonly Piece[];
+/** What is known of a resource that is looked for. */
+export interface ResourceSearch {
+  /** The resource as it was written before. */
+  versions: readonly Resource[];
   /** Whether another item, in canonical form, is known to be that of somebody else. */
   isOther(entry: string): boolean;
   /** It was written and is expected there. */
   isKnown: boolean;
 }
 
-/** For a piece of which nothing is known. */
-export const UNKNOWN: PieceSearch = { versions: [], isOther: () => false, isKnown: false };
+/** For a resource of which nothing is known. */
+export const UNKNOWN: ResourceSearch = { versions: [], isOther: () => false, isKnown: false };
 
-/** The value in the place of a piece, and of an item its index; null when there is none. */
+/** The value in the place of a resource, and of an item its index; null when there is none. */
 function valueIn(
   file: LiveText,
-  piece: Extract<Piece, { kind: "member" | "item" }>,
-  { versions, isOther, isKnown }: PieceSearch,
+  resource: Extract<Resource, { kind: "member" | "item" }>,
+  { versions, isOther, isKnown }: ResourceSearch,
 ): { node: JsonNode; index: number } | null {
-  const place = file.isBlank ? null : nodeAt(file.json.root, piece.at);
+  const place = file.isBlank ? null : nodeAt(file.json.root, resource.at);
   if (place === null) return null;
-  if (piece.kind === "member") return { node: place, index: 0 };
+  if (resource.kind === "member") return { node: place, index: 0 };
   if (place.kind !== "array") return null;
-  const values = [piece, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []);
+  const values = [resource, ...versions].flatMap((one) => one.kind === "item" ? [one.value] : []);
   const index = file.hooksOf(place).find({ versions: values, isOther, loosely: isKnown });
   const node = place.children[index]?.value;
   return node === undefined ? null : { node, index };
 }
 
-/** What stands in the place of a piece. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
+/** What stands in the place of a resource. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
 export async function stateIn(
   file: LiveText,
-  piece: TextPiece,
-  search: PieceSearch,
+  resource: TextResource,
+  search: ResourceSearch,
 ): Promise<PlaceState> {
-  if (piece.kind === "section") {
-    const content = readSection(file.text, marksOf(piece));
-    return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...piece, content } };
+  if (resource.kind === "section") {
+    const content = readSection(file.text, marksOf(resource));
+    return content === null ? NOTHING : { hash: await sha256(content), index: 0, found: { ...resource, content } };
   }
-  const found = valueIn(file, piece, search);
+  const found = valueIn(file, resource, search);
   if (found === null) return NOTHING;
   const value = dataOf(found.node);
-  return { hash: await sha256(canonical(value)), index: found.index, found: { ...piece, value } };
+  return { hash: await sha256(canonical(value)), index: found.index, found: { ...resource, value } };
 }
 
 /**
- * Whether anything stands in the place of a piece, whatever it is; what cannot be read counts as something. `texts` looks
+ * Whether anything stands in the place of a resource, whatever it is; what cannot be read counts as something. `texts` looks
  * at files.
  */
-export function isPresent(piece: Piece, texts: (path: string) => LiveText | null): boolean {
-  const file = piece.kind === "file" ? null : texts(piece.path);
-  if (piece.kind === "file" || file === null) return lstatSync(piece.path) !== null;
+export function isPresent(resource: Resource, texts: (path: string) => LiveText | null): boolean {
+  const file = resource.kind === "file" ? null : texts(resource.path);
+  if (resource.kind === "file" || file === null) return lstatSync(resource.path) !== null;
   try {
-    if (piece.kind === "section") return readSection(file.text, marksOf(piece)) !== null;
-    return valueIn(file, piece, UNKNOWN) !== null;
+    if (resource.kind === "section") return readSection(file.text, marksOf(resource)) !== null;
+    return valueIn(file, resource, UNKNOWN) !== null;
   } catch (error) {
     if (error instanceof JsonProblem || error instanceof SectionProblem) return true;
     throw error;
   }
 }
 
-/** Puts the piece into the text. `index`: the item that it replaces, or -1. */
-export function putPiece(file: LiveText, piece: TextPiece, { index }: { index: number }): void {
-  if (piece.kind === "section") {
-    return file.set(writeSection(file.text, marksOf(piece), { content: piece.content }));
+/** Puts the resource into the text. `index`: the item that it replaces, or -1. */
+export function putResource(file: LiveText, resource: TextResource, { index }: { index: number }): void {
+  if (resource.kind === "section") {
+    return file.set(writeSection(file.text, marksOf(resource), { content: resource.content }));
   }
   const { json } = file;
-  if (piece.kind === "member") setMember(json, piece.at, piece.value);
+  if (resource.kind === "member") setMember(json, resource.at, resource.value);
   else {
     const item = index < 0
-      ? addItem(json, piece.at, piece.value)
-      : replaceItem(json, piece.at, { index, value: piece.value });
-    const list = nodeAt(json.root, piece.at);
+      ? addItem(json, resource.at, resource.value)
+      : replaceItem(json, resource.at, { index, value: resource.value });
+    const list = nodeAt(json.root, resource.at);
     if (list?.kind === "array") file.hooksOf(list).note(item);
   }
   file.changed();
 }
 
 /**
- * Takes the piece out of the text, and the empty lists and objects around it that `original` does not have; those that it
+ * Takes the resource out of the text, and the empty lists and objects around it that `original` does not have; those that it
  * has empty are as they were found.
  */
-export function takePiece(
+export function takeResource(
   file: LiveText,
-  piece: TextPiece,
+  resource: TextResource,
   { index, original }: { index: number; original: LiveText | null },
 ): void {
-  if (piece.kind === "section") return file.set(removeSection(file.text, marksOf(piece)));
+  if (resource.kind === "section") return file.set(removeSection(file.text, marksOf(resource)));
   // Both are read before anything is changed: either may be no JSON.
   const { json } = file;
   const first = original === null || original.isBlank ? null : original.json.root;
-  if (piece.kind === "member") removeMember(json, piece.at);
-  else removeItem(json, piece.at, { index });
+  if (resource.kind === "member") removeMember(json, resource.at);
+  else removeItem(json, resource.at, { index });
   file.changed();
-  let path = piece.kind === "member" ? piece.at.slice(0, -1) : piece.at;
+  let path = resource.kind === "member" ? resource.at.slice(0, -1) : resource.at;
   for (;; path = path.slice(0, -1)) {
     if (!isEmpty(nodeAt(json.root, path))) return;
     if (first !== null && nodeAt(first, path) !== null) return restoreEmpty(json, path, { original: first });
@@ -145,7 +145,7 @@ export function textOfFile(bytes: Uint8Array | null): string | null {
   return bytes === null ? "" : textOf(bytes);
 }
 
-/** The bytes of a file piece. */
-export function bytesOf(piece: Extract<Piece, { kind: "file" }>): Uint8Array<ArrayBuffer> {
-  return decodeBase64(piece.content);
+/** The bytes of a file resource. */
+export function bytesOf(resource: Extract<Resource, { kind: "file" }>): Uint8Array<ArrayBuffer> {
+  return decodeBase64(resource.content);
 }

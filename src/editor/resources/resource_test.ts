@@ -1,22 +1,22 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import type { TextPiece } from "./resource.ts";
+import type { TextResource } from "./resource.ts";
 import { LiveText } from "../plan/draft.ts";
-import { putPiece, takePiece } from "./resource.ts";
+import { putResource, takeResource } from "./resource.ts";
 
-const item: TextPiece = { kind: "item", path: "/x/hooks.json", at: ["hooks", "e"], value: { command: "ours" } };
-const member: TextPiece = { kind: "member", path: "/x/mcp.json", at: ["hooks", "ours"], value: { command: "ours" } };
+const item: TextResource = { kind: "item", path: "/x/hooks.json", at: ["hooks", "e"], value: { command: "ours" } };
+const member: TextResource = { kind: "member", path: "/x/mcp.json", at: ["hooks", "ours"], value: { command: "ours" } };
 
-function withPiece(text: string, piece: TextPiece): string {
+function withResource(text: string, resource: TextResource): string {
   const file = new LiveText(text);
-  putPiece(file, piece, { index: -1 });
+  putResource(file, resource, { index: -1 });
   return file.text;
 }
 
 /** Adds ours, lets somebody else change another place, takes ours out. */
-function addedAndRemoved(text: string, piece: TextPiece, foreign: (text: string) => string): string {
-  const file = new LiveText(foreign(withPiece(text, piece)));
-  takePiece(file, piece, { index: 0, original: new LiveText(text) });
+function addedAndRemoved(text: string, resource: TextResource, foreign: (text: string) => string): string {
+  const file = new LiveText(foreign(withResource(text, resource)));
+  takeResource(file, resource, { index: 0, original: new LiveText(text) });
   return file.text;
 }
 
@@ -52,5 +52,5 @@ Deno.test("what somebody wrote into our container meanwhile stays", () => {
 });
 
 Deno.test("a byte order mark alone stays in front of what is added", () => {
-  assert.equal(withPiece("\ufeff", item).slice(0, 2), "\ufeff{");
+  assert.equal(withResource("\ufeff", item).slice(0, 2), "\ufeff{");
 });
