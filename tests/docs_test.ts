@@ -55,13 +55,17 @@ async function makePlace(place: string, { installs }: PageSetting): Promise<Plan
   };
 }
 
-async function runCut(setting: PageSetting, blocks: string[]): Promise<Outcome[]> {
+async function runCut(
+  setting: PageSetting,
+  blocks: string[],
+  { inShell = false }: { inShell?: boolean } = {},
+): Promise<Outcome[]> {
   // The pages name their paths without quotes.
   const root = await plainDirectory();
   try {
     const place = `${root}/place`;
     const env = await makePlace(place, setting);
-    const plan: Plan = { place, fresh: setting.fresh === true, setup: setting.setup, blocks, env };
+    const plan: Plan = { place, fresh: setting.fresh === true, setup: setting.setup, inShell, blocks, env };
     const inside = [Deno.execPath(), "run", "-A", "--quiet", "--no-config", `${REPOSITORY}/tests/docs/inside.ts`];
     const child = new Deno.Command("bwrap", { args: [...CUT, ...inside], stdin: "piped", stdout: "piped" }).spawn();
     const writer = child.stdin.getWriter();
@@ -111,7 +115,7 @@ Deno.test({ name: "the sessions that the README shows are what the program print
   const page = blocksOf(await Deno.readTextFile(`${REPOSITORY}/README.md`));
   const shown = page.filter(({ language }) => language === "text").flatMap(({ text }) => shownSession(text));
   assert.ok(shown.length > 0);
-  const outcomes = await runCut({ setup: SHOWN_SETUP }, shown.map(({ command }) => command));
+  const outcomes = await runCut({ setup: SHOWN_SETUP }, shown.map(({ command }) => command), { inShell: true });
   for (const [at, { command, output }] of shown.entries()) {
     assert.equal(lasting(outcomes[at]?.output ?? ""), lasting(output), command);
   }

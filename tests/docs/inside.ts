@@ -3,6 +3,8 @@
  * network of its own, with a plan as JSON on standard input. Prints what came of each as JSON.
  */
 import { join } from "../../src/platform/path.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import type { TemporaryHome } from "../helpers/home.ts";
 
 /** What is to be run. */
 export interface Plan {
@@ -12,6 +14,8 @@ export interface Plan {
   fresh: boolean;
   /** Run first, in the place itself. */
   setup: string;
+  /** Every block is run by a shell, so that its output and errors come as on a terminal. */
+  inShell?: boolean;
   blocks: string[];
   /** Of the blocks: PATH and the like. */
   env: Record<string, string>;
@@ -53,10 +57,47 @@ function startModelServers(): void {
   for (const port of PORTS) Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, answer);
 }
 
-async function runBlock(
-  text: string,
-  { place, env }: { place: string; env: Record<string, string> },
-): Promise<Outcome> {
+type Place = Pick<Plan, "place" | "env" | "inShell">;
+
+/** A word that means itself in a shell, quoted or not. */
+const WORD = /'([^']*)'|"([^"$`\\]*)"|([^\s'"$`\\|&;<>()*?~#{}[\]!]+)(?=\s|$)/y;
+
+/** Returns the arguments of a line that only calls the program; null when the line needs a shell. */
+function argumentsOf(line: string): string[] | null {
+  const [name, ...words] = wordsOf(line.trim()) ?? [];
+  return name === "agentcli" ? words : null;
+}
+
+function wordsOf(line: string): string[] | null {
+  const words: string[] = [];
+  for (let at = 0; at < line.length;) {
+    WORD.lastIndex = at;
+    const found = WORD.exec(line);
+    if (found === null) return null;
+    words.push(found[1] ?? found[2] ?? found[3] ?? "");
+    at = WORD.lastIndex;
+    while (line[at] === " ") at += 1;
+  }
+  return words;
+}
+
+/** Runs lines that only call the program, without a process for each. */
+async function runLines(lines: readonly string[][], { place, env }: Place): Promise<Outcome> {
+  const [home, project, tmp] = [join(place, "home"), join(place, "project"), join(place, "tmp")];
+  const directories = { root: place, home, project, tmp, agentcliHome: join(home, ".agentcli") } as TemporaryHome;
+  const variables = { ...env, AGENTCLI_HOME: null, USER: "reader", NO_COLOR: "1" };
+  let output = "";
+  for (const args of lines) {
+    const done = await runInProcess([...args, "--yes"], { home: directories, env: variables, stdin: TYPED });
+    output += done.stdout + done.stderr;
+    if (done.code !== 0) return { code: done.code, output };
+  }
+  return { code: 0, output };
+}
+
+async function runBlock(text: string, { place, env, inShell = false }: Place): Promise<Outcome> {
+  const lines = text.split("\n").map(argumentsOf);
+  if (!inShell && lines.every((args) => args !== null)) return await runLines(lines, { place, env });
   const script = join(place, "block.sh");
   // As at a prompt: aliases count; and the first command that fails ends the block.
   await Deno.writeTextFile(script, `exec 2>&1\nset -eo pipefail\nshopt -s expand_aliases\n${text}\n`);
