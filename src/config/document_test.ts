@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
 import { AgentcliError } from "../errors.ts";
-import { openDocument, type ProvidersDocument } from "./document.ts";
+import { openDocument, type ProvidersDocument } from "./edit.ts";
 import { parseYaml, plainValue } from "./yaml.ts";
 
 const FILE = `# head

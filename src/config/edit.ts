@@ -1,14 +1,29 @@
-/** Changing providers.yaml: under a lock, checked before it is written, everything else in the file kept. */
+/** Edits providers.yaml: under a lock, checked before it is written, everything else in the file kept. */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { removeCopy } from "./cache.ts";
-import { NEW_FILE, openDocument, type ProvidersDocument } from "./document.ts";
-import { emptyConfiguration, PROVIDERS_FILE } from "./load.ts";
-import { checkFile, keyPathText, parseConfiguration, readYaml, toConfiguration } from "./parse.ts";
-import { jsonSchema } from "./schema.ts";
-import type { Configuration } from "./types.ts";
-
-export type { CommentedProvider, ModelChange, ModelRecord, ProviderRecord, ProvidersDocument } from "./document.ts";
+import { emptyConfiguration, PROVIDERS_FILE, removeCopy } from "./load.ts";
+import {
+  aliasesOf,
+  checkFile,
+  keyPathText,
+  parseConfiguration,
+  readYaml,
+  toConfiguration,
+  withoutEmpty,
+} from "./parse.ts";
+import { jsonSchema, type ModelRecord, type ProviderRecord, type ProvidersFile } from "./schema.ts";
+import type { Configuration, Role } from "./types.ts";
+import { didYouMean } from "./suggest.ts";
+import {
+  commentLines,
+  editYaml,
+  isCommented,
+  isSameContent,
+  type ReadText,
+  withComment,
+  withoutComment,
+  type YamlEdit,
+} from "./yaml_edit.ts";
 
 const SCHEMA_FILE = "providers.schema.json";
 
@@ -83,4 +98,197 @@ export async function editProviders(
 async function writeSchema(home: Home): Promise<void> {
   const text = schemaText();
   if (await home.read(SCHEMA_FILE).catch(() => null) !== text) await home.write(SCHEMA_FILE, text);
+}
+
+/** What a new file starts with: an editor completes by the schema beside it. */
+const NEW_FILE = "# yaml-language-server: $schema=./providers.schema.json\nversion: 1\n";
+
+const FILE_ORDER = [
+  "version",
+  "default_provider",
+  "default_model",
+  "roles",
+  "sandbox",
+  "engines",
+  "permissions",
+  "providers",
+];
+const PROVIDER_ORDER = ["type", "base_url", "api_key", "models", "headers", "timeout", "local", "ca_file"];
+const MODEL_ORDER = [
+  "id",
+  "alias",
+  "role",
+  "context_window",
+  "max_tokens",
+  "params",
+  "tool_calls",
+  "reasoning",
+  "edit",
+];
+
+/** Some of a model's fields by the names of the file; the id says which model. */
+export type ModelChange = Pick<ModelRecord, "id"> & Partial<ModelRecord>;
+
+/** A provider that is not there yet; the note says when it is. */
+export interface CommentedProvider {
+  name: string;
+  provider: ProviderRecord;
+  note: string;
+}
+
+/** The file in the hands of an edit. Names are those of the file (`context_window`). */
+export interface ProvidersDocument {
+  /** The text as it is now. */
+  readonly text: string;
+  /** The content as it is now: changes so far included. */
+  value(): ProvidersFile;
+  /** Sets `default_model`, `sandbox.mode`, … */
+  setSetting(key: string, value: unknown): void;
+  /** Whether it was set. */
+  unsetSetting(key: string): boolean;
+  /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
+  addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
+  /**
+   * Writes a provider as a comment, with a note behind its name; whether that was done. Not where one of that name is there
+   * already, as a comment too, nor where the layout has no place for it.
+   */
+  commentProvider(entry: CommentedProvider): boolean;
+  /** Takes out what {@link commentProvider} wrote and nobody changed. */
+  uncommentProvider(entry: CommentedProvider): void;
+  /** Sets one field of a provider (`base_url`); undefined removes it. */
+  setProviderField<K extends keyof ProviderRecord>(name: string, field: { key: K; value: ProviderRecord[K] }): void;
+  /** Whether it was there. */
+  removeProvider(name: string): boolean;
+  /** Adds a model, or updates the fields given. An unknown provider is `unknown_provider`. */
+  addModel(provider: string, model: ModelChange): "added" | "updated" | "unchanged";
+  /** Removes one field of a model; whether it was there. */
+  unsetModelField(provider: string, field: { id: string; key: keyof ModelRecord }): boolean;
+  /** Removes a model by id or alias; gives its id, or null when it was not there. */
+  removeModel(provider: string, name: string): string | null;
+  setRole(role: Role, selector: string): void;
+  /** Whether it was set. */
+  unsetRole(role: Role): boolean;
+}
+
+/** Opens a text for editing; `path` is for messages. A text that is no YAML is `config_invalid`. */
+export function openDocument(start: string, path: string): ProvidersDocument {
+  let read: ReadText = readYaml(start, path);
+  let value = contentOf(read);
+  const edit = (change: YamlEdit): boolean => {
+    const after = editYaml(read, change);
+    if (after === read) return false;
+    read = after;
+    value = contentOf(read);
+    return true;
+  };
+  const editComments = (change: (text: string) => string): boolean => {
+    const { text } = read.parsed;
+    const after = change(text);
+    if (after === text) return false;
+    try {
+      const next = readYaml(after, path);
+      if (!isSameContent(contentOf(next), value)) return false;
+      read = next;
+      return true;
+    } catch (error) {
+      // A layout that has no room for a comment there, such as JSON.
+      if (error instanceof AgentcliError && error.code === "config_invalid") return false;
+      throw error;
+    }
+  };
+  const linesOf = ({ name, provider, note }: CommentedProvider) => commentLines([name, ordered(provider)], note);
+  const providerOf = (name: string): ProviderRecord => {
+    const providers = value.providers ?? {};
+    const found = Object.hasOwn(providers, name) ? providers[name] : undefined;
+    if (found) return found;
+    const names = Object.keys(providers);
+    throw new AgentcliError("unknown_provider", `there is no provider ${name}`, {
+      hint: didYouMean(name, names) ?? `configured: ${names.slice(0, 20).join(", ") || "none"}`,
+    });
+  };
+  const indexOf = (provider: string, name: string): number => {
+    const models = providerOf(provider).models ?? [];
+    const byId = models.findIndex((model) => model.id === name);
+    return byId >= 0 ? byId : models.findIndex((model) => aliasesOf(model.alias).includes(name));
+  };
+  const remove = (path: (string | number)[]) => edit({ kind: "remove", path });
+  const unset = (path: readonly [string, ...string[]]): boolean => {
+    if (!remove([...path])) return false;
+    // A bare `roles: {}` would be litter; one with a comment stays.
+    if (path.length > 1 && new RegExp(`^${path[0]}: \\{\\}\\r?$`, "m").test(read.parsed.text)) remove([path[0]]);
+    return true;
+  };
+
+  return {
+    get text() {
+      return read.parsed.text;
+    },
+    value: () => value,
+    setSetting: (key, setting) => void edit({ kind: "set", path: key.split("."), value: setting, order: FILE_ORDER }),
+    unsetSetting: (key) => unset(key.split(".") as [string, ...string[]]),
+    addProvider(name, provider, options = {}) {
+      const exists = Object.hasOwn(value.providers ?? {}, name);
+      if (exists && !options.replace) {
+        throw new AgentcliError("config_invalid", `there is a provider ${name} already`, {
+          hint: "pass --replace to replace it as a whole, or choose another name",
+        });
+      }
+      edit({ kind: "set", path: ["providers", name], value: ordered(provider), order: exists ? [] : FILE_ORDER });
+    },
+    commentProvider: (entry) =>
+      !Object.hasOwn(value.providers ?? {}, entry.name) && !isCommented(read.parsed.text, entry.name) &&
+      editComments((text) => withComment(text, linesOf(entry))),
+    uncommentProvider: (entry) => void editComments((text) => withoutComment(text, linesOf(entry))),
+    setProviderField(name, field) {
+      providerOf(name);
+      const path = ["providers", name, field.key];
+      if (field.value === undefined) remove(path);
+      else edit({ kind: "set", path, value: field.value, order: PROVIDER_ORDER });
+    },
+    removeProvider: (name) => Object.hasOwn(value.providers ?? {}, name) && remove(["providers", name]),
+    addModel(provider, model) {
+      const models = providerOf(provider).models ?? [];
+      const index = models.findIndex((entry) => entry.id === model.id);
+      const given = Object.entries(ordered(model)).filter(([, field]) => field !== undefined);
+      if (index < 0) {
+        const path = ["providers", provider, "models", models.length];
+        edit({ kind: "set", path, value: Object.fromEntries(given), order: PROVIDER_ORDER });
+        return "added";
+      }
+      let changed = false;
+      for (const [key, field] of given) {
+        const path = ["providers", provider, "models", index, key];
+        changed = edit({ kind: "set", path, value: field, order: MODEL_ORDER }) || changed;
+      }
+      return changed ? "updated" : "unchanged";
+    },
+    unsetModelField(provider, field) {
+      const index = indexOf(provider, field.id);
+      return index >= 0 && remove(["providers", provider, "models", index, field.key]);
+    },
+    removeModel(provider, name) {
+      const index = indexOf(provider, name);
+      const id = providerOf(provider).models?.[index]?.id;
+      if (id === undefined) return null;
+      remove(["providers", provider, "models", index]);
+      return id;
+    },
+    setRole: (role, selector) => void edit({ kind: "set", path: ["roles", role], value: selector, order: FILE_ORDER }),
+    unsetRole: (role) => unset(["roles", role]),
+  };
+}
+
+function contentOf(read: ReadText): ProvidersFile {
+  // The file was checked when it was opened and is checked again before it is written; in between it is ours.
+  return withoutEmpty(read.value ?? {}) as ProvidersFile;
+}
+
+/** The fields in the order of the documentation, without those that are undefined. */
+function ordered<T extends object>(record: T): T {
+  const rank = (key: string) => {
+    const found = [...PROVIDER_ORDER, ...MODEL_ORDER].indexOf(key);
+    return found < 0 ? Number.MAX_SAFE_INTEGER : found;
+  };
+  const entries = Object.entries(record).filter(([, field]) => field !== undefined);
+  return Object.fromEntries(entries.sort(([a], [b]) => rank(a) - rank(b))) as T;
 }

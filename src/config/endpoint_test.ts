@@ -1,9 +1,8 @@
 import assert from "node:assert/strict";
 import { AgentcliError, type ErrorCode } from "../errors.ts";
 import { effectiveBaseUrl } from "./base_url.ts";
-import { endpointForCheck, resolveEndpoint } from "./endpoint.ts";
-import { isLiteralKey, keySource, keyVariables } from "./key.ts";
-import { demoProvider } from "./select.ts";
+import { endpointForCheck, isLiteralKey, keySource, keyVariables, resolveEndpoint } from "./endpoint.ts";
+import { demoProvider } from "./find.ts";
 import type { ProviderEntry } from "./types.ts";
 
 function provider(more: Partial<ProviderEntry>): ProviderEntry {

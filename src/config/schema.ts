@@ -3,7 +3,7 @@
  * library; import it lazily, it is not needed while the cache holds.
  */
 import * as z from "./zod.ts";
-import { PROVIDER_NAME } from "./selector.ts";
+import { PROVIDER_NAME } from "./find.ts";
 import { ROLES } from "./types.ts";
 
 const text = z.string().min(1, { error: "expected a text that is not empty" });

@@ -1,11 +1,19 @@
 /** Which provider and model a call uses. Rules: specification of the command line ("Model selection") and of aliases. */
 import { AgentcliError } from "../errors.ts";
-import { demoProvider, findModel, findProvider, listed, nothingConfigured, unknownModel } from "./find.ts";
-import { DEMO, readSelector, type Selector, splitSelector } from "./selector.ts";
+import {
+  DEMO,
+  demoProvider,
+  findModel,
+  findProvider,
+  listed,
+  nothingConfigured,
+  readSelector,
+  type Selector,
+  splitSelector,
+  unknownModel,
+} from "./find.ts";
 import { closest, didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry, Role, Selection } from "./types.ts";
-
-export { demoProvider, findModel, findProvider } from "./find.ts";
 
 /** What was asked for, before the configuration is looked at. */
 export interface WantedModel {

@@ -1,7 +1,8 @@
-/** The settings that `config` reads and writes: their keys, how a word becomes a value, and their defaults. */
+/** The settings that `config` reads and writes: keys, values, defaults, and warnings about what is not configured. */
 import { AgentcliError } from "../errors.ts";
 import { didYouMean } from "./suggest.ts";
 import { type Configuration, type Role, ROLES } from "./types.ts";
+import { DEMO, findModel, splitSelector } from "./find.ts";
 
 /** A value of a setting. */
 export type SettingValue = string | boolean | readonly string[];
@@ -133,4 +134,30 @@ function parseJson(text: string): unknown {
 export function settingText(value: SettingValue | undefined): string {
   if (value === undefined) return "(not set)";
   return typeof value === "object" ? JSON.stringify(value) : String(value);
+}
+
+/** One sentence for each thing that the setting names and that is not configured. */
+export function settingWarnings(key: string, configuration: Configuration): string[] {
+  const { defaultProvider, defaultModel, roles } = configuration;
+  if (key === "default_provider" && defaultProvider !== undefined) {
+    return selectorWarnings(defaultProvider, configuration);
+  }
+  if (key === "default_model" && defaultModel !== undefined) {
+    if (defaultProvider !== undefined) return selectorWarnings(`${defaultProvider}:${defaultModel}`, configuration);
+    const known = configuration.providers.some((provider) => findModel(provider, defaultModel) !== undefined);
+    return known ? [] : [`no provider has a model ${defaultModel} configured`];
+  }
+  const role = /^roles\.(.*)$/.exec(key)?.[1] as Role | undefined;
+  const selector = role === undefined ? undefined : roles[role];
+  return selector === undefined ? [] : selectorWarnings(selector, configuration);
+}
+
+/** The same for a selector. */
+export function selectorWarnings(selector: string, configuration: Configuration): string[] {
+  const parts = splitSelector(selector);
+  if (parts === null || parts.provider === DEMO) return [];
+  const provider = configuration.providers.find((entry) => entry.name === parts.provider);
+  if (provider === undefined) return [`the provider ${parts.provider} is not configured`];
+  if (parts.model === undefined || findModel(provider, parts.model) !== undefined) return [];
+  return [`${parts.provider} has no model ${parts.model} configured`];
 }

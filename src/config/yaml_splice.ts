@@ -1,5 +1,4 @@
 /** One change made in the text itself. Every function gives the new text, or null where the layout is not a usual one. */
-import { flowText, indentedItem, indentedPair, inlineText } from "./yaml_render.ts";
 import {
   afterComments,
   afterLine,
@@ -8,6 +7,10 @@ import {
   columnOf,
   contentEnd,
   dashOf,
+  flowText,
+  indentedItem,
+  indentedPair,
+  inlineText,
   isEmptyValue,
   isFlow,
   isNothing,

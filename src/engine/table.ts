@@ -2,7 +2,7 @@
  * The engines that `local-model serve` starts. Commands, switches and readiness: the wire reference, §11 and §12.15;
  * ids and ports: the table of runtimes. Long option names throughout: they are what help texts are searched for.
  */
-import { RUNTIMES } from "../config/runtimes.ts";
+import { RUNTIMES } from "../config/base_url.ts";
 import type { Engine } from "./engine.ts";
 
 /** Tokens: what agent work needs at least, and what the engines with a small default of their own are told. */

@@ -11,7 +11,7 @@ import type { AskModel } from "../agent/turn.ts";
 import { createSessionSandbox, type SessionSandboxOptions } from "../boundary/sandbox/session_sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
-import { keyVariables } from "../config/load.ts";
+import { keyVariables } from "../config/endpoint.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
@@ -111,7 +111,7 @@ export async function makeSession(
       path: io.env("PATH") ?? "",
       projects: protectedProjects(home),
     }),
-    secretVariables: keyVariables(configuration),
+    secretVariables: keyVariables(configuration.providers),
   });
   const cache = createChatCache();
   const direct: AskModel = (request, asked) =>

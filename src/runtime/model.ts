@@ -4,7 +4,7 @@ import type { Configuration, ModelEntry, ProviderEntry } from "../config/types.t
 import type { Demo } from "../demo/server.ts";
 import type { Io } from "../platform/io.ts";
 import type { Endpoint } from "../provider/types.ts";
-import { DEMO, splitSelector } from "../config/selector.ts";
+import { DEMO, splitSelector } from "../config/find.ts";
 import { ASSUMED_WINDOW, replyLimit } from "../agent/limits.ts";
 import type { SessionModel } from "../agent/session.ts";
 import { protocolNamed, safest, type ToolProtocol } from "../agent/tool_protocol.ts";
@@ -13,7 +13,8 @@ import type { SessionContext } from "../session/line.ts";
 import type { SessionOptions } from "./session_options.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
 import type { MarkerState } from "../boundary/policy/marker.ts";
-import { effectiveBaseUrl, resolveEndpoint } from "../config/endpoint.ts";
+import { effectiveBaseUrl } from "../config/base_url.ts";
+import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import { listModels } from "../provider/backends/model_list.ts";
 

@@ -1,6 +1,7 @@
 /** Which provider a session would use, and where its key comes from; never the key. */
 import { isLocal } from "../../boundary/policy/locality.ts";
-import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
+import { effectiveBaseUrl } from "../../config/base_url.ts";
+import { resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";
 import { asAgentcliError } from "../../errors.ts";

@@ -1,5 +1,5 @@
 /** The first start: nothing is configured, or no model is chosen. Finds servers, offers their models, and the demo. */
-import { DEMO } from "../../config/selector.ts";
+import { DEMO } from "../../config/find.ts";
 import { openHome } from "../../platform/home.ts";
 import { discover, type Discovered } from "../../provider/backends/discovery.ts";
 import { createHttpClient } from "../../provider/http/client.ts";

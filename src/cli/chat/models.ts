@@ -1,6 +1,7 @@
 /** The models that can be chosen: what the configured servers really have. */
 import { isLocal } from "../../boundary/policy/locality.ts";
-import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
+import { effectiveBaseUrl } from "../../config/base_url.ts";
+import { resolveEndpoint } from "../../config/endpoint.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { createHttpClient } from "../../provider/http/client.ts";

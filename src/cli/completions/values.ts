@@ -1,6 +1,6 @@
 /** The values that completions look up: what is configured and stored. Asks no server. */
 import { loadConfiguration } from "../../config/load.ts";
-import { DEMO } from "../../config/selector.ts";
+import { DEMO } from "../../config/find.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { type Configuration, type ModelEntry, ROLES } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";

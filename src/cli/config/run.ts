@@ -7,6 +7,7 @@ import {
   SETTINGS,
   settingText,
   type SettingValue,
+  settingWarnings,
 } from "../../config/settings.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -16,7 +17,6 @@ import type { Invocation } from "../verb.ts";
 import { editProviders } from "../../config/edit.ts";
 import { AgentcliError } from "../../errors.ts";
 import { confirm } from "../../terminal/prompt.ts";
-import { settingWarnings } from "./warnings.ts";
 import type { SCHEMA_OPTIONS } from "./verb.ts";
 
 /** Exit 1 when the setting has no value and no default. */

@@ -1,7 +1,7 @@
 /** Checks of the machine: home, configuration, key store, programs, terminal, proxies, telemetry. */
-import { isLiteralKey, storeOf } from "../../config/key.ts";
+import { isLiteralKey, storeOf } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { SETTINGS } from "../../config/settings.ts";
+import { SETTINGS, settingWarnings } from "../../config/settings.ts";
 import type { Configuration } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
@@ -10,7 +10,6 @@ import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
 import { obstacleToWriting } from "../../platform/temporary.ts";
-import { settingWarnings } from "../config/warnings.ts";
 import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
 import { isMissingPermission, runtimeFacts } from "../../platform/runtime.ts";
 import { readProxySettings } from "../../provider/http/route.ts";
@@ -124,7 +123,7 @@ export async function checkKeyStore(configuration: Configuration, io: Io): Promi
     : `; in clear in providers.yaml: ${literal.map(({ name }) => name).join(", ")} (set-key is safer)`;
   const facts = { stores };
   try {
-    const { openKeyStore } = await import("../../config/keys/open_store.ts");
+    const { openKeyStore } = await import("../../config/keys/stored_key.ts");
     // Whether the keys themselves are there is said of each provider.
     for (const store of stores) await (await openKeyStore(store, io)).read("doctor");
   } catch (error) {

@@ -1,5 +1,5 @@
 /** The topics of `agentcli help`. Lists in them come from the declarations that the program itself uses. */
-import { RUNTIMES } from "../../config/runtimes.ts";
+import { RUNTIMES } from "../../config/base_url.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import type { PermissionMode, Role } from "../../config/types.ts";
 import { EXIT_CODES } from "./text.ts";

@@ -1,5 +1,5 @@
 /** What a discovery means for providers.yaml. Pure: from what is configured and what was met to what is to be added. */
-import { type Runtime, RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import { type Runtime, RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 

@@ -1,6 +1,6 @@
 /** The output of `init-providers`: the table of servers, the changes, and the next steps; or one JSON object. */
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
-import { RUNTIMES } from "../../config/runtimes.ts";
+import { RUNTIMES } from "../../config/base_url.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Plan } from "./plan.ts";
 import { table } from "../../terminal/table.ts";

@@ -1,14 +1,9 @@
 /** Runs `agentcli init-providers`: looks for servers and merges what it finds into providers.yaml. */
 import { loadConfiguration } from "../../config/load.ts";
-import { aliasesOf } from "../../config/check.ts";
-import {
-  editProviders,
-  type EditResult,
-  type ModelChange,
-  type ProviderRecord,
-  type ProvidersDocument,
-} from "../../config/edit.ts";
-import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import { aliasesOf } from "../../config/parse.ts";
+import type { ProviderRecord } from "../../config/schema.ts";
+import { editProviders, type EditResult, type ModelChange, type ProvidersDocument } from "../../config/edit.ts";
+import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { Io } from "../../platform/io.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { type Home, openHome } from "../../platform/home.ts";

@@ -7,7 +7,7 @@ import type { Context } from "../verb.ts";
 import type { ReadyCommand } from "../../engine/running.ts";
 import { engineEnvironment, findInstalled, type Installed } from "../../engine/installed.ts";
 import { shownCommand, type ShownVariable, withoutKeys } from "../../engine/quote.ts";
-import { variableOf } from "../../config/key.ts";
+import { variableOf } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** Everything that is known before anything is started. */

@@ -1,6 +1,6 @@
 /** Runs `local-model serve`: checks the request, then starts the engine or uses a server that already runs. */
 import { loadConfiguration } from "../../config/load.ts";
-import { keyVariables, variableOf } from "../../config/key.ts";
+import { keyVariables, variableOf } from "../../config/endpoint.ts";
 import { engineEndpoint, occupantOf, servedModels, untilReady } from "../../engine/asking.ts";
 import { isRunning, readRecord, recordName } from "../../engine/running.ts";
 import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";

@@ -1,6 +1,7 @@
 /** The models a client may choose from: those of the configuration, each by its selector. */
 import { isLocal } from "../../boundary/policy/locality.ts";
-import { effectiveBaseUrl, resolveEndpoint } from "../../config/endpoint.ts";
+import { effectiveBaseUrl } from "../../config/base_url.ts";
+import { resolveEndpoint } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";
 import type { Configuration } from "../../config/types.ts";

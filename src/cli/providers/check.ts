@@ -1,9 +1,7 @@
 /** The check of one provider: does its key resolve, does its server answer with a model list, and what else is odd. */
-import { baseUrlHint, effectiveBaseUrl, normalizeBaseUrl } from "../../config/base_url.ts";
-import { endpointForCheck, findKey } from "../../config/endpoint.ts";
-import type { ResolvedKey } from "../../config/key.ts";
+import { baseUrlHint, effectiveBaseUrl, normalizeBaseUrl, RUNTIMES, STUDIO } from "../../config/base_url.ts";
+import { endpointForCheck, findKey, type ResolvedKey } from "../../config/endpoint.ts";
 import type { StoreOutside } from "../../config/keys/store.ts";
-import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../../provider/http/client.ts";

@@ -1,9 +1,8 @@
 /** Runs `agentcli providers set-key` and `unset-key`. */
 import { editProviders } from "../../config/edit.ts";
 import { findConfigured } from "../../config/find.ts";
-import { checkedKey, storeOf } from "../../config/key.ts";
-import { openKeyStore } from "../../config/keys/open_store.ts";
-import { boundOrigin } from "../../config/keys/stored_key.ts";
+import { checkedKey, storeOf } from "../../config/endpoint.ts";
+import { boundOrigin, openKeyStore } from "../../config/keys/stored_key.ts";
 import type { KeyStoreName } from "../../config/keys/store.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -12,7 +11,7 @@ import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
 import type { Context, Invocation } from "../verb.ts";
 import type { SET_KEY_OPTIONS } from "./verb.ts";
-import { RUNTIMES, STUDIO } from "../../config/runtimes.ts";
+import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { Io } from "../../platform/io.ts";
 import { askHidden } from "../../terminal/hidden_line.ts";
 import type { ProviderEntry } from "../../config/types.ts";

@@ -1,6 +1,6 @@
 /** Runs `agentcli providers model …` and `providers role …`. */
 import { editProviders } from "../../config/edit.ts";
-import { readRole, settingText } from "../../config/settings.ts";
+import { readRole, selectorWarnings, settingText } from "../../config/settings.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -8,12 +8,10 @@ import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import type { MODEL_ADD_OPTIONS } from "./verb.ts";
-import { findConfigured, findProvider, unknownModel } from "../../config/find.ts";
+import { DEMO, findConfigured, findProvider, PROVIDER_NAME, readSelector, unknownModel } from "../../config/find.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { table } from "../../terminal/table.ts";
 import { type Configuration, type ModelEntry, type Role, ROLES } from "../../config/types.ts";
-import { DEMO, PROVIDER_NAME, readSelector } from "../../config/selector.ts";
-import { selectorWarnings } from "../config/warnings.ts";
 
 /** Runs the verb. Throws `unknown_provider`, `unknown_role`, and `config_invalid` for an alias that is taken. */
 export async function addModel(

@@ -1,9 +1,10 @@
 /** Runs `agentcli providers add`, `remove`, `list` and `validate`. */
 import { baseUrlHint, baseUrlProblem, effectiveBaseUrl } from "../../config/base_url.ts";
-import { editProviders, type ProviderRecord } from "../../config/edit.ts";
-import { isLiteralKey, type KeySource, keySource } from "../../config/key.ts";
+import type { ProviderRecord } from "../../config/schema.ts";
+import { editProviders } from "../../config/edit.ts";
+import { isLiteralKey, type KeySource, keySource } from "../../config/endpoint.ts";
 import { loadConfiguration } from "../../config/load.ts";
-import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector } from "../../config/selector.ts";
+import { DEMO, findConfigured, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
@@ -12,7 +13,6 @@ import { notice, warn } from "../output.ts";
 import type { Invocation } from "../verb.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./verb.ts";
-import { findConfigured } from "../../config/find.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { clean } from "../../terminal/clean.ts";

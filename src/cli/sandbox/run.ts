@@ -3,7 +3,8 @@ import { anyProtectedProject, knownProjects } from "../../boundary/policy/projec
 import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
-import { keyVariables, loadConfiguration } from "../../config/load.ts";
+import { loadConfiguration } from "../../config/load.ts";
+import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { runOnOwnStreams } from "../../platform/process.ts";
@@ -40,7 +41,7 @@ export async function run(
     argv: [program, ...words],
     env: await sandboxEnvironment(io.environment(), {
       named: settings.env,
-      secret: keyVariables(configuration),
+      secret: keyVariables(configuration.providers),
       holdsProtected: scanner === null ? undefined : async (text) => await scanner.check([text]) !== null,
     }),
     hide: await protection.hidden(),

@@ -9,7 +9,7 @@ import { describeRule, type ProtectionRule } from "../../boundary/policy/protect
 import { effectiveBaseUrl } from "../../config/base_url.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { selectModel } from "../../config/select.ts";
-import { DEMO } from "../../config/selector.ts";
+import { DEMO } from "../../config/find.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { openHome } from "../../platform/home.ts";

@@ -1,10 +1,17 @@
-/** The stored key of a provider: given out only for the address it was stored for. */
+/** Opens key stores, and reads the stored key of a provider, which is given out only for the address it was stored for. */
+import { openHome } from "../../platform/home.ts";
+import { openFileStore } from "./file_store.ts";
+import { openKeyring } from "./keyring.ts";
+import type { KeyStore, KeyStoreName, StoreOutside } from "./store.ts";
 import { AgentcliError } from "../../errors.ts";
 import { effectiveBaseUrl } from "../base_url.ts";
-import { checkedKey, type ResolvedKey } from "../key.ts";
+import { checkedKey, type ResolvedKey } from "../endpoint.ts";
 import type { ProviderEntry } from "../types.ts";
-import { openKeyStore } from "./open_store.ts";
-import type { KeyStoreName, StoreOutside } from "./store.ts";
+
+/** Opens the store; touches nothing yet but the facts of the home. Throws `home_unusable`. */
+export async function openKeyStore(name: KeyStoreName, outside: StoreOutside): Promise<KeyStore> {
+  return name === "keyring" ? openKeyring(outside) : openFileStore(await openHome(outside));
+}
 
 /** Scheme, host and port that a key of this provider is bound to. */
 export function boundOrigin(provider: Pick<ProviderEntry, "name" | "baseUrl">, env: StoreOutside["env"]): string {

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { RUNTIMES } from "../../config/runtimes.ts";
+import { RUNTIMES } from "../../config/base_url.ts";
 import { engines } from "../../engine/table.ts";
 import { backendOf, BACKENDS } from "./backends.ts";
 

@@ -3,7 +3,7 @@
  * model. Source: seed §4.2; specification of `init-providers`.
  */
 import { isLocal } from "../../boundary/policy/locality.ts";
-import { type Runtime, RUNTIMES } from "../../config/runtimes.ts";
+import { type Runtime, RUNTIMES } from "../../config/base_url.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../http/client.ts";
 import { fetchModelList, type ModelListResponse, type ServedModel } from "./model_list.ts";

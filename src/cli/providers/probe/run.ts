@@ -1,5 +1,5 @@
 /** Runs `agentcli providers probe`: measures one model, prints the report, and stores it with `--write`. */
-import { DEMO } from "../../../config/selector.ts";
+import { DEMO } from "../../../config/find.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
 import { runBattery } from "../../../provider/probe/battery.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { openDocument } from "./document.ts";
+import { openDocument } from "./edit.ts";
 
 const ENTRY = {
   name: "later",

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../../errors.ts";
-import { linuxKeyring } from "./keyring_linux.ts";
+import { linuxKeyring } from "./keyring.ts";
 
 const unix = { ignore: Deno.build.os === "windows" };
 
