@@ -15,7 +15,7 @@ export async function run({ options, arguments: words, context }: Invocation<typ
   try {
     const outcome = await runHook({ scaffold, event, settings: options.set, cwd: globals.cwd }, io);
     if (outcome.kind === "blocked") {
-      await say(`blocked: ${outcome.reason}. ${outcome.backup}.`);
+      await say(`blocked: ${outcome.reason}. ${outcome.instead}.`);
       return BLOCKED;
     }
     if (outcome.output !== "") await io.stdout.write(outcome.output);

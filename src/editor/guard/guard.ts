@@ -30,7 +30,7 @@ export interface GuardPlace {
 /** Why an action is blocked, and what the assistant is to do, each without a full stop. */
 export interface Objection {
   reason: string;
-  backup: string;
+  instead: string;
 }
 
 /**
@@ -55,7 +55,7 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<Object
   const reason = damaged === null
     ? found
     : `${damaged.marker} cannot be used (${damaged.damaged}), so everything is protected`;
-  return typeof reason === "string" ? { reason, backup: "Go on without it" } : reason;
+  return typeof reason === "string" ? { reason, instead: "Go on without it" } : reason;
 }
 
 function isProject(root: string): boolean {

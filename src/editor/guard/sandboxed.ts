@@ -44,21 +44,21 @@ function programInRoots(program: string, { path, cwd, roots }: CommandPlace): st
 }
 
 /** Why a command does not run as it is, and how it does. */
-export function sandboxAdvice(line: string, place: CommandPlace): { reason: string; backup: string } {
+export function sandboxAdvice(line: string, place: CommandPlace): { reason: string; instead: string } {
   const reason = "commands run in the sandbox here, where what .agentclisecret protects is not there";
   const program = plainWords(place.program)?.length === 1 ? place.program : `'${place.program}'`;
   const stands = programInRoots(place.program, place);
   if (stands !== null) {
-    const backup = `${basename(stands)} stands in the project (${stands}), where commands can change it: ` +
+    const instead = `${basename(stands)} stands in the project (${stands}), where commands can change it: ` +
       "the user installs it elsewhere first";
-    return { reason, backup };
+    return { reason, instead };
   }
   const text = line.trim();
   const forms = [text, `bash -c '${text.replaceAll("'", `'"'"'`)}'`].map((form) => `${program} sandbox -- ${form}`);
   const form = text.length > SHOWN_LIMIT ? undefined : forms.find((one) => isSandboxed(one, place));
-  const backup = form === undefined
+  const instead = form === undefined
     ? `Run it as one line: ${program} sandbox -- COMMAND (a script as bash -c '…'; outside of single quotes no backslash, ` +
       "no variable and no !)"
-    : `Run this backup: ${form}`;
-  return { reason, backup };
+    : `Run this instead: ${form}`;
+  return { reason, instead };
 }

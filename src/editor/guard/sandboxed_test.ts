@@ -82,7 +82,7 @@ for (const line of BARE) {
   Deno.test(`where there is a sandbox, the guard blocks ${JSON.stringify(line)}`, async () => {
     await using at = await guardedProject({ sandbox: true });
     const objection = await at.command(line);
-    assert.match(objection?.backup ?? "", /agentcli sandbox -- /);
+    assert.match(objection?.instead ?? "", /agentcli sandbox -- /);
   });
 }
 
@@ -97,7 +97,7 @@ const ADVICE: readonly [string, string][] = [
 for (const [line, advice] of ADVICE) {
   Deno.test(`the advice for ${JSON.stringify(line)} is a line that passes`, async () => {
     await using at = await guardedProject({ sandbox: true });
-    assert.equal((await at.command(line))?.backup, `Run this backup: ${advice}`);
+    assert.equal((await at.command(line))?.instead, `Run this instead: ${advice}`);
     assert.equal(await at.command(advice), null);
   });
 }
@@ -105,7 +105,7 @@ for (const [line, advice] of ADVICE) {
 Deno.test("a command for which no line can be told gets the rules instead", async () => {
   await using at = await guardedProject({ sandbox: true });
   for (const line of ["cat <<EOF\na\nEOF", "x ".repeat(2_000)]) {
-    assert.match((await at.command(line))?.backup ?? "", /as one line: agentcli sandbox -- COMMAND/);
+    assert.match((await at.command(line))?.instead ?? "", /as one line: agentcli sandbox -- COMMAND/);
   }
 });
 
@@ -114,7 +114,7 @@ Deno.test("a fragment of protected content is told by no advice, and passes in n
   for (const line of ["echo text of credentials", "agentcli sandbox -- echo 'text of credentials'"]) {
     const objection = await at.command(line);
     assert.match(objection?.reason ?? "", /it holds /);
-    assert.doesNotMatch(objection?.backup ?? "", /text of/);
+    assert.doesNotMatch(objection?.instead ?? "", /text of/);
   }
 });
 
@@ -135,7 +135,7 @@ Deno.test("a program of that name in the project, before the real one on PATH, r
   assert.equal(await at.command("agentcli sandbox -- ls"), null);
   Deno.mkdirSync(`${at.root}/node_modules/.bin`, { recursive: true });
   Deno.writeTextFileSync(`${at.root}/node_modules/.bin/agentcli`, "#!/bin/sh\n");
-  assert.match((await at.command("agentcli sandbox -- ls"))?.backup ?? "", /stands in the project/);
+  assert.match((await at.command("agentcli sandbox -- ls"))?.instead ?? "", /stands in the project/);
   assert.notEqual(await at.write("node_modules/.bin/agentcli"), null);
 });
 

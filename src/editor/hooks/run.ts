@@ -6,7 +6,7 @@ import { INPUT_LIMIT, isEvent, parseHookInput } from "./events.ts";
 import { isFor, isScaffold } from "./scaffold_ids.ts";
 
 /** What a hook ends with. `blocked`: why the action must not be done, and what to do. */
-export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; backup: string };
+export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });

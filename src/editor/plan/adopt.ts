@@ -2,7 +2,7 @@
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
-import { type Artifact, artifactKey, encodeBase64, type Resource } from "../resources/artifact.ts";
+import { type Artifact, artifactKey, type Resource } from "../resources/artifact.ts";
 import type { Dialect, Scope } from "../dialect.ts";
 import { lookAt, readFound } from "./disk.ts";
 import type { FoundArtifact } from "../resources/found.ts";
@@ -167,7 +167,7 @@ function fileResource(path: string): Resource[] {
     const file = readFound(path);
     if (file === null) return [];
     const executable = file.mode !== null && (file.mode & 0o111) !== 0;
-    return [{ kind: "file", path, content: encodeBase64(file.bytes), executable }];
+    return [{ kind: "file", path, content: file.bytes.toBase64(), executable }];
   } catch (error) {
     if (error instanceof AgentcliError) return [];
     throw error;

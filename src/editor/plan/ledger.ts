@@ -5,14 +5,7 @@
  */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
-import {
-  ArtifactHead,
-  artifactKey,
-  decodeBase64,
-  encodeBase64,
-  resourceKey,
-  ResourceSchema,
-} from "../resources/artifact.ts";
+import { ArtifactHead, artifactKey, decodeBase64, resourceKey, ResourceSchema } from "../resources/artifact.ts";
 import { type FoundFile, sha256 } from "./disk.ts";
 import * as z from "../../config/zod.ts";
 
@@ -141,7 +134,7 @@ async function originalName(path: string): Promise<string> {
 
 /** Keeps a file as it was before our first change. */
 export async function keepOriginal(home: Home, path: string, { found }: { found: FoundFile }): Promise<void> {
-  const content = { path, mode: found.mode, content: encodeBase64(found.bytes) };
+  const content = { path, mode: found.mode, content: found.bytes.toBase64() };
   await home.write(await originalName(path), JSON.stringify(content) + "\n");
 }
 

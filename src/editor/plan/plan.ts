@@ -1,7 +1,7 @@
 /** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
-import { artifactId, artifactKey, encodeBase64, type Resource, resourceHash } from "../resources/artifact.ts";
+import { artifactId, artifactKey, type Resource, resourceHash } from "../resources/artifact.ts";
 import { type FoundFile, sameBytes, sha256 } from "./disk.ts";
 import { bytesNow, type Draft, LiveText, liveText, openDraft } from "./draft.ts";
 import { JsonProblem } from "../resources/json_tree.ts";
@@ -136,7 +136,7 @@ async function stateOf(
   if (resource.kind === "file") {
     const now = bytesNow(draft);
     if (now === null) return { hash: null, index: 0, found: null };
-    const found = { ...resource, content: encodeBase64(now), executable: isExecutable(draft.before) };
+    const found = { ...resource, content: now.toBase64(), executable: isExecutable(draft.before) };
     return { hash: await sha256(now), index: 0, found };
   }
   const file = liveText(draft);

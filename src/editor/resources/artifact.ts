@@ -92,17 +92,10 @@ export function resourceHash(resource: Resource): Promise<string> {
   return sha256(resource.kind === "section" ? resource.content : canonical(resource.value));
 }
 
-/** Bytes as base64. */
-export function encodeBase64(bytes: Uint8Array): string {
-  let text = "";
-  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return btoa(text);
-}
-
 /** The bytes of a base64 text. Throws `internal` for a damaged one. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    return Uint8Array.fromBase64(text);
   } catch (cause) {
     throw new AgentcliError("home_unusable", "the editor's ledger holds a damaged file", { cause });
   }
@@ -110,5 +103,5 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
 
 /** A text as the content of a file resource. */
 export function fileContent(text: string): string {
-  return encodeBase64(new TextEncoder().encode(text));
+  return new TextEncoder().encode(text).toBase64();
 }

@@ -1,7 +1,7 @@
 /** Artifacts from what a person gives: checked here, before anything is planned. */
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
-import { type Artifact, type ArtifactKind, encodeBase64, fileContent, type Resource } from "./artifact.ts";
+import { type Artifact, type ArtifactKind, fileContent, type Resource } from "./artifact.ts";
 import type { Dialect } from "../dialect.ts";
 import { type HookEvent, WORKTREE_EVENT } from "../hooks/events.ts";
 import {
@@ -106,7 +106,7 @@ export function makeSkill(
     if (!isWithin(own, place) || place === own) {
       throw new AgentcliError("usage", `skill ${name}: ${path} leaves the skill`);
     }
-    return { kind: "file", path: place, content: encodeBase64(bytes), executable };
+    return { kind: "file", path: place, content: bytes.toBase64(), executable };
   });
   return artifact("skill", name, { to, resources });
 }
