@@ -40,7 +40,7 @@ async function admitRequest(
 ): Promise<void> {
   const { workspace, model, system, items } = session;
   // Markers are read again for every request.
-  await workspace.refresh();
+  await workspace.refresh(signal);
   model.local &&= workspace.local;
   const { located, localities } = target;
   const { provider, baseUrl } = located.endpoint;

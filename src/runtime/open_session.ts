@@ -160,7 +160,7 @@ async function startStore(
 
 async function openProject(
   { addDir }: SessionOptions,
-  { cwd, io }: Host,
+  { cwd, io, notice }: Host,
   { project, chosen, previous }: { project: ProjectContext; chosen: ChosenModel; previous: Workspace | undefined },
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, markers, records } = project;
@@ -174,6 +174,7 @@ async function openProject(
     markers,
     records,
     protection: previous?.protection,
+    onSlow: (message) => void notice(message),
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
     ownProcess: io.ownProcess ?? false,
   });

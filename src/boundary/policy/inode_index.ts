@@ -5,9 +5,8 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import type { ProtectedGroup } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
-import { systemReason } from "../system_error.ts";
+import { quietly } from "../real_path.ts";
 
 /** A protected file that stands at a path. */
 export interface ProtectedFile {
@@ -33,28 +32,15 @@ export function lastingIdentityOf(status: Pick<FileStatus, "device" | "inode" | 
   return `${status.device}:${status.inode}:${status.born}`;
 }
 
-interface Identified {
-  identity: string;
-  lasting: string;
-  /** Names of the file besides this one. */
-  names: number;
-}
-
-/** Files that were looked at. */
-interface Seen {
-  /** By identity. */
-  present: Map<string, ProtectionRule>;
-  lasting: Set<string>;
-}
-
 /** The identities of one session. */
 export class InodeIndex {
-  #groups: readonly ProtectedGroup[] = [];
-  #inRoots: Seen = { present: new Map(), lasting: new Set() };
-  #elsewhere: Seen & { nameless: readonly NamelessFile[] } = { present: new Map(), lasting: new Set(), nameless: [] };
+  /** By identity, of the files that stood at their paths when they were last looked at. */
+  #present = new Map<string, ProtectionRule>();
+  /** Lasting identities of the same files. */
+  #lasting = new Set<string>();
+  #external: NamelessFile[] = [];
   /** Lasting identities of all that was ever seen. */
   readonly #ever = new Map<string, ProtectionRule>();
-  readonly #ofGroup = new WeakMap<ProtectedGroup, readonly (Identified | null)[]>();
   /** Covers every file with several names while some protected file cannot be looked at: it may be that one. */
   #blind: ProtectionRule | null = null;
 
@@ -65,85 +51,45 @@ export class InodeIndex {
 
   /** Of what was seen last and hidden paths do not name. */
   get nameless(): readonly NamelessFile[] {
-    const nameless = [...this.#elsewhere.nameless];
-    for (const identity of this.#ever.keys()) {
-      const present = this.#inRoots.lasting.has(identity) || this.#elsewhere.lasting.has(identity);
-      if (!present) nameless.push({ identity, names: 1 });
-    }
-    return nameless;
+    const gone = [...this.#ever.keys()].filter((identity) => !this.#lasting.has(identity));
+    return [...this.#external, ...gone.map((identity) => ({ identity, names: 1 }))];
   }
 
   /** The rule of an open file by what it is or was; null when it is none that was seen. */
   ruleOf(status: FileStatus): ProtectionRule | null {
-    if (this.#ever.size === 0 && this.#blind === null) return null;
-    const identity = identityOf(status);
-    const present = stricter(
-      this.#inRoots.present.get(identity) ?? null,
-      this.#elsewhere.present.get(identity) ?? null,
-    );
+    const present = this.#present.get(identityOf(status)) ?? null;
     const known = stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
     return known ?? (status.links > 1 ? this.#blind : null);
   }
 
   /** Whether a file has the number of one that was seen and came to be at another time: it is time to look again. */
   doubts(status: FileStatus): boolean {
-    const identity = identityOf(status);
-    return (this.#inRoots.present.has(identity) || this.#elsewhere.present.has(identity)) &&
-      !this.#ever.has(lastingIdentityOf(status));
+    return this.#present.has(identityOf(status)) && !this.#ever.has(lastingIdentityOf(status));
   }
 
-  /**
-   * Looks at the protected files inside of the roots. A group that was looked at is not looked at again: a directory
-   * changes, and is another group, when another file takes a name in it. `blind` stands for files that cannot be looked at.
-   */
-  takeInRoots(groups: readonly ProtectedGroup[], blind: () => ProtectionRule | null): void {
-    if (groups === this.#groups) return;
-    this.#blind ??= groups.some((group) => group.blind) ? blind() : null;
-    const seen: Seen = { present: new Map(), lasting: new Set() };
-    for (const group of groups) {
-      let identified = this.#ofGroup.get(group);
-      if (identified === undefined) {
-        identified = group.files.map(({ path }) => identify(path));
-        this.#ofGroup.set(group, identified);
-      }
-      group.files.forEach(({ rule }, index) => this.#note(seen, { found: identified[index] ?? null, rule }));
-    }
-    this.#groups = groups;
-    this.#inRoots = seen;
+  /** Looks at the protected files. `blind` stands for those that cannot be looked at; null when there are none. */
+  take(
+    { inRoots, external, blind }: {
+      inRoots: readonly ProtectedFile[];
+      external: readonly ProtectedFile[];
+      blind: ProtectionRule | null;
+    },
+  ): void {
+    this.#blind ??= blind;
+    this.#present = new Map();
+    this.#lasting = new Set();
+    for (const file of inRoots) this.#note(file);
+    this.#external = external.map((file) => this.#note(file)).filter((file) => file !== null);
   }
 
-  /** Looks at the protected files outside of the roots, each time: how many names a file has leaves no trace elsewhere. */
-  takeElsewhere(files: readonly ProtectedFile[]): void {
-    const seen: Seen = { present: new Map(), lasting: new Set() };
-    const nameless: NamelessFile[] = [];
-    for (const { path, rule } of files) {
-      const found = identify(path);
-      this.#note(seen, { found, rule });
-      if (found !== null) nameless.push({ identity: found.identity, names: found.names });
-    }
-    this.#elsewhere = { ...seen, nameless };
-  }
-
-  #note({ present, lasting }: Seen, { found, rule }: { found: Identified | null; rule: ProtectionRule }): void {
-    if (found === null) return;
-    present.set(found.identity, stricter(present.get(found.identity) ?? null, rule) ?? rule);
-    lasting.add(found.lasting);
-    this.#ever.set(found.lasting, stricter(this.#ever.get(found.lasting) ?? null, rule) ?? rule);
-  }
-}
-
-function identify(path: string): Identified | null {
-  const status = lstatQuietly(path);
-  // Without a number every file would be the same one.
-  if (status?.kind !== "file" || status.inode === 0) return null;
-  return { identity: identityOf(status), lasting: lastingIdentityOf(status), names: status.links - 1 };
-}
-
-function lstatQuietly(path: string): FileStatus | null {
-  try {
-    return lstatSync(path);
-  } catch (error) {
-    systemReason(error);
-    return null;
+  #note({ path, rule }: ProtectedFile): NamelessFile | null {
+    const status = quietly(() => lstatSync(path));
+    // Without a number every file would be the same one.
+    if (status?.kind !== "file" || status.inode === 0) return null;
+    const [identity, lasting] = [identityOf(status), lastingIdentityOf(status)];
+    this.#present.set(identity, stricter(this.#present.get(identity) ?? null, rule) ?? rule);
+    this.#lasting.add(lasting);
+    this.#ever.set(lasting, stricter(this.#ever.get(lasting) ?? null, rule) ?? rule);
+    return { identity, names: status.links - 1 };
   }
 }

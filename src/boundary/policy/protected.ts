@@ -4,16 +4,22 @@
  * boundary, "The marker" and "Reading".
  */
 import type { FileStatus } from "../../platform/files.ts";
+import type { Clock } from "../../platform/io.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import type { DirectoryClock } from "./directory_cache.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, readMarker } from "./marker.ts";
 import type { MarkerEntry } from "./marker_text.ts";
 import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
 import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { InodeIndex } from "./inode_index.ts";
-import { type IgnoreFile, MOST_WALKS, type ProtectedPlaces, ProtectedTree } from "./protected_tree.ts";
+import {
+  type IgnoreFile,
+  MOST_WALKS,
+  type ProtectedPlaces,
+  ProtectedTree,
+  type WalkOptions,
+} from "./protected_tree.ts";
 import type { DerivedFile, RecordedMarker, SeenMarker } from "./project_record_files.ts";
 import type { Standing } from "./listing.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
@@ -81,7 +87,7 @@ export class ProtectedSet {
   /** `roots` are real paths: the project root and the additional ones. */
   constructor(
     roots: readonly string[],
-    { clock, remembered = [] }: { clock?: DirectoryClock; remembered?: readonly Remembered[] } = {},
+    { clock, remembered = [] }: { clock?: Pick<Clock, "now">; remembered?: readonly Remembered[] } = {},
   ) {
     this.#roots = roots;
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
@@ -118,10 +124,7 @@ export class ProtectedSet {
     for (const root of this.#roots) this.rule(join(root, MARKER_NAME));
   }
 
-  /**
-   * Reads the known markers again, and looks for new ones from now on. What was protected stays so, also under another
-   * name: where a marker was met, the protected files are looked at now.
-   */
+  /** Reads the known markers again, and looks for what is new when it is next asked for. What was protected stays so. */
   refresh(): void {
     this.#places.clear();
     this.#read.clear();
@@ -129,7 +132,12 @@ export class ProtectedSet {
     this.#tree.expire();
     for (const path of [...this.#markers.keys()]) this.#learn(path);
     this.start();
-    if (this.met) this.identify();
+  }
+
+  /** Looks at the roots, with pauses, and notes which files are protected. Throws the signal's reason. */
+  async settle(options: WalkOptions = {}): Promise<void> {
+    await this.#tree.walk(options);
+    if (this.any) this.identify();
   }
 
   /** Notes which files are protected now, so that they are known later under any name. Walks the roots. */
@@ -138,8 +146,9 @@ export class ProtectedSet {
       // A link or a marker that is found on the way can bring new rules.
       if (walk > 0) this.#tree.expire();
       const version = this.#version;
-      this.#identities.takeInRoots(this.#tree.groups(), () => this.rules[0] ?? null);
-      this.#identities.takeElsewhere(this.#findElsewhere().files);
+      const { protected: inRoots, blind } = this.#tree.found;
+      const { files: external } = this.#findElsewhere();
+      this.#identities.take({ inRoots, external, blind: blind ? this.rules[0] ?? null : null });
       this.#identified = version;
     }
   }
@@ -196,15 +205,14 @@ export class ProtectedSet {
   }
 
   /** What a view must not show as it is, inside of the roots and, of what the rules name, elsewhere. Walks the roots. */
-  // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
-  async hidden(): Promise<ProtectedPlaces> {
-    if (this.any) this.identify();
-    return { ...this.#tree.hidden(), nameless: this.#identities.nameless, external: this.#findElsewhere() };
+  async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
+    await this.settle(options);
+    return { ...this.#tree.found, nameless: this.#identities.nameless, external: this.#findElsewhere() };
   }
 
   /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
   get any(): boolean {
-    const { files, directories } = this.#tree.hidden();
+    const { files, directories } = this.#tree.found;
     if (files.length > 0 || directories.length > 0 || this.#damaged !== null) return true;
     return [...this.#markers.values()].some(({ rules }) => rules.size > 0);
   }
@@ -214,7 +222,9 @@ export class ProtectedSet {
    * a moment and no marker was met. Each call goes on where the one before ended.
    */
   get anySoon(): boolean | null {
-    return this.met || this.#tree.tryWalk(LOCAL_WALK_MS) ? this.any : null;
+    const until = performance.now() + LOCAL_WALK_MS;
+    while (!this.met && this.#tree.step()) if (performance.now() > until) return null;
+    return this.any;
   }
 
   /**
@@ -242,18 +252,13 @@ export class ProtectedSet {
 
   /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
   *files(): Generator<string> {
-    for (const { files } of this.#tree.groups()) {
-      for (const { path } of files) yield path;
-    }
+    for (const { path } of this.#tree.found.protected) yield path;
     for (const { path } of this.#findElsewhere().files) yield path;
   }
 
-  /**
-   * What in the roots is named as files are that tell searches what to leave out, whatever its kind; covered directories
-   * left out. Null when that is not known. Walks the roots.
-   */
+  /** What in open directories is named as files are that tell searches what to leave out; null when that is not known. */
   get ignoreFiles(): readonly IgnoreFile[] | null {
-    return this.#tree.ignoreFiles;
+    return this.#tree.found.ignoreFiles;
   }
 
   /** Protects a file that holds content of a protected one. */
@@ -276,17 +281,14 @@ export class ProtectedSet {
     return this.#tree.listings;
   }
 
+  /** What markers and ends of links outside of the roots name; with those inside the tree is walked. */
   #findElsewhere(): ExternalFound {
-    return this.#elsewhere.find(this.#version, () => this.#sourcesElsewhere());
-  }
-
-  /** Markers and ends of links that lie outside of the roots; with what lies inside the tree is walked. */
-  #sourcesElsewhere(): ExternalSource[] {
-    const known = [
+    const named = [
       ...[...this.#markers].map(([path, { patterns }]) => ({ directory: dirname(path), patterns })),
       ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
     ];
-    return known.filter(({ directory }) => !this.#roots.some((root) => isWithin(root, directory)));
+    const isOutside = ({ directory }: ExternalSource) => !this.#roots.some((root) => isWithin(root, directory));
+    return this.#elsewhere.find(this.#version, () => named.filter(isOutside));
   }
 
   #placeOf(directory: string, standing?: Standing): Place {
@@ -326,10 +328,7 @@ export class ProtectedSet {
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
-    if (marker.damaged !== undefined && this.#damaged === null) {
-      this.#damaged = { tier: "no-cloud", pattern: ".", marker: path, line: 0, damaged: marker.damaged };
-      this.#version++;
-    }
+    if (marker.damaged !== undefined) this.#damage(path, marker.damaged);
     this.#take(path, { entries: marker.entries, remembered: false });
   }
 
@@ -361,8 +360,14 @@ export class ProtectedSet {
     this.#lines++;
     if (wild) this.#wildLines++;
     if (this.#lines <= LINE_LIMIT && this.#wildLines <= WILD_LIMIT) return;
+    this.#damage(
+      marker,
+      `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`,
+    );
+  }
+
+  #damage(marker: string, damaged: string): void {
     if (this.#damaged !== null) return;
-    const damaged = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
     this.#damaged = { tier: "no-cloud", pattern: ".", marker, line: 0, damaged };
     this.#version++;
   }

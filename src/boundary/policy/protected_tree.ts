@@ -1,11 +1,16 @@
-/** What of a tree is protected now. Looks at each directory's times alone where nothing has changed since the last look. */
-import { type FileKind, kindOf } from "../../platform/files.ts";
-import { type PlainEntry, realPathSync } from "../../platform/files_sync.ts";
+/**
+ * What of the trees below the roots is protected now. A directory's times change when a name in it comes, goes or is given
+ * to another file: one look at them tells whether it has to be listed again. What is inside of files is not seen this way.
+ */
+import { type FileKind, type FileStatus, kindOf } from "../../platform/files.ts";
+import { lstatSync, type PlainEntry, realPathSync } from "../../platform/files_sync.ts";
+import type { Clock } from "../../platform/io.ts";
 import { normalize } from "../../platform/path.ts";
-import { DirectoryCache, type DirectoryClock, type DirectoryFacts } from "./directory_cache.ts";
+import { after } from "../../platform/sleep.ts";
+import { quietly } from "../real_path.ts";
 import { isTooLong, listEntries, namedIn, NO_UTF8, type Standing, type UnjudgedPlace, within } from "./listing.ts";
 import type { ExternalFound } from "./external_paths.ts";
-import type { NamelessFile } from "./inode_index.ts";
+import type { NamelessFile, ProtectedFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { isOfSystem } from "./system_directories.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
@@ -38,13 +43,6 @@ export interface SettingsGroup {
   settings: readonly string[];
 }
 
-/** The protected files of one directory, links left out. The same object for as long as the directory stays as it is. */
-export interface ProtectedGroup {
-  files: readonly { path: string; rule: ProtectionRule }[];
-  /** Some of them cannot be looked at: their names are not UTF-8, or what holds them may not be listed. */
-  blind: boolean;
-}
-
 /** Something named as files are that tell searches what to leave out. */
 export interface IgnoreFile {
   path: string;
@@ -62,19 +60,45 @@ export interface TreeRules {
   follow(real: string, rule: ProtectionRule): void;
 }
 
+/** For a walk that may take long. */
+export interface WalkOptions {
+  signal?: AbortSignal | undefined;
+  /** Told once when it takes long. */
+  onSlow?: ((message: string) => void) | undefined;
+  /** It goes on for so long at once, in milliseconds, and is slow from then on; tests set them. */
+  sliceMs?: number;
+  slowMs?: number;
+}
+
 /** Walks until the rules stay the same: each link or marker that is found can bring new ones. */
 export const MOST_WALKS = 20;
 
-/** One open directory as it was listed; absolute paths. */
-interface Listed extends DirectoryFacts, ProtectedGroup, SettingsGroup {
+/**
+ * How long a directory must have stayed as it is until its listing is trusted, in milliseconds: a second change shortly
+ * after the first may leave its times as they were. The coarsest clock of a file system goes in steps of two seconds (FAT),
+ * the runtime gives the time of a change of any kind in whole seconds (measured with Deno 2.9.6), and a disk on the network
+ * has a clock of its own.
+ */
+const RACY_MS = 60_000;
+
+/** One directory as it was listed; absolute paths. */
+interface Listed extends SettingsGroup {
+  /** The directory itself; null where it cannot be looked at. */
+  status: FileStatus | null;
+  /** It was listed long after its last change: its times show the next one. */
+  settled: boolean;
+  /** Of the rules that it was listed with. */
   version: number;
   /** Where no rule had a say: it makes no difference then what the rules are elsewhere. */
   unruled: Standing | null;
+  /** Directories in it that are entered, and those of them that are covered as a whole. */
   open: readonly string[];
-  /** Covered as a whole. */
-  directories: readonly string[];
+  covered: readonly string[];
+  files: readonly ProtectedFile[];
   /** Covered ones: where they lead is covered too, and may change without a trace here. */
   links: readonly string[];
+  /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
+  blind: boolean;
   unjudged: readonly UnjudgedPlace[];
   special: readonly string[];
   repositories: readonly string[];
@@ -82,136 +106,138 @@ interface Listed extends DirectoryFacts, ProtectedGroup, SettingsGroup {
   ignoreFiles: readonly IgnoreFile[] | null;
 }
 
-/** A directory that is covered as a whole; absolute paths. */
-interface Covered extends DirectoryFacts, ProtectedGroup {
-  version: number;
-  directories: readonly string[];
-}
+const NOTHING = {
+  ...{ unruled: null, ignoreFiles: [], blind: false, open: [], covered: [], files: [], links: [] },
+  ...{ unjudged: [], special: [], repositories: [], settings: [] },
+};
 
 interface Walked extends HiddenPaths {
-  groups: readonly ProtectedGroup[];
+  /** With those in covered directories; links are not followed. */
+  protected: readonly ProtectedFile[];
+  blind: boolean;
   /** Null where some directory could not be looked into. */
   ignoreFiles: readonly IgnoreFile[] | null;
 }
-
-/** Of a directory that cannot be listed. */
-const NOTHING = {
-  ...{ unruled: null, ignoreFiles: null, blind: false, open: [], directories: [], files: [], links: [] },
-  ...{ special: [], repositories: [], settings: [] },
-};
 
 /** The trees below the roots. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;
-  readonly #listed: DirectoryCache<Listed>;
-  readonly #covered: DirectoryCache<Covered>;
-  #now: Walked | null = null;
-  #last: { walked: Walked; changes: number; version: number } | null = null;
-  #lastGroups: { of: Walked; groups: readonly ProtectedGroup[]; changes: number; version: number } | null = null;
+  readonly #clock: Pick<Clock, "now">;
+  readonly #known = new Map<string, Listed>();
+  #listings = 0;
+  #found: Walked | null = null;
+  /** A search that has not come to its end. */
+  #search: Iterator<void> | null = null;
 
-  constructor(roots: readonly string[], { rules, clock }: { rules: TreeRules; clock?: DirectoryClock | undefined }) {
+  constructor(
+    roots: readonly string[],
+    { rules, clock }: { rules: TreeRules; clock?: Pick<Clock, "now"> | undefined },
+  ) {
     this.#roots = roots;
     this.#rules = rules;
-    this.#listed = new DirectoryCache(clock);
-    this.#covered = new DirectoryCache(clock);
+    this.#clock = clock ?? Date;
   }
 
-  /** How many times an open directory was listed. */
+  /** How many times a directory was listed. */
   get listings(): number {
-    return this.#listed.listings;
+    return this.#listings;
   }
 
   /** What was found is looked at again when it is next asked for. */
   expire(): void {
-    this.#now = null;
+    this.#found = null;
+    this.#search = null;
   }
 
-  /** What a view must not show; walks at most once after {@link expire}. */
-  hidden(): HiddenPaths {
-    return this.#walked();
+  /** Looks at one more directory; false when all is known. */
+  step(): boolean {
+    if (this.#found !== null) return false;
+    this.#search ??= this.#searchAll();
+    return this.#search.next().done !== true;
   }
 
-  /** What tells searches what to leave out, in open directories; null when that is not known. */
-  get ignoreFiles(): readonly IgnoreFile[] | null {
-    return this.#walked().ignoreFiles;
-  }
-
-  /** Every protected file, links not followed, in groups: the same array for as long as nothing has changed. */
-  groups(): readonly ProtectedGroup[] {
-    const of = this.#walked();
-    const groups = [...of.groups];
-    const waiting = [...of.directories];
-    this.#covered.begin();
-    for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      const covered = this.#lookCovered(directory);
-      for (const below of covered.directories) waiting.push(below);
-      if (covered.files.length > 0 || covered.blind) groups.push(covered);
+  /** Looks at all directories, with pauses: a large tree keeps neither signals nor the terminal waiting. */
+  async walk({ signal, onSlow, sliceMs = 50, slowMs = 3_000 }: WalkOptions): Promise<void> {
+    const start = performance.now();
+    let [pauseAt, tell] = [start + sliceMs, onSlow];
+    while (this.step()) {
+      if (performance.now() < pauseAt) continue;
+      if (pauseAt - start > slowMs) {
+        tell?.(`still looking for protected paths below ${this.#roots.join(", ")}`);
+        tell = undefined;
+      }
+      await new Promise<void>((resolve) => void after(0, resolve));
+      signal?.throwIfAborted();
+      pauseAt = performance.now() + sliceMs;
     }
-    this.#covered.end();
-    const { changes } = this.#covered;
-    const { version } = this.#rules;
-    const last = this.#lastGroups;
-    if (last?.of === of && last.changes === changes && last.version === version) return last.groups;
-    this.#lastGroups = { of, groups, changes, version };
-    return groups;
   }
 
-  /** Walks for at most so many milliseconds; false when there is more. What was listed need not be listed again. */
-  tryWalk(milliseconds: number): boolean {
-    const { version } = this.#rules;
-    const walked = this.#now ?? this.#walk(performance.now() + milliseconds);
-    if (walked !== null && this.#rules.version === version) this.#now = walked;
-    return walked !== null;
+  /** What is protected, and what else a view must not show; walks at most once after {@link expire}. */
+  get found(): Walked {
+    while (this.#found === null) this.step();
+    return this.#found;
   }
 
-  #walked(): Walked {
-    for (let walk = 1; this.#now === null; walk++) {
+  *#searchAll(): Generator<void> {
+    for (let walk = 1;; walk++) {
       const { version } = this.#rules;
-      const walked = this.#walk(Infinity);
-      if (walked === null) continue;
-      if (this.#rules.version === version) this.#now = walked;
-      else if (walk >= MOST_WALKS) this.#now = { ...walked, unjudged: [...walked.unjudged, ...this.#endless()] };
+      const walked = yield* this.#walk();
+      const isEndless = walk >= MOST_WALKS;
+      if (this.#rules.version !== version && !isEndless) continue;
+      const reason = "its protected links lead on without an end";
+      const endless = isEndless ? this.#roots.map((directory) => ({ directory, reason })) : [];
+      this.#found = { ...walked, unjudged: [...walked.unjudged, ...endless] };
+      return;
     }
-    return this.#now;
   }
 
-  #endless(): UnjudgedPlace[] {
-    return this.#roots.map((directory) => ({ directory, reason: "its protected links lead on without an end" }));
-  }
-
-  /** Null when `until` comes first. */
-  #walk(until: number): Walked | null {
-    const { version } = this.#rules;
-    const directories: string[] = [];
-    const waiting: string[] = [];
-    for (const root of this.#roots) {
-      if (isOfSystem(root)) continue;
-      if (this.#rules.rule(root) === null) waiting.push(root);
-      else directories.push(root);
-    }
-    const found: Listed[] = [];
-    this.#listed.begin();
+  *#walk(): Generator<void, Walked> {
+    const [open, covered]: [Listed[], Listed[]] = [[], []];
+    const roots = this.#roots.filter((root) => !isOfSystem(root));
+    const directories = roots.filter((root) => this.#rules.rule(root) !== null);
+    const waiting = roots.filter((root) => !directories.includes(root));
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
-      if (performance.now() > until) return null;
-      const listed = this.#look(directory);
+      const listed = this.#look(directory, (facts) => this.#listOpen(directory, facts));
+      open.push(listed);
       for (const below of listed.open) waiting.push(below);
-      found.push(listed);
+      for (const below of listed.covered) directories.push(below);
+      for (const link of listed.links) this.#followLink(link);
+      yield;
     }
-    this.#listed.end();
-    const { changes } = this.#listed;
-    if (this.#last?.changes === changes && this.#last.version === version) return this.#last.walked;
-    const walked = joined(directories, found);
-    this.#last = { walked, changes, version };
-    return walked;
+    const inside = [...directories];
+    for (let directory = inside.pop(); directory !== undefined; directory = inside.pop()) {
+      const listed = this.#look(directory, (facts) => this.#listCovered(directory, facts));
+      covered.push(listed);
+      for (const below of listed.covered) inside.push(below);
+      yield;
+    }
+    const files = open.flatMap((listed) => listed.files);
+    return {
+      files: files.map(({ path }) => path),
+      directories,
+      unjudged: open.flatMap(({ unjudged }) => unjudged),
+      special: open.flatMap(({ special }) => special),
+      repositories: open.flatMap(({ repositories }) => repositories),
+      settings: open.filter(({ settings }) => settings.length > 0),
+      protected: [...files, ...covered.flatMap((listed) => listed.files)],
+      blind: [...open, ...covered].some(({ blind }) => blind),
+      ignoreFiles: open.some(({ ignoreFiles }) => ignoreFiles === null)
+        ? null
+        : open.flatMap(({ ignoreFiles }) => ignoreFiles ?? []),
+    };
   }
 
-  #look(directory: string): Listed {
-    const listed = this.#listed.look(directory, {
-      current: (found) => this.#isCurrent(directory, found),
-      list: (facts) => this.#list(directory, facts),
-    });
-    for (const link of listed.links) this.#followLink(link);
+  /** What was found in a directory, if it and the rules for it are as they were; else what `list` finds now. */
+  #look(directory: string, list: (facts: Pick<Listed, "status" | "settled">) => Listed): Listed {
+    const status = quietly(() => lstatSync(directory));
+    const known = this.#known.get(directory);
+    if (known?.settled && isSame(known.status, status) && this.#isCurrent(directory, known)) return known;
+    // The clock is asked after the look at the directory, and before its listing.
+    const settled = status !== null && this.#clock.now() - Math.max(status.modified, status.changed) >= RACY_MS;
+    const listed = list({ status, settled });
+    this.#listings++;
+    this.#known.set(directory, listed);
     return listed;
   }
 
@@ -223,28 +249,12 @@ export class ProtectedTree {
     return true;
   }
 
-  #lookCovered(directory: string): Covered {
-    return this.#covered.look(directory, {
-      current: (found) => found.version === this.#rules.version,
-      list: (facts) => {
-        const { version } = this.#rules;
-        const listed = listEntries(directory);
-        const all = Array.isArray(listed) ? listed : [];
-        const entries = all.filter(({ name }) => !name.includes(NO_UTF8));
-        const blind = entries.length < all.length || all !== listed;
-        const of = (wanted: FileKind) =>
-          entries.filter((entry) => kindOf(entry) === wanted).map(({ name }) => within(directory, name));
-        return { ...facts, version, blind, directories: of("directory"), files: this.#ruled(of("file")) };
-      },
-    });
-  }
-
-  #list(directory: string, facts: DirectoryFacts): Listed {
+  #listOpen(directory: string, facts: Pick<Listed, "status" | "settled">): Listed {
     const entries = listEntries(directory);
     // What is met from here on can cover what was sorted before it: then the directory is listed again.
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
-    if (!Array.isArray(entries)) return { ...facts, version, ...NOTHING, unjudged: [entries] };
+    if (!Array.isArray(entries)) return { ...NOTHING, ...facts, version, unjudged: [entries], ignoreFiles: null };
     const { standing, ignoreFiles, ...named } = namedIn(directory, entries);
     const ruled = this.#rules.covers(directory, standing);
     const sorted = this.#sort(directory, { entries, ruled });
@@ -262,14 +272,10 @@ export class ProtectedTree {
   #sort(
     directory: string,
     { entries, ruled }: { entries: readonly PlainEntry[]; ruled: boolean },
-  ): Pick<Listed, "open" | "directories" | "files" | "links"> {
+  ): Pick<Listed, "open" | "covered" | "files" | "links"> {
     const long = isTooLong(directory);
-    const sorted = {
-      open: [] as string[],
-      directories: [] as string[],
-      links: [] as string[],
-      files: [] as { path: string; rule: ProtectionRule }[],
-    };
+    const [open, covered, links]: [string[], string[], string[]] = [[], [], []];
+    const files: ProtectedFile[] = [];
     // Most of a tree: nothing that lies here is covered.
     for (const entry of ruled ? entries : entries.filter(({ isDirectory }) => isDirectory)) {
       const { name, isDirectory, isSymlink } = entry;
@@ -278,47 +284,40 @@ export class ProtectedTree {
       if (rule === null || name === MARKER_NAME) {
         // What git keeps is not the user's tree, and what cannot be named is not there: views leave both out as a whole.
         if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
-        if (!long && !name.includes(NO_UTF8)) sorted.open.push(path);
-      } else if (isDirectory) sorted.directories.push(path);
-      else if (isSymlink) sorted.links.push(path);
-      else sorted.files.push({ path, rule });
+        if (!long && !name.includes(NO_UTF8)) open.push(path);
+      } else if (isDirectory) covered.push(path);
+      else if (isSymlink) links.push(path);
+      else files.push({ path, rule });
     }
-    return sorted;
+    return { open, covered, files, links };
   }
 
-  #ruled(paths: readonly string[]): ProtectedGroup["files"] {
-    return paths.flatMap((path) => {
-      const rule = this.#rules.rule(path);
-      return rule === null ? [] : [{ path, rule }];
-    });
+  #listCovered(directory: string, facts: Pick<Listed, "status" | "settled">): Listed {
+    const { version } = this.#rules;
+    const entries = listEntries(directory);
+    if (!Array.isArray(entries)) return { ...NOTHING, ...facts, version, blind: true };
+    const covered: string[] = [];
+    const files: ProtectedFile[] = [];
+    for (const { name, isDirectory, isFile } of entries) {
+      const path = within(directory, name);
+      if (name.includes(NO_UTF8)) continue;
+      const rule = isFile ? this.#rules.rule(path) : null;
+      if (isDirectory) covered.push(path);
+      else if (rule !== null) files.push({ path, rule });
+    }
+    const blind = entries.some(({ name }) => name.includes(NO_UTF8));
+    return { ...NOTHING, ...facts, version, covered, files, blind };
   }
 
-  /** Notes where a covered link leads. */
+  /** Notes where a covered link leads. Links in a circle, and places that may not be looked at, lead nobody to content. */
   #followLink(link: string): void {
     const rule = this.#rules.rule(link);
-    if (rule === null) return;
-    try {
-      const real = realPathSync(link);
-      if (real !== null) this.#rules.follow(normalize(real), rule);
-    } catch {
-      // Links in a circle, and places that may not be looked at, lead nobody to content either.
-    }
+    const real = rule === null ? null : quietly(() => realPathSync(link));
+    if (rule !== null && real !== null) this.#rules.follow(normalize(real), rule);
   }
 }
 
-/** What a walk comes to; `directories` are covered roots. */
-function joined(directories: readonly string[], listed: readonly Listed[]): Walked {
-  const groups = listed.filter(({ files, blind }) => files.length > 0 || blind);
-  return {
-    files: groups.flatMap(({ files }) => files.map(({ path }) => path)),
-    directories: [...directories, ...listed.flatMap((one) => one.directories)],
-    unjudged: listed.flatMap(({ unjudged }) => unjudged),
-    special: listed.flatMap(({ special }) => special),
-    repositories: listed.flatMap(({ repositories }) => repositories),
-    settings: listed.filter(({ settings }) => settings.length > 0),
-    groups,
-    ignoreFiles: listed.some(({ ignoreFiles }) => ignoreFiles === null)
-      ? null
-      : listed.flatMap(({ ignoreFiles }) => ignoreFiles ?? []),
-  };
+function isSame(one: FileStatus | null, other: FileStatus | null): boolean {
+  return one !== null && other !== null && one.modified === other.modified && one.changed === other.changed &&
+    one.inode === other.inode && one.device === other.device;
 }

@@ -36,6 +36,8 @@ export interface WorkspaceOptions {
   records?: readonly ProjectRecord[];
   /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */
   protection?: ProtectedSet | undefined;
+  /** Told once when the search for what is protected takes long. */
+  onSlow?: ((message: string) => void) | undefined;
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
   /** As for `HoldOptions`; false when absent. */
@@ -78,6 +80,7 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
     localEndpoints: options.markers.localEndpoints,
     records: options.records ?? [],
     protection: options.protection,
+    onSlow: options.onSlow,
     ownProcess: options.ownProcess ?? false,
   });
   await workspace.start();
@@ -92,6 +95,7 @@ interface Rules {
   localEndpoints: readonly string[];
   records: readonly ProjectRecord[];
   protection: ProtectedSet | undefined;
+  onSlow: WorkspaceOptions["onSlow"];
   ownProcess: boolean;
 }
 
@@ -146,14 +150,13 @@ class DiskWorkspace implements Workspace {
   async start(): Promise<void> {
     if (this.protection === this.#rules.protection) this.protection.refresh();
     else this.protection.start();
-    if (!this.#local && this.protection.any) this.protection.identify();
-    await this.#remember();
+    await this.#settle();
     this.#refuseUnsafe();
   }
 
-  async refresh(): Promise<void> {
+  async refresh(signal?: AbortSignal): Promise<void> {
     this.protection.refresh();
-    await this.#remember();
+    await this.#settle(signal);
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
       const markers = findMarkers(this.#roots.root);
@@ -166,6 +169,12 @@ class DiskWorkspace implements Workspace {
       this.#local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
     this.#refuseUnsafe();
+  }
+
+  /** Where a marker was met, and for a provider that is not local, all that is protected is known from then on. */
+  async #settle(signal?: AbortSignal): Promise<void> {
+    if (!this.#local || this.protection.met) await this.protection.settle({ signal, onSlow: this.#rules.onSlow });
+    await this.#remember();
   }
 
   countsAsLocal(baseUrl: string): boolean {

@@ -61,7 +61,7 @@ export interface Workspace {
    * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
    * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
    */
-  refresh(): Promise<void>;
+  refresh(signal?: AbortSignal): Promise<void>;
   /** Whether an address counts as local now: within a session it can only stop to. */
   countsAsLocal(baseUrl: string): boolean;
   /** The provider was found not to run its model here: for the rest of the session it does not count as local. */

@@ -2,7 +2,6 @@ import assert from "node:assert/strict";
 import { doStep, inTemporary, type TreeStep, write } from "../../../tests/helpers/protected_tree.ts";
 import * as fc from "../../../tests/property.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { DirectoryCache, type DirectoryFacts } from "./directory_cache.ts";
 import { ProtectedSet } from "./protected.ts";
 
 /** Until a change gets another time than all before: the disk's clock goes in steps of milliseconds. */
@@ -16,27 +15,17 @@ function waitForNewTimes(root: string): void {
   Deno.removeSync(probe);
 }
 
-/** A clock that stands still until it is moved. */
-function movableClock() {
-  const clock = { now: () => Date.now(), at: 0, monotonic: () => clock.at };
-  return clock;
-}
-
 /** A set whose directories are all at rest: what it finds from now on it finds by their times. */
 function settledSet(root: string): { set: ProtectedSet; listedAgain: number } {
-  const clock = movableClock();
-  const set = new ProtectedSet([root], { clock });
+  const set = new ProtectedSet([root], { clock: { now: () => Date.now() + 120_000 } });
   set.start();
-  void set.any;
-  clock.at += 3_000;
-  set.refresh();
-  void set.any;
+  if (set.any) set.identify();
   const before = set.listings;
   set.refresh();
   void set.any;
-  const again = set.listings - before;
+  const listedAgain = set.listings - before;
   waitForNewTimes(root);
-  return { set, listedAgain: again };
+  return { set, listedAgain };
 }
 
 function everything(root: string): string[] {
@@ -51,52 +40,47 @@ function everything(root: string): string[] {
   return found.sort();
 }
 
-Deno.test("a directory is listed until it has been at rest, and then when it changes", async () => {
+Deno.test("a directory is listed each time until it has been at rest for a minute, and then when it changes", async () => {
   await inTemporary((root) => {
     write(`${root}/d/x`);
-    const clock = movableClock();
-    const cache = new DirectoryCache<DirectoryFacts>(clock);
-    let listings = 0;
-    const look = (current = true) => {
-      cache.begin();
-      cache.look(`${root}/d`, { current: () => current, list: (facts) => (listings++, facts) });
-      cache.end();
-      return listings;
+    const clock = { later: 0, now: () => Date.now() + clock.later };
+    const set = new ProtectedSet([root], { clock });
+    const look = () => {
+      const before = set.listings;
+      set.refresh();
+      void set.any;
+      return set.listings - before;
     };
-    assert.deepEqual([look(), look()], [1, 2], "it may have changed again in the same moment");
-    clock.at += 2_000;
-    assert.deepEqual([look(), look(), look()], [3, 3, 3]);
-    assert.equal(look(false), 4);
+    assert.deepEqual([look(), look()], [2, 2], "it may have changed again in the same moment");
+    clock.later = 120_000;
+    assert.deepEqual([look(), look()], [2, 0]);
     waitForNewTimes(root);
     write(`${root}/d/y`);
-    assert.deepEqual([look(), look()], [5, 6]);
-    clock.at += 2_000;
-    assert.deepEqual([look(), look()], [7, 7]);
+    assert.deepEqual([look(), look()], [1, 0]);
     // Another directory, whatever its times say.
-    Deno.renameSync(`${root}/d`, `${root}/old`);
+    const { mtime } = Deno.statSync(`${root}/d`);
+    waitForNewTimes(root);
+    Deno.renameSync(`${root}/d`, `${root}.old`);
     write(`${root}/d/z`);
-    const { mtime } = Deno.statSync(`${root}/old`);
     if (mtime !== null) Deno.utimeSync(`${root}/d`, mtime, mtime);
-    assert.equal(look(), 8);
-    clock.at += 2_000;
-    assert.deepEqual([look(), look()], [9, 9]);
-    const { changes } = cache;
-    cache.begin();
-    cache.end();
-    assert.equal(cache.changes, changes + 1, "what is gone is a change");
+    assert.deepEqual([look(), look()], [2, 0]);
+    Deno.removeSync(`${root}.old`, { recursive: true });
   });
 });
 
-Deno.test("a directory whose last change is long past is listed once", async () => {
-  await inTemporary((root) => {
-    const cache = new DirectoryCache<DirectoryFacts>({ now: () => Date.now() + 120_000, monotonic: () => 0 });
-    let listings = 0;
-    for (let time = 0; time < 3; time++) {
-      cache.begin();
-      cache.look(root, { current: () => true, list: (facts) => (listings++, facts) });
-      cache.end();
-    }
-    assert.equal(listings, 1);
+Deno.test("a walk of a large tree lets signals be heard, ends with one, and says once that it takes long", async () => {
+  await inTemporary(async (root) => {
+    for (let at = 0; at < 300; at++) Deno.mkdirSync(`${root}/${at % 30}/${at}`, { recursive: true });
+    const set = new ProtectedSet([root]);
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(new Error("stopped")));
+    const told: string[] = [];
+    const limits = { sliceMs: 0, slowMs: -1 };
+    await assert.rejects(set.settle({ signal: stop.signal, onSlow: (text) => told.push(text), ...limits }), /stopped/);
+    assert.ok(set.listings < 300, "it went on after the signal");
+    assert.equal(told.length, 1);
+    await set.settle(limits);
+    assert.equal(set.any, false);
   });
 });
 
