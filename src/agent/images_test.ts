@@ -19,10 +19,10 @@ import { asTextMessages } from "../provider/text_calls/prompt.ts";
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { imagesOf, type SessionItem, type UserItem } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
-import { createContextState } from "./context_state.ts";
+import { createContextState } from "./context/context_state.ts";
 import { buildMessages } from "./request.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import { USUAL_RATIO } from "./tokens.ts";
+import { USUAL_RATIO } from "./context/tokens.ts";
 import { type AskModel } from "./turn.ts";
 
 const picture = pngFile({ width: 600, height: 600 });

@@ -3,7 +3,7 @@ import { type AgentcliError, asAgentcliError, EXIT_CODE_OF } from "../errors.ts"
 import type { Clock } from "../platform/io.ts";
 import type { PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
 import type { Usage } from "../provider/types.ts";
-import { ASSUMED_WINDOW } from "./limits.ts";
+import { ASSUMED_WINDOW } from "./context/tokens.ts";
 import { type Session, sessionLabel, type SessionModel } from "./session.ts";
 
 /** What is counted while a turn runs. */

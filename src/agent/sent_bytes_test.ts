@@ -7,7 +7,7 @@ import { chat } from "../provider/chat/chat.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import type { Endpoint } from "../provider/types.ts";
 import type { ContentScanner } from "./content_scanner.ts";
-import { admitted } from "./admit_request.ts";
+import { admitted } from "./admission.ts";
 import { createLocalityCache } from "../provider/backends/model_locality.ts";
 import { type AskModel } from "./turn.ts";
 

@@ -1,6 +1,12 @@
-/** What a session may ask of its server besides replies, and where it leaves what it learnt. Passed in; may be nothing. */
+/** The server of a session: what can be asked of it besides responses, and where what it teaches is kept. */
 import type { TemplateNeeds, ToolCallFallback } from "../provider/backends/template_needs.ts";
 import type { AskModel } from "./turn_options.ts";
+import type { Home } from "../platform/home.ts";
+import type { Clock } from "../platform/io.ts";
+import type { HttpClient } from "../provider/http/client.ts";
+import { type ModelMetadata, storeModelMetadata } from "../provider/backends/model_metadata.ts";
+import type { Endpoint } from "../provider/types.ts";
+import type { FoundServer } from "./context/window.ts";
 
 /** A model for side work, with what limits it. */
 export interface SideModel {
@@ -51,3 +57,69 @@ export const UNKNOWN_SERVER: SessionServer = {
   remember: () => Promise.resolve(),
   compactModel: () => Promise.resolve(null),
 };
+
+/** What it is made from. */
+export interface ServerParts {
+  client: HttpClient;
+  endpoint: Endpoint;
+  model: string;
+  home: Home;
+  clock: Clock;
+  /** What is known already. */
+  known: ModelMetadata;
+  /** Finds the model of role `compact`; called once, when it is needed. */
+  findCompactModel(): Promise<SideModel | null>;
+  /** Called with work that shall be over before the process ends. */
+  later(work: Promise<unknown>): void;
+}
+
+/** A server that can be asked. */
+export function connectServer(parts: ServerParts): SessionServer {
+  const { client, endpoint, model, home, clock, known } = parts;
+  let compactModel: Promise<SideModel | null> | null = null;
+  let vision: Promise<boolean | null> | null = null;
+  let needs: Promise<TemplateNeeds | null> | null = null;
+  // That a server tells no window is known of one that was asked.
+  let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
+  let server = known.server;
+  const keep = (facts: ModelMetadata) =>
+    storeModelMetadata(home, { baseUrl: endpoint.baseUrl, model }, { facts, now: clock.now() });
+  const search = async (more: { loaded?: boolean } = {}): Promise<FoundServer> => {
+    // Off the way to the first request: most sessions never ask.
+    const { findServerWindow } = await import("./context/window.ts");
+    const found = await findServerWindow(client, endpoint, { model, signal: new AbortController().signal, ...more });
+    server = found.server;
+    return found;
+  };
+  const searchLoaded = async () => {
+    const { settled, ...facts } = await search({ loaded: true });
+    if (settled) await keep(facts);
+    return facts.window;
+  };
+  const look = async () => {
+    const { findVision } = await import("../provider/backends/inquiry.ts");
+    return await findVision(client, endpoint, { model, signal: new AbortController().signal });
+  };
+  const lookAtTemplate = async () => {
+    const { findTemplateNeeds } = await import("../provider/backends/inquiry.ts");
+    const found = await findTemplateNeeds(client, endpoint, { model, signal: new AbortController().signal });
+    const template = found === "native" ? undefined : found;
+    if (template !== null && template !== known.template) parts.later(keep({ template }));
+    return found;
+  };
+  return {
+    recognize: async () => server === undefined ? (await search()).server : server,
+    findWindow: async () => (await search()).window,
+    windowOnceLoaded() {
+      if (onceLoaded === null) parts.later(onceLoaded = searchLoaded());
+      return onceLoaded;
+    },
+    seesImages: () => vision ??= look().catch(() => null),
+    templateNeeds: () => needs ??= lookAtTemplate().catch(() => null),
+    async remember(facts: NewMetadata) {
+      const { window, ...others } = facts;
+      await keep({ ...others, ...(window === undefined ? {} : { window: window ?? undefined }) });
+    },
+    compactModel: () => compactModel ??= parts.findCompactModel().catch(() => null),
+  };
+}

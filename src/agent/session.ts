@@ -1,4 +1,4 @@
-/** The state of one session: what was said, what may be used, and what was counted. */
+/** The state of one session: what was said, what may be used, what was counted; and how it is taken up again. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
@@ -9,7 +9,7 @@ import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { ContentScanner } from "./content_scanner.ts";
-import { type ContextState, createContextState } from "./context_state.ts";
+import { type ContextState, createContextState } from "./context/context_state.ts";
 import {
   type CallGuard,
   createCallGuard,
@@ -18,10 +18,11 @@ import {
   type FailureGuard,
   type RepeatGuard,
 } from "./guards.ts";
-import { ASSUMED_WINDOW, replyLimit } from "./limits.ts";
+import { ASSUMED_WINDOW, replyLimit } from "./context/tokens.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
-import type { ToolProtocol } from "./tool_protocol.ts";
+import type { ToolProtocol } from "./chat_request.ts";
+import type { SessionContext } from "../session/line.ts";
 
 /**
  * Where a window is known from. `assumed` windows grow with what the server proves to take; a `guessed` one, after a
@@ -159,4 +160,55 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
   model.contextWindow = tokens;
   model.windowSource = source;
   model.maxTokens = replyLimit(tokens, model.entry, model.askedMaxTokens);
+}
+
+/** What was stored of a session. */
+export interface RestoredParts {
+  items: readonly SessionItem[];
+  /** Items that summaries replaced. */
+  removed: number;
+  /** What stood before the first item; null when it was protected or the model is another one. */
+  context: SessionContext | null;
+}
+
+/**
+ * The system message to go on with: the stored one, so that the server finds the bytes it knows, unless what the caller
+ * now wants in it is not there.
+ */
+export function restoredSystem(
+  built: SystemPrompt,
+  stored: SessionContext | null,
+  wanted: readonly (string | undefined)[],
+): SystemPrompt {
+  if (stored === null) return built;
+  const { text, label } = stored.system;
+  if (wanted.some((words) => words !== undefined && !text.includes(words))) return built;
+  // A label that has risen since stays risen.
+  const risen = built.label === "open" ? label : built.label;
+  return {
+    text,
+    label: risen,
+    parts: [{ name: "stored system message", bytes: new TextEncoder().encode(text).length }],
+  };
+}
+
+/** Puts the stored items into a session that has none, and the stored tool schemas where they name the same tools. */
+export function restoreSession(session: Session, stored: RestoredParts): void {
+  session.items.push(...stored.items);
+  session.context.removed = stored.removed;
+  const tools = stored.context?.tools ?? [];
+  const names = (schemas: readonly { function: { name: string } }[]) =>
+    schemas.map((schema) => schema.function.name).join("\n");
+  if (tools.length > 0 && names(tools) === names(session.schemas)) {
+    session.schemas.splice(0, session.schemas.length, ...tools);
+  }
+}
+
+/** Takes over what a session of this process holds, for one with another model. */
+export function carryOver(session: Session, previous: Session): void {
+  session.items.push(...previous.items);
+  session.context.removed = previous.context.removed;
+  session.memory.todos.push(...previous.memory.todos);
+  for (const [path, known] of previous.memory.files) session.memory.files.set(path, known);
+  for (const [name, denied] of previous.deniedUnasked) session.deniedUnasked.set(name, denied);
 }

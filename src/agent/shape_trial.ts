@@ -1,11 +1,17 @@
-/** A request that the server could not take, sent again in other shapes; what worked is kept and remembered. */
+/** Other shapes of a request, tried where the chat template of a model refuses or drops something. Loaded when a server needs it. */
 import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
-import type { ProviderFailure } from "../provider/failure.ts";
+import { ProviderFailure } from "../provider/failure.ts";
 import { isToolCallFallback } from "../provider/backends/template_needs.ts";
-import { bytesUpTo, requestBytes } from "./chat_request.ts";
-import { announceBreak } from "./prefix_break.ts";
+import {
+  announceBreak,
+  bytesUpTo,
+  requestBytes,
+  safest,
+  shapeOf,
+  shapesAfter,
+  type ToolProtocol,
+} from "./chat_request.ts";
 import type { Session } from "./session.ts";
-import { shapeOf, shapesAfter, type ToolProtocol } from "./tool_protocol.ts";
 
 /** What changes where the session goes on in this shape, in the words of the retry; null where nothing would. */
 const CHANGES: Partial<
@@ -104,4 +110,25 @@ export class ShapeTrial {
     if (this.#tried !== null) this.#session.context.toolProtocol = this.#before;
     this.#tried = null;
   }
+}
+
+/**
+ * Asks for what the template needs, once a session. Throws what another shape of the request helps against, where the
+ * model was asked without its tools or without a part of the history.
+ */
+export async function checkTemplate(session: Session): Promise<void> {
+  const { context, model, server, items } = session;
+  const needs = context.templateNeeds = await server.templateNeeds();
+  if (needs === null || safest([needs, context.toolProtocol]) === context.toolProtocol) return;
+  const subject = `the chat template of ${model.entry.id} on ${model.provider}`;
+  if (needs === "text") {
+    // Whoever configures calls as such knows the template, but not that a message can hold too many of them.
+    if (model.entry.toolCalls !== undefined) return;
+    throw new ProviderFailure("provider_error", `${subject} leaves tools out`, { kind: "no_tools" });
+  }
+  if (items.some((item) => item.kind === "assistant" && item.calls.length > 1)) {
+    throw new ProviderFailure("provider_error", `${subject} shows one call a message`, { kind: "template" });
+  }
+  // Nothing was left out yet, and what comes is sent in a way that leaves nothing out.
+  context.toolProtocol = needs;
 }

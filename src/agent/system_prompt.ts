@@ -1,10 +1,22 @@
-/** The first message of every request: fixed text, the project, and the project's own instruction files. */
+/** The system message of a session, and how much of it a small window gets. */
+import type { Profile } from "../tools/registry.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import DEFAULT from "./system_prompt.md" with { type: "text" };
 import PLAIN from "./system_prompt_plain.md" with { type: "text" };
 import SMALL from "./system_prompt_small.md" with { type: "text" };
+
+/** Largest window, in tokens, that gets the small profile. */
+const SMALL_WINDOW = 8192;
+
+/**
+ * The small profile for a window that is known to be small. A window that nobody knows is most often a larger one, and
+ * the default profile fits into the assumed 8,192 tokens with room to spare: it gets the default profile.
+ */
+export function profileFor(window: number | undefined): Profile {
+  return window !== undefined && window <= SMALL_WINDOW ? "small" : "default";
+}
 
 /** The fixed text: by profile, or `plain` for a session without tools. */
 const TEXTS = { default: DEFAULT, small: SMALL, plain: PLAIN } as const;

@@ -1,9 +1,31 @@
-/** Calls that a model wrote as text, taken out of the reply under the rules of `provider/text_calls`. */
+/** Tool calls in the text of a response: held back while it streams, recovered when it is complete, asked for again where they cannot be read. */
+import type { Holdback } from "../provider/text_calls/holdback.ts";
 import { AgentcliError } from "../errors.ts";
 import type { UnparsedCall } from "../provider/text_calls/recover.ts";
 import type { ChatReply, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
+
+/** {@link Holdback}, loaded when the first text comes at the latest. */
+export interface DeferredHoldback {
+  load(): Promise<Holdback>;
+  push(text: string): string | Promise<string>;
+  end(): string;
+}
+
+/** A holdback for one reply; one that is not `enabled` passes everything. */
+export function deferHoldback(enabled: boolean): DeferredHoldback {
+  let holdback: Holdback | null = null;
+  const load = async () => {
+    const { createHoldback } = await import("../provider/text_calls/holdback.ts");
+    return holdback ??= createHoldback(enabled);
+  };
+  return {
+    load,
+    push: (text) => holdback !== null ? holdback.push(text) : load().then((loaded) => loaded.push(text)),
+    end: () => holdback === null ? "" : holdback.end(),
+  };
+}
 
 /** No form of a written call does without one of these. */
 const COULD_BE_CALL = /[<[{]/;

@@ -4,8 +4,8 @@ import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem } from "../session/item.ts";
-import type { AdmittedPrompt } from "./admit_prompt.ts";
-import { nextReply } from "./reply.ts";
+import type { AdmittedPrompt } from "./admission.ts";
+import { nextReply } from "./response.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
 import { forgetGuess, type Session, sessionLabel } from "./session.ts";
@@ -60,7 +60,7 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
     return turnResult(session, count, options.io.clock);
   } catch (error) {
     if (error instanceof OutputClosed) throw error;
-    const { closeOpenCalls } = await import("./round.ts");
+    const { closeOpenCalls } = await import("./tool_calls.ts");
     closeOpenCalls(session, options.signal.aborted ? "Interrupted." : "Not run: the turn ended before.");
     return failure(session, { count, error: options.signal.aborted ? options.signal.reason : error }, options.io.clock);
   }
@@ -83,7 +83,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     }
     const item = await nextReply(session, turn);
     if (item.calls.length > 0) {
-      const { runCalls } = await import("./round.ts");
+      const { runCalls } = await import("./tool_calls.ts");
       const interrupt = await runCalls(item.calls, session, turn);
       if (interrupt) throw new AgentcliError("interrupted", "the turn was ended by whoever was asked about a call");
       await takeSteered(session, turn);

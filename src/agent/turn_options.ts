@@ -1,9 +1,10 @@
-/** What a turn is given besides its session. */
+/** Types of what a turn is run with: its options, its hooks, and the question whether a tool call may run. */
 import type { Clock } from "../platform/io.ts";
-import type { UserItem } from "../session/item.ts";
+import type { ToolResultItem, UserItem } from "../session/item.ts";
 import type { ChatDelta, ChatReply, ChatRequest, RetryNotice } from "../provider/types.ts";
-import type { CallOptions } from "./call.ts";
+import type { CallOptions } from "./tool_call.ts";
 import type { TurnCount } from "./result.ts";
+import type { Label } from "../boundary/policy/label.ts";
 
 /** Asks the session's model for one reply. Throws what the client throws; a reply is always complete. */
 export type AskModel = (
@@ -45,3 +46,65 @@ export interface TurnOptions extends Omit<CallOptions, "io"> {
 export interface RunningTurn extends TurnOptions {
   count: TurnCount;
 }
+
+/** A call as hooks are told of it. */
+export interface HookedCall {
+  toolName: string;
+  callId: string;
+  input: Record<string, unknown>;
+  /** Of the session: what holds protected content is not told in full. */
+  label: Label;
+}
+
+/** What came of asking before a call. `pass` leaves the decision to the rules; deny rules hold whatever a hook says. */
+export interface BeforeVerdict {
+  behavior: "pass" | "allow" | "ask" | "deny";
+  /** For the model; of `ask` and `deny`. */
+  message: string;
+  /** In place of the model's arguments. */
+  input?: Record<string, unknown> | undefined;
+  /** For the model, added to the result; empty for nothing. */
+  context: string;
+  /** The turn shall end. */
+  stop: boolean;
+}
+
+/** What came of asking after a call. */
+export interface AfterVerdict {
+  context: string;
+  stop: boolean;
+}
+
+/** Hooks of a turn. They never throw but for the abort reason; one that cannot be asked denies. */
+export interface TurnHooks {
+  before(call: HookedCall, signal: AbortSignal): Promise<BeforeVerdict>;
+  after(call: HookedCall, result: ToolResultItem, signal: AbortSignal): Promise<AfterVerdict>;
+  /** Asked before a turn ends with an answer; text makes it go on. `again` says that this happened already. */
+  end(again: boolean, signal: AbortSignal): Promise<string | null>;
+}
+
+/** What is asked. */
+export interface PermissionQuestion {
+  toolName: string;
+  callId: string;
+  input: Record<string, unknown>;
+  /** The command or the path, as it will be used. */
+  subject: string;
+  /** Why it is asked. */
+  reason: string;
+}
+
+/** An answer. `input` replaces what the model gave; `message` is for the model, `told` for the person who denied. */
+export type PermissionAnswer =
+  | { behavior: "allow"; input?: Record<string, unknown> }
+  | { behavior: "deny"; message: string; told?: string; interrupt?: boolean };
+
+/** The no of a person, with the words that the model shall hear; empty for none. */
+export function deniedByPerson(words: string): PermissionAnswer {
+  return words === ""
+    ? { behavior: "deny", message: "The user denied this call.", told: "You said no." }
+    : { behavior: "deny", message: `The user denied this call. They said: ${words}`, told: `You said no: ${words}` };
+}
+
+/** Asks; null where nobody can answer. */
+export type AskPermission = (question: PermissionQuestion, signal: AbortSignal) => Promise<PermissionAnswer | null>;

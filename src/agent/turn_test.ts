@@ -18,7 +18,7 @@ import { callId } from "../session/item.ts";
 import type { Tool } from "../tools/tool.ts";
 import { buildMessages } from "./request.ts";
 import { UNKNOWN_SERVER } from "./server.ts";
-import type { ToolProtocol } from "./tool_protocol.ts";
+import type { ToolProtocol } from "./chat_request.ts";
 import { type AskModel } from "./turn.ts";
 
 const tools = [

@@ -2,14 +2,12 @@
  * The one owner of a session: opens it with its first use, admits prompts, runs turns, stores what happened, and is the
  * only one that changes its state. Commands, chats and clients of protocols are surfaces over it.
  */
-import { admitPrompt, type AdmittedPrompt } from "../agent/admit_prompt.ts";
-import { compactSession } from "../agent/compact.ts";
-import type { TurnHooks } from "../agent/hooks.ts";
-import type { AskPermission } from "../agent/permission_question.ts";
+import { admitPrompt, type AdmittedPrompt } from "../agent/admission.ts";
+import { compactSession } from "../agent/context/compact.ts";
+import type { AskPermission, SteeredMessage, TurnHooks } from "../agent/turn_options.ts";
 import { startCount } from "../agent/result.ts";
 import type { Session } from "../agent/session.ts";
 import { runTurn } from "../agent/turn.ts";
-import type { SteeredMessage } from "../agent/turn_options.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";

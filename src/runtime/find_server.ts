@@ -1,7 +1,7 @@
 /** What is known of the session's server before the first request: remembered, or asked within a second and a half. */
 import type { AskModel } from "../agent/turn.ts";
 import type { SideModel } from "../agent/server.ts";
-import { ASSUMED_WINDOW } from "../agent/limits.ts";
+import { ASSUMED_WINDOW } from "../agent/context/tokens.ts";
 import { selectForRole } from "../config/select.ts";
 import type { ModelEntry, ProviderEntry } from "../config/types.ts";
 import type { Home } from "../platform/home.ts";
@@ -52,7 +52,7 @@ export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
 }
 
 async function ask({ host, client, endpoint, entry }: ServerSearch) {
-  const { findServerWindow } = await import("../agent/window.ts");
+  const { findServerWindow } = await import("../agent/context/window.ts");
   const stopping = new AbortController();
   const remove = host.io.onSignal(() => stopping.abort());
   let loaded: (() => Promise<void>) | undefined;
@@ -105,6 +105,6 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
 }
 
 async function windowOf(model: string, endpoint: Endpoint, client: HttpClient): Promise<number | null> {
-  const { findServerWindow } = await import("../agent/window.ts");
+  const { findServerWindow } = await import("../agent/context/window.ts");
   return (await findServerWindow(client, endpoint, { model, signal: new AbortController().signal })).window;
 }

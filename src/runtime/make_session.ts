@@ -1,12 +1,9 @@
 /** Puts a session together from what was opened for it: system prompt, tools, rules, server and sandbox. */
 import { openContentScanner } from "../agent/content_scanner.ts";
-import { connectServer } from "../agent/connected_server.ts";
-import { profileFor } from "../agent/profile.ts";
-import { restoredSystem } from "../agent/restore.ts";
-import { UNKNOWN_SERVER } from "../agent/server.ts";
-import { admitted } from "../agent/admit_request.ts";
-import { createSession, type Session } from "../agent/session.ts";
-import { buildSystemPrompt } from "../agent/system_prompt.ts";
+import { connectServer, UNKNOWN_SERVER } from "../agent/server.ts";
+import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
+import { createSession, restoredSystem, type Session } from "../agent/session.ts";
+import { admitted } from "../agent/admission.ts";
 import type { AskModel } from "../agent/turn.ts";
 import { createSessionSandbox, type SessionSandboxOptions } from "../boundary/sandbox/session_sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";

@@ -1,6 +1,5 @@
 /** From options to a session that can take prompts. */
-import { carryOver, restoreSession } from "../agent/restore.ts";
-import type { Session } from "../agent/session.ts";
+import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";

@@ -9,7 +9,7 @@ import type { Io } from "../platform/io.ts";
 import { resolve } from "../platform/path.ts";
 import { baseBytes } from "../agent/chat_request.ts";
 import type { Session } from "../agent/session.ts";
-import { byteLength } from "../agent/tokens.ts";
+import { byteLength } from "../agent/context/tokens.ts";
 import { hasAllPermissions } from "../platform/runtime.ts";
 import type { StoredSession } from "../session/load.ts";
 

@@ -1,8 +1,8 @@
 /** A session without disk and network, and a model that does as a script says: for tests of the engine. */
-import { admitPrompt } from "../../src/agent/admit_prompt.ts";
+import { admitPrompt } from "../../src/agent/admission.ts";
 import { type AskModel, runTurn, type TurnOptions } from "../../src/agent/turn.ts";
 import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
-import { replyLimit } from "../../src/agent/limits.ts";
+import { replyLimit } from "../../src/agent/context/tokens.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { TurnEvent, TurnResult } from "../../src/protocol/turn_event.ts";
 import { wordsOf } from "../../src/provider/chat/content.ts";

@@ -1,5 +1,5 @@
 /** What a call would change or run, as it is shown before permission is asked. */
-import type { PermissionQuestion } from "../../agent/permission_question.ts";
+import type { PermissionQuestion } from "../../agent/turn_options.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { clean } from "../../terminal/clean.ts";
 import { diffSpan } from "../../terminal/highlight.ts";

@@ -1,8 +1,7 @@
 /** What fills the window, as bars. */
 import { baseBytes, estimateOf } from "../../agent/chat_request.ts";
-import { limitsOf } from "../../agent/limits.ts";
+import { byteLength, limitsOf } from "../../agent/context/tokens.ts";
 import type { Session } from "../../agent/session.ts";
-import { byteLength } from "../../agent/tokens.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { tokensText } from "./status.ts";

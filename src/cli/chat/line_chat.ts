@@ -1,5 +1,5 @@
 /** The chat line by line: piped input, dumb terminals. Each line is a turn or a command. */
-import type { AskPermission } from "../../agent/permission_question.ts";
+import type { AskPermission } from "../../agent/turn_options.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { Input } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";

@@ -4,7 +4,7 @@ import {
   deniedByPerson,
   type PermissionAnswer,
   type PermissionQuestion,
-} from "../../agent/permission_question.ts";
+} from "../../agent/turn_options.ts";
 import { editProviders } from "../../config/edit.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";

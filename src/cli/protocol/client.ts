@@ -2,7 +2,7 @@
 import type { Output } from "../../platform/io.ts";
 import type { ClientQuestion, ControlLine } from "../../protocol/control_schema.ts";
 import type { ControlResponse } from "../../protocol/input.ts";
-import type { AskPermission } from "../../agent/permission_question.ts";
+import type { AskPermission } from "../../agent/turn_options.ts";
 import { isRecord } from "../../provider/record.ts";
 import { textOf } from "./fields.ts";
 

@@ -1,5 +1,5 @@
 /** Hooks that live in the client: called over the protocol, their responses read into decisions. Protected content is not sent to them (specification of the boundary §5), and a hook that cannot be called counts as a veto. */
-import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/hooks.ts";
+import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
 import { fieldsOf, isRecord } from "../../provider/record.ts";
 import { textOf, textsOf } from "./fields.ts";

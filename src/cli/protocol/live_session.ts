@@ -1,5 +1,5 @@
 /** The session of one client: prepared with its first turn, prepared anew when its model changes, told of as events. */
-import type { AskPermission } from "../../agent/permission_question.ts";
+import type { AskPermission } from "../../agent/turn_options.ts";
 import { sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { asAgentcliError } from "../../errors.ts";

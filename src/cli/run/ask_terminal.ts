@@ -1,5 +1,5 @@
 /** Asks the person at the terminal whether a call may run. */
-import { type AskPermission, deniedByPerson } from "../../agent/permission_question.ts";
+import { type AskPermission, deniedByPerson } from "../../agent/turn_options.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { askLine, isYes } from "../../terminal/prompt.ts";

@@ -1,8 +1,8 @@
 /** The calls of one reply: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
-import { type CallOutcome, runCall } from "./call.ts";
+import { type CallOutcome, runCall } from "./tool_call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
-import { resultLimit } from "./limits.ts";
+import { resultLimit } from "./context/tokens.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 

@@ -1,10 +1,10 @@
 /** The window in force of a session's model, asked of its server. Source: wire reference, §3. */
-import { withDeadline } from "../provider/http/fetch_json.ts";
-import type { HttpClient } from "../provider/http/client.ts";
-import { fetchModelList, type ModelListResponse } from "../provider/backends/model_list.ts";
-import { recognize } from "../provider/backends/recognize.ts";
-import type { Endpoint } from "../provider/types.ts";
-import { findWindow, loadModel, tellsWindows } from "../provider/backends/inquiry.ts";
+import { withDeadline } from "../../provider/http/fetch_json.ts";
+import type { HttpClient } from "../../provider/http/client.ts";
+import { fetchModelList, type ModelListResponse } from "../../provider/backends/model_list.ts";
+import { recognize } from "../../provider/backends/recognize.ts";
+import type { Endpoint } from "../../provider/types.ts";
+import { findWindow, loadModel, tellsWindows } from "../../provider/backends/inquiry.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its replies. */
 const SEARCH_MS = 1500;

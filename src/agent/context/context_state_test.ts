@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
-import { testSession } from "../../tests/helpers/agent_session.ts";
-import * as fc from "../../tests/property.ts";
-import type { ToolSchema } from "../provider/types.ts";
-import type { SessionItem } from "../session/item.ts";
-import { messageOf } from "./request.ts";
+import { testSession } from "../../../tests/helpers/agent_session.ts";
+import * as fc from "../../../tests/property.ts";
+import type { ToolSchema } from "../../provider/types.ts";
+import type { SessionItem } from "../../session/item.ts";
+import { messageOf } from "../request.ts";
 
 function bytes(value: unknown): number {
   return new TextEncoder().encode(JSON.stringify(value)).length;

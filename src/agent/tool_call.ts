@@ -9,11 +9,10 @@ import { decide, type Decision, readDenials, ruleNames } from "../tools/permissi
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
-import type { BeforeVerdict, TurnHooks } from "./hooks.ts";
-import type { AskPermission, PermissionAnswer, PermissionQuestion } from "./permission_question.ts";
+import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
 import { resultOf } from "./content_scanner.ts";
 import { type Session, sessionLabel } from "./session.ts";
-import { cutResult } from "./shorten.ts";
+import { cutResult } from "./context/shorten.ts";
 
 /** What calls need besides the session. */
 export interface CallOptions {
@@ -162,7 +161,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
       ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
     notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,
-    seesImages: async () => await (await import("./vision.ts")).seesImages(session),
+    seesImages: async () => await (await import("./context/vision.ts")).seesImages(session),
     keepPrevious: session.keepPrevious,
     secretVariables: session.secretVariables,
   };

@@ -1,23 +1,19 @@
 /** Compaction: a summary takes the place of the older part of a session. */
-import { highestLabel, type Label } from "../boundary/policy/label.ts";
-import type { SessionItem, UserItem } from "../session/item.ts";
-import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
-import { type CompactPlan, planCompaction, SUMMARY_SHARE } from "./compact_plan.ts";
-import { compactRequest } from "./compact_request.ts";
-import { headOf, tailOf } from "./cut_text.ts";
-import { checkArguments } from "../tools/arguments.ts";
-import { type TodoWriteInput, todoWriteTool } from "../tools/todo_write/tool.ts";
-import type { SessionMemory } from "../tools/tool.ts";
-import { repeatsDetected } from "./guards.ts";
-import { limitsOf } from "./limits.ts";
-import { tellBreak } from "./prefix_break.ts";
-import { AgentcliError } from "../errors.ts";
-import { ProviderFailure } from "../provider/failure.ts";
-import type { SideModel } from "./server.ts";
-import { type Session, sessionLabel } from "./session.ts";
-import { byteLength } from "./tokens.ts";
-import { shapeOf } from "./tool_protocol.ts";
-import type { RunningTurn } from "./turn_options.ts";
+import { highestLabel, type Label } from "../../boundary/policy/label.ts";
+import type { SessionItem, UserItem } from "../../session/item.ts";
+import { bytesUpTo, estimateOf, requestBytes, shapeOf, tellBreak } from "../chat_request.ts";
+import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
+import { headOf, tailOf } from "./shorten.ts";
+import { checkArguments } from "../../tools/arguments.ts";
+import { type TodoWriteInput, todoWriteTool } from "../../tools/todo_write/tool.ts";
+import type { SessionMemory } from "../../tools/tool.ts";
+import { repeatsDetected } from "../guards.ts";
+import { byteLength, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
+import { AgentcliError } from "../../errors.ts";
+import { ProviderFailure } from "../../provider/failure.ts";
+import type { SideModel } from "../server.ts";
+import { type Session, sessionLabel } from "../session.ts";
+import type { RunningTurn } from "../turn_options.ts";
 
 /** Bytes of the longest summary. */
 const SUMMARY_LIMIT = 16 * 1024;

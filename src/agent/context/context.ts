@@ -1,13 +1,11 @@
 /** Keeps the next request within the window: one ladder of means, tried in order, judged when all have been used. */
-import { AgentcliError } from "../errors.ts";
-import { isUsersWords, showsImages } from "../session/item.ts";
-import { bytesUpTo, estimateOf, requestBytes } from "./chat_request.ts";
-import { SUMMARY_SHARE } from "./compact_plan.ts";
-import { type Limits, limitsOf } from "./limits.ts";
-import { tellBreak } from "./prefix_break.ts";
-import { isWindowKnown, type Session } from "./session.ts";
+import { AgentcliError } from "../../errors.ts";
+import { isUsersWords, showsImages } from "../../session/item.ts";
+import { bytesUpTo, estimateOf, requestBytes, tellBreak } from "../chat_request.ts";
+import { type Limits, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
+import { isWindowKnown, type Session } from "../session.ts";
 import { cutResults, lastRoundStart, type Shortened, shortenOld } from "./shorten.ts";
-import type { RunningTurn } from "./turn_options.ts";
+import type { RunningTurn } from "../turn_options.ts";
 
 /** Bytes a token has at most: what is too long even so is certainly too long. */
 const MOST_BYTES_PER_TOKEN = 8;
@@ -104,7 +102,7 @@ function shortenedTo(session: Session, target: number): Shortened | null {
 /** Leaves out the images before the item at `end`, but for those of the user's last words; false where there are none. */
 async function leaveOutImages(session: Session, turn: RunningTurn, end: number): Promise<boolean> {
   if (!session.items.some(showsImages)) return false;
-  const { leaveOutOldImages } = await import("./left_out_images.ts");
+  const { leaveOutOldImages } = await import("./vision.ts");
   return await leaveOutOldImages(session, turn, { end });
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { endpointAt, standInClient } from "../../tests/helpers/stand_in_client.ts";
+import { endpointAt, standInClient } from "../../../tests/helpers/stand_in_client.ts";
 import { findServerWindow } from "./window.ts";
 
 const ollama = "http://127.0.0.1:11434";

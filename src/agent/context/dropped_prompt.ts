@@ -1,9 +1,9 @@
 /** A server that drops a part of the prompt without a word: judged when the count of a reply looks like it. */
-import type { TurnListener } from "../protocol/turn_event.ts";
-import { windowAdvice } from "../provider/backends/advice.ts";
-import { ProviderFailure } from "../provider/failure.ts";
-import { type SentRequest, SMALLEST_WINDOW } from "./learn.ts";
-import { type Session, setWindow } from "./session.ts";
+import type { TurnListener } from "../../protocol/turn_event.ts";
+import { windowAdvice } from "../../provider/backends/advice.ts";
+import { ProviderFailure } from "../../provider/failure.ts";
+import { type SentRequest, SMALLEST_WINDOW } from "./calibrate.ts";
+import { type Session, setWindow } from "../session.ts";
 import { estimateTokens } from "./tokens.ts";
 
 /** A count that looks like a dropped part. */

@@ -1,11 +1,11 @@
 /** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
-import { imageTokens } from "../provider/chat/content.ts";
-import type { TemplateNeeds } from "../provider/backends/template_needs.ts";
-import type { ToolSchema } from "../provider/types.ts";
-import { imagesOf, type SessionItem } from "../session/item.ts";
-import { type HistoryOptions, messageOf } from "./request.ts";
+import { imageTokens } from "../../provider/chat/content.ts";
+import type { TemplateNeeds } from "../../provider/backends/template_needs.ts";
+import type { ToolSchema } from "../../provider/types.ts";
+import { imagesOf, type SessionItem } from "../../session/item.ts";
+import { type HistoryOptions, messageOf } from "../request.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
-import type { ToolProtocol } from "./tool_protocol.ts";
+import type { ToolProtocol } from "../chat_request.ts";
 
 /** The part of a session that changes with every reply. The engine alone changes it. */
 export interface ContextState {

@@ -7,10 +7,10 @@ import {
   turnOptions,
   words,
   wordsAt,
-} from "../../tests/helpers/agent_session.ts";
-import { ProviderFailure } from "../provider/failure.ts";
-import { UNKNOWN_SERVER } from "./server.ts";
-import { type AskModel } from "./turn.ts";
+} from "../../../tests/helpers/agent_session.ts";
+import { ProviderFailure } from "../../provider/failure.ts";
+import { UNKNOWN_SERVER } from "../server.ts";
+import { type AskModel } from "../turn.ts";
 
 Deno.test("a server without tools gets them described as text, once for all", async () => {
   const remembered: unknown[] = [];

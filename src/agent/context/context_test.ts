@@ -8,13 +8,13 @@ import {
   testTool,
   turnOptions,
   words,
-} from "../../tests/helpers/agent_session.ts";
-import * as fc from "../../tests/property.ts";
-import { ProviderFailure } from "../provider/failure.ts";
-import type { ChatRequest } from "../provider/types.ts";
+} from "../../../tests/helpers/agent_session.ts";
+import * as fc from "../../../tests/property.ts";
+import { ProviderFailure } from "../../provider/failure.ts";
+import type { ChatRequest } from "../../provider/types.ts";
 import { compactSession } from "./compact.ts";
-import { startCount } from "./result.ts";
-import { type AskModel } from "./turn.ts";
+import { startCount } from "../result.ts";
+import { type AskModel } from "../turn.ts";
 
 const TASK = "Find the heron.";
 

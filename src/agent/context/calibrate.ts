@@ -1,12 +1,12 @@
 /** What replies and failures teach about the server: tokens and the window. */
-import type { TurnListener } from "../protocol/turn_event.ts";
-import { wordsOf } from "../provider/chat/content.ts";
-import type { ProviderFailure } from "../provider/failure.ts";
-import type { Usage } from "../provider/types.ts";
-import { estimateOf, requestBytes } from "./chat_request.ts";
-import { showsImages } from "../session/item.ts";
-import { buildMessages, messageOf } from "./request.ts";
-import { type Session, setWindow } from "./session.ts";
+import type { TurnListener } from "../../protocol/turn_event.ts";
+import { wordsOf } from "../../provider/chat/content.ts";
+import type { ProviderFailure } from "../../provider/failure.ts";
+import type { Usage } from "../../provider/types.ts";
+import { estimateOf, requestBytes } from "../chat_request.ts";
+import { showsImages } from "../../session/item.ts";
+import { buildMessages, messageOf } from "../request.ts";
+import { type Session, setWindow } from "../session.ts";
 import { byteLength, type CountedPrompt, estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
 
 /** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */

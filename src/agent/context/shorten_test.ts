@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import type { SessionItem } from "../session/item.ts";
-import * as fc from "../../tests/property.ts";
-import { headOf, tailOf } from "./cut_text.ts";
-import { cutResults, lastRoundStart, shortenOld } from "./shorten.ts";
+import type { SessionItem } from "../../session/item.ts";
+import * as fc from "../../../tests/property.ts";
+import { cutResults, headOf, lastRoundStart, shortenOld, tailOf } from "./shorten.ts";
 import { byteLength } from "./tokens.ts";
 
 const open = { label: "open" as const };

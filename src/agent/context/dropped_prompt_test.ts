@@ -7,11 +7,11 @@ import {
   testTool,
   turnOptions,
   words,
-} from "../../tests/helpers/agent_session.ts";
-import type { WireMessage } from "../provider/types.ts";
-import { UNKNOWN_SERVER } from "./server.ts";
-import type { Session } from "./session.ts";
-import type { AskModel } from "./turn.ts";
+} from "../../../tests/helpers/agent_session.ts";
+import type { WireMessage } from "../../provider/types.ts";
+import { UNKNOWN_SERVER } from "../server.ts";
+import type { Session } from "../session.ts";
+import type { AskModel } from "../turn.ts";
 
 const TASK = "Find the heron among these birds.";
 const tools = [testTool("Look", ({ path }) => `some words about ${path}, `.repeat(150))];

@@ -3,15 +3,19 @@ import type { AgentcliError } from "../errors.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
 import type { ChatReply, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
-import { estimateOf, requestOf } from "./chat_request.ts";
-import { fitContext, makeRoom, tooLong } from "./context.ts";
-import { deferHoldback } from "./deferred_holdback.ts";
-import { learnFromOverflow, learnFromReply, noteRequest, type SentRequest, takeToldWindow } from "./learn.ts";
-import { limitsOf } from "./limits.ts";
+import { asksForShape, estimateOf, requestOf } from "./chat_request.ts";
+import { fitContext, makeRoom, tooLong } from "./context/context.ts";
+import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
+import {
+  learnFromOverflow,
+  learnFromReply,
+  noteRequest,
+  type SentRequest,
+  takeToldWindow,
+} from "./context/calibrate.ts";
+import { limitsOf } from "./context/tokens.ts";
 import { isWindowKnown, nextPosition, type Session, sessionLabel } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
-import { recoverTextCalls } from "./text_calls.ts";
-import { asksForShape } from "./tool_protocol.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
@@ -23,7 +27,7 @@ const REFUSAL_LIMIT = 3;
 /** Asks for the next reply and puts it into the session. Throws what the client throws, and `context_overflow`. */
 export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
-  if (session.items.some(showsImages)) await (await import("./vision.ts")).leaveOutUnseen(session, turn);
+  if (session.items.some(showsImages)) await (await import("./context/vision.ts")).leaveOutUnseen(session, turn);
   await takeToldWindow(session);
   await fitContext(session, turn);
   const shapes: Shapes = { trial: null };
@@ -57,7 +61,7 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         if (await shapes.trial.next(failure, turn)) continue;
       }
       if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
-        const { learnFromImageRefusal } = await import("./vision.ts");
+        const { learnFromImageRefusal } = await import("./context/vision.ts");
         if (await learnFromImageRefusal(session, turn, failure)) continue;
       }
       if (failure === null || !isOverflow(failure, session)) throw error;
@@ -132,7 +136,7 @@ async function ask(
       },
       async onResponse(name) {
         server = name;
-        if (mayDropCalls(session, name)) await (await import("./template_check.ts")).checkTemplate(session);
+        if (mayDropCalls(session, name)) await (await import("./shape_trial.ts")).checkTemplate(session);
       },
       onDelta(delta) {
         if (delta.kind !== "text") return turn.emit({ kind: "delta", messageId, delta });

@@ -1,8 +1,7 @@
 import assert from "node:assert/strict";
-import * as fc from "../../tests/property.ts";
-import type { SessionItem } from "../session/item.ts";
-import { planCompaction } from "./compact_plan.ts";
-import { compactRequest, provenBytes, recordOf } from "./compact_request.ts";
+import * as fc from "../../../tests/property.ts";
+import type { SessionItem } from "../../session/item.ts";
+import { compactRequest, planCompaction, provenBytes, recordOf } from "./compact_plan.ts";
 import { byteLength } from "./tokens.ts";
 
 const open = { label: "open" as const };

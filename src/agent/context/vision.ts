@@ -1,0 +1,139 @@
+/** Images in a session: whether the model sees them, and dropping them where it does not or where room is needed. Loaded when there are any. */
+import { AgentcliError } from "../../errors.ts";
+import type { ProviderFailure } from "../../provider/failure.ts";
+import { imagesOf, isUsersWords, type SessionItem, showsImages, type UserItem } from "../../session/item.ts";
+import type { Session } from "../session.ts";
+import type { RunningTurn } from "../turn_options.ts";
+import { bytesUpTo, requestBytes, tellBreak } from "../chat_request.ts";
+
+/** What makes a model see. */
+const VISION_HINT =
+  "choose a model that does (llama-server needs its --mmproj), or write `images: true` for it in providers.yaml if it does";
+/** Stands behind an image that is left out. */
+const BLIND = "the model does not see images";
+/** Images of one prompt: with 5 MiB each, a request stays below 150 MB. */
+const PROMPT_IMAGES = 20;
+
+/** Whether the session's model sees images, by the configuration, by its replies, or by its server; null: nobody knows. */
+export async function seesImages(session: Session): Promise<boolean | null> {
+  return session.context.vision ??= await session.server.seesImages();
+}
+
+/** Throws `usage` for a prompt with images when the model is known not to see them, and for more than twenty. */
+export async function requireVision(session: Session, prompt: UserItem): Promise<void> {
+  const count = imagesOf(prompt).length;
+  if (count > PROMPT_IMAGES) {
+    throw new AgentcliError("usage", `${count} images are more than the ${PROMPT_IMAGES} that one prompt may show`);
+  }
+  if (count === 0 || await seesImages(session) !== false) return;
+  const { provider, entry } = session.model;
+  throw new AgentcliError("usage", `${entry.id} of ${provider} does not see images`, { hint: VISION_HINT });
+}
+
+/** Leaves out the images of a session whose model is known not to see them: it may have had another one before. */
+export async function leaveOutUnseen(session: Session, turn: RunningTurn): Promise<void> {
+  if (await seesImages(session) !== false) return;
+  const leftOut = leaveOutImages(session, () => BLIND);
+  if (leftOut === null) return;
+  await tellLeftOut(session, turn, { ...leftOut, how: `: ${session.model.entry.id} does not see images`, callIds: [] });
+}
+
+/**
+ * After the server refused the images of a request: they are left out, so that the session stays usable. True when the
+ * request is worth sending again, which it is not when the user's own prompt had shown them.
+ */
+export async function learnFromImageRefusal(
+  session: Session,
+  turn: RunningTurn,
+  failure: ProviderFailure,
+): Promise<boolean> {
+  const { items, context } = session;
+  const isBlind = failure.kind === "no_images";
+  if (isBlind) context.vision = false;
+  const lastReply = items.findLastIndex((item) => item.kind === "assistant");
+  const unanswered = items.slice(lastReply + 1).filter(showsImages);
+  if ((failure.kind === "request" || failure.kind === "template") && unanswered.length === 0) return false;
+  // An image that cannot be read is one that this request was the first to hold; of the others a reply has told.
+  const from = isBlind || unanswered.length === 0 ? 0 : lastReply + 1;
+  const why = isBlind ? BLIND : "the server did not take it";
+  const leftOut = leaveOutImages(session, (_, at) => at < from ? null : why);
+  if (leftOut === null) return false;
+  if (!unanswered.some((item) => item.kind === "user")) {
+    await tellLeftOut(session, turn, { ...leftOut, how: `: ${failure.message}`, callIds: [] });
+    return true;
+  }
+  // The turn ends with the failure; its next request begins with less.
+  context.sentBytes = Math.min(context.sentBytes, leftOut.bytesKept);
+  return false;
+}
+
+/** What was left out of the history, and how much of it stayed as it was. */
+export interface LeftOut {
+  /** Images. */
+  count: number;
+  bytesKept: number;
+  bytesBefore: number;
+}
+
+/** Leaves out the images of each item for which `why` gives a reason; null when there are none. */
+export function leaveOutImages(
+  session: Session,
+  why: (item: SessionItem, at: number) => string | null,
+): LeftOut | null {
+  const { items } = session;
+  const changed = items.map((item, at) => {
+    const reason = showsImages(item) ? why(item, at) : null;
+    return reason === null ? item : withoutImages(item, reason);
+  });
+  const first = changed.findIndex((item, at) => item !== items[at]);
+  if (first < 0) return null;
+  const count = imageCount(items) - imageCount(changed);
+  const sizes = { bytesKept: bytesUpTo(session, first), bytesBefore: requestBytes(session) };
+  items.splice(first, items.length, ...changed.slice(first));
+  return { count, ...sizes };
+}
+
+/** Says that images were left out, and why: `how` goes on behind "2 images left out". */
+export async function tellLeftOut(
+  session: Session,
+  turn: RunningTurn,
+  { count, how, ...sizes }: LeftOut & { how: string; callIds: string[] },
+): Promise<void> {
+  await turn.emit({ kind: "notice", text: `${count === 1 ? "1 image" : `${count} images`} left out${how}` });
+  await tellBreak(session, turn, { reason: "images_left_out", ...sizes });
+}
+
+/**
+ * Leaves out the images before the item at `end` to save room, but for those of the user's last words, and says so; false
+ * when there are none. All in one go, because each time the server has to read anew from the first of them.
+ */
+export async function leaveOutOldImages(
+  session: Session,
+  turn: RunningTurn,
+  { end }: { end: number },
+): Promise<boolean> {
+  const { items } = session;
+  const lastWords = items.findLastIndex(isUsersWords);
+  const isOld = (item: SessionItem, at: number) => at < end && at !== lastWords && showsImages(item);
+  const callIds = items.filter(isOld).flatMap((item) => item.kind === "tool_result" ? [item.callId] : []);
+  const leftOut = leaveOutImages(session, (item, at) => {
+    if (!isOld(item, at)) return null;
+    return item.kind === "tool_result" ? `to save room; call ${item.name} again to see it` : "to save room";
+  });
+  if (leftOut === null) return false;
+  await tellLeftOut(session, turn, { ...leftOut, how: " to save room", callIds });
+  return true;
+}
+
+function withoutImages(item: SessionItem, why: string): SessionItem {
+  if (item.kind === "assistant") return item;
+  const { images = [], ...rest } = item;
+  const note = images.map(({ name }) => `[image ${name} left out: ${why}]`).join("\n");
+  return rest.kind === "user"
+    ? { ...rest, text: `${rest.text}\n\n${note}`.trim() }
+    : { ...rest, content: `${rest.content}\n${note}`.trim() };
+}
+
+function imageCount(items: readonly SessionItem[]): number {
+  return items.reduce((count, item) => count + imagesOf(item).length, 0);
+}
