@@ -81,12 +81,12 @@ Deno.test("a server without tools gets the prompt protocol by itself, also in th
   const done = await runInProcess(["run", "read a.txt"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, "It says alpha.\n");
-  assert.match(done.stderr, /takes no tools/);
+  assert.match(done.stderr, /does not support tool calling/);
   const before = server.chats().length;
   assert.equal(before, 3);
   const again = await runInProcess(["run", "read a.txt"], { home });
   assert.equal(again.stdout, "It says alpha.\n");
-  assert.doesNotMatch(again.stderr, /takes no tools/);
+  assert.doesNotMatch(again.stderr, /does not support tool calling/);
   assert.ok(server.chats().slice(before).every(({ json }) => json.tools === undefined));
 });
 

@@ -81,7 +81,7 @@ Deno.test("machine formats hold the answer alone, and every message that was beg
 Deno.test("a reply that is cut twice is exit 4, says so, and is stored as no answer", async () => {
   await using run = await ran([CUT, CUT, say("never")]);
   assert.equal(run.done.code, 4);
-  assert.match(run.done.stderr, /it was asked twice; the answer above is incomplete\n {2}look at the server's log/);
+  assert.match(run.done.stderr, /two attempts failed; the answer above is incomplete\n {2}look at the server's log/);
   assert.equal(run.chats.length, 2);
   assert.doesNotMatch(run.stored, /one two/);
   await using json = await ran([CUT, CUT], ["--output-format", "json"]);
@@ -106,7 +106,7 @@ Deno.test("a bare [DONE] is asked for once, and the second is told with both its
   assert.equal(twice.chats.length, 2);
   assert.match(
     twice.done.stderr,
-    /empty reply; it was asked twice\n {2}.*when the model fails.*longer than the window/,
+    /empty reply; two attempts failed\n {2}.*when the model fails.*longer than the window/,
   );
 });
 

@@ -138,12 +138,16 @@ Deno.test("a server that takes no images is asked once; its words become one err
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32768 }] } });
     const done = await runInProcess(["run", "look", "--file", "a.png"], { home });
     assert.equal(done.code, 1, message);
-    assert.match(done.stderr, /loc takes no images with this model \(HTTP \d+\)/);
-    assert.match(done.stderr, /^ {2}choose a model that sees images .*--mmproj/m);
+    assert.match(done.stderr, /loc does not support image input with this model \(HTTP \d+\)/);
+    assert.match(done.stderr, /^ {2}choose a model with image input .*--mmproj/m);
     assert.doesNotMatch(done.stderr, /shortened|read anew/);
     assert.equal(server.chats().length, 1, message);
     const plain = await runInProcess(["run", "look"], { home });
-    assert.doesNotMatch(plain.stderr, /takes no images/, "control: without images these words mean something else");
+    assert.doesNotMatch(
+      plain.stderr,
+      /does not support image input/,
+      "control: without images these words mean something else",
+    );
   }
 });
 

@@ -82,7 +82,7 @@ Deno.test("a peer that does not speak HTTP is told as that", async () => {
   await configure(home, { loc: { baseUrl: `http://127.0.0.1:${listener.addr.port}/v1` } });
   const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.code, 4);
-  assert.match(done.stderr, /what answers there does not speak HTTP/);
+  assert.match(done.stderr, /the server there does not speak HTTP/);
   listener.close();
   await answering;
 });

@@ -98,7 +98,7 @@ Deno.test("a template that fails on the tools gets them as text; what fails in e
   assert.notEqual(broken.code, 0);
   const { error_code: code, errors, hint } = JSON.parse(broken.stdout);
   assert.equal(code, "provider_error");
-  assert.match(errors.join(), /loc has a chat template that cannot show this conversation \(HTTP 400\)/);
+  assert.match(errors.join(), /loc has a chat template that cannot render this conversation \(HTTP 400\)/);
   assert.match(hint, /--chat-template-file/);
   isBroken = false;
   const before = server.chats().length;

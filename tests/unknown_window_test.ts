@@ -154,7 +154,9 @@ Deno.test("a refusal that names no number makes no window: none is shown, and no
       const done = await runProgram(["run", "hi", "--json"], { home });
       const result = JSON.parse(done.stdout);
       assert.equal(result.exit_code, 7);
-      assert.deepEqual(result.errors, ["loc has no room for this conversation (HTTP 400): context_length_exceeded"]);
+      assert.deepEqual(result.errors, [
+        "loc reports that the context window is full (HTTP 400): context_length_exceeded",
+      ]);
       assert.equal(result.modelUsage.fake.contextWindow, configured ?? 8192);
       const told = await runProgram(["run", "hi"], { home });
       assert.doesNotMatch(told.stderr, /window (?:of )?\d|\d+ tokens/);

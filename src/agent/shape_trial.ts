@@ -95,7 +95,8 @@ export class ShapeTrial {
     if (shapeOf(toolProtocol).tools === "prompt" && schemas.length > 0) {
       await emit({
         kind: "notice",
-        text: `${model.provider} takes no tools with ${model.entry.id}: tools are described in the prompt instead ` +
+        text:
+          `${model.provider} does not support tool calling with ${model.entry.id}: tools are described in the prompt instead ` +
           "(tool_calls: text in providers.yaml says so from the start)",
       });
     }

@@ -117,8 +117,8 @@ Deno.test("a model without eyes is told by its server, or by one refusal, and th
   assert.match(told.stderr, /does not see images/);
   await configureLlama(home, server, { model: { images: true } });
   const chat = await runProgram(["chat", "--max-turns", "1"], { home, stdin: "What is on @a.png?\nHello.\n" });
-  assert.match(chat.stderr, /takes no images with this model \(HTTP 500\)/);
+  assert.match(chat.stderr, /does not support image input with this model \(HTTP 500\)/);
   // What a small model says to it is nothing to count on, not even that it says something.
   assert.match(chat.stderr, /\b1 reply\b/, "the second message is answered");
-  assert.equal(chat.stderr.match(/takes no images/g)?.length, 1);
+  assert.equal(chat.stderr.match(/does not support image input/g)?.length, 1);
 });

@@ -37,7 +37,8 @@ Deno.test("a server without tools gets them described as text, once for all", as
   assert.deepEqual(remembered, [{ toolCalls: "text" }]);
   assert.equal(options.events.filter((event) => event.kind === "tool_result").length, 1);
   assert.equal(
-    options.events.filter((event) => event.kind === "notice" && /takes no tools/.test(event.text)).length,
+    options.events.filter((event) => event.kind === "notice" && /does not support tool calling/.test(event.text))
+      .length,
     1,
   );
 });

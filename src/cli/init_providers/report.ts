@@ -88,10 +88,10 @@ export function nextSteps({ found, plan, chosen }: Outcome): string[] {
     const model = chosen === null ? ` --model ${ready}` : "";
     steps.push("check and try it:", "  agentcli providers validate", `  agentcli run "hello"${model}`);
   } else if (steps.length === 0) {
-    const silent = found.filter((server) => server.state === "no answer");
+    const silent = found.filter((server) => server.state === "no response");
     if (silent.length > 0) {
       steps.push(
-        `no answer in time from ${silent.map((server) => `${clean(server.host)}:${server.port}`).join(", ")}; ` +
+        `no response in time from ${silent.map((server) => `${clean(server.host)}:${server.port}`).join(", ")}; ` +
           "if a model server runs there, look at its log, or wait longer:",
         "  agentcli init-providers --timeout 10000",
       );

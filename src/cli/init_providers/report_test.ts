@@ -91,8 +91,8 @@ Deno.test("the next step after finding a model is a command that works", () => {
 Deno.test("each state that needs the user has its next step", () => {
   const steps = (more: Partial<Discovered>) => nextSteps(outcome([met({ models: [], ...more })])).join("\n");
   assert.match(
-    steps({ state: "no answer" }),
-    /no answer in time from localhost:\d+; .*\n {2}agentcli init-providers --timeout/,
+    steps({ state: "no response" }),
+    /no response in time from localhost:\d+; .*\n {2}agentcli init-providers --timeout/,
   );
   assert.match(steps({ state: "nothing there" }), /no model server answered[\s\S]*--model demo/);
   assert.match(steps({ state: "needs key" }), /--api-key '\$RUNTIME_A_API_KEY'/);

@@ -122,7 +122,10 @@ Deno.test("a server that lists nothing and says that it does not have the model 
   const check = await checked(server);
   assert.equal(check.reachable, true);
   await using keyed = await serving({ script: () => refuse(401, "Invalid API Key"), models: null });
-  assert.match(checkText(await checked(keyed)), /error: API key: the server wants one \(HTTP 401\); it says: Invalid/);
+  assert.match(
+    checkText(await checked(keyed)),
+    /error: API key: the server wants one \(HTTP 401\); the server says: Invalid/,
+  );
 });
 
 Deno.test("the server, models it does not have and windows it does not give are told", async () => {
@@ -172,7 +175,7 @@ Deno.test("a refused key is reachable, and the key line says what the server sai
   const literal = checkText(await checked(server, { apiKey: "sk-CANARY" }));
   assert.equal(
     literal,
-    `[ERR] p\n  error: API key: the server refused the one from literal (HTTP 401); it says: Invalid API Key …\n` +
+    `[ERR] p\n  error: API key: the server refused the one from literal (HTTP 401); the server says: Invalid API Key …\n` +
       `  ok: reachable (${server.baseUrl}/models)\n` +
       "  try: write `api_key: $NAME` for p and set that variable to the key of the server\n",
   );

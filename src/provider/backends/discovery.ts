@@ -17,7 +17,7 @@ type DiscoveryState =
   | "needs key"
   | "loading"
   | "not a model server"
-  | "no answer"
+  | "no response"
   | "nothing there";
 
 /** A model that a server lists. */
@@ -141,11 +141,11 @@ function absence(error: AgentcliError): { state: DiscoveryState; detail: string 
     case "invalid_reply":
       return { state: "not a model server", detail: error.message };
     case "provider_timeout":
-      return { state: "no answer", detail: error.message.replace(/^no answer /, "") };
+      return { state: "no response", detail: error.message.replace(/^no response /, "") };
     case "permission_denied":
-      return { state: "no answer", detail: error.message };
+      return { state: "no response", detail: error.message };
     case "connection_lost":
-      return { state: "no answer", detail: "it closed the connection" };
+      return { state: "no response", detail: "it closed the connection" };
     case "provider_unreachable":
       return error.message.endsWith("does not speak HTTP")
         ? { state: "not a model server", detail: "it does not speak HTTP" }

@@ -113,7 +113,7 @@ Deno.test("discovery sends neither key nor body over the wire", async () => {
 
 Deno.test("a listener that never answers costs the time that was given, no more", { timeout: 60_000 }, async () => {
   const { found } = await meet((_, reply) => reply.gone, { timeoutMs: 150 });
-  assert.deepEqual([found.state, found.detail], ["no answer", "within 150 ms"]);
+  assert.deepEqual([found.state, found.detail], ["no response", "within 150 ms"]);
 });
 
 Deno.test("what speaks another protocol is told as that", async () => {
@@ -152,7 +152,7 @@ Deno.test("a list that trickles is given up at the time", async () => {
     await reply.chunk('{"data":[');
     await reply.gone;
   }, { timeoutMs: 150 });
-  assert.equal(found.state, "no answer");
+  assert.equal(found.state, "no response");
 });
 
 Deno.test("a redirect is not followed", async () => {

@@ -92,7 +92,10 @@ Deno.test("a byte order mark before a list does no harm", async () => {
 
 Deno.test("a refused key is told apart from a missing one, without the key", async () => {
   const { client } = standInClient({ [LIST]: await recorded("llama-server/key_models_no_key") });
-  await assert.rejects(listModels(client, endpointAt(BASE), { timeoutMs: 1000 }), thrown("auth_failed", /wants a key/));
+  await assert.rejects(
+    listModels(client, endpointAt(BASE), { timeoutMs: 1000 }),
+    thrown("auth_failed", /requires a key/),
+  );
   const endpoint = endpointAt(BASE, { key: "sk-canary", keySource: "env:K" });
   await assert.rejects(listModels(client, endpoint, { timeoutMs: 1000 }), (error) => {
     assert(error instanceof AgentcliError);

@@ -1,4 +1,4 @@
-/** One request for a reply: sent, read, classified, and sent again where that is safe. */
+/** Sends a chat request, reads and classifies the reply, and sends it again where that is safe. */
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpClient } from "../http/client.ts";
@@ -24,20 +24,20 @@ interface ChatOptions {
   onRetry?(notice: RetryNotice): void | Promise<void>;
 }
 
-/** What is asked, and of whom. */
+/** A chat request and the server it goes to. */
 interface AddressedRequest {
   endpoint: Endpoint;
   request: ChatRequest;
 }
 
 /**
- * Asks for a reply and reads it. Throws a {@link ProviderFailure} that says what kind of failure it was and, after a
+ * Sends a request and reads the reply. Throws a {@link ProviderFailure} that says what kind of failure it was and, after a
  * cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after something of it
- * was handed on is asked for from the start once, with a notice that says so. A field that the server refuses by name is
+ * was handed on is requested from the start once, with a notice that says so. A field that the server refuses by name is
  * dropped, once, and left out of later requests with the same cache.
  */
-export async function chat(client: HttpClient, asked: AddressedRequest, options: ChatOptions): Promise<ChatReply> {
-  const attempts = new Attempts(client, { ...asked, options });
+export async function chat(client: HttpClient, addressed: AddressedRequest, options: ChatOptions): Promise<ChatReply> {
+  const attempts = new Attempts(client, { ...addressed, options });
   for (;;) {
     options.signal.throwIfAborted();
     try {
@@ -45,8 +45,8 @@ export async function chat(client: HttpClient, asked: AddressedRequest, options:
     } catch (error) {
       options.signal.throwIfAborted();
       if (!(error instanceof ProviderFailure)) throw error;
-      const written = await writtenCall(error, asked.request);
-      if (written !== null) return written;
+      const recovered = await recoverRefused(error, addressed.request);
+      if (recovered !== null) return recovered;
       const notice = attempts.retryFor(error);
       if (notice === null) throw await attempts.final(error);
       await options.onRetry?.(notice);
@@ -56,7 +56,7 @@ export async function chat(client: HttpClient, asked: AddressedRequest, options:
 }
 
 /** Returns the reply that a server refused to read (Groq's `tool_use_failed`), where it holds calls of declared tools. */
-async function writtenCall(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatReply | null> {
+async function recoverRefused(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatReply | null> {
   const text = failure.facts.failedGeneration;
   if (text === undefined || tools.length === 0) return null;
   const { recoverMended } = await import("../text_calls/recover.ts");
@@ -64,7 +64,7 @@ async function writtenCall(failure: ProviderFailure, { tools }: ChatRequest): Pr
   return { text, reasoning: "", calls: [], finish: "stop", usage: null, model: null };
 }
 
-/** The attempts at one request, and what they taught. */
+/** The attempts at one request, and what later ones take from them. */
 class Attempts {
   readonly #client: HttpClient;
   readonly #endpoint: Endpoint;
@@ -78,11 +78,11 @@ class Attempts {
   #optional: string[] = [];
   #serverError: ServerError | null = null;
 
-  constructor(client: HttpClient, asked: AddressedRequest & { options: ChatOptions }) {
-    const { options } = asked;
+  constructor(client: HttpClient, addressed: AddressedRequest & { options: ChatOptions }) {
+    const { options } = addressed;
     this.#client = client;
-    this.#endpoint = asked.endpoint;
-    this.#request = asked.request;
+    this.#endpoint = addressed.endpoint;
+    this.#request = addressed.request;
     this.#options = options;
     this.#started = options.clock.monotonic();
     this.#cache = options.cache ?? createChatCache();
@@ -104,7 +104,7 @@ class Attempts {
       },
     });
     const { readRefusal, readReply } = await import("./response.ts");
-    const answered = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
+    const sent = { ...this.#options, endpoint: this.#endpoint, request: this.#request };
     if (response.status >= 200 && response.status <= 299) {
       try {
         await this.#options.onResponse?.(response.headers.get("server") ?? "");
@@ -112,9 +112,9 @@ class Attempts {
         await response.cancel();
         throw error;
       }
-      return await readReply(response, answered);
+      return await readReply(response, sent);
     }
-    const { failure, error } = await readRefusal(response, answered);
+    const { failure, error } = await readRefusal(response, sent);
     this.#serverError = error;
     throw failure;
   }
@@ -150,17 +150,17 @@ class Attempts {
 
   /**
    * The failure that ends the request. Of a model that the server does not have it names those that it has; of half a
-   * reply, or none, it says that asking once more did not help.
+   * reply, or none, it says that a second attempt failed too.
    */
   async final(failure: ProviderFailure): Promise<ProviderFailure> {
     if (failure.kind === "model") {
       const { withServedModels } = await import("./errors.ts");
-      const asked = { endpoint: this.#endpoint, model: this.#request.model, signal: this.#options.signal };
-      return await withServedModels(failure, this.#client, asked);
+      const addressed = { endpoint: this.#endpoint, model: this.#request.model, signal: this.#options.signal };
+      return await withServedModels(failure, this.#client, addressed);
     }
     const group = retryGroup(failure);
     if (!this.#retries.has(group) || !["restart", "empty"].includes(group)) return failure;
-    return new ProviderFailure(failure.code, `${failure.message}; it was asked twice`, failure.facts);
+    return new ProviderFailure(failure.code, `${failure.message}; two attempts failed`, failure.facts);
   }
 
   #fieldToDrop(failure: ProviderFailure): string | null {

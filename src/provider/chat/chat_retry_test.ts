@@ -48,7 +48,7 @@ Deno.test("a reply that is cut twice is a failure that keeps what came and says 
     await using talk = conversation(half(ending));
     const failure = await talk.failure();
     assert.equal(failure.code, "connection_lost");
-    assert.match(failure.message, /before it was complete; it was asked twice$/);
+    assert.match(failure.message, /before it was complete; two attempts failed$/);
     assert.match(failure.hint ?? "", hint);
     assert.deepEqual(failure.partial, { text: "Hel", reasoning: "why" });
     assert.equal(talk.bodies.length, 2);
@@ -175,7 +175,7 @@ Deno.test("a bare [DONE], twice, is a failure that names the likely reasons", as
   await using talk = conversation((reply) => reply.whole(200, EVENTS, "data: [DONE]\n\n"));
   const failure = await talk.failure();
   assert.equal(failure.code, "empty_reply");
-  assert.match(failure.message, /it was asked twice$/);
+  assert.match(failure.message, /two attempts failed$/);
   assert.match(failure.hint ?? "", /log.*window/);
   assert.equal(talk.bodies.length, 2);
 });

@@ -54,7 +54,7 @@ const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
 const patterns = new Map<QuirkKind, RegExp>();
 
 /** Whether a text has words of any server for this kind of error: which server it is may not be known. */
-function says(text: string, kind: QuirkKind): boolean {
+function mentions(text: string, kind: QuirkKind): boolean {
   let pattern = patterns.get(kind);
   if (pattern === undefined) {
     const parts = [...COMMON[kind] ?? [], ...BACKENDS.flatMap(({ errors }) => errors?.[kind] ?? [])];
@@ -69,25 +69,25 @@ const BAD_IMAGE =
 
 /** The first rule that holds gives the kind. */
 const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }[] = [
-  { kind: "context", when: ({ text }) => says(text, "context") },
-  { kind: "cloud_disabled", when: ({ text, error }) => says(text, "cloud_disabled") || error.wantsSignIn },
-  { kind: "no_tools", when: ({ text }) => says(text, "no_tools") },
+  { kind: "context", when: ({ text }) => mentions(text, "context") },
+  { kind: "cloud_disabled", when: ({ text, error }) => mentions(text, "cloud_disabled") || error.wantsSignIn },
+  { kind: "no_tools", when: ({ text }) => mentions(text, "no_tools") },
   // Only where images were sent: words such as these mean something else otherwise.
-  { kind: "no_images", when: ({ text, images }) => images && says(text, "no_images") },
+  { kind: "no_images", when: ({ text, images }) => images && mentions(text, "no_images") },
   { kind: "bad_image", when: ({ text, images }) => images && BAD_IMAGE.test(text) },
-  { kind: "tool_parse", when: ({ text }) => says(text, "tool_parse") },
+  { kind: "tool_parse", when: ({ text }) => mentions(text, "tool_parse") },
   { kind: "request", when: ({ text }) => /invalid host header/i.test(text) },
   {
     kind: "quota",
     when: ({ status, text }) => status === 402 || /insufficient_quota|insufficient credits/i.test(text),
   },
-  { kind: "loading", when: ({ status, text }) => status === 503 && says(text, "loading") },
-  { kind: "model", when: ({ text }) => says(text, "model") },
+  { kind: "loading", when: ({ status, text }) => status === 503 && mentions(text, "loading") },
+  { kind: "model", when: ({ text }) => mentions(text, "model") },
   { kind: "auth", when: ({ status, text }) => status === 401 || status === 403 || /authentication_error/i.test(text) },
   { kind: "busy", when: ({ status }) => [408, 409, 425, 429, 498, 503, 529].includes(status) },
   // What the request holds makes the server fail: the same again fails again.
-  { kind: "request", when: ({ text }) => says(text, "request") },
-  { kind: "template", when: ({ text }) => says(text, "template") },
+  { kind: "request", when: ({ text }) => mentions(text, "request") },
+  { kind: "template", when: ({ text }) => mentions(text, "template") },
   { kind: "transient", when: ({ status }) => status >= 500 },
   { kind: "request", when: ({ status }) => status >= 400 },
   { kind: "stream", when: () => true },

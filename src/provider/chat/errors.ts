@@ -14,7 +14,7 @@ import { listModels } from "../backends/model_list.ts";
 interface Meaning {
   code: ErrorCode;
   /** Follows the provider's name. */
-  says: (facts: Shown) => string;
+  text: (facts: Shown) => string;
   hint: (facts: Shown) => string;
 }
 
@@ -29,12 +29,12 @@ interface Shown {
   error: ServerError;
   /** Of the request: no piece of them is shown. */
   texts: readonly string[];
-  /** How long it asks to wait, in milliseconds; 0 when it does not. */
+  /** The wait that the server requests, in milliseconds; 0 for none. */
   retryAfterMs: number;
 }
 
 /** The server's own numbers of an overflow, where it gave both and they say that it is one. */
-function roomOf({ promptTokens, contextWindow }: ServerError): string | null {
+function overflowOf({ promptTokens, contextWindow }: ServerError): string | null {
   if (promptTokens === null || contextWindow === null || promptTokens <= contextWindow) return null;
   const number = (tokens: number) => tokens.toLocaleString("en-US");
   return `: ${number(promptTokens)} tokens are more than its window of ${number(contextWindow)}`;
@@ -51,18 +51,21 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   context: {
     code: "context_overflow",
     // Its own words name the same numbers, or others: of the reply, of the window it was trained with.
-    says: ({ where, message, error }) => `has no room for this conversation (${where})${roomOf(error) ?? message}`,
+    text: ({ where, message, error }) =>
+      `reports that the context window is full (${where})${overflowOf(error) ?? message}`,
     hint: () => "give the model a larger window on the server, or start with less: fewer files, a narrower question",
   },
   loading: {
     code: "provider_busy",
-    says: ({ where }) => `is still loading the model (${where})`,
+    text: ({ where }) => `is still loading the model (${where})`,
     hint: () => "wait until the model is loaded, then try again",
   },
   busy: {
     code: "provider_busy",
-    says: ({ where, message, retryAfterMs }) =>
-      `is busy (${where})${message}${retryAfterMs > LONGEST_WAIT ? `; it asks to wait ${waitText(retryAfterMs)}` : ""}`,
+    text: ({ where, message, retryAfterMs }) =>
+      `is busy (${where})${message}${
+        retryAfterMs > LONGEST_WAIT ? `; it requests a wait of ${waitText(retryAfterMs)}` : ""
+      }`,
     hint: ({ retryAfterMs }) =>
       retryAfterMs > LONGEST_WAIT
         ? `try again in ${waitText(retryAfterMs)}, or use another provider`
@@ -70,81 +73,81 @@ const MEANINGS: Readonly<Record<ServerErrorKind, Meaning>> = {
   },
   auth: {
     code: "auth_failed",
-    says: ({ where, endpoint, error, texts }) => keyRefused(endpoint, where) + wordsAboutKey(error, endpoint, texts),
+    text: ({ where, endpoint, error, texts }) => keyRefused(endpoint, where) + wordsAboutKey(error, endpoint, texts),
     hint: ({ endpoint }) => keyHint(endpoint),
   },
   model: {
     code: "unknown_model",
-    says: ({ model, message }) => `has no model ${model}${message}`,
+    text: ({ model, message }) => `has no model ${model}${message}`,
     hint: ({ endpoint, error, model }) => modelHint(error.message, { endpoint, model, served: null }),
   },
   quota: {
     code: "provider_error",
-    says: ({ where, message }) => `has no quota left (${where})${message}`,
+    text: ({ where, message }) => `has no quota left (${where})${message}`,
     hint: () => "check the plan and the balance there, or use another provider",
   },
   cloud_disabled: {
     code: "provider_error",
-    says: ({ where, message }) => `would have run this model in its cloud, and did not (${where})${message}`,
+    text: ({ where, message }) => `runs this model only in its cloud, which is disabled (${where})${message}`,
     hint: () => "choose a model that runs on this machine",
   },
   no_tools: {
     code: "provider_error",
-    says: ({ where, message }) => `takes no tools with this model (${where})${message}`,
+    text: ({ where, message }) => `does not support tool calling with this model (${where})${message}`,
     hint: () => "set `tool_calls: text` for the model in providers.yaml",
   },
   template: {
     code: "provider_error",
-    says: ({ where, message }) => `has a chat template that cannot show this conversation (${where})${message}`,
+    text: ({ where, message }) => `has a chat template that cannot render this conversation (${where})${message}`,
     hint: () => "give the server another chat template (llama-server: --chat-template-file), or choose another model",
   },
   no_images: {
     code: "provider_error",
-    says: ({ where, message }) => `takes no images with this model (${where})${message}`,
+    text: ({ where, message }) => `does not support image input with this model (${where})${message}`,
     hint: () =>
-      "choose a model that sees images (llama-server needs its --mmproj), or leave the image out; " +
-      "`images: false` in providers.yaml says so before it is tried",
+      "choose a model with image input (llama-server needs its --mmproj), or leave the image out; " +
+      "with `images: false` in providers.yaml none is sent",
   },
   bad_image: {
     code: "provider_error",
-    says: ({ where, message }) => `cannot read the image (${where})${message}`,
-    hint: () => "save the image as PNG or JPEG and try again: some servers read no other",
+    text: ({ where, message }) => `cannot read the image (${where})${message}`,
+    hint: () => "save the image as PNG or JPEG and try again: some servers support no other format",
   },
   tool_parse: {
     code: "provider_error",
-    says: ({ where }) => `could not read the model's tool call (${where})`,
-    hint: () => "try again; if it stays, set `tool_calls: text` for the model in providers.yaml",
+    text: ({ where }) => `could not read the model's tool call (${where})`,
+    hint: () => "try again; if the error persists, set `tool_calls: text` for the model in providers.yaml",
   },
   request: {
     code: "provider_error",
-    says: ({ where, message, status }) =>
+    text: ({ where, message, status }) =>
       status === 413
-        ? `takes no request of this size (${where})${message}`
+        ? `rejected the size of the request (${where})${message}`
         : `refused the request (${where})${message}`,
     hint: ({ endpoint, status }) => {
       if (status === 413) {
-        return "raise the size of requests that the server or the proxy before it takes, or start with less: " +
+        return "raise the request size limit of the server or the proxy in front of it, or start with less: " +
           "fewer files, a narrower question";
       }
       return new URL(endpoint.baseUrl).pathname === "/"
-        ? "base_url has no path: most servers want one that ends in /v1"
+        ? "base_url has no path: most servers need one that ends in /v1"
         : "check base_url and `params` of the model: agentcli providers validate";
     },
   },
   transient: {
     code: "provider_error",
-    says: ({ where, message }) => `failed (${where})${message}`,
+    text: ({ where, message }) => `failed (${where})${message}`,
     hint: () => "look at the server's log, then try again",
   },
   stream: {
     code: "provider_error",
-    says: ({ where, message }) => `reported an error (${where})${message}`,
+    text: ({ where, message }) => `reported an error (${where})${message}`,
     hint: () => "look at the server's log, then try again",
   },
 };
 
-/** What was asked, for the failure's words. */
-export interface Asked {
+/** The request that failed, for the words of the failure. */
+export interface FailedRequest {
   endpoint: Endpoint;
   model: string;
   /** Of the response; 200 for an error inside a stream. */
@@ -153,7 +156,7 @@ export interface Asked {
   texts: readonly string[];
   /** The request showed images. */
   images?: boolean;
-  /** How long the server asks to wait, in milliseconds. */
+  /** The wait that the server requests, in milliseconds. */
   retryAfterMs?: number | undefined;
 }
 
@@ -171,28 +174,28 @@ export function modelHint(
 }
 
 /** The failure that a server's error amounts to. */
-export function serverFailure(error: ServerError, asked: Asked): ProviderFailure {
-  const { status } = asked;
-  const kind = classify(error, status, asked);
-  const key = asked.endpoint.key?.trim() ?? "";
-  const shownError = asked.images === true ? withoutData(error) : error;
-  const message = shownMessage(shownError, key === "" ? asked.texts : [...asked.texts, key]);
+export function serverFailure(error: ServerError, request: FailedRequest): ProviderFailure {
+  const { status } = request;
+  const kind = classify(error, status, request);
+  const key = request.endpoint.key?.trim() ?? "";
+  const shownError = request.images === true ? withoutData(error) : error;
+  const message = shownMessage(shownError, key === "" ? request.texts : [...request.texts, key]);
   const shown: Shown = {
-    endpoint: asked.endpoint,
-    model: asked.model,
+    endpoint: request.endpoint,
+    model: request.model,
     where: status >= 400 ? `HTTP ${status}` : "in its reply",
-    message: message === "" ? "" : `: ${withoutKey(message, asked.endpoint)}`,
+    message: message === "" ? "" : `: ${withoutKey(message, request.endpoint)}`,
     status,
     error,
-    texts: asked.texts,
-    retryAfterMs: asked.retryAfterMs ?? 0,
+    texts: request.texts,
+    retryAfterMs: request.retryAfterMs ?? 0,
   };
   const meaning = MEANINGS[kind];
-  return new ProviderFailure(meaning.code, `${asked.endpoint.provider} ${meaning.says(shown)}`, {
+  return new ProviderFailure(meaning.code, `${request.endpoint.provider} ${meaning.text(shown)}`, {
     kind,
     status,
     hint: meaning.hint(shown),
-    ...(asked.retryAfterMs === undefined ? {} : { retryAfterMs: asked.retryAfterMs }),
+    ...(request.retryAfterMs === undefined ? {} : { retryAfterMs: request.retryAfterMs }),
     ...(error.contextWindow === null ? {} : { contextWindow: error.contextWindow }),
     ...(error.promptTokens === null ? {} : { promptTokens: error.promptTokens }),
     ...(error.failedGeneration === null ? {} : { failedGeneration: error.failedGeneration }),
@@ -215,8 +218,8 @@ type Given = Pick<Endpoint, "provider" | "key" | "keySource" | "configFile">;
 /** Follows the provider's name: `refused the key (HTTP 401): literal in …/providers.yaml`. */
 export function keyRefused(endpoint: Given, where: string): string {
   const { keySource, configFile } = endpoint;
-  if (endpoint.key === undefined || endpoint.key === "") return `wants a key (${where})`;
-  if (keySource === "local") return `wants a key (${where}): it was sent the local placeholder`;
+  if (endpoint.key === undefined || endpoint.key === "") return `requires a key (${where})`;
+  if (keySource === "local") return `requires a key (${where}): it was sent the local placeholder`;
   if (keySource === "literal") return `refused the key (${where}): literal in ${configFile ?? "providers.yaml"}`;
   return `refused the key (${where}): ${keySource}`;
 }
@@ -241,7 +244,7 @@ function wordsAboutKey(
     const isPart = /\*{2}|\.{3}|\u2026|^sk-/.test(word) || piecesOf(word).some((piece) => pieces.has(piece));
     return isPart ? `\u2026${/[.:!?]*$/.exec(word)?.[0] ?? ""}` : word;
   });
-  return shown === "" ? "" : `; it says: ${shown}`;
+  return shown === "" ? "" : `; the server says: ${shown}`;
 }
 
 /** {@link wordsAboutKey} of the body of a refusal. */

@@ -97,7 +97,7 @@ Deno.test("a refused key is reported in the server's words, without the key or a
       status: 401,
     });
     assert.equal(failure.exitCode, 5);
-    assert.ok(failure.message.endsWith(`; it says: ${shown}`), failure.message);
+    assert.ok(failure.message.endsWith(`; the server says: ${shown}`), failure.message);
     assert.doesNotMatch(failure.message + failure.hint, /secret/);
     assert.match(failure.hint ?? "", /RUNTIME_D_KEY/);
   }
@@ -118,13 +118,13 @@ Deno.test("a refused key is told by its source: a variable, the file, or the pla
   assert.match(refused({}), /refused the key \(HTTP 401\): env:RUNTIME_D_KEY\nset RUNTIME_D_KEY/);
   assert.match(refused({ keySource: "literal" }), /: literal in \/h\/providers\.yaml\nput a valid key/);
   assert.match(refused({ keySource: "local", key: "local" }), /local placeholder\nwrite api_key: \$NAME/);
-  assert.match(refused({ keySource: "none", key: undefined }), /wants a key \(HTTP 401\)\nwrite api_key: \$NAME/);
+  assert.match(refused({ keySource: "none", key: undefined }), /requires a key \(HTTP 401\)\nwrite api_key: \$NAME/);
 });
 
 Deno.test("a request that is too large in bytes says so, and what to do", () => {
   const failure = failureOf("", 413);
-  assert.match(failure.message, /takes no request of this size \(HTTP 413\)/);
-  assert.match(failure.hint ?? "", /raise the size .*or start with less/);
+  assert.match(failure.message, /rejected the size of the request \(HTTP 413\)/);
+  assert.match(failure.hint ?? "", /request size limit .*or start with less/);
 });
 
 Deno.test("an overflow is told in the numbers of the server, and once", () => {
@@ -145,9 +145,9 @@ Deno.test("a wait that is longer than ours is told as the server asked for it", 
       status: 429,
       retryAfterMs,
     });
-  assert.match(told(86_400_000).message, /slow down; it asks to wait 24 h$/);
+  assert.match(told(86_400_000).message, /slow down; it requests a wait of 24 h$/);
   assert.match(told(86_400_000).hint ?? "", /try again in 24 h/);
-  assert.match(told(90_000).message, /wait 90 s$/);
+  assert.match(told(90_000).message, /wait of 90 s$/);
   assert.doesNotMatch(told(1000).message, /asks/);
   assert.equal(told(1000).facts.retryAfterMs, 1000);
 });

@@ -148,7 +148,7 @@ export class MessageAccumulator implements ChunkSink {
 
   async reply(): Promise<ChatReply> {
     const calls: ReplyCall[] = [];
-    for (const draft of this.#calls.calls()) calls.push(await this.#call(draft));
+    for (const collected of this.#calls.calls()) calls.push(await this.#call(collected));
     const ending = this.ending ?? "unknown";
     // `stop` with calls is common; what to do with calls is clear, whatever the reason says (rule 8).
     const finish = calls.length > 0 && (ending === "stop" || ending === "unknown") ? "tool_calls" : ending;
@@ -157,8 +157,8 @@ export class MessageAccumulator implements ChunkSink {
     return { ...this.partial(), calls, ...left, finish, usage: this.#usage, model: this.#model };
   }
 
-  async #call(draft: CollectedCall): Promise<ReplyCall> {
-    const { id, name, raw } = draft;
+  async #call(collected: CollectedCall): Promise<ReplyCall> {
+    const { id, name, raw } = collected;
     if (this.ending === "length") return { id, name, raw, input: null, problem: CUT };
     if (name === "") {
       return { id, name, raw, input: null, problem: "The call names no tool. Send it again with a name." };

@@ -93,7 +93,7 @@ export function mayBeginMark(text: string): boolean {
  * Where the end of `text` may be the beginning of one of `literals`; its length when it is none. Without `literals`, of
  * any mark that is met inside a text, or of a fence.
  */
-export function heldTail(text: string, literals?: readonly string[]): number {
+export function deferredTail(text: string, literals?: readonly string[]): number {
   for (let at = Math.max(0, text.length - NAME_LIMIT - 2); at < text.length; at++) {
     const tail = text.slice(at);
     if ((literals ?? LITERALS).some((literal) => literal.startsWith(tail))) return at;

@@ -12,8 +12,8 @@ import type { ByteSource } from "../http/body.ts";
 /** Bytes of an error response that are read. */
 const ERROR_LIMIT = 64 * 1024;
 
-/** The request that was answered, and who listens. */
-interface AnsweredRequest {
+/** A request that was sent, and the listener for its deltas. */
+interface SentRequest {
   endpoint: Endpoint;
   request: ChatRequest;
   signal: AbortSignal;
@@ -24,28 +24,28 @@ interface AnsweredRequest {
 /** The failure for a response that is no success, and the error as the server gave it. */
 export async function readRefusal(
   response: HttpResponse,
-  answered: AnsweredRequest,
+  sent: SentRequest,
 ): Promise<{ failure: ProviderFailure; error: ServerError }> {
   // A body that is too long or does not end changes nothing: the status decides then.
   const body = await response.text(ERROR_LIMIT).catch(() => "");
   await response.cancel();
   const error = serverErrorFromBody(body);
-  const wait = retryAfter(response.headers, answered.clock.now());
+  const wait = retryAfter(response.headers, sent.clock.now());
   const facts = { status: response.status, retryAfterMs: wait ?? undefined };
-  return { failure: await failureFor(error, answered, facts), error };
+  return { failure: await failureFor(error, sent, facts), error };
 }
 
 /** Reads a reply. Throws a {@link ProviderFailure}, with what had arrived once something of it was handed on. */
-export async function readReply(response: HttpResponse, answered: AnsweredRequest): Promise<ChatReply> {
-  const { clock, signal } = answered;
+export async function readReply(response: HttpResponse, sent: SentRequest): Promise<ChatReply> {
+  const { clock, signal } = sent;
   const whole = /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
   const decoder = new ResponseDecoder({ whole });
   let handedOn = false;
   const onDelta = (delta: ChatDelta) => {
     if (delta.kind !== "prefill") handedOn = true;
-    return answered.onDelta(delta);
+    return sent.onDelta(delta);
   };
-  const { firstByte, idle } = answered.endpoint.timeout;
+  const { firstByte, idle } = sent.endpoint.timeout;
   try {
     const end: ReadEnd = response.body === null ? { kind: "end" } : await readInto(decoder, response.body, {
       clock,
@@ -57,7 +57,7 @@ export async function readReply(response: HttpResponse, answered: AnsweredReques
     signal.throwIfAborted();
     decoder.end();
     for (const delta of decoder.takeDeltas()) await onDelta(delta);
-    return await judge(await decoder.verdict(), end, answered);
+    return await outcomeOf(await decoder.verdict(), end, sent);
   } catch (error) {
     throw handedOn && error instanceof ProviderFailure ? error.with({ partial: decoder.partial() }) : error;
   }
@@ -65,7 +65,7 @@ export async function readReply(response: HttpResponse, answered: AnsweredReques
 
 async function failureFor(
   error: ServerError,
-  { endpoint, request }: AnsweredRequest,
+  { endpoint, request }: SentRequest,
   response: { status: number; retryAfterMs?: number | undefined },
 ): Promise<ProviderFailure> {
   // With all that is known of servers: most replies need none of it.
@@ -80,35 +80,39 @@ async function failureFor(
 }
 
 /** The reply, or the failure it amounts to. */
-async function judge(verdict: Verdict, end: ReadEnd, answered: AnsweredRequest): Promise<ChatReply> {
-  const { provider, baseUrl } = answered.endpoint;
+async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Promise<ChatReply> {
+  const { provider, baseUrl } = sent.endpoint;
   switch (verdict.kind) {
     case "complete":
       return verdict.reply;
     case "error":
-      throw await failureFor(verdict.error, answered, { status: 200 });
+      throw await failureFor(verdict.error, sent, { status: 200 });
     case "empty":
       throw new ProviderFailure("empty_reply", `${provider} sent an empty reply`, {
         kind: "empty",
         hint:
-          "look at the server's log: some servers end a reply without a word when the model fails, others when the " +
+          "look at the server's log: some servers end a reply without an error when the model fails, others when the " +
           "prompt is longer than the window the model was loaded with",
       });
     case "foreign":
-      throw new ProviderFailure("invalid_reply", `${provider} did not answer as a model server`, {
+      throw new ProviderFailure("invalid_reply", `${provider} did not respond like a model server`, {
         kind: "invalid",
-        hint: `is ${baseUrl} the right address? most servers want one that ends in /v1`,
+        hint: `is ${baseUrl} the right address? most servers need one that ends in /v1`,
       });
     case "cut":
-      throw end.kind === "silence" ? fellSilent(provider, end.milliseconds) : cut(provider, end.kind);
+      throw end.kind === "idle" ? idleTimeout(provider, end.milliseconds) : cut(provider, end.kind);
   }
 }
 
-function fellSilent(provider: string, milliseconds: number): ProviderFailure {
-  return new ProviderFailure("provider_timeout", `${provider} fell silent for ${Math.round(milliseconds / 1000)} s`, {
-    kind: "timeout",
-    hint: "look at the server's log; the waits are timeout.first_byte_s and timeout.idle_s in providers.yaml",
-  });
+function idleTimeout(provider: string, milliseconds: number): ProviderFailure {
+  return new ProviderFailure(
+    "provider_timeout",
+    `${provider} hit the idle timeout: no data for ${Math.round(milliseconds / 1000)} s`,
+    {
+      kind: "timeout",
+      hint: "look at the server's log; the limits are timeout.first_byte_s and timeout.idle_s in providers.yaml",
+    },
+  );
 }
 
 function cut(provider: string, end: "end" | "broken"): ProviderFailure {
@@ -127,7 +131,7 @@ function cut(provider: string, end: "end" | "broken"): ProviderFailure {
 const AFTER_FINISH = 10_000;
 /** How long the server may take to end the response after `[DONE]`, so that the connection can be used again. */
 const AFTER_DONE = 100;
-/** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
+/** The reason that ends a timer. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
 const OVER = "over";
 
 /** How a body is read. */
@@ -143,7 +147,7 @@ export interface ReadOptions {
 }
 
 /** How the reading ended: at the end of the body, by silence of so many milliseconds, or by a broken connection. */
-type ReadEnd = { kind: "end" } | { kind: "silence"; milliseconds: number } | { kind: "broken" };
+type ReadEnd = { kind: "end" } | { kind: "idle"; milliseconds: number } | { kind: "broken" };
 
 /**
  * Reads until the end, the end of the reply, or silence. Errors of the decoder (limits) and of `onDelta` are thrown;
@@ -154,8 +158,8 @@ export async function readInto(
   source: ByteSource,
   options: ReadOptions,
 ): Promise<ReadEnd> {
-  const watch = new SilenceWatch(options.clock, () => source.cancel());
-  watch.allow(options.firstByteMs);
+  const timer = new IdleTimer(options.clock, () => source.cancel());
+  timer.allow(options.firstByteMs);
   const stop = () => void source.cancel();
   options.signal.addEventListener("abort", stop, { once: true });
   let first = true;
@@ -163,36 +167,36 @@ export async function readInto(
   try {
     for (;;) {
       const bytes = await readOrBreak(source);
-      if (watch.expired !== null) return { kind: "silence", milliseconds: watch.expired };
+      if (timer.expired !== null) return { kind: "idle", milliseconds: timer.expired };
       if (bytes === null) return { kind: "end" };
-      if (!ending) watch.alive();
-      if (first) watch.allow(options.idleMs);
+      if (!ending) timer.alive();
+      if (first) timer.allow(options.idleMs);
       first = false;
       decoder.feed(bytes);
       for (const delta of decoder.takeDeltas()) {
         const taken = options.onDelta(delta);
         if (taken === undefined) continue;
         // Time that the user of the deltas takes is not the server's silence.
-        watch.pause();
+        timer.pause();
         await taken;
-        watch.resume();
-        if (!ending) watch.alive();
+        timer.resume();
+        if (!ending) timer.alive();
       }
       if (decoder.done) {
-        await Promise.race([drained(source), options.clock.sleep(AFTER_DONE, watch.signal)]);
+        await Promise.race([drained(source), options.clock.sleep(AFTER_DONE, timer.signal)]);
         return { kind: "end" };
       }
       if (decoder.finished && !ending) {
         ending = true;
-        watch.allow(Math.min(options.idleMs, AFTER_FINISH));
+        timer.allow(Math.min(options.idleMs, AFTER_FINISH));
       }
     }
   } catch (error) {
-    if (watch.expired !== null) return { kind: "silence", milliseconds: watch.expired };
+    if (timer.expired !== null) return { kind: "idle", milliseconds: timer.expired };
     if (error instanceof BrokenBody) return { kind: "broken" };
     throw error;
   } finally {
-    watch.stop();
+    timer.stop();
     options.signal.removeEventListener("abort", stop);
     await source.cancel();
   }
@@ -220,7 +224,7 @@ async function drained(source: ByteSource): Promise<void> {
 }
 
 /** One timer for many reads: it looks at the last sign of life only when the time would be up. */
-class SilenceWatch {
+class IdleTimer {
   expired: number | null = null;
   readonly #clock: Clock;
   readonly #onExpired: () => void;

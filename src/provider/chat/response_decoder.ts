@@ -6,7 +6,7 @@ import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.t
 import type { ChatDelta, ChatReply, Usage } from "../types.ts";
 
 /**
- * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the draft:
+ * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the accumulator:
  * around a token of four bytes servers put two hundred that are not kept.
  */
 const WIRE_LIMIT = 1024 * 1024 * 1024;
@@ -28,7 +28,7 @@ export type Verdict =
 export class ResponseDecoder {
   readonly #lines: LineDecoder;
   readonly #events: EventDecoder;
-  readonly #draft = new MessageAccumulator();
+  readonly #message = new MessageAccumulator();
   /** The bytes of a document that is read whole. */
   readonly #whole: { decoder: TextDecoder; text: TextCollector } | null;
   #bytes = 0;
@@ -38,9 +38,9 @@ export class ResponseDecoder {
   constructor(options: { whole: boolean }) {
     this.#whole = options.whole ? { decoder: new TextDecoder(), text: new TextCollector() } : null;
     this.#events = new EventDecoder({
-      value: (value, event) => readChunk(value, { event, sink: this.#draft }),
+      value: (value, event) => readChunk(value, { event, sink: this.#message }),
       done: () => this.done = true,
-      junk: (text) => this.#draft.junk ??= text,
+      junk: (text) => this.#message.junk ??= text,
     });
     this.#lines = new LineDecoder((line) => this.#events.line(line));
   }
@@ -60,17 +60,17 @@ export class ResponseDecoder {
 
   /** The server said that the reply is complete. */
   get finished(): boolean {
-    return this.done || this.#draft.ending !== null;
+    return this.done || this.#message.ending !== null;
   }
 
   /** Whether something that could be shown, or was reported, has come. */
   get started(): boolean {
-    return this.#draft.started;
+    return this.#message.started;
   }
 
   /** What came since the last call: at most one delta of a kind, and of a call. */
   takeDeltas(): ChatDelta[] {
-    return this.#draft.takeDeltas();
+    return this.#message.takeDeltas();
   }
 
   /** Ends the reading; `takeDeltas` once more gives what was held back. */
@@ -80,24 +80,24 @@ export class ResponseDecoder {
       this.#lines.end();
       this.#events.end();
     }
-    this.#draft.end();
+    this.#message.end();
   }
 
   /** What had arrived so far. */
   partial(): { text: string; reasoning: string } {
-    return this.#draft.partial();
+    return this.#message.partial();
   }
 
   /** What it came to, after {@link end}. An error wins over everything that follows it. */
   async verdict(): Promise<Verdict> {
-    const draft = this.#draft;
-    if (draft.failure !== null) return { kind: "error", error: draft.failure };
-    if (draft.ending === null && !draft.started) {
+    const message = this.#message;
+    if (message.failure !== null) return { kind: "error", error: message.failure };
+    if (message.ending === null && !message.started) {
       if (this.done) return { kind: "empty" };
-      return draft.junk === null ? { kind: "cut" } : { kind: "foreign", text: draft.junk };
+      return message.junk === null ? { kind: "cut" } : { kind: "foreign", text: message.junk };
     }
     if (!this.finished) return { kind: "cut" };
-    return { kind: "complete", reply: await draft.reply() };
+    return { kind: "complete", reply: await message.reply() };
   }
 
   #endWhole(text: string): void {
@@ -105,8 +105,8 @@ export class ResponseDecoder {
     if (isRecord(document)) {
       // A document that could be parsed is complete, whether it gives a reason or not.
       this.done = Array.isArray(document["choices"]) && document["choices"].length > 0;
-      if (!this.done) this.#draft.junk = text.slice(0, 200);
-      return readChunk(document, { event: "", sink: this.#draft });
+      if (!this.done) this.#message.junk = text.slice(0, 200);
+      return readChunk(document, { event: "", sink: this.#message });
     }
     // Some servers call a stream JSON.
     for (const line of text.split(/\r\n|\n|\r/)) this.#events.line(line);

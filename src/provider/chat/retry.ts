@@ -58,10 +58,10 @@ interface Retry {
 export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | null {
   const policy = policyFor(failure);
   if (policy === null || state.retries >= policy.retries) return null;
-  const wished = failure.facts.retryAfterMs;
-  if (wished !== undefined && wished > LONGEST_WAIT) return null;
+  const requested = failure.facts.retryAfterMs;
+  if (requested !== undefined && requested > LONGEST_WAIT) return null;
   const doubled = Math.min(policy.longest, policy.first * 2 ** Math.min(state.retries, 20));
-  const delayMs = Math.round(wished ?? doubled * (0.75 + state.random / 2));
+  const delayMs = Math.round(requested ?? doubled * (0.75 + state.random / 2));
   if (policy.retries !== Number.POSITIVE_INFINITY) return { delayMs, maxRetries: policy.retries };
   const left = state.loadingLimitMs - state.elapsedMs;
   if (left < delayMs) return null;

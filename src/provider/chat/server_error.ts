@@ -58,9 +58,9 @@ export function serverErrorFromBody(text: string): ServerError {
  * parts. `asked` are the texts of the request, and the key. A message with control characters is not shown: what they cut
  * in pieces cannot be recognized.
  */
-export function shownMessage(error: ServerError, asked: readonly string[]): string {
+export function shownMessage(error: ServerError, texts: readonly string[]): string {
   if (error.message.includes(CONTROL)) return "";
-  const message = withoutEcho(error.message.replace(/(last read: )'.*/s, "$1…"), asked);
+  const message = withoutEcho(error.message.replace(/(last read: )'.*/s, "$1…"), texts);
   return message.length > SHOWN_LIMIT ? message.slice(0, SHOWN_LIMIT).toWellFormed() + "…" : message;
 }
 
@@ -160,7 +160,7 @@ const ESCAPE = /\\+u([0-9a-f]{4})|\\+x([0-9a-f]{2})|\\+[nrtbf]|&(?:quot|apos|amp
 const GAP = "\0";
 
 /** Letters and digits alone, in one letter case. A sigma at the end of a word has a form of its own, which depends on it. */
-function folded(text: string): string {
+function caseFolded(text: string): string {
   return text.toLowerCase().replaceAll("ς", "σ").replace(/[^\p{L}\p{N}\0]+/gu, "");
 }
 
@@ -176,7 +176,7 @@ function lettersOf(text: string, { escapes }: { escapes: boolean }): Letters {
   let letters = "";
   const places: [number, number][] = [];
   const add = (character: string, place: [number, number]) => {
-    const plain = folded(character);
+    const plain = caseFolded(character);
     letters += plain;
     for (let unit = 0; unit < plain.length; unit++) places.push(place);
   };
@@ -199,7 +199,7 @@ function lettersOf(text: string, { escapes }: { escapes: boolean }): Letters {
 /** Both readings of the texts: a backslash before a letter is an escape, or stands for itself. */
 function haystackOf(texts: readonly string[]): string {
   const joined = texts.join(GAP);
-  if (!/[\\&]/.test(joined)) return folded(joined);
+  if (!/[\\&]/.test(joined)) return caseFolded(joined);
   const unescaped = joined.replace(
     new RegExp(ESCAPE, "gi"),
     (_, ...[four, two]: (string | undefined)[]) => {
@@ -207,7 +207,7 @@ function haystackOf(texts: readonly string[]): string {
       return code === undefined ? "" : String.fromCharCode(parseInt(code, 16));
     },
   );
-  return folded(joined) + GAP + folded(unescaped);
+  return caseFolded(joined) + GAP + caseFolded(unescaped);
 }
 
 /** Bytes as programs print them: a list of numbers, or escapes in a row with what stands between them. */
@@ -260,7 +260,7 @@ function holdsEncoded(message: string, haystack: string): boolean {
   for (const { form, bytes } of viewsOf(message)) {
     // Escapes are undone by the search for plain pieces, which leaves the rest of a message standing.
     if (form === "plain" || (form === "escaped" && !message.includes("&#"))) continue;
-    const letters = folded(decoder.decode(bytes));
+    const letters = caseFolded(decoder.decode(bytes));
     for (let at = 0; at + PIECE <= letters.length; at++) pieces.add(letters.slice(at, at + PIECE));
   }
   // One way through the haystack, which can be a whole conversation.

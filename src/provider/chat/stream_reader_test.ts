@@ -23,7 +23,7 @@ Deno.test("a reply that has its reason to end is over after a while, even when t
   };
   const decoder = new ResponseDecoder({ whole: false });
   const options = { clock, signal: new AbortController().signal, firstByteMs: 60_000, idleMs: 300_000, onDelta() {} };
-  assert.equal((await readInto(decoder, source, options)).kind, "silence");
+  assert.equal((await readInto(decoder, source, options)).kind, "idle");
   assert(reads > 9 && reads < 14, `${reads} reads`);
   decoder.end();
   assert.equal((await decoder.verdict()).kind, "complete");

@@ -1,5 +1,5 @@
 /** Reasoning that stands in the text between marks, told apart while it streams. */
-import { answerMarkAt, heldTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
+import { answerMarkAt, deferredTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
 
 /** Where the two kinds go. */
 interface ThinkSink {
@@ -36,7 +36,7 @@ export class ThinkSplitter {
   readonly #sink: ThinkSink;
   #state: State = "start";
   /** Held back: the start of a mark, or white space whose meaning is open. */
-  #held = "";
+  #deferred = "";
   #lastCharacter = "\n";
   /** What closes the block or the answer that is open. */
   #closers: readonly string[] = [];
@@ -59,12 +59,12 @@ export class ThinkSplitter {
   }
 
   push(piece: string): void {
-    if (this.#state === "plain" || (this.#state === "text" && this.#held === "" && !/[<[◁`]/.test(piece))) {
+    if (this.#state === "plain" || (this.#state === "text" && this.#deferred === "" && !/[<[◁`]/.test(piece))) {
       this.#text(piece);
       return;
     }
-    let rest = this.#held + piece;
-    this.#held = "";
+    let rest = this.#deferred + piece;
+    this.#deferred = "";
     for (;;) {
       const next = this.#step(rest);
       if (next === null) return;
@@ -74,7 +74,7 @@ export class ThinkSplitter {
 
   /** The reply ended: what was held back is what it looks like. */
   end(): void {
-    if (this.#state === "inside") this.#held = this.#held.trimEnd();
+    if (this.#state === "inside") this.#deferred = this.#deferred.trimEnd();
     this.#release();
   }
 
@@ -88,7 +88,7 @@ export class ThinkSplitter {
         return this.#stepText(rest);
       case "opened": {
         const body = rest.trimStart();
-        if (body.length < MESSAGE.length && MESSAGE.startsWith(body)) return this.#hold(body);
+        if (body.length < MESSAGE.length && MESSAGE.startsWith(body)) return this.#defer(body);
         this.#state = "inside";
         if (!body.startsWith(MESSAGE)) return body;
         this.#state = "opened";
@@ -107,7 +107,7 @@ export class ThinkSplitter {
   #stepStart(rest: string): string | null {
     const body = rest.trimStart();
     const { length } = rest;
-    if (mayBeginMark(body) && length <= SPACE_LIMIT) return this.#hold(this.#state === "after" ? body : rest);
+    if (mayBeginMark(body) && length <= SPACE_LIMIT) return this.#defer(this.#state === "after" ? body : rest);
     const mark = reasoningMarkAt(body, 0, { first: true });
     if (mark?.kind === "open") {
       this.#closers = mark.closers;
@@ -130,7 +130,7 @@ export class ThinkSplitter {
   }
 
   #stepText(rest: string): string | null {
-    const keep = heldTail(rest);
+    const keep = deferredTail(rest);
     const known = rest.slice(0, keep);
     for (const found of known.matchAll(TEXT_MARKS)) {
       const at = found.index;
@@ -146,7 +146,7 @@ export class ThinkSplitter {
       return this.#close(rest, { at, behind: mark.end });
     }
     this.#text(known);
-    return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
+    return keep < rest.length ? this.#defer(rest.slice(keep)) : null;
   }
 
   #stepInside(rest: string): string | null {
@@ -155,11 +155,11 @@ export class ThinkSplitter {
       this.#reason(rest.slice(0, end.at).trimEnd());
       return this.#close(rest, end);
     }
-    const before = rest.slice(0, heldTail(rest, this.#closers));
+    const before = rest.slice(0, deferredTail(rest, this.#closers));
     const trimmed = before.trimEnd().length;
     const keep = before.length - trimmed <= SPACE_LIMIT ? trimmed : before.length;
     this.#reason(rest.slice(0, keep));
-    return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
+    return keep < rest.length ? this.#defer(rest.slice(keep)) : null;
   }
 
   /** Ends the reasoning before a mark; one that opens the answer as well is left for what comes next. */
@@ -177,9 +177,9 @@ export class ThinkSplitter {
       this.#text(rest.slice(0, end.at));
       return rest.slice(end.behind);
     }
-    const keep = heldTail(rest, this.#closers);
+    const keep = deferredTail(rest, this.#closers);
     this.#text(rest.slice(0, keep));
-    return keep < rest.length ? this.#hold(rest.slice(keep)) : null;
+    return keep < rest.length ? this.#defer(rest.slice(keep)) : null;
   }
 
   #text(text: string): void {
@@ -194,16 +194,16 @@ export class ThinkSplitter {
     this.#separator = "";
   }
 
-  #hold(text: string): null {
-    this.#held = text;
+  #defer(text: string): null {
+    this.#deferred = text;
     return null;
   }
 
   #release(): void {
-    const held = this.#held;
-    this.#held = "";
-    if (this.#state === "inside" || this.#state === "opened") this.#reason(held);
-    else this.#text(held);
+    const deferred = this.#deferred;
+    this.#deferred = "";
+    if (this.#state === "inside" || this.#state === "opened") this.#reason(deferred);
+    else this.#text(deferred);
   }
 }
 

@@ -18,7 +18,7 @@ export interface ToolPiece {
   arguments: string;
 }
 
-interface Draft {
+interface PendingCall {
   id: string;
   name: string;
   /** The server's number for it; null when it gave none. */
@@ -36,10 +36,10 @@ const CALL_LIMIT = 1000;
 
 /** Collects calls. Names are set once, never appended; ids and indexes may be missing, shared, or repeated. */
 export class ToolCallCollector {
-  readonly #drafts: Draft[] = [];
-  readonly #byId = new Map<string, Draft>();
+  readonly #pending: PendingCall[] = [];
+  readonly #byId = new Map<string, PendingCall>();
   /** The server's number → the newest call under it. */
-  readonly #byIndex = new Map<number, Draft>();
+  readonly #byIndex = new Map<number, PendingCall>();
   #dropped = 0;
 
   /** Takes one entry of `tool_calls`; gives what it added, or null when it added nothing. */
@@ -51,34 +51,34 @@ export class ToolCallCollector {
     const args = argumentText(call["arguments"] ?? call["parameters"]);
     const known = this.#find({ id, name, index, args });
     if (known === null && id + name + args === "") return null;
-    if (known === null && this.#drafts.length >= CALL_LIMIT) {
+    if (known === null && this.#pending.length >= CALL_LIMIT) {
       // What comes without a name goes on with a call that was left out.
       if (name !== "") this.#dropped++;
       return null;
     }
-    const draft = known ?? this.#open(index);
-    if (draft.id === "" && id !== "") {
-      draft.id = id;
-      this.#byId.set(id, draft);
+    const pending = known ?? this.#open(index);
+    if (pending.id === "" && id !== "") {
+      pending.id = id;
+      this.#byId.set(id, pending);
     }
-    const named = draft.name === "" && name !== "";
-    if (named) draft.name = name;
-    const previous = draft.parts.at(-1);
+    const named = pending.name === "" && name !== "";
+    if (named) pending.name = name;
+    const previous = pending.parts.at(-1);
     if (args !== "") {
-      if (previous !== undefined && !args.startsWith(previous)) draft.growing = false;
-      draft.parts.push(args);
+      if (previous !== undefined && !args.startsWith(previous)) pending.growing = false;
+      pending.parts.push(args);
     }
     if (!named && args === "") return null;
-    return { index: this.#drafts.indexOf(draft), ...(named ? { name } : {}), arguments: args };
+    return { index: this.#pending.indexOf(pending), ...(named ? { name } : {}), arguments: args };
   }
 
   /** The calls in the order in which they began. */
   calls(): CollectedCall[] {
-    return this.#drafts.map((draft) => ({ id: draft.id, name: draft.name, raw: rawOf(draft) }));
+    return this.#pending.map((pending) => ({ id: pending.id, name: pending.name, raw: rawOf(pending) }));
   }
 
   get count(): number {
-    return this.#drafts.length;
+    return this.#pending.length;
   }
 
   /** Calls that were left out because one reply may hold {@link CALL_LIMIT} only. */
@@ -86,11 +86,11 @@ export class ToolCallCollector {
     return this.#dropped;
   }
 
-  #find(piece: { id: string; name: string; index: number | null; args: string }): Draft | null {
+  #find(piece: { id: string; name: string; index: number | null; args: string }): PendingCall | null {
     const { id, name, index, args } = piece;
     const byId = id === "" ? undefined : this.#byId.get(id);
     if (byId !== undefined) return byId;
-    if (index === null) return id === "" && name === "" ? this.#drafts.at(-1) ?? null : null;
+    if (index === null) return id === "" && name === "" ? this.#pending.at(-1) ?? null : null;
     const byIndex = this.#byIndex.get(index);
     if (byIndex === undefined) return null;
     // Ollama 0.20 numbers every parallel call 0: another id is another call.
@@ -101,11 +101,11 @@ export class ToolCallCollector {
     return name === byIndex.name && (args === "" || args === byIndex.parts.at(-1)) ? byIndex : null;
   }
 
-  #open(index: number | null): Draft {
-    const draft = { id: "", name: "", index, parts: [], scanner: new ObjectScanner(), scanned: 0, growing: true };
-    this.#drafts.push(draft);
-    if (index !== null) this.#byIndex.set(index, draft);
-    return draft;
+  #open(index: number | null): PendingCall {
+    const pending = { id: "", name: "", index, parts: [], scanner: new ObjectScanner(), scanned: 0, growing: true };
+    this.#pending.push(pending);
+    if (index !== null) this.#byIndex.set(index, pending);
+    return pending;
   }
 }
 
@@ -121,16 +121,18 @@ function argumentText(value: unknown): string {
   return isRecord(value) || Array.isArray(value) ? JSON.stringify(value) : "";
 }
 
-function isClosed(draft: Draft): boolean {
-  for (; draft.scanned < draft.parts.length; draft.scanned++) draft.scanner.push(draft.parts[draft.scanned] ?? "");
-  return draft.scanner.state === "closed" || draft.scanner.state === "more";
+function isClosed(pending: PendingCall): boolean {
+  for (; pending.scanned < pending.parts.length; pending.scanned++) {
+    pending.scanner.push(pending.parts[pending.scanned] ?? "");
+  }
+  return pending.scanner.state === "closed" || pending.scanner.state === "more";
 }
 
 /** Pieces joined; where that is no JSON and every piece repeats the one before and goes on, the last piece alone. */
-function rawOf(draft: Draft): string {
-  const joined = draft.parts.join("");
-  if (draft.parts.length < 2 || !draft.growing || isJson(joined)) return joined;
-  return draft.parts.at(-1) ?? joined;
+function rawOf(pending: PendingCall): string {
+  const joined = pending.parts.join("");
+  if (pending.parts.length < 2 || !pending.growing || isJson(joined)) return joined;
+  return pending.parts.at(-1) ?? joined;
 }
 
 function isJson(text: string): boolean {

@@ -29,12 +29,19 @@ import {
   shownUrl,
   urlOf,
 } from "./route.ts";
-import { type Attempt, noConnection, noTls, redirectFailure, silence, transportFailure } from "./transport_error.ts";
+import {
+  type Attempt,
+  headersTimeout,
+  noConnection,
+  noTls,
+  redirectFailure,
+  transportFailure,
+} from "./transport_error.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Longest time for the rest of a small answer after its headers, in milliseconds. */
 const TEXT_TIME = 30_000;
-/** After so much silence, in milliseconds, a server that never answered before is greeted a second time. */
+/** Wait in milliseconds after which a server that never responded before is probed over a second connection. */
 const TLS_SILENCE = 500;
 /** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every request. */
 const OVER = "over";
@@ -104,7 +111,7 @@ class ProxyAwareClient implements HttpClient {
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, FetchClient>();
   /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
-  readonly #answering = new Map<string, number>();
+  readonly #reachable = new Map<string, number>();
 
   constructor(io: Pick<Io, "env" | "clock">) {
     this.#clock = io.clock;
@@ -114,7 +121,7 @@ class ProxyAwareClient implements HttpClient {
   async send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse> {
     const sent: Sent = { endpoint, request, url: urlOf(endpoint, request) };
     const routes = routesTo(sent.url, endpoint, this.#proxies);
-    const first = Math.min(this.#answering.get(sent.url.origin) ?? 0, routes.length - 1);
+    const first = Math.min(this.#reachable.get(sent.url.origin) ?? 0, routes.length - 1);
     const order = [first, ...routes.keys().filter((index) => index !== first)];
     let refusal: unknown;
     for (const index of order) {
@@ -124,7 +131,7 @@ class ProxyAwareClient implements HttpClient {
       if (index > 0 && !mayConnect(route.url.hostname, Number(effectivePort(route.url)))) continue;
       try {
         const response = await this.#attempt(route, sent);
-        this.#answering.set(sent.url.origin, index);
+        this.#reachable.set(sent.url.origin, index);
         return response;
       } catch (error) {
         // The second address of a machine without IPv6 fails in other words; what counts is that the first refused.
@@ -146,16 +153,16 @@ class ProxyAwareClient implements HttpClient {
     request.signal?.throwIfAborted();
     const headers = requestHeaders(endpoint, request);
     const stop = new AbortController();
-    const asking = this.#ask(route, { headers, sent, stop });
+    const pending = this.#exchange(route, { headers, sent, stop });
     // While the connection is being made: a first timer costs a quarter of a millisecond.
     const watch = this.#watchHeaders(route, sent, stop);
     try {
-      const answer = await asking;
-      if (isRedirect(answer.status)) {
-        await answer.body?.cancel();
-        throw redirectFailure(endpoint.provider, { ...answer, url: route.url });
+      const raw = await pending;
+      if (isRedirect(raw.status)) {
+        await raw.body?.cancel();
+        throw redirectFailure(endpoint.provider, { ...raw, url: route.url });
       }
-      return this.#response(answer, sent, stop);
+      return this.#response(raw, sent, stop);
     } catch (error) {
       if (request.signal?.aborted) throw request.signal.reason;
       if (stop.signal.aborted) throw stop.signal.reason;
@@ -166,7 +173,7 @@ class ProxyAwareClient implements HttpClient {
     }
   }
 
-  async #ask(
+  async #exchange(
     { url, connection }: Route,
     { headers, sent, stop }: { headers: Record<string, string>; sent: Sent; stop: AbortController },
   ): Promise<RawResponse> {
@@ -177,7 +184,7 @@ class ProxyAwareClient implements HttpClient {
       return await exchange(connection.address, { method, url, headers, body, onSent }, signals);
     }
     const client = this.#client(connection, sent.endpoint);
-    const asked = fetch(url, {
+    const fetched = fetch(url, {
       client,
       method,
       headers,
@@ -186,7 +193,7 @@ class ProxyAwareClient implements HttpClient {
       signal: AbortSignal.any(signals),
     });
     onSent?.();
-    const response = await asked;
+    const response = await fetched;
     const { status, body: stream } = response;
     return { status, headers: new Map(response.headers), body: stream === null ? null : streamSource(stream) };
   }
@@ -197,7 +204,7 @@ class ProxyAwareClient implements HttpClient {
     const watch = new AbortController();
     const firstByteMs = request.firstByteMs ?? endpoint.timeout.firstByte * 1000;
     const connectMs = request.connectMs ?? endpoint.timeout.connect * 1000;
-    this.#after(firstByteMs, watch.signal, () => stop.abort(silence(attemptOf(sent), firstByteMs)));
+    this.#after(firstByteMs, watch.signal, () => stop.abort(headersTimeout(attemptOf(sent), firstByteMs)));
     const probed = (look: Look, milliseconds: { after: number; within: number }, failure: () => ProviderFailure) => {
       this.#after(milliseconds.after, watch.signal, () => {
         const probe = new AbortController();
@@ -213,7 +220,7 @@ class ProxyAwareClient implements HttpClient {
       const look: Look = (signal) => takesConnections(address, signal);
       probed(look, { after: connectMs, within: connectMs }, () => noConnection(attemptOf(sent), connectMs));
     }
-    const secured = this.#answering.has(sent.url.origin) ? null : securedAddress(route);
+    const secured = this.#reachable.has(sent.url.origin) ? null : securedAddress(route);
     if (secured !== null) {
       const look: Look = (signal) => speaksTls(secured, signal);
       probed(look, { after: TLS_SILENCE, within: connectMs / 4 }, () => noTls(attemptOf(sent)));
@@ -227,16 +234,16 @@ class ProxyAwareClient implements HttpClient {
     }, () => {});
   }
 
-  #response(answer: RawResponse, sent: Sent, stop: AbortController): HttpResponse {
+  #response(raw: RawResponse, sent: Sent, stop: AbortController): HttpResponse {
     const { endpoint } = sent;
     const milliseconds = sent.request.firstByteMs ?? Math.min(TEXT_TIME, endpoint.timeout.idle * 1000);
     return {
-      ...answer,
+      ...raw,
       text: async (limitBytes) => {
         const watch = new AbortController();
-        this.#after(milliseconds, watch.signal, () => stop.abort(silence(attemptOf(sent), milliseconds)));
+        this.#after(milliseconds, watch.signal, () => stop.abort(headersTimeout(attemptOf(sent), milliseconds)));
         try {
-          const { text, complete } = await readBounded(answer.body, limitBytes);
+          const { text, complete } = await readBounded(raw.body, limitBytes);
           if (complete) return text;
         } catch (error) {
           if (sent.request.signal?.aborted) throw sent.request.signal.reason;
@@ -247,13 +254,13 @@ class ProxyAwareClient implements HttpClient {
         }
         throw new ProviderFailure("invalid_reply", `${endpoint.provider} sent more than ${sizeText(limitBytes)}`, {
           kind: "invalid",
-          status: answer.status,
+          status: raw.status,
           hint: `is ${shownUrl(sent.url)} the address of a model server?`,
         });
       },
       cancel: async () => {
         stop.abort();
-        await answer.body?.cancel();
+        await raw.body?.cancel();
       },
     };
   }

@@ -319,7 +319,7 @@ Deno.test("elsewhere than on loopback, an address that takes no second connectio
   const failure = await sending;
   socket.close();
   assert.equal(failure.code, "provider_unreachable");
-  assert.match(failure.message, /no answer within 10 s/);
+  assert.match(failure.message, /no response within 10 s/);
 });
 
 Deno.test("elsewhere than on loopback, a slow server that takes connections is waited for", async () => {

@@ -1,4 +1,4 @@
-/** One small question to a server whose answer is read whole: bounded in time and in size. */
+/** Fetches JSON: one small request whose response is read whole, bounded in time and in size. */
 import { AgentcliError } from "../../errors.ts";
 import { after } from "../../platform/sleep.ts";
 import type { HttpClient } from "./client.ts";
@@ -35,9 +35,9 @@ export interface JsonResponse {
  * Asks and reads the answer, whatever its status. Throws the errors of the client (`provider_unreachable`, …),
  * `provider_timeout` when the time is up, `invalid_reply` when a success is too long, and the signal's reason.
  */
-export async function fetchJson(client: HttpClient, endpoint: Endpoint, question: JsonRequest): Promise<JsonResponse> {
-  const { path, atOrigin, withoutKey, body, limitBytes } = question;
-  return await withDeadline(question, async (signal) => {
+export async function fetchJson(client: HttpClient, endpoint: Endpoint, request: JsonRequest): Promise<JsonResponse> {
+  const { path, atOrigin, withoutKey, body, limitBytes } = request;
+  return await withDeadline(request, async (signal) => {
     const response = await client.send(endpoint, {
       method: body === undefined ? "GET" : "POST",
       path,
@@ -75,7 +75,7 @@ export async function withDeadline<T>(
   outer?.addEventListener("abort", relay, { once: true });
   const inTime = after(
     timeoutMs,
-    () => end(new AgentcliError("provider_timeout", `no answer within ${Math.round(timeoutMs)} ms`)),
+    () => end(new AgentcliError("provider_timeout", `no response within ${Math.round(timeoutMs)} ms`)),
   );
   try {
     return await Promise.race([work(controller.signal), ended.promise]);

@@ -34,7 +34,7 @@ interface LoopbackResponse {
 }
 
 /** Bytes of a request that are sent in one piece. */
-const TOGETHER = 64 * 1024;
+const SINGLE_WRITE_LIMIT = 64 * 1024;
 
 /** Formats that are unpacked. None is asked for, but some proxies in front of a server pack anyway. */
 const PACKED: Readonly<Record<string, CompressionFormat>> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
@@ -89,7 +89,7 @@ async function send(socket: Socket, request: LoopbackRequest): Promise<void> {
   const size = body?.reduce((sum, piece) => sum + piece.length, 0) ?? null;
   const head = latin1Bytes(requestHead(request, size));
   const pieces = [head, ...body ?? []];
-  if (head.length + (size ?? 0) <= TOGETHER) return await socket.write(joined(pieces));
+  if (head.length + (size ?? 0) <= SINGLE_WRITE_LIMIT) return await socket.write(joined(pieces));
   for (const piece of pieces) await socket.write(piece);
 }
 

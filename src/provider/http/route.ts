@@ -157,11 +157,11 @@ export function securedAddress({ url, connection }: Route): SocketAddress | null
 }
 
 /** The address to probe when it stays silent; null on loopback, where the wait for headers covers the connect. */
-export function probedAddress({ url: asked, connection }: Route): SocketAddress | null {
+export function probedAddress({ url: target, connection }: Route): SocketAddress | null {
   if (connection.kind === "loopback" || (connection.kind === "direct" && connection.localAddress !== undefined)) {
     return null;
   }
-  const url = connection.kind === "proxy" ? new URL(connection.url) : asked;
+  const url = connection.kind === "proxy" ? new URL(connection.url) : target;
   const hostname = bare(url.hostname);
   const port = Number(url.port || (url.protocol === "https:" ? 443 : url.protocol === "http:" ? 80 : 1080));
   return mayConnect(url.hostname, port) ? { hostname, port } : null;

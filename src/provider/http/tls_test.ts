@@ -65,7 +65,7 @@ Deno.test("https to a port that speaks HTTP in clear and waits for more is told 
     const failure = await asking;
     assert(failure instanceof ProviderFailure, String(failure));
     assert.equal(failure.code, "provider_unreachable");
-    assert.match(failure.message, /at https:\/\/127\.0\.0\.1:\d+\/v1\/models: no TLS there$/);
+    assert.match(failure.message, /at https:\/\/127\.0\.0\.1:\d+\/v1\/models: the server does not speak TLS$/);
     assert.match(failure.hint ?? "", /http:\/\//);
   }
 });

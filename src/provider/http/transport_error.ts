@@ -19,14 +19,14 @@ export interface Attempt {
 interface Rule {
   when: RegExp;
   kind: FailureKind;
-  says: string;
+  message: string;
   hint: (attempt: Attempt) => string;
 }
 
-const NO_TLS = "no TLS there";
+const NO_TLS = "the server does not speak TLS";
 const NO_TLS_HINT = "does the server speak https? if not, write base_url with http://";
 
-const ask = (attempt: Attempt) => `is the server running? try: curl ${attempt.modelsUrl}`;
+const startServer = (attempt: Attempt) => `is the server running? try: curl ${attempt.modelsUrl}`;
 const network = (attempt: Attempt) =>
   isLocal(attempt.modelsUrl, [])
     ? "this machine does not reach itself: is the loopback interface up?"
@@ -37,57 +37,62 @@ const RULES: readonly Rule[] = [
   {
     when: /Requests to port \d+ are blocked/i,
     kind: "unreachable",
-    says: "the runtime does not connect to that port",
+    message: "the runtime does not connect to that port",
     hint: () => "run the server on another port: this one is on the list that web clients never use",
   },
-  { when: /connection refused|os error (?:111|61|10061)\b/i, kind: "refused", says: "connection refused", hint: ask },
+  {
+    when: /connection refused|os error (?:111|61|10061)\b/i,
+    kind: "refused",
+    message: "connection refused",
+    hint: startServer,
+  },
   {
     when: /dns error|lookup address|name or service not known|no such host/i,
     kind: "unreachable",
-    says: "the host name cannot be resolved",
+    message: "the host name cannot be resolved",
     hint: network,
   },
   {
     when: /corrupt message|tls handshake|InvalidContentType/i,
     kind: "unreachable",
-    says: NO_TLS,
+    message: NO_TLS,
     hint: () => NO_TLS_HINT,
   },
   {
     when: /invalid HTTP (?:version|header|status|body)/i,
     kind: "unreachable",
-    says: "what answers there does not speak HTTP",
+    message: "the server there does not speak HTTP",
     hint: () => "check host and port of base_url; if the server speaks TLS, write base_url with https://",
   },
   {
     when: /unknown content coding/i,
     kind: "unreachable",
-    says: "its answer is packed in a way that was not asked for",
+    message: "its response has a compression that was not requested",
     hint: () => "switch compression off in the server, or in the proxy in front of it",
   },
   {
     when: /certificate|UnknownIssuer|NotValidForName/i,
     kind: "unreachable",
-    says: "its certificate is not trusted",
+    message: "its certificate is not trusted",
     hint: () => "name its certificate authority with ca_file in providers.yaml",
   },
   {
     when: /tunnel|socks/i,
     kind: "unreachable",
-    says: "the proxy did not let it through",
+    message: "the proxy did not let it through",
     hint: () => "check HTTPS_PROXY and NO_PROXY",
   },
   {
     when:
       /before message completed|error reading a body|reset by peer|broken pipe|close_notify|os error (?:104|54|10054|32|10053)\b|unexpected end|incomplete/i,
     kind: "lost",
-    says: "the server closed the connection",
+    message: "the server closed the connection",
     hint: () => "look at the server's log, then try again",
   },
   {
     when: /unreachable|no route|timed out|cannot assign|os error (?:101|113|51|65|99|49|110|60|10060|10065|10049)\b/i,
     kind: "unreachable",
-    says: "no route to that host",
+    message: "no route to that host",
     hint: network,
   },
 ];
@@ -104,8 +109,8 @@ export function transportFailure(error: unknown, attempt: Attempt): AgentcliErro
   const kind = rule?.kind ?? "unreachable";
   return new ProviderFailure(
     kind === "lost" ? "connection_lost" : "provider_unreachable",
-    `cannot reach ${attempt.provider} at ${attempt.url}: ${rule?.says ?? "the request failed"}`,
-    { kind, hint: (rule?.hint ?? ask)(attempt) },
+    `cannot reach ${attempt.provider} at ${attempt.url}: ${rule?.message ?? "the request failed"}`,
+    { kind, hint: (rule?.hint ?? startServer)(attempt) },
   );
 }
 
@@ -118,12 +123,16 @@ function reasonText(error: unknown): string {
 }
 
 /** The failure of a server that took the request and sent no answer for so long. */
-export function silence(attempt: Attempt, milliseconds: number): ProviderFailure {
+export function headersTimeout(attempt: Attempt, milliseconds: number): ProviderFailure {
   const { provider, url } = attempt;
-  return new ProviderFailure("provider_timeout", `${provider} at ${url} sent nothing for ${seconds(milliseconds)}`, {
-    kind: "timeout",
-    hint: "is the model still being loaded? the wait is timeout.first_byte_s in providers.yaml",
-  });
+  return new ProviderFailure(
+    "provider_timeout",
+    `${provider} at ${url} sent no response headers within ${seconds(milliseconds)}`,
+    {
+      kind: "timeout",
+      hint: "is the model still being loaded? the limit is timeout.first_byte_s in providers.yaml",
+    },
+  );
 }
 
 /** The failure of an https address where nothing answers a greeting of TLS. */
@@ -137,7 +146,7 @@ export function noTls(attempt: Attempt): ProviderFailure {
 /** The failure of an address that does not answer at all. */
 export function noConnection(attempt: Attempt, milliseconds: number): ProviderFailure {
   const { provider, url, modelsUrl } = attempt;
-  const message = `cannot reach ${provider} at ${url}: no answer within ${seconds(milliseconds)}`;
+  const message = `cannot reach ${provider} at ${url}: no response within ${seconds(milliseconds)}`;
   return new ProviderFailure("provider_unreachable", message, {
     kind: "unreachable",
     hint: `check the address and the network; try: curl ${modelsUrl}`,
@@ -163,7 +172,7 @@ export function redirectFailure(
   return new ProviderFailure(
     "provider_error",
     `${provider} answered HTTP ${response.status}, a redirect${leadingTo(target, response.url)}; redirects are refused`,
-    { kind: "request", status: response.status, hint: "set the address that is meant as base_url; curl -i shows it" },
+    { kind: "request", status: response.status, hint: "set the final address as base_url; curl -i shows it" },
   );
 }
 

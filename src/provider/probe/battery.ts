@@ -80,7 +80,9 @@ async function measureCalls(subject: Subject, run: Run): Promise<void> {
   let called: Called | null = null;
   await run.check("toolCall", {}, async (limit) => (called = await singleCall(subject, limit)).found);
   if (run.found("toolCall")?.how === "refused") {
-    for (const name of ["parallelCalls", "nestedArguments"] as const) run.skip(name, "the server takes no tools");
+    for (const name of ["parallelCalls", "nestedArguments"] as const) {
+      run.skip(name, "the server does not support tool calling");
+    }
   }
   await run.check("parallelCalls", {}, (limit) => parallelCalls(subject, limit));
   await run.check("nestedArguments", {}, (limit) => nestedArguments(subject, limit));

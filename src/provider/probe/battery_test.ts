@@ -114,7 +114,10 @@ Deno.test("a model that repeats nothing leaves the claim undisproved", async () 
 Deno.test("a server that refuses tools is used with calls in text", async () => {
   const report = await probed({ tools: "refused" });
   assert.equal(found(report, "toolCall").how, "refused");
-  assert.deepEqual(report.checks.parallelCalls, { kind: "skipped", reason: "the server takes no tools" });
+  assert.deepEqual(report.checks.parallelCalls, {
+    kind: "skipped",
+    reason: "the server does not support tool calling",
+  });
   assert.equal(found(report, "toolResult").how, "text");
   assert.equal(found(report, "edit").correct, true);
   assert.equal(learnt(report).toolCalls, "text");
@@ -206,7 +209,7 @@ Deno.test("a server that sends its replies in one write does not stream, and is 
   const body = `${events.join("")}${finish}data: [DONE]\n\n`;
   const whole: Step = { kind: "status", status: 200, body, headers: { "content-type": "text/event-stream" } };
   const report = await probed({}, {
-    change: (asked) => /Count from 1 to 100,/.test(asked.messages[0].content) ? whole : null,
+    change: (request) => /Count from 1 to 100,/.test(request.messages[0].content) ? whole : null,
   });
   assert.equal(found(report, "generation").streaming, "no");
   assert.equal(found(report, "generation").pieces, 1);

@@ -2,16 +2,16 @@
 import { ProviderFailure } from "../failure.ts";
 import { asTextMessages, promptProtocol } from "../text_calls/prompt.ts";
 import type { ChatReply, ToolSchema, WireMessage } from "../types.ts";
-import { type CallCheck, checkEvent, EDIT, EVENT, judgeCalls, WEATHER, weatherOf } from "./calls.ts";
+import { type CallCheck, checkCalls, checkEvent, EDIT, EVENT, WEATHER, weatherOf } from "./calls.ts";
 import type { CallFinding, NoTools, ToolResultFinding } from "./findings.ts";
-import { question, type Subject } from "./subject.ts";
+import { type Subject, userMessage } from "./subject.ts";
 
 /** Tokens of a reply with calls: room for a model that reasons first. */
 const CALL_TOKENS = 1024;
 /** What the single call is asked for with; its result is sent back later. */
 const WEATHER_QUESTION = "What is the weather in Paris? Use the tool.";
 
-/** A finding with the reply it comes from; without one where the server takes no tools. */
+/** A finding with the reply it comes from; without one where the server does not support tool calling. */
 export interface Called {
   found: CallFinding | NoTools;
   reply: ChatReply | null;
@@ -38,13 +38,13 @@ const NESTED: Wanted = {
 async function call(subject: Subject, wanted: Wanted, signal: AbortSignal): Promise<Called> {
   const { prompt, tools, check } = wanted;
   try {
-    const asked = { messages: question(prompt), tools, maxTokens: CALL_TOKENS };
-    const { reply } = await subject.ask(asked, { signal });
-    return { found: judgeCalls(reply, { tools, check }), reply };
+    const request = { messages: userMessage(prompt), tools, maxTokens: CALL_TOKENS };
+    const { reply } = await subject.send(request, { signal });
+    return { found: checkCalls(reply, { tools, check }), reply };
   } catch (error) {
     if (!refusesTools(error)) throw error;
     return {
-      found: { how: "refused", correct: false, detail: "the server takes no tools with this model" },
+      found: { how: "refused", correct: false, detail: "the server does not support tool calling with this model" },
       reply: null,
     };
   }
@@ -79,9 +79,9 @@ function withProtocol(tools: readonly ToolSchema[], prompt: string): WireMessage
 
 /** One call of one tool, written as text. */
 export async function textToolCall(subject: Subject, signal: AbortSignal): Promise<CallFinding> {
-  const asked = { messages: withProtocol([WEATHER], WEATHER_QUESTION), maxTokens: CALL_TOKENS };
-  const { reply } = await subject.ask(asked, { signal });
-  return judgeCalls(reply, { tools: [WEATHER], check: weatherOf("Paris") });
+  const request = { messages: withProtocol([WEATHER], WEATHER_QUESTION), maxTokens: CALL_TOKENS };
+  const { reply } = await subject.send(request, { signal });
+  return checkCalls(reply, { tools: [WEATHER], check: weatherOf("Paris") });
 }
 
 /** Nobody guesses it. */
@@ -107,7 +107,7 @@ export async function useToolResult(
   const reasoning = turn.reply?.reasoning ?? "";
   const ask = async (history: WireMessage[]) => {
     const tools = turn.how === "native" ? [WEATHER] : [];
-    const { reply } = await subject.ask({ messages: history, tools, maxTokens: CALL_TOKENS }, options);
+    const { reply } = await subject.send({ messages: history, tools, maxTokens: CALL_TOKENS }, options);
     return /[-−–]\s?37|minus (?:37|thirty-seven)/i.test(reply.text);
   };
   try {
@@ -166,11 +166,11 @@ export async function checkEdit(
   options: { how: "native" | "text"; signal: AbortSignal },
 ): Promise<CallFinding> {
   const { how, signal } = options;
-  const asked = how === "native"
-    ? { messages: question(PROMPT), tools: [EDIT], maxTokens: CALL_TOKENS }
+  const request = how === "native"
+    ? { messages: userMessage(PROMPT), tools: [EDIT], maxTokens: CALL_TOKENS }
     : { messages: withProtocol([EDIT], PROMPT), maxTokens: CALL_TOKENS };
-  const { reply } = await subject.ask(asked, { signal });
-  return judgeCalls(reply, { tools: [EDIT], check: checkEditCall });
+  const { reply } = await subject.send(request, { signal });
+  return checkCalls(reply, { tools: [EDIT], check: checkEditCall });
 }
 
 /** What is wrong with the edit; null when it gives the file that was asked for. */

@@ -38,13 +38,13 @@ function callsIn(reply: ChatReply, tools: readonly ToolSchema[]): SeenCalls {
 }
 
 /** What a reply came to. */
-export function judgeCalls(
+export function checkCalls(
   reply: ChatReply,
-  asked: { tools: readonly ToolSchema[]; check: CallCheck },
+  request: { tools: readonly ToolSchema[]; check: CallCheck },
 ): CallFinding {
-  const { how, calls, family, problem } = callsIn(reply, asked.tools);
+  const { how, calls, family, problem } = callsIn(reply, request.tools);
   if (how === "none" || how === "cut") return { how, correct: false, detail: problem ?? "answered in words" };
-  const wrong = problem ?? asked.check(calls);
+  const wrong = problem ?? request.check(calls);
   if (wrong !== null) return { how, correct: false, detail: wrong };
   return { how, correct: true, detail: family === null ? "" : `written as text, form ${family}` };
 }

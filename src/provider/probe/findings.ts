@@ -103,7 +103,7 @@ export interface CallFinding {
   detail: string;
 }
 
-/** The server takes no tools with this model. */
+/** The server does not support tool calling with this model. */
 export interface NoTools {
   how: "refused";
   correct: false;

@@ -6,7 +6,7 @@ import { isRecord } from "../record.ts";
 import type { ChatReply } from "../types.ts";
 import { fillerText, newSeed } from "./window_checks.ts";
 import type { Figure, FirstReply, Generation, JsonSchemaFinding, PromptCache, StopFinding } from "./findings.ts";
-import { question, type Subject, type TimedReply } from "./subject.ts";
+import { type Subject, type TimedReply, userMessage } from "./subject.ts";
 
 /** Runs of a measurement that is quick. */
 export const RUNS = 3;
@@ -45,8 +45,8 @@ export async function repeated<T>(clock: Clock, run: () => Promise<T>): Promise<
 
 /** Asks for a greeting. Throws what the request throws, and `empty_reply` for a reply with nothing in it. */
 export async function firstReply(subject: Subject, signal: AbortSignal): Promise<FirstReply> {
-  const asked = { messages: question("Say hello in one short sentence."), maxTokens: 256 };
-  const { reply, firstMs, endMs } = await subject.ask(asked, { signal });
+  const request = { messages: userMessage("Say hello in one short sentence."), maxTokens: 256 };
+  const { reply, firstMs, endMs } = await subject.send(request, { signal });
   if (reply.text.trim() === "" && reply.reasoning === "" && reply.calls.length === 0) {
     throw new AgentcliError("empty_reply", `${subject.endpoint.provider} sent an empty reply to a greeting`, {
       hint: "look at the server's log: the model or its chat template may be broken",
@@ -67,11 +67,11 @@ const SHORT_REPLY = 20;
 
 /** Asks for a text of a known kind and length, up to three times. */
 export async function measureGeneration(subject: Subject, signal: AbortSignal): Promise<Generation> {
-  const asked = {
-    messages: question("Count from 1 to 100, the numbers separated by commas."),
+  const request = {
+    messages: userMessage("Count from 1 to 100, the numbers separated by commas."),
     maxTokens: REPLY_TOKENS,
   };
-  const runs = await repeated(subject.clock, () => subject.ask(asked, { signal }));
+  const runs = await repeated(subject.clock, () => subject.send(request, { signal }));
   const rates = runs.map(rateOf).filter((rate) => rate !== null);
   const most = runs.reduce((best, run) => run.pieces > best.pieces ? run : best);
   const verdicts = runs.map(streamingOf);
@@ -136,11 +136,11 @@ export async function measurePromptCache(
   const tokens = Math.min(PROMPT_TOKENS, Math.floor((options.window ?? PROMPT_TOKENS * 4) / 4));
   const pairs = await repeated(subject.clock, async (): Promise<Pair> => {
     const text = fillerText(tokens * subject.bytesPerToken, newSeed());
-    const asked = (last: string) => ({ messages: question(`${text}\n\n${last}`), maxTokens: 16 });
-    const first = asked("Say yes.");
-    const cold = await subject.ask(first, { signal });
-    subject.learn(first, cold.reply);
-    const warm = await subject.ask(asked("Say no."), { signal });
+    const request = (last: string) => ({ messages: userMessage(`${text}\n\n${last}`), maxTokens: 16 });
+    const first = request("Say yes.");
+    const cold = await subject.send(first, { signal });
+    subject.calibrate(first, cold.reply);
+    const warm = await subject.send(request("Say no."), { signal });
     const { tokens: promptTokens, estimated } = subject.promptTokens(first, cold.reply);
     return {
       coldMs: cold.firstMs,
@@ -188,13 +188,13 @@ const FIELD = "response_format";
 /** Asks under a schema. A server that names the field in its refusal does not take it. */
 export async function checkJsonSchema(subject: Subject, signal: AbortSignal): Promise<JsonSchemaFinding> {
   try {
-    const { reply, retries } = await subject.ask({
-      messages: question("What is the capital of Norway, and how many letters has its name?"),
+    const { reply, retries } = await subject.send({
+      messages: userMessage("What is the capital of Norway, and how many letters has its name?"),
       maxTokens: 512,
       params: { [FIELD]: { type: "json_schema", json_schema: { name: "capital", schema: SCHEMA } } },
     }, { signal });
     if (retries.some((reason) => reason.endsWith(`without ${FIELD}`))) return refused();
-    return judgeSchemaReply(reply);
+    return checkSchemaReply(reply);
   } catch (error) {
     if (error instanceof ProviderFailure && error.kind === "request" && [400, 422].includes(error.facts.status ?? 0)) {
       return refused();
@@ -204,7 +204,7 @@ export async function checkJsonSchema(subject: Subject, signal: AbortSignal): Pr
 }
 
 /** What a reply under the schema shows. A cut one shows nothing, unless it began with words. */
-export function judgeSchemaReply({ text, finish }: Pick<ChatReply, "text" | "finish">): JsonSchemaFinding {
+export function checkSchemaReply({ text, finish }: Pick<ChatReply, "text" | "finish">): JsonSchemaFinding {
   const problem = schemaProblem(text);
   if (problem === null) return { support: "yes", detail: "" };
   // llama-server holds a small model to the schema, which then writes one string up to the limit.
@@ -247,8 +247,8 @@ export async function checkStop(
 ): Promise<StopFinding> {
   const { usualMs, signal } = options;
   await breakOff(subject, signal);
-  const asked = { messages: question("Say yes."), maxTokens: 16 };
-  const { firstMs } = await subject.ask(asked, { signal });
+  const request = { messages: userMessage("Say yes."), maxTokens: 16 };
+  const { firstMs } = await subject.send(request, { signal });
   const stopped = firstMs <= ALLOWED.plusMs + ALLOWED.times * (usualMs ?? 0);
   return { nextFirstTokenMs: firstMs, usualFirstTokenMs: usualMs, stopped };
 }
@@ -257,8 +257,8 @@ async function breakOff(subject: Subject, signal: AbortSignal): Promise<void> {
   const leaving = new AbortController();
   const left = new AgentcliError("interrupted", "broken off on purpose");
   try {
-    await subject.ask({
-      messages: question("Count from 1 to 1000, each number in words on a line of its own. Do not leave any out."),
+    await subject.send({
+      messages: userMessage("Count from 1 to 1000, each number in words on a line of its own. Do not leave any out."),
       maxTokens: LONG_REPLY,
     }, { signal: AbortSignal.any([signal, leaving.signal]), onPiece: () => leaving.abort(left) });
   } catch (error) {

@@ -19,7 +19,7 @@ export interface SubjectOptions {
 }
 
 /** One request of the battery. */
-export interface Asked {
+export interface ProbeRequest {
   messages: WireMessage[];
   tools?: ToolSchema[];
   /** Tokens of the reply: every step is bounded. */
@@ -86,11 +86,11 @@ export class Subject {
   }
 
   /** Asks and takes the time. Throws what {@link chat} throws. */
-  async ask(asked: Asked, waiting: Waiting): Promise<TimedReply> {
+  async send(request: ProbeRequest, waiting: Waiting): Promise<TimedReply> {
     const { clock } = this;
     const times = { start: clock.monotonic(), first: null as number | null, last: 0, pieces: 0 };
     const retries: string[] = [];
-    const reply = await chat(this.client, { endpoint: this.endpoint, request: this.#request(asked) }, {
+    const reply = await chat(this.client, { endpoint: this.endpoint, request: this.#request(request) }, {
       signal: waiting.signal,
       cache: this.#cache,
       clock,
@@ -129,10 +129,10 @@ export class Subject {
   }
 
   /** Tokens of a prompt, as the server counted or as estimated from its bytes. */
-  promptTokens(asked: Asked, reply: ChatReply): { tokens: number; estimated: boolean } {
-    const estimate = Math.round(bytesOf(asked.messages) / this.#bytesPerToken);
+  promptTokens(request: ProbeRequest, reply: ChatReply): { tokens: number; estimated: boolean } {
+    const estimate = Math.round(bytesOf(request.messages) / this.#bytesPerToken);
     const counted = reply.usage?.promptTokens ?? 0;
-    const plausible = counted > 0 && isPlausible(bytesOf(asked.messages) / counted);
+    const plausible = counted > 0 && isPlausible(bytesOf(request.messages) / counted);
     return plausible ? { tokens: counted, estimated: false } : { tokens: estimate, estimated: true };
   }
 
@@ -140,19 +140,19 @@ export class Subject {
    * Takes the size of a token from the server's count. Only for prompts that were new and were read whole: some servers
    * count neither what they took from their cache nor what they dropped.
    */
-  learn(asked: Asked, reply: ChatReply): void {
+  calibrate(request: ProbeRequest, reply: ChatReply): void {
     const counted = reply.usage?.promptTokens ?? 0;
-    const ratio = bytesOf(asked.messages) / counted;
+    const ratio = bytesOf(request.messages) / counted;
     if (counted >= TELLING_PROMPT && isPlausible(ratio)) this.#bytesPerToken = ratio;
   }
 
-  #request(asked: Asked): ChatRequest {
-    const params = { ...this.#options.params, ...asked.params };
+  #request(request: ProbeRequest): ChatRequest {
+    const params = { ...this.#options.params, ...request.params };
     return {
       model: this.model,
-      messages: asked.messages,
-      tools: asked.tools ?? [],
-      maxTokens: asked.maxTokens,
+      messages: request.messages,
+      tools: request.tools ?? [],
+      maxTokens: request.maxTokens,
       // The same question should get the same answer, unless the configuration says how the model samples.
       ...("temperature" in params ? {} : { temperature: 0 }),
       params,
@@ -170,6 +170,6 @@ function bytesOf(messages: readonly WireMessage[]): number {
 }
 
 /** A single question of the user. */
-export function question(content: string): WireMessage[] {
+export function userMessage(content: string): WireMessage[] {
   return [{ role: "user", content }];
 }

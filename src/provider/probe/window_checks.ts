@@ -5,7 +5,7 @@ import { listModels, type ModelList } from "../backends/model_list.ts";
 import { recognize } from "../backends/recognize.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { ClaimedWindow, ProvedWindow, Reachability, WindowStep } from "./findings.ts";
-import { question, type Subject } from "./subject.ts";
+import { type Subject, userMessage } from "./subject.ts";
 
 const WORDS = ("river stone window garden paper bridge market summer yellow kitchen morning letter silver forest " +
   "harbour music number island winter button pencil travel orange picture village record circle engine basket " +
@@ -219,18 +219,18 @@ async function search(subject: Subject, given: { options: ProofOptions; found: P
 async function attempt(subject: Subject, size: number, options: ProofOptions): Promise<Tried> {
   const marker = newMarker();
   const filler = fillerText((size - AROUND) * subject.bytesPerToken, newSeed());
-  const asked = {
-    messages: question(
+  const request = {
+    messages: userMessage(
       `The code word of this text is ${marker}. Remember it.\n\n${filler}\n\n` +
         "Which code word stands in the first line of this message? Reply with the code word alone.",
     ),
     maxTokens: replyTokens(Math.min(options.claimed ?? options.maxPrompt, options.maxPrompt)),
   };
   try {
-    const { reply } = await subject.ask(asked, options);
-    const { tokens, estimated } = subject.promptTokens(asked, reply);
+    const { reply } = await subject.send(request, options);
+    const { tokens, estimated } = subject.promptTokens(request, reply);
     if (holdsMarker(`${reply.text}\n${reply.reasoning}`, marker)) {
-      subject.learn(asked, reply);
+      subject.calibrate(request, reply);
       return { step: { tokens, outcome: "repeated" }, guess: 0, named: null };
     }
     // A count far below the size is what the server kept.

@@ -1,7 +1,7 @@
 /** Calls of declared tools, and calls written as JSON objects: `{"name": …, "arguments": {…}}` and the shapes models make of it. */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
 import type { ToolSchema } from "../types.ts";
-import { type Cursor, type JsonReading, parseJson, readJson } from "./cursor.ts";
+import { type Cursor, type JsonResult, parseJson, readJson } from "./cursor.ts";
 import { closingMarks } from "./marks.ts";
 
 /** More objects of one text are not mended. */
@@ -32,7 +32,7 @@ export interface CallContext {
  * - `broken`: it starts as a call and has no end that can be trusted. Text after it may be the inside of one of its
  *   values, so nothing after it is read.
  */
-export type Reading = { kind: "calls"; calls: TextCall[] } | { kind: "refused" } | { kind: "broken" };
+export type ParseResult = { kind: "calls"; calls: TextCall[] } | { kind: "refused" } | { kind: "broken" };
 
 /** What the calls of one text are read with. */
 export function contextOf(tools: readonly ToolSchema[], repair: RepairJson | null = null): CallContext {
@@ -61,17 +61,17 @@ export function declaredName(name: string, { tools }: CallContext): string | nul
   return tools.has(bare) ? bare : null;
 }
 
-/** A reading of one call: refused unless the tool is declared and the arguments are an object. */
-export function callReading(call: { name: string; input: unknown }, context: CallContext): Reading {
+/** A result of one call: refused unless the tool is declared and the arguments are an object. */
+export function parsedCall(call: { name: string; input: unknown }, context: CallContext): ParseResult {
   const name = declaredName(call.name, context);
   if (name === null || !isRecord(call.input)) return { kind: "refused" };
   return { kind: "calls", calls: [{ name, input: call.input }] };
 }
 
-/** One reading of several calls. All or nothing: one that is refused refuses all. */
-export function allOf(readings: readonly Reading[]): Reading {
-  const calls = readings.flatMap((reading) => reading.kind === "calls" ? reading.calls : []);
-  const refused = calls.length === 0 || readings.some((reading) => reading.kind !== "calls");
+/** One result of several calls. All or nothing: one that is refused refuses all. */
+export function allOf(results: readonly ParseResult[]): ParseResult {
+  const calls = results.flatMap((result) => result.kind === "calls" ? result.calls : []);
+  const refused = calls.length === 0 || results.some((result) => result.kind !== "calls");
   return refused ? { kind: "refused" } : { kind: "calls", calls };
 }
 
@@ -140,19 +140,19 @@ export function isNothingButCall(value: unknown): value is Record<string, unknow
 }
 
 /** Reads the arguments object of a call whose name stood before it. */
-export function readArgumentsObject(cursor: Cursor, call: { name: string; context: CallContext }): Reading {
+export function readArgumentsObject(cursor: Cursor, call: { name: string; context: CallContext }): ParseResult {
   const json = readObject(cursor, call.context);
   if (json.kind === "open") return { kind: "broken" };
   if (json.kind === "invalid") return { kind: "refused" };
-  return callReading({ name: call.name, input: json.value }, call.context);
+  return parsedCall({ name: call.name, input: json.value }, call.context);
 }
 
 /**
  * Reads call objects that follow each other, with white space, a comma or a semicolon between, or arrays of them. All or
  * nothing: one that is no call, or may not run, refuses all.
  */
-export function readCallObjects(cursor: Cursor, context: CallContext): Reading {
-  const readings: Reading[] = [];
+export function readCallObjects(cursor: Cursor, context: CallContext): ParseResult {
+  const results: ParseResult[] = [];
   let end: number;
   do {
     const json = readObject(cursor, context);
@@ -160,20 +160,20 @@ export function readCallObjects(cursor: Cursor, context: CallContext): Reading {
     const value = json.kind === "value" ? json.value : null;
     for (const object of Array.isArray(value) ? value : [value]) {
       const call = callOfObject(object, context);
-      readings.push(call === null ? { kind: "refused" } : callReading(call, context));
+      results.push(call === null ? { kind: "refused" } : parsedCall(call, context));
     }
     end = cursor.at;
     cursor.takePattern(/\s*[,;]?\s*/y);
   } while (cursor.character === "{");
   cursor.at = end;
-  return allOf(readings);
+  return allOf(results);
 }
 
 /**
  * Reads an object or an array by the letter of JSON; where that fails it is mended, up to a closing mark or the end of
  * the text: where else it ends is a guess.
  */
-function readObject(cursor: Cursor, context: CallContext): JsonReading {
+function readObject(cursor: Cursor, context: CallContext): JsonResult {
   const start = cursor.at;
   const json = readJson(cursor);
   if (json.kind === "value" || !mayMend(context)) return json;

@@ -74,7 +74,7 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 
 /** What stands at a place where JSON was expected. */
-export type JsonReading =
+export type JsonResult =
   | { kind: "value"; value: unknown }
   /** Its brackets close, but it is not JSON. */
   | { kind: "invalid" }
@@ -117,7 +117,7 @@ function endOfString(text: string, at: number): number {
 }
 
 /** Reads the object or array at the cursor by the letter of JSON, and moves behind it unless it is open. */
-export function readJson(cursor: Cursor): JsonReading {
+export function readJson(cursor: Cursor): JsonResult {
   const end = endOfJson(cursor.text, cursor.at);
   if (end < 0) return { kind: "open" };
   const value = parseJson(cursor.text.slice(cursor.at, end));

@@ -1,8 +1,8 @@
 /** Keeps text that may become a tool call from being shown while it streams. */
 import { callMarkAt, GAP, lineTail, OPENER, openerTail, PARAGRAPH_LIMIT } from "./marks.ts";
 
-/** UTF-16 units that are held at most; more is an answer about calls, not a call that is worth the silence. */
-const HOLD_LIMIT = 65_536;
+/** UTF-16 units that are deferred at most; more is a text about calls, not a call that is worth the wait. */
+const DEFER_LIMIT = 65_536;
 /** A beginning that stays undecided longer than this is decided. */
 const UNDECIDED_LIMIT = 256;
 
@@ -10,22 +10,22 @@ const UNDECIDED_LIMIT = 256;
 export interface Holdback {
   /** Takes a piece; gives what may be shown now. */
   push(text: string): string;
-  /** The end of the text: gives what was held. */
+  /** The end of the text: returns what was deferred. */
   end(): string;
-  /** True while something is held back. */
-  readonly holding: boolean;
+  /** True while something is deferred. */
+  readonly deferring: boolean;
 }
 
 /**
- * `start`: nothing but white space has come, the weak form is possible. `flow`: looking for markers; what is held may be
- * the beginning of one. `held`: a marker came, everything waits for the end. `off`: everything passes.
+ * `start`: nothing but white space has come, the weak form is possible. `flow`: looking for markers; what is deferred may be
+ * the beginning of one. `deferred`: a marker came, everything waits for the end. `off`: everything passes.
  */
-type State = "start" | "flow" | "held" | "off";
+type State = "start" | "flow" | "deferred" | "off";
 
 /** A holdback for one reply; one that is not `enabled` passes everything. A piece without brackets costs one search. */
 export function createHoldback(enabled: boolean): Holdback {
   let state: State = enabled ? "start" : "off";
-  let held = "";
+  let deferred = "";
   /** Characters that may still come before a fence with a call. */
   let paragraph = PARAGRAPH_LIMIT;
   /** The last character that was passed on. */
@@ -33,47 +33,47 @@ export function createHoldback(enabled: boolean): Holdback {
 
   function flow(text: string): string {
     const found = findMark(text, { fences: paragraph > 0, before });
-    if (found.certain) state = "held";
+    if (found.certain) state = "deferred";
     if (found.fence) paragraph = 0;
     paragraph -= found.at;
-    held = text.slice(found.at);
+    deferred = text.slice(found.at);
     before = text.charAt(found.at - 1) || before;
     return text.slice(0, found.at);
   }
 
   function start(text: string): string {
     if (text.trimStart() === "") return text;
-    const decision = judgeBeginning(text);
+    const decision = classifyBeginning(text);
     if (decision === "other") {
       state = "flow";
       return flow(text);
     }
-    if (decision === "call") state = "held";
-    held = text;
+    if (decision === "call") state = "deferred";
+    deferred = text;
     return "";
   }
 
   return {
     push(text) {
       if (state === "off") return text;
-      if (state === "held") {
-        held += text;
-        if (held.length <= HOLD_LIMIT) return "";
+      if (state === "deferred") {
+        deferred += text;
+        if (deferred.length <= DEFER_LIMIT) return "";
         state = "off";
         return release();
       }
-      const all = held === "" ? text : release() + text;
+      const all = deferred === "" ? text : release() + text;
       return state === "start" ? start(all) : flow(all);
     },
     end: release,
-    get holding() {
-      return held !== "";
+    get deferring() {
+      return deferred !== "";
     },
   };
 
   function release(): string {
-    const text = held;
-    held = "";
+    const text = deferred;
+    deferred = "";
     return text;
   }
 }
@@ -85,7 +85,7 @@ const MARKS = new RegExp(`${OPENER}|</(?:answer|response)>`, "g");
 type Decision = "call" | "open" | "other";
 
 /**
- * Where a text must be held from: its length when nothing is to be held. `certain` when a call begins there, not only a
+ * Where a text must be deferred from: its length when nothing is to be deferred. `certain` when a call begins there, not only a
  * mark; `fence` when a fence was met that holds none.
  */
 function findMark(
@@ -97,13 +97,13 @@ function findMark(
   const at = Math.min(openerTail(whole), lineTail(whole)) - before.length;
   if (!(fences ? /[<[\]`:>]/ : /[<[\]:>]/).test(text)) return { at, certain: false };
   const ticks = fences ? text.indexOf("`") : -1;
-  const fence = ticks >= 0 ? judgeBeginning(text.slice(ticks)) : "other";
+  const fence = ticks >= 0 ? classifyBeginning(text.slice(ticks)) : "other";
   for (const found of whole.matchAll(MARKS)) {
     const start = found.index - before.length;
     if (start < 0) continue;
     if (fence !== "other" && ticks < start) break;
     const behind = whole.slice(found.index + found[0].length);
-    const decision = judgeBehind(found[0], behind);
+    const decision = classifyBehind(found[0], behind);
     if (decision === "call") return { at: start, certain: true };
     if (decision === "open" && behind.length <= UNDECIDED_LIMIT) return { at: start, certain: false };
   }
@@ -112,7 +112,7 @@ function findMark(
 }
 
 /** What follows `Action:`: an object, or a name and the line of its arguments. */
-function judgeAction(behind: string): Decision {
+function classifyAction(behind: string): Decision {
   const body = behind.replace(/^\**\s*/, "");
   if (body === "" || /^`{1,2}$/.test(body)) return "open";
   if (/^(?:[{[]|```)/.test(body)) return "call";
@@ -125,10 +125,10 @@ function judgeAction(behind: string): Decision {
 }
 
 /** What follows a mark: a name, a tag or an object, or words about it. */
-function judgeBehind(mark: string, behind: string): Decision {
+function classifyBehind(mark: string, behind: string): Decision {
   if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
-  if (mark.endsWith("Action:")) return judgeAction(behind);
-  if (mark.endsWith("=")) return judgeTag(behind);
+  if (mark.endsWith("Action:")) return classifyAction(behind);
+  if (mark.endsWith("=")) return classifyTag(behind);
   const body = behind.replace(GAP_START, "");
   if (body === "" || /^`{1,2}$/.test(body)) return isOpening(mark) ? "open" : "other";
   if (!isOpening(mark)) return "other";
@@ -148,7 +148,7 @@ function isOpening(mark: string): boolean {
 }
 
 /** What follows the `=` of a tag: a name, the end of the tag, and what a call goes on with. */
-function judgeTag(behind: string): Decision {
+function classifyTag(behind: string): Decision {
   const found = /^\s?["']?[A-Za-z_][\w.-]*["']?[^<>\n]*>\s*(?:\]<\]\w{1,24}\[>\[)?/.exec(behind);
   if (found === null) return /[<>\n]|^\s?["']?[^\w"'\s]/.test(behind) ? "other" : "open";
   if (found[0].length === behind.length) return "open";
@@ -164,7 +164,7 @@ const FIRST_KEYS = [
 ];
 
 /** Whether a message that begins like this may be nothing but calls. */
-function judgeBeginning(text: string): Decision {
+function classifyBeginning(text: string): Decision {
   const begun = text.slice(0, UNDECIDED_LIMIT).replace(/\s+/g, "").replace(/^functools(?=\[)/, "");
   if (!/^[{[`f]/.test(begun)) return "other";
   let open = "functools[".startsWith(begun);

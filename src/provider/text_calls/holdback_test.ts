@@ -11,9 +11,9 @@ for (const [family, form] of Object.entries(FORMS)) {
       let shown = "";
       for (let at = 0; at < text.length; at += size) shown += holdback.push(text.slice(at, at + size));
       assert.equal(shown, before);
-      assert.equal(holdback.holding, true);
+      assert.equal(holdback.deferring, true);
       assert.equal(shown + holdback.end(), text);
-      assert.equal(holdback.holding, false);
+      assert.equal(holdback.deferring, false);
     }
   });
 }
@@ -23,14 +23,14 @@ Deno.test("text without markers is shown at once", () => {
   for (const piece of ["\n", "if (a < b) ", "return list[0];", " <div>", "[TOOL", "_BOX] {}", "<tool_ca", "ke>"]) {
     holdback.push(piece);
   }
-  assert.equal(holdback.holding, false);
+  assert.equal(holdback.deferring, false);
   assert.equal(holdback.push("plain"), "plain");
 });
 
 Deno.test("only what may be a marker is held", () => {
   const holdback = createHoldback(true);
   assert.equal(holdback.push("see <tool"), "see ");
-  assert.equal(holdback.holding, true);
+  assert.equal(holdback.deferring, true);
   assert.equal(holdback.push("box> there <"), "<toolbox> there ");
   assert.equal(holdback.end(), "<");
 });
@@ -40,7 +40,7 @@ Deno.test("a marker that is only mentioned is shown", () => {
   assert.equal(holdback.push("Write `<tool_call>"), "Write `");
   assert.equal(holdback.push("` first"), "<tool_call>` first");
   assert.equal(holdback.push("; '[TOOL_CALLS]', too"), "; '[TOOL_CALLS]', too");
-  assert.equal(holdback.holding, false);
+  assert.equal(holdback.deferring, false);
 });
 
 Deno.test("a message that begins as a call in JSON is held, other JSON is not", () => {
@@ -48,7 +48,7 @@ Deno.test("a message that begins as a call in JSON is held, other JSON is not", 
     const holdback = createHoldback(true);
     const shown = Array.from(text, (character) => holdback.push(character)).join("");
     assert.equal(shown.trim(), "", text);
-    assert.equal(holdback.holding, true, text);
+    assert.equal(holdback.deferring, true, text);
     assert.equal(shown + holdback.end(), text);
   }
   for (const text of ['{"result": 42}', '```json\n{"version":1}', "[1, 2]", "```ts\nconst", '{"names": []}']) {
@@ -137,7 +137,7 @@ Deno.test("more than 64 KiB is not held", () => {
   assert.equal(holdback.push("<tool_call>{"), "");
   const long = "x".repeat(65_536);
   assert.equal(holdback.push(long), "<tool_call>{" + long);
-  assert.equal(holdback.holding, false);
+  assert.equal(holdback.deferring, false);
   assert.equal(holdback.push("<tool_call>{"), "<tool_call>{");
   assert.equal(holdback.end(), "");
 });
@@ -146,13 +146,13 @@ Deno.test("white space behind a marker is waited for only so long", () => {
   const holdback = createHoldback(true);
   holdback.push("<tool_call>");
   for (let count = 0; count < 100_000; count++) holdback.push(" ");
-  assert.equal(holdback.holding, false);
+  assert.equal(holdback.deferring, false);
 });
 
 Deno.test("a holdback that is not enabled passes everything", () => {
   const holdback = createHoldback(false);
   assert.equal(holdback.push('<tool_call>{"name"'), '<tool_call>{"name"');
-  assert.equal(holdback.holding, false);
+  assert.equal(holdback.deferring, false);
   assert.equal(holdback.end(), "");
 });
 

@@ -8,9 +8,9 @@ import {
   createQuotations,
   endOfThought,
   opensResult,
+  positionOf,
   QUOTATION_OPENER,
   skipOpenThought,
-  standingOf,
 } from "./quotation.ts";
 import { STRAY_TAG } from "./tagged.ts";
 
@@ -23,7 +23,7 @@ export interface MarkedSpan {
   end: number;
   calls: TextCall[];
   /** How it stands on its line. */
-  standing: ReturnType<typeof standingOf>;
+  position: ReturnType<typeof positionOf>;
 }
 
 /** The calls of a text. */
@@ -56,16 +56,16 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
     const at = found.index;
     const cursor = new Cursor(text, at);
     const marked = /[<[\]A*f-]/.test(cursor.character) ? readMarked(cursor, context) : null;
-    if (marked?.reading.kind === "broken") {
+    if (marked?.result.kind === "broken") {
       broken = at;
       break;
     }
     if (marked !== null) {
-      const { form, tagged, reading } = marked;
-      const calls = reading.kind === "calls" ? reading.calls : [];
+      const { form, tagged, result } = marked;
+      const calls = result.kind === "calls" ? result.calls : [];
       const end = skipClosing(text, cursor.at);
-      const standing = standingAt(text, { at, floor, last: spans.at(-1) });
-      spans.push({ form, tagged, start: at, end, calls, standing });
+      const position = positionAt(text, { at, floor, last: spans.at(-1) });
+      spans.push({ form, tagged, start: at, end, calls, position });
       landmarks.lastIndex = floor = end;
       continue;
     }
@@ -78,7 +78,7 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
       if (thought.kind === "close") spans = [];
       continue;
     }
-    if (opensResult(text, at) && spans.some(({ calls, standing }) => calls.length > 0 && standing !== "quoted")) {
+    if (opensResult(text, at) && spans.some(({ calls, position }) => calls.length > 0 && position !== "quoted")) {
       until = at;
       break;
     }
@@ -95,15 +95,15 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
  * How a call stands on its line. Right behind another one, or on its line, it stands as that one does; nothing before
  * `floor` is looked at.
  */
-function standingAt(
+function positionAt(
   text: string,
   { at, floor, last }: { at: number; floor: number; last: MarkedSpan | undefined },
-): MarkedSpan["standing"] {
+): MarkedSpan["position"] {
   const gap = text.slice(floor, at);
   const before = gap.slice(gap.lastIndexOf("\n") + 1);
   const adjacent = last !== undefined && floor === last.end && /^[^\S\n]*\n?[^\S\n]*$/.test(gap);
-  const together = adjacent || (last !== undefined && before.length === gap.length && last.standing === "quoted");
-  return together ? last.standing : standingOf(before);
+  const grouped = adjacent || (last !== undefined && before.length === gap.length && last.position === "quoted");
+  return grouped ? last.position : positionOf(before);
 }
 
 /**
@@ -116,10 +116,10 @@ function refuseAmidProse(text: string, spans: readonly MarkedSpan[]): MarkedSpan
   return spans.toReversed().map((span) => {
     const gap = text.slice(span.end, behind?.start);
     const ends = behind === undefined && /^[\s.,;]*$/.test(gap);
-    const amid = span.standing === "amid" || /^[^\n]*\S/.test(gap);
-    const alike = behind?.standing === "amid" && behind.calls.length === 0 && gap.trim() === "";
-    if (span.standing === "quoted") behind = { ...span, calls: [] };
-    else if (alike || (amid && !ends && !follows)) behind = { ...span, calls: [], standing: "amid" };
+    const amid = span.position === "amid" || /^[^\n]*\S/.test(gap);
+    const alike = behind?.position === "amid" && behind.calls.length === 0 && gap.trim() === "";
+    if (span.position === "quoted") behind = { ...span, calls: [] };
+    else if (alike || (amid && !ends && !follows)) behind = { ...span, calls: [], position: "amid" };
     else behind = span;
     follows ||= behind.calls.length > 0;
     return behind;

@@ -1,13 +1,13 @@
 /** How calls are written behind an opening mark: as JSON, as Python, as Gemma's maps, between tags, or name first. */
-import { type CallContext, callReading, readArgumentsObject, readCallObjects, type Reading } from "./call.ts";
+import { type CallContext, parsedCall, type ParseResult, readArgumentsObject, readCallObjects } from "./call.ts";
 import type { Cursor } from "./cursor.ts";
 import { type Notation, opensPython, readMap, readPythonCalls, readPythonList } from "./python.ts";
 import { type CallMark, callMarkAt, GAP } from "./marks.ts";
 import { readPairs, readTag } from "./tagged.ts";
 
 /** The calls behind one opening mark. */
-interface MarkedReading {
-  reading: Reading;
+interface MarkedResult {
+  result: ParseResult;
   /** The name of the form: of the family of models that is known for it, else of the mark. */
   form: string;
   /** Values stand between tags, without escapes. */
@@ -15,7 +15,7 @@ interface MarkedReading {
 }
 
 /** The same, where the mark may tell the form. */
-type FoundReading = Pick<MarkedReading, "reading"> & Partial<MarkedReading>;
+type FoundResult = Pick<MarkedResult, "result"> & Partial<MarkedResult>;
 
 /** Forms that are known by the name of a family: what the opening mark looks like → the family. */
 const FAMILIES: readonly (readonly [RegExp, string])[] = [
@@ -52,22 +52,22 @@ const BEHIND_NAME = /\s+|:\d{1,8}|\[CALL_ID\][\w-]{0,64}|\[ARGS\]/y;
  * Reads at an opening mark; null when what follows is nothing like a call (prose about the format). The cursor is behind
  * the calls when they have an end.
  */
-export function readMarked(cursor: Cursor, context: CallContext): MarkedReading | null {
+export function readMarked(cursor: Cursor, context: CallContext): MarkedResult | null {
   const [, recipient] = cursor.takePattern(HEADER) ?? [];
   if (recipient !== undefined) {
     if (cursor.character !== "{") return null;
-    return { reading: readArgumentsObject(cursor, { name: recipient, context }), form: "harmony", tagged: false };
+    return { result: readArgumentsObject(cursor, { name: recipient, context }), form: "harmony", tagged: false };
   }
   const action = cursor.takePattern(ACTION_NAME) ?? cursor.takePattern(ACTION_OBJECT);
   if (action !== null) {
     cursor.takePattern(GAP);
     if (!/[{[]/.test(cursor.character)) return null;
     const [, name] = action;
-    const reading = name === undefined
+    const result = name === undefined
       ? readCallObjects(cursor, context)
       : readArgumentsObject(cursor, { name, context });
     cursor.takePattern(FENCE_END);
-    return { reading, form: "react", tagged: false };
+    return { result, form: "react", tagged: false };
   }
   cursor.takePattern(GAP);
   const marks: CallMark[] = [];
@@ -86,16 +86,16 @@ export function readMarked(cursor: Cursor, context: CallContext): MarkedReading 
   cursor.takePattern(/[}\]]{1,2}(?=\s*<[\/|｜])/y);
   cursor.takePattern(FENCE_END);
   const [, family = opener.name] = FAMILIES.find(([pattern]) => pattern.test(opener.name)) ?? [];
-  return { reading: found.reading, form: found.form ?? family, tagged: found.tagged ?? false };
+  return { result: found.result, form: found.form ?? family, tagged: found.tagged ?? false };
 }
 
 /** Reads a tag that names the tool; leaves the cursor in its place when there is none. */
-function readTagged(cursor: Cursor, context: CallContext, around: string | undefined): MarkedReading | null {
+function readTagged(cursor: Cursor, context: CallContext, around: string | undefined): MarkedResult | null {
   const start = cursor.at;
-  const reading = readTag(cursor, context, around);
+  const result = readTag(cursor, context, around);
   const form = cursor.text.startsWith("<function=", start) ? "qwen_coder" : "minimax";
-  if (reading === null) cursor.at = start;
-  return reading && { reading, form, tagged: true };
+  if (result === null) cursor.at = start;
+  return result && { result, form, tagged: true };
 }
 
 /** The next mark before the calls: one that opens, or one that belongs to one that does. */
@@ -108,19 +108,19 @@ function openingAt(cursor: Cursor, before: readonly CallMark[]): CallMark | null
 function readBehind(
   cursor: Cursor,
   { opener, context }: { opener: CallMark; context: CallContext },
-): FoundReading | null {
+): FoundResult | null {
   // Code behind Llama's tag is for an interpreter, and no call, unless it is a method of a tool or a list.
   const isCode = opener.name.includes("python_tag");
   if (/^(?:\{|\[\s*[\]{[])/.test(cursor.text.slice(cursor.at, cursor.at + 64))) {
-    return { reading: readCallObjects(cursor, context) };
+    return { result: readCallObjects(cursor, context) };
   }
-  if (opensPython(cursor, { list: true })) return { reading: readPythonList(cursor, context) };
+  if (opensPython(cursor, { list: true })) return { result: readPythonList(cursor, context) };
   if (opensPython(cursor, { list: false })) {
     const name = /[\w.]+/y;
     name.lastIndex = cursor.at;
     return isCode && !name.exec(cursor.text)?.[0].endsWith(".call")
       ? null
-      : { reading: readPythonCalls(cursor, context) };
+      : { result: readPythonCalls(cursor, context) };
   }
   if (cursor.take("call:")) return readMapCall(cursor, context);
   return isCode ? null : readNamed(cursor, { opener, context });
@@ -130,7 +130,7 @@ function readBehind(
 function readNamed(
   cursor: Cursor,
   { opener, context }: { opener: CallMark; context: CallContext },
-): FoundReading | null {
+): FoundResult | null {
   let name = cursor.takeName();
   if (name === null) return null;
   const marked = skipBehindName(cursor);
@@ -138,11 +138,11 @@ function readNamed(
     name = cursor.takeName() ?? name;
     skipBehindName(cursor);
   }
-  if (cursor.character === "{") return { reading: readArgumentsObject(cursor, { name, context }) };
+  if (cursor.character === "{") return { result: readArgumentsObject(cursor, { name, context }) };
   const tag = readTagged(cursor, context, opener.name);
   if (tag !== null) return tag;
-  const reading = readPairs(cursor, { name, around: opener.name }, context);
-  return reading && { reading, form: "glm", tagged: true };
+  const result = readPairs(cursor, { name, around: opener.name }, context);
+  return result && { result, form: "glm", tagged: true };
 }
 
 /** True when a mark was among what was skipped. */
@@ -163,12 +163,12 @@ function skipBehindName(cursor: Cursor): boolean {
  * Gemma 4: `call:n{k:<|"|>v<|"|>}`; FunctionGemma writes `<escape>`. Strings stand between tokens and have no escapes;
  * numbers, words, lists and maps are as in JSON, keys without quotes. Source: their chat templates.
  */
-function readMapCall(cursor: Cursor, context: CallContext): FoundReading | null {
+function readMapCall(cursor: Cursor, context: CallContext): FoundResult | null {
   const name = cursor.takeName();
   cursor.skipSpace();
   if (name === null || !cursor.take("{")) return null;
   const input = readMap(cursor, { notation: GEMMA, close: "}", assign: ":" });
-  return { reading: input === null ? { kind: "broken" } : callReading({ name, input }, context), form: "gemma" };
+  return { result: input === null ? { kind: "broken" } : parsedCall({ name, input }, context), form: "gemma" };
 }
 
 const GEMMA: Notation = {

@@ -1,6 +1,6 @@
 /** Calls as Python writes them, `name(path="a", limit=3)`, and the literals that other notations share with it. */
 import type { Cursor } from "./cursor.ts";
-import { allOf, type CallContext, callReading, type Reading } from "./call.ts";
+import { allOf, type CallContext, parsedCall, type ParseResult } from "./call.ts";
 
 /** Deeper nesting is not a call but an attack on the stack. */
 const DEPTH_LIMIT = 64;
@@ -17,10 +17,10 @@ export interface Notation {
 }
 
 /** A value, or null when none can be read to its end. */
-type LiteralReading = { value: unknown } | null;
+type LiteralResult = { value: unknown } | null;
 
 /** Reads one value at the cursor. */
-function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: number }): LiteralReading {
+function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: number }): LiteralResult {
   const { notation, depth = 0 } = options;
   if (depth > DEPTH_LIMIT) return null;
   const text = notation.string(cursor);
@@ -127,39 +127,39 @@ export function opensPython(cursor: Cursor, { list }: { list: boolean }): boolea
 }
 
 /** Reads a list of calls. */
-export function readPythonList(cursor: Cursor, context: CallContext): Reading {
+export function readPythonList(cursor: Cursor, context: CallContext): ParseResult {
   cursor.take("[");
-  const readings: Reading[] = [];
+  const results: ParseResult[] = [];
   const one = () => {
-    const reading = readPythonCall(cursor, context);
-    readings.push(reading);
-    return reading.kind !== "broken";
+    const result = readPythonCall(cursor, context);
+    results.push(result);
+    return result.kind !== "broken";
   };
-  return readSeries(cursor, { close: "]", one }) ? allOf(readings) : { kind: "broken" };
+  return readSeries(cursor, { close: "]", one }) ? allOf(results) : { kind: "broken" };
 }
 
 /** Reads calls that follow each other, with white space, a comma or a semicolon between. */
-export function readPythonCalls(cursor: Cursor, context: CallContext): Reading {
-  const readings: Reading[] = [];
+export function readPythonCalls(cursor: Cursor, context: CallContext): ParseResult {
+  const results: ParseResult[] = [];
   let end: number;
   do {
-    const reading = readPythonCall(cursor, context);
-    if (reading.kind === "broken") return reading;
-    readings.push(reading);
+    const result = readPythonCall(cursor, context);
+    if (result.kind === "broken") return result;
+    results.push(result);
     end = cursor.at;
     cursor.takePattern(/\s*[,;]?\s*/y);
   } while (opensPython(cursor, { list: false }));
   cursor.at = end;
-  return allOf(readings);
+  return allOf(results);
 }
 
-function readPythonCall(cursor: Cursor, context: CallContext): Reading {
+function readPythonCall(cursor: Cursor, context: CallContext): ParseResult {
   const name = cursor.takeName();
   if (name === null || !cursor.take("(")) return { kind: "broken" };
   const input = readMap(cursor, { notation: VALUES, key: (at) => at.takeName(), close: ")", assign: "=" });
   if (input === null) return { kind: "broken" };
   // Llama writes the tools of its own runtime as methods.
-  return callReading({ name: name.replace(/\.call$/, ""), input }, context);
+  return parsedCall({ name: name.replace(/\.call$/, ""), input }, context);
 }
 
 function readString(cursor: Cursor): string | null | undefined {

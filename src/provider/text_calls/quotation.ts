@@ -76,7 +76,7 @@ export function opensResult(text: string, at: number): boolean {
  * What a line says of what stands in it behind `before`: that it is quoted (an item of a list, a row of a table, a quoted
  * or an indented line), that it is a part of a sentence, or nothing.
  */
-export function standingOf(before: string): "quoted" | "amid" | "alone" {
+export function positionOf(before: string): "quoted" | "amid" | "alone" {
   if (/^\s*(?:[-*+][ \t]|\d{1,9}[.)][ \t]|[|>])|["'“‘«]$/.test(before)) return "quoted";
   if (before.trim() !== "") return "amid";
   return /^(?: {4}| {0,3}\t)/.test(before) ? "quoted" : "alone";

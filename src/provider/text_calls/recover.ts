@@ -81,7 +81,7 @@ function textWithout(text: string, spans: readonly MarkedSpan[]): string {
 }
 
 /** What a whole message came to. */
-type BareReading =
+type BareResult =
   | { kind: "calls"; calls: TextCall[]; rest: string }
   /** Data: one JSON value that is no call. Markers in its strings are content. */
   | { kind: "data" }
@@ -93,23 +93,23 @@ const SHOWS =
   /\b(?:examples?|e\.g\.|instance|such as|like this|looks? like|form(?:at)?|syntax|schema|would|could|might)\b/i;
 
 /** Reads the message after its reasoning; behind an answer that is closed; or one fence behind a short paragraph. */
-function readBare(text: string, context: CallContext): BareReading {
+function readBare(text: string, context: CallContext): BareResult {
   const start = skipThought(text);
   const whole = readWhole(text, { start, context });
   if (whole.kind !== "prose") return whole;
   for (const place of [behindAnswer(text, start), lastFence(text, start)]) {
-    const reading = place === null ? whole : readWhole(text, { start: place, context });
-    if (reading.kind === "calls") return reading;
+    const result = place === null ? whole : readWhole(text, { start: place, context });
+    if (result.kind === "calls") return result;
   }
   return whole;
 }
 
-function readWhole(text: string, { start, context }: { start: number; context: CallContext }): BareReading {
+function readWhole(text: string, { start, context }: { start: number; context: CallContext }): BareResult {
   const { message, code } = unfenced(text.slice(start).trim().replace(/^functools(?=\[)/, ""));
   const cursor = new Cursor(message);
   if (opensPython(cursor, { list: true })) {
-    const reading = readPythonList(cursor, context);
-    const calls = reading.kind === "calls" && cursor.at === message.length ? reading.calls : [];
+    const result = readPythonList(cursor, context);
+    const calls = result.kind === "calls" && cursor.at === message.length ? result.calls : [];
     const plausible = calls.length > 0 && calls.every((call) => isPlausible(call, context));
     return plausible ? { kind: "calls", calls, rest: text.slice(0, start).trimEnd() } : { kind: "prose" };
   }
@@ -209,7 +209,7 @@ export function unparsedCall(text: string, tools: readonly ToolSchema[]): Unpars
     const name = nameIn(text.slice(broken, broken + NAME_WITHIN), context);
     return { name, ends: name !== null };
   }
-  const refused = spans.find((span) => span.standing !== "quoted");
+  const refused = spans.find((span) => span.position !== "quoted");
   if (refused !== undefined) {
     const name = nameIn(text.slice(refused.start, Math.min(refused.end, refused.start + NAME_WITHIN)), context);
     return name === null && !ends ? null : { name, ends };

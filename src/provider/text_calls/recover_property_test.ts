@@ -191,7 +191,7 @@ Deno.test("what the holdback lets through and what it held are the text", () => 
     fc.property(hostile, sizes, fc.boolean(), (text, cuts, enabled) => {
       const holdback = createHoldback(enabled);
       const shown = piecesOf(text, cuts).map((piece) => holdback.push(piece)).join("");
-      assert.equal(holdback.holding, shown.length < text.length);
+      assert.equal(holdback.deferring, shown.length < text.length);
       assert.equal(shown + holdback.end(), text);
     }),
     { numRuns: 2000 },

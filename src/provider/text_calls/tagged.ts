@@ -1,12 +1,12 @@
 /** Reads calls written between tags, without quoting and without types. */
 import {
   type CallContext,
-  callReading,
   isRecord,
   parametersOf,
+  parsedCall,
+  type ParseResult,
   propertiesOf,
   readArgumentsObject,
-  type Reading,
 } from "./call.ts";
 import { type Cursor, parseJson } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";
@@ -54,7 +54,7 @@ interface TaggedCall {
  * Reads a call whose tag names the tool. Null when no such tag stands here, or nothing of a call follows it. `around` is
  * the name of the mark before it, whose closing tag ends the call as well.
  */
-export function readTag(cursor: Cursor, context: CallContext, around: string | undefined): Reading | null {
+export function readTag(cursor: Cursor, context: CallContext, around: string | undefined): ParseResult | null {
   const tag = cursor.takePattern(CALL_TAG);
   if (tag === null) return null;
   const [, word = "", name = ""] = tag;
@@ -73,7 +73,7 @@ export function readPairs(
   cursor: Cursor,
   call: { name: string; around: string },
   context: CallContext,
-): Reading | null {
+): ParseResult | null {
   return readTagged(cursor, {
     name: call.name,
     close: [`</${call.around}>`],
@@ -116,19 +116,19 @@ function isNamespaced(cursor: Cursor): boolean {
 }
 
 /** Null when no argument and no end follows: somebody writes about the format. */
-function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): Reading | null {
+function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): ParseResult | null {
   const { name } = call;
-  const written: WrittenArgument[] = [];
+  const raw: RawArgument[] = [];
   for (;;) {
     cursor.takePattern(GAP);
     if (cursor.takeAny(call.close) !== null) break;
     const opening = call.open(cursor);
-    if (opening === null) return written.length === 0 ? null : { kind: "broken" };
+    if (opening === null) return raw.length === 0 ? null : { kind: "broken" };
     const value = readValue(cursor, { opening, call });
     if (value === null) return { kind: "broken" };
-    written.push([opening.key, value, opening.json]);
+    raw.push([opening.key, value, opening.json]);
   }
-  return callReading({ name, input: typedArguments(written, parametersOf(name, context)) }, context);
+  return parsedCall({ name, input: typedArguments(raw, parametersOf(name, context)) }, context);
 }
 
 /**
@@ -185,8 +185,8 @@ function withoutFrame(value: string): string {
   return opening === undefined ? value : value.slice(opening.length).replace(/\r?\n$/, "");
 }
 
-/** An argument as it is written; `json` when the call itself says that the value is no text. */
-type WrittenArgument = readonly [name: string, value: string, json?: boolean];
+/** An argument as the model wrote it; `json` when the call itself says that the value is no text. */
+type RawArgument = readonly [name: string, value: string, json?: boolean];
 
 /**
  * Gives written values the types that the schema states. What does not fit stays text, for the check of the tool to
@@ -194,12 +194,12 @@ type WrittenArgument = readonly [name: string, value: string, json?: boolean];
  * Null when a name comes twice: which one is meant is unknown.
  */
 export function typedArguments(
-  written: readonly WrittenArgument[],
+  raw: readonly RawArgument[],
   parameters: Record<string, unknown> | undefined,
 ): Record<string, unknown> | null {
   const properties = isRecord(parameters?.properties) ? parameters.properties : {};
   const typed = new Map<string, unknown>();
-  for (const [name, value, json = false] of written) {
+  for (const [name, value, json = false] of raw) {
     if (typed.has(name)) return null;
     const stated = json ? parseJson(value.trim()) : undefined;
     typed.set(

@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { ChatReply } from "../types.ts";
-import { checkEvent, judgeCalls, WEATHER, weatherOf } from "./calls.ts";
+import { checkCalls, checkEvent, WEATHER, weatherOf } from "./calls.ts";
 import { withinTime } from "./battery.ts";
 import { checkEditCall } from "./call_checks.ts";
-import { cacheKept, figureOf, judgeSchemaReply, rateOf, repeated, schemaProblem, streamingOf } from "./reply_checks.ts";
+import { cacheKept, checkSchemaReply, figureOf, rateOf, repeated, schemaProblem, streamingOf } from "./reply_checks.ts";
 import { fillerText, holdsMarker, newMarker } from "./window_checks.ts";
 import type { TimedReply } from "./subject.ts";
 
@@ -71,10 +71,10 @@ Deno.test("nested arguments must be objects and lists, not their text", () => {
 });
 
 Deno.test("a reply at the token limit is unclear, not a refusal to call", () => {
-  const asked = { tools: [WEATHER], check: weatherOf("Paris") };
-  assert.equal(judgeCalls(reply({ finish: "length", reasoning: "Let me" }), asked).how, "cut");
+  const request = { tools: [WEATHER], check: weatherOf("Paris") };
+  assert.equal(checkCalls(reply({ finish: "length", reasoning: "Let me" }), request).how, "cut");
   const broken = reply({ calls: [{ id: "", name: "get_weather", input: null, raw: "{", problem: "x" }] });
-  assert.deepEqual(judgeCalls(broken, asked), {
+  assert.deepEqual(checkCalls(broken, request), {
     how: "native",
     correct: false,
     detail: "the arguments are not valid JSON",
@@ -82,7 +82,7 @@ Deno.test("a reply at the token limit is unclear, not a refusal to call", () => 
 });
 
 Deno.test("a reply under a schema that was cut shows nothing, unless it began with words", () => {
-  const support = (text: string, finish: "length" | "stop") => judgeSchemaReply({ text, finish }).support;
+  const support = (text: string, finish: "length" | "stop") => checkSchemaReply({ text, finish }).support;
   assert.equal(support('{"capital":"Oslo","letters":4}', "stop"), "yes");
   assert.equal(support('{"capital":"Oslo Oslo Oslo', "length"), "unclear");
   assert.equal(support("", "length"), "unclear");
