@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
-import { configure, programCommand, runProgram, startCommand, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, programCommand, startCommand, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 const MAY_MOUNT = Deno.build.os === "linux" && Deno.uid() === 0;
@@ -25,14 +26,14 @@ Deno.test("undo in a later chat takes back what the resumed session wrote, and o
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const id = "11111111-2222-4333-8444-555555555555";
   const allowed = ["--permission-mode", "acceptEdits"];
-  const first = await runProgram(["chat", "--session-id", id, ...allowed], { home, stdin: "change it\n" });
+  const first = await runInProcess(["chat", "--session-id", id, ...allowed], { home, stdin: "change it\n" });
   assert.equal(first.code, 0, first.stderr);
   assert.equal(await home.read("a.txt"), "one\nthree\n");
-  const second = await runProgram(["chat", "--resume", id, ...allowed], { home, stdin: "write b\n/undo\n" });
+  const second = await runInProcess(["chat", "--resume", id, ...allowed], { home, stdin: "write b\n/undo\n" });
   assert.equal(second.code, 0, second.stderr);
   assert.match(second.stderr, /turn 2, taken back:\n {2}removed .*b\.txt/);
   assert.equal(await home.read("a.txt"), "one\nthree\n");
-  const third = await runProgram(["chat", "--resume", id], { home, stdin: "/diff\n/undo\n/undo\n" });
+  const third = await runInProcess(["chat", "--resume", id], { home, stdin: "/diff\n/undo\n/undo\n" });
   assert.equal(third.code, 0, third.stderr);
   assert.match(third.stderr, /-two\n[^]*turn 1, taken back:\n {2}restored .*a\.txt[^]*no turn of this session has/);
   assert.equal(await home.read("a.txt"), "one\ntwo\n");
@@ -45,10 +46,10 @@ Deno.test("undo in a later chat keeps a file that was changed by hand since", as
     script: [ask(want("write", { path: "new.txt", content: "x\n" })), say("Written.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const first = await runProgram(["chat", "--permission-mode", "acceptEdits"], { home, stdin: "write it\n" });
+  const first = await runInProcess(["chat", "--permission-mode", "acceptEdits"], { home, stdin: "write it\n" });
   assert.equal(first.code, 0, first.stderr);
   await home.write("new.txt", "by hand\n");
-  const later = await runProgram(["chat", "--continue"], { home, stdin: "/undo\n" });
+  const later = await runInProcess(["chat", "--continue"], { home, stdin: "/undo\n" });
   assert.match(later.stderr, /kept .*new\.txt/);
   assert.equal(await home.read("new.txt"), "by hand\n");
 });
@@ -73,7 +74,7 @@ Deno.test({
         ],
       });
       await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 1_000_000 }] } });
-      const done = await runProgram(["chat", "--permission-mode", "acceptEdits"], {
+      const done = await runInProcess(["chat", "--permission-mode", "acceptEdits"], {
         home,
         stdin: "fill it\nwrite it\n/undo\nagain\n",
       });
@@ -108,7 +109,7 @@ Deno.test({
       await server.arrived(1);
       await terminal.hangUp();
     }
-    const later = await runProgram(["chat", "--continue"], { home, stdin: "third\n" });
+    const later = await runInProcess(["chat", "--continue"], { home, stdin: "third\n" });
     assert.equal(later.stdout, "Answer to third.\n", later.stderr);
     assert.match(JSON.stringify(server.chats().at(-1)?.json.messages), /first.*Answer to first\..*third/);
   },

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { outputOf } from "../src/platform/process.ts";
 import { LeakScan, makeCanary } from "./boundary/leakscan.ts";
 import { startFakeServer, type Step } from "./helpers/fake_server.ts";
+import { runInProcess } from "./helpers/in_process.ts";
 import {
   configure,
   type Finished,
@@ -24,8 +25,9 @@ interface Shown {
 async function doctor(
   home: TemporaryHome,
   env: Record<string, string | null> = {},
+  run = runInProcess,
 ): Promise<{ done: Finished; ok: boolean; checks: Shown[]; of(id: string): Shown }> {
-  const done = await runProgram(["doctor", "--json"], { home, env });
+  const done = await run(["doctor", "--json"], { home, env });
   assert.ok(!done.timedOut);
   const { ok, checks } = JSON.parse(done.stdout) as { ok: boolean; checks: Shown[] };
   assert.equal(done.code, ok ? 0 : 1);
@@ -74,7 +76,7 @@ Deno.test("the block that is shipped and was not set up is no failure", async ()
 Deno.test("as text it is one line a check, and below it what to do", async () => {
   await using home = await temporaryHome();
   await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1" } });
-  const done = await runProgram(["doctor"], { home });
+  const done = await runInProcess(["doctor"], { home });
   assert.equal(done.code, 1);
   assert.match(done.stdout, /^\[OK \] version: agentcli \d/);
   assert.match(done.stdout, /^\[FAIL\] providers: 0 of 1 answer\n {2}try: agentcli providers validate$/m);
@@ -201,7 +203,7 @@ Deno.test("what a server and a file supply steers no terminal", async () => {
   await using home = await temporaryHome();
   await using server = await startFakeServer({ models: ["\u001b]0;x\u0007"] });
   await configure(home, { p: { baseUrl: server.baseUrl, models: ["\u001b[2J\u009b"] } });
-  const done = await runProgram(["doctor"], { home });
+  const done = await runInProcess(["doctor"], { home });
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   assert.doesNotMatch(done.stdout + done.stderr, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
@@ -213,7 +215,7 @@ Deno.test("what Deno does not permit is told in its place with the flag to give,
   await home.write(".agentclisecret", "no-cloud: .env\n");
   await configure(home, { p: { baseUrl: "http://127.0.0.1:1/v1" } });
   const permissions = ["--no-prompt", "--allow-read", "--allow-env"];
-  const { stdout, stderr, code } = await runProgram(["doctor", "--json"], { home, permissions });
+  const { stdout, stderr, code } = await runInProcess(["doctor", "--json"], { home, permissions });
   assert.equal(code, 1, stderr);
   const { checks } = JSON.parse(stdout) as { checks: Shown[] };
   const ids = checks.map(({ id }) => id);
@@ -237,7 +239,7 @@ Deno.test("a home that Deno does not let us write is not said to belong to someb
   await Deno.mkdir(home.agentcliHome, { mode: 0o755 });
   await Deno.chmod(home.agentcliHome, 0o755);
   const permissions = ["--no-prompt", "--allow-read", "--allow-env"];
-  const done = await runProgram(["providers", "list"], { home, permissions });
+  const done = await runInProcess(["providers", "list"], { home, permissions });
   assert.equal(done.code, 3);
   assert.match(done.stderr, /Deno does not permit using the home .*\n {2}start it with .*--allow-write=/);
 });
@@ -249,7 +251,9 @@ Deno.test({
     await using home = await temporaryHome();
     await home.write("a file", "");
     const place = `${home.project}/a file/home`;
-    const { of, ok, done } = await doctor(home, { AGENTCLI_HOME: place, TMPDIR: `${home.root}/nowhere` });
+    // Where temporary files go is decided by the environment of the process.
+    const env = { AGENTCLI_HOME: place, TMPDIR: `${home.root}/nowhere` };
+    const { of, ok, done } = await doctor(home, env, runProgram);
     assert.ok(!ok);
     assert.equal(done.stderr, "");
     assert.equal(of("home").state, "fail");

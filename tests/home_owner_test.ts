@@ -1,6 +1,7 @@
 /** A home that belongs to somebody else: nothing is read from it and nothing is written into it, whoever asks. */
 import assert from "node:assert/strict";
-import { configure, type Finished, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, type Finished, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const OTHER = 54321;
 /** Only root can give files to somebody else. */
@@ -22,7 +23,7 @@ async function giveAway(directory: string): Promise<void> {
 
 /** As `sudo -E` starts it: HOME is that of the user, and nothing else says where the home is. */
 async function asRoot(home: TemporaryHome, words: readonly string[]): Promise<Finished> {
-  return await runProgram(words, { home, env: { AGENTCLI_HOME: null } });
+  return await runInProcess(words, { home, env: { AGENTCLI_HOME: null } });
 }
 
 /** Verbs that read the home, and verbs that write it. */
@@ -81,9 +82,9 @@ Deno.test({
     await giveAway(home.home);
     const before = ownersIn(home.home);
     const env = { AGENTCLI_HOME: `${home.root}/of root/deep` };
-    const set = await runProgram(["config", "set", "default_model", "x", "--yes"], { home, env });
+    const set = await runInProcess(["config", "set", "default_model", "x", "--yes"], { home, env });
     assert.equal(set.code, 0, set.stderr);
-    assert.equal((await runProgram(["config", "get", "default_model"], { home, env })).stdout, "x\n");
+    assert.equal((await runInProcess(["config", "get", "default_model"], { home, env })).stdout, "x\n");
     assert.deepEqual(ownersIn(home.home), before);
   },
 });

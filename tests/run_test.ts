@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { eventSchema, type ProtocolEvent } from "../src/protocol/schema.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, startProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, startProgram, temporaryHome } from "./helpers/program.ts";
 
 /** The lines of a stream-json run, each checked against the published schema. */
 function events(stdout: string): ProtocolEvent[] {
@@ -13,7 +14,7 @@ Deno.test("run prints the answer alone on stdout", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Hello there.", { reasoning: "thinking hard" })] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "hi"], { home });
+  const done = await runInProcess(["run", "hi"], { home });
   assert.equal(done.stdout, "Hello there.\n");
   assert.equal(done.code, 0, done.stderr);
   assert.doesNotMatch(done.stderr, /thinking hard/);
@@ -59,7 +60,7 @@ Deno.test("a turn uses tools on the project's files and sends their results back
     script: [ask(want("read", { path: "a.txt" }), want("read", { path: "b.txt" })), say("Both read.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "read them"], { home });
+  const done = await runInProcess(["run", "read them"], { home });
   assert.equal(done.stdout, "Both read.\n");
   const messages = server.chats()[1]?.json.messages;
   const results = messages.filter((message: { role: string }) => message.role === "tool");
@@ -82,7 +83,7 @@ Deno.test("each request of a session begins with the bytes of the one before", a
         : say("Done."),
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go"], { home });
+  const done = await runInProcess(["run", "go"], { home });
   assert.equal(done.code, 0, done.stderr);
   const sent = server.chats().map(({ json }) =>
     JSON.stringify(json.tools) + JSON.stringify(json.messages).slice(0, -1)
@@ -102,7 +103,7 @@ Deno.test("the first request holds at most 4 KB of system prompt and tools", asy
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("Hi.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "hi", "--verbose"], { home });
+  const done = await runInProcess(["run", "hi", "--verbose"], { home });
   const { tools, messages } = server.chats()[0]?.json;
   assert.equal(tools.length, 7);
   const bytes = new TextEncoder().encode(JSON.stringify(tools) + messages[0].content).length;
@@ -117,7 +118,7 @@ Deno.test("json prints one result object", async () => {
   for (const spelling of [["--output-format", "json"], ["--json"]]) {
     await using again = startFakeServer({ script: [say("Hi.", { usage: { prompt: 50, completion: 7, cached: 40 } })] });
     await configure(home, { loc: { baseUrl: again.baseUrl } });
-    const done = await runProgram(["run", "hi", ...spelling], { home });
+    const done = await runInProcess(["run", "hi", ...spelling], { home });
     const [result, ...more] = events(done.stdout);
     assert.equal(more.length, 0);
     assert.ok(result?.type === "result" && result.subtype === "success");
@@ -142,7 +143,7 @@ Deno.test("stream-json tells of the turn event by event, with one result at the 
     ],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "hi", "--output-format", "stream-json"], { home });
+  const done = await runInProcess(["run", "hi", "--output-format", "stream-json"], { home });
   const lines = events(done.stdout);
   const kinds = lines.map((line) =>
     line.type === "assistant" ? `assistant ${line.message.content[0]?.type}` : line.type
@@ -172,7 +173,7 @@ Deno.test("partial messages nest into blocks that make up the whole messages", a
     ],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "hi", "--output-format", "stream-json", "--include-partial-messages"], {
+  const done = await runInProcess(["run", "hi", "--output-format", "stream-json", "--include-partial-messages"], {
     home,
   });
   const lines = events(done.stdout);
@@ -215,7 +216,7 @@ Deno.test("the prompt comes from standard input, or from both", async () => {
   ) {
     await using server = startFakeServer({ script: [say("Ok.")] });
     await configure(home, { loc: { baseUrl: server.baseUrl } });
-    const done = await runProgram(args, { home, stdin });
+    const done = await runInProcess(args, { home, stdin });
     assert.equal(done.code, 0, done.stderr);
     assert.equal(server.chats()[0]?.json.messages[1].content, wanted);
   }
@@ -227,7 +228,7 @@ Deno.test("attached files and instruction files are in the request", async () =>
   await home.write("notes.txt", "remember this");
   await using server = startFakeServer({ script: [say("Oui.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  await runProgram(["run", "hi", "--file", "notes.txt", "--append-system-prompt", "Be brief."], { home });
+  await runInProcess(["run", "hi", "--file", "notes.txt", "--append-system-prompt", "Be brief."], { home });
   const [system, user] = server.chats()[0]?.json.messages;
   assert.match(system.content, /Instructions from AGENTS\.md:\nAnswer in French\.[^]*Be brief\.$/);
   assert.match(user.content, /^hi\n\nFile notes\.txt:\nremember this/);
@@ -240,7 +241,7 @@ Deno.test("--max-turns ends the turn with exit 7 and says so", async () => {
     script: (request) => ask(want("list", { pattern: `*${request.index}` })),
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go", "--max-turns", "2", "--json"], { home });
+  const done = await runInProcess(["run", "go", "--max-turns", "2", "--json"], { home });
   assert.equal(done.code, 7);
   const [result] = events(done.stdout);
   assert.ok(result?.type === "result" && result.subtype === "error_max_turns");
@@ -252,7 +253,7 @@ Deno.test("--timeout ends a silent server's turn with exit 7", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [{ kind: "silence" }] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go", "--timeout", "0.3"], { home });
+  const done = await runInProcess(["run", "go", "--timeout", "0.3"], { home });
   assert.equal(done.code, 7);
   assert.match(done.stderr, /0\.3 s \(--timeout\)/);
 });
@@ -262,7 +263,7 @@ Deno.test("the same call again and again ends the turn with exit 7", async () =>
   await home.write("a.txt", "alpha\n");
   await using server = startFakeServer({ script: () => ask(want("read", { path: "a.txt" })) });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go"], { home });
+  const done = await runInProcess(["run", "go"], { home });
   assert.equal(done.code, 7);
   assert.equal(server.chats().length, 5);
   assert.match(done.stderr, /same call of Read five times/);

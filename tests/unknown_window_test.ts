@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { ask, type FakeServerOptions, refuse, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const json = (status: number, body: unknown): Step => ({
   kind: "status",
@@ -12,7 +13,7 @@ const list = (entry: Record<string, unknown>) => json(200, { object: "list", dat
 
 /** The window of a run, as its result says. */
 async function windowOfRun(home: TemporaryHome): Promise<number> {
-  const done = await runProgram(["run", "read a.txt", "--json"], { home });
+  const done = await runInProcess(["run", "read a.txt", "--json"], { home });
   assert.equal(done.code, 0, done.stderr + done.stdout);
   return JSON.parse(done.stdout).modelUsage.fake.contextWindow;
 }
@@ -151,14 +152,14 @@ Deno.test("a refusal that names no number makes no window: none is shown, and no
     const entry = configured === undefined ? "fake" : { id: "fake", context_window: configured };
     await configure(home, { loc: { baseUrl: server.baseUrl, models: [entry] } });
     for (let run = 0; run < 2; run++) {
-      const done = await runProgram(["run", "hi", "--json"], { home });
+      const done = await runInProcess(["run", "hi", "--json"], { home });
       const result = JSON.parse(done.stdout);
       assert.equal(result.exit_code, 7);
       assert.deepEqual(result.errors, [
         "loc reports that the context window is full (HTTP 400): context_length_exceeded",
       ]);
       assert.equal(result.modelUsage.fake.contextWindow, configured ?? 8192);
-      const told = await runProgram(["run", "hi"], { home });
+      const told = await runInProcess(["run", "hi"], { home });
       assert.doesNotMatch(told.stderr, /window (?:of )?\d|\d+ tokens/);
     }
     assert.deepEqual((await remembered(home)).filter(({ window = null }) => window !== null), []);

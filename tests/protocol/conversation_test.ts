@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { startClient, STREAM } from "../helpers/client.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, temporaryHome } from "../helpers/program.ts";
 
 const user = (text: string) => JSON.stringify({ type: "user", message: { role: "user", content: text } }) + "\n";
 
@@ -9,7 +10,7 @@ Deno.test("each message is a turn with one result, and the end of input waits fo
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [say("One."), say("Two."), say("Three.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(STREAM, { home, stdin: user("a") + user("b") + user("c") });
+  const done = await runInProcess(STREAM, { home, stdin: user("a") + user("b") + user("c") });
   assert.equal(done.code, 0, done.stderr);
   const lines = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(
@@ -29,7 +30,7 @@ Deno.test("run with stream-json input gives the same events as the root", async 
   for (const args of [["run", ...STREAM], [...STREAM], ["-p", ...STREAM], ["--print", ...STREAM, ""]]) {
     await using server = startFakeServer({ script: [ask(want("read", { path: "a.txt" })), say("Done.")] });
     await configure(home, { loc: { baseUrl: server.baseUrl } });
-    const done = await runProgram(args, { home, stdin: user("read") });
+    const done = await runInProcess(args, { home, stdin: user("read") });
     assert.equal(done.code, 0, done.stderr);
     shapes.push(
       done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line)).map((line) =>
@@ -145,7 +146,7 @@ Deno.test("broken lines are noted once each and the session goes on", async () =
 
 Deno.test("a first line that is no JSON is wrong usage", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(STREAM, { home, stdin: "hello\n" });
+  const done = await runInProcess(STREAM, { home, stdin: "hello\n" });
   assert.equal(done.code, 2);
   const [result] = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
   assert.equal(result.error_code, "usage");
@@ -153,14 +154,14 @@ Deno.test("a first line that is no JSON is wrong usage", async () => {
 
 Deno.test("with nothing to do the program ends at once, and no session is left", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(STREAM, { home, stdin: "" });
+  const done = await runInProcess(STREAM, { home, stdin: "" });
   assert.equal(done.code, 0);
   assert.equal(done.stdout, "");
 });
 
 Deno.test("a turn that cannot begin has its result, and its code is the process's", async () => {
   await using home = await temporaryHome();
-  const done = await runProgram(STREAM, { home, stdin: user("a") + user("b") });
+  const done = await runInProcess(STREAM, { home, stdin: user("a") + user("b") });
   assert.equal(done.code, 3, done.stderr);
   const lines = done.stdout.trimEnd().split("\n").map((line) => JSON.parse(line));
   assert.deepEqual(lines.map((line) => `${line.type} ${line.error_code}`), [
@@ -176,7 +177,7 @@ Deno.test("a second process on one session gets an error result and exit 3", asy
   await using client = startClient([], { home });
   await client.say("a");
   const { session_id } = await client.result();
-  const second = await runProgram([...STREAM, "--resume", session_id], { home, stdin: user("b") });
+  const second = await runInProcess([...STREAM, "--resume", session_id], { home, stdin: user("b") });
   assert.equal(second.code, 3, second.stderr);
   assert.equal(JSON.parse(second.stdout).error_code, "session_in_use");
   await client.end();
