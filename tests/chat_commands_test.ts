@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
 const WORKFLOW = "---\ndescription: Ship\x1b[31m it\n---\n\nRun the release steps.\n";
@@ -21,7 +22,7 @@ Deno.test("workflows and skills of each editor are commands; their text is sent 
   await home.write(".assistant-a/skills/look/SKILL.md", "Look.\n");
   await using server = startFakeServer({ script: () => say("Done.") });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], {
+  const done = await runInProcess(["chat"], {
     home,
     stdin: "/help\n/ship-it to  the moon\n/survey\n/wave\n/dig\n/look\n",
   });
@@ -50,7 +51,7 @@ Deno.test("commands of the chat win, hostile names and links to elsewhere are no
   await Deno.symlink(`${home.root}/elsewhere.md`, `${home.project}/.ide/workflows/linked.md`);
   await using server = startFakeServer({ script: () => say("Done.") });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat"], { home, stdin: "/help\n/tools\n/linked\n/fin\n/quit\n/fine\n" });
+  const done = await runInProcess(["chat"], { home, stdin: "/help\n/tools\n/linked\n/fin\n/quit\n/fine\n" });
   assert.equal(done.code, 2, done.stderr);
   assert.match(done.stderr, /\/fine +a workflow[^]*\n {2}Read /);
   assert.match(done.stderr, /no command \/linked[^]*no command \/fin\n[^\n]*fine/);
@@ -68,12 +69,12 @@ Deno.test("a protected workflow goes to a local model only, and taints its sessi
   await using far = startFakeServer({ host: "127.0.0.2", script: () => say("Hello.") });
   await using near = startFakeServer({ script: () => say("Hello.") });
   await configure(home, { near: { baseUrl: near.baseUrl }, far: { baseUrl: far.baseUrl } });
-  const remote = await runProgram(["chat", "--model", "far:fake"], { home, stdin: "/help\n/led\n/twin\n/inner\n" });
+  const remote = await runInProcess(["chat", "--model", "far:fake"], { home, stdin: "/help\n/led\n/twin\n/inner\n" });
   assert.equal(remote.code, 6, remote.stderr);
   for (const name of ["inner", "led", "twin"]) assert.match(remote.stderr, new RegExp(`/${name} +\\[no-cloud\\]`));
   assert.doesNotMatch(remote.stderr, /canary/);
   assert.equal(far.chats().length, 0);
-  const local = await runProgram(["chat", "--model", "near:fake"], { home, stdin: "/inner\n/model far:fake\nhi\n" });
+  const local = await runInProcess(["chat", "--model", "near:fake"], { home, stdin: "/inner\n/model far:fake\nhi\n" });
   assert.equal(prompts(near)[0], "Say canary-77aa01bc.", local.stderr);
   assert.equal(far.chats().length, 0);
   assert.doesNotMatch(new TextDecoder().decode(await new Blob(far.received() as BlobPart[]).arrayBuffer()), /canary/);
@@ -93,7 +94,7 @@ Deno.test("another model in the same chat knows what protected files held before
   });
   await configure(home, { near: { baseUrl: near.baseUrl }, far: { baseUrl: far.baseUrl } });
   const stdin = "hi\n/model far:fake\nis canary-9e8d7c6b the key?\n";
-  const done = await runProgram(["chat", "--model", "near:fake"], { home, stdin });
+  const done = await runInProcess(["chat", "--model", "near:fake"], { home, stdin });
   assert.deepEqual([near.chats().length, far.chats().length], [1, 0], done.stderr);
   assert.match(done.stderr, /holds line 1 of \.env/);
   assert.doesNotMatch(done.stderr, /canary/);
@@ -107,7 +108,7 @@ Deno.test("a deny rule of Read, an empty file and one that is no text keep a com
   await home.write(".ide/workflows/long.md", "x".repeat(70_000));
   await using server = startFakeServer({ script: () => say("Done.") });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["chat", "--disallowed-tools", "Read(.ide/workflows/denied.md)"], {
+  const done = await runInProcess(["chat", "--disallowed-tools", "Read(.ide/workflows/denied.md)"], {
     home,
     stdin: "/empty\n/bytes\n/long\n/denied\n",
   });
@@ -144,7 +145,7 @@ Deno.test("a session is exported as Markdown, and as JSON where that is asked fo
   await using server = startFakeServer({ script: [say("First.")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const lines = ["one", "/export", "/export json", "/export said.json", "/export said.txt"];
-  const done = await runProgram(["chat"], { home, stdin: lines.join("\n") });
+  const done = await runInProcess(["chat"], { home, stdin: lines.join("\n") });
   assert.equal(done.code, 0, done.stderr);
   const names = [...Deno.readDirSync(home.project)].map(({ name }) => name).sort();
   assert.equal(names.length, 4);

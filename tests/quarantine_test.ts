@@ -1,7 +1,8 @@
 /** `agentcli quarantine`, with entries that a session left. */
 import assert from "node:assert/strict";
 import { listQuarantine, quarantine } from "../src/boundary/sandbox/quarantine.ts";
-import { runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { temporaryHome } from "./helpers/program.ts";
 
 Deno.test("what is in quarantine is listed and goes back where it was", async () => {
   await using home = await temporaryHome();
@@ -18,25 +19,25 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   assert.equal(id, "20260301-101500-1");
   for (const path of paths) await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
 
-  const listed = await runProgram(["quarantine", "list", "--json"], { home });
+  const listed = await runInProcess(["quarantine", "list", "--json"], { home });
   assert.deepEqual(JSON.parse(listed.stdout).entries, [{ id, root, paths, time: "2026-03-01T10:15:00.000Z" }]);
-  assert.match((await runProgram(["quarantine", "list"], { home })).stdout, new RegExp(`${id} +.*sub/\\.git`));
+  assert.match((await runInProcess(["quarantine", "list"], { home })).stdout, new RegExp(`${id} +.*sub/\\.git`));
 
   // What stands there by now is left alone.
   await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "newer\n");
-  const partly = await runProgram(["quarantine", "restore", id], { home });
+  const partly = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(partly.code, 1);
   assert.match(partly.stderr, /restored .*sub\/\.git[^]*tasks\.json stays in quarantine/);
   assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "newer\n");
   assert.equal(await Deno.readTextFile(`${root}/sub/.git/link`), "#!/bin/sh\n");
   assert.equal((await Deno.stat(`${root}/sub/.git/hooks/pre-commit`)).mode! & 0o777, 0o755);
   await Deno.remove(`${root}/.vscode/tasks.json`);
-  const rest = await runProgram(["quarantine", "restore", id, "--json"], { home });
+  const rest = await runInProcess(["quarantine", "restore", id, "--json"], { home });
   assert.deepEqual(JSON.parse(rest.stdout), { id, restored: [paths[0]], blocked: [] });
   assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "{}\n");
   assert.deepEqual(await listQuarantine(home.agentcliHome), []);
-  assert.match((await runProgram(["quarantine", "list"], { home })).stderr, /nothing is in quarantine/);
-  const gone = await runProgram(["quarantine", "restore", id], { home });
+  assert.match((await runInProcess(["quarantine", "list"], { home })).stderr, /nothing is in quarantine/);
+  const gone = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(gone.code, 2);
   assert.match(gone.stderr, /quarantine list/);
 });
@@ -50,7 +51,7 @@ Deno.test("a file does not go back through a link that leads out of the project"
   await Deno.remove(`${root}/.vscode`);
   await Deno.mkdir(`${home.root}/elsewhere`);
   await Deno.symlink(`${home.root}/elsewhere`, `${root}/.vscode`);
-  assert.equal((await runProgram(["quarantine", "restore", id], { home })).code, 1);
+  assert.equal((await runInProcess(["quarantine", "restore", id], { home })).code, 1);
   assert.deepEqual([...Deno.readDirSync(`${home.root}/elsewhere`)], []);
   assert.equal((await listQuarantine(home.agentcliHome)).length, 1);
 });
@@ -61,6 +62,6 @@ Deno.test("an index that is damaged, and a name that is none of ours, is no entr
   await Deno.writeTextFile(`${home.agentcliHome}/quarantine/x/index.json`, "{");
   assert.deepEqual(await listQuarantine(home.agentcliHome), []);
   for (const id of ["x", "../x", "", "a/b"]) {
-    assert.equal((await runProgram(["quarantine", "restore", "--", id], { home })).code, 2, id);
+    assert.equal((await runInProcess(["quarantine", "restore", "--", id], { home })).code, 2, id);
   }
 });

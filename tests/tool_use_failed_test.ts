@@ -1,7 +1,8 @@
 /** A server that could not read its model's call hands back what the model wrote. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, type Step, want } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 
 function failed(generation: string): Step {
   const error = { message: "Failed to call a function.", code: "tool_use_failed", failed_generation: generation };
@@ -20,7 +21,7 @@ async function played(generation: string) {
     script: [failed(generation), ask(want("read", { path: "a.txt" })), say("Read."), say("Read.")],
   });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "read it"], { home });
+  const done = await runInProcess(["run", "read it"], { home });
   return { done, chats: server.chats() };
 }
 

@@ -1,14 +1,15 @@
 /** Calls that a server leaves in the text of a reply, through the whole program. */
 import assert from "node:assert/strict";
 import { say, startFakeServer } from "./helpers/fake_server.ts";
-import { configure, runProgram, temporaryHome } from "./helpers/program.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
 
 /** Runs a prompt against a server that answers with these texts. */
 async function runWith(texts: readonly string[], args: readonly string[] = []) {
   const home = await temporaryHome();
   const server = startFakeServer({ script: texts.map((text) => say(text)) });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  const done = await runProgram(["run", "go", "--allowed-tools", "Write,Bash", ...args], { home });
+  const done = await runInProcess(["run", "go", "--allowed-tools", "Write,Bash", ...args], { home });
   return {
     done,
     home,

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { startClient } from "../helpers/client.ts";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
-import { configure, runProgram, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure, type TemporaryHome, temporaryHome } from "../helpers/program.ts";
 
 const model = { id: "fake", context_window: 32768 };
 
@@ -35,12 +36,12 @@ Deno.test("a session that read protected content is refused by a remote model an
 
 Deno.test("auth status says for programs whether a session can be started, and never the key", async () => {
   await using home = await temporaryHome();
-  const nothing = await runProgram(["auth", "status", "--json"], { home });
+  const nothing = await runInProcess(["auth", "status", "--json"], { home });
   assert.equal(JSON.parse(nothing.stdout).loggedIn, false);
   assert.equal(nothing.code, 1);
   const key = "sk-0123456789abcdef";
   await configure(home, { far: { baseUrl: "http://127.0.0.2:9/v1", apiKey: "$FAR_KEY", models: [model] } });
-  const done = await runProgram(["auth", "status", "--json"], { home, env: { FAR_KEY: key } });
+  const done = await runInProcess(["auth", "status", "--json"], { home, env: { FAR_KEY: key } });
   assert.equal(done.code, 0, done.stdout);
   const status = JSON.parse(done.stdout);
   assert.deepEqual([status.loggedIn, status.authMethod, status.apiProvider, status.local], [
