@@ -67,7 +67,7 @@ Deno.test({ name: "what Deno does not let it ask is no server that was wrong", i
   const { code, stdout, stderr } = await runInProcess(["init-providers", "--dry-run"], { home, permissions });
   assert.equal(code, 0, stderr);
   // The address that is connected to: a permission for the name does not cover it.
-  assert.match(stdout, /localhost:11434 +no answer \(this process may not connect to 127\.0\.0\.1:11434\)/);
+  assert.match(stdout, /localhost:11434 +no response \(this process may not connect to 127\.0\.0\.1:11434\)/);
 });
 
 Deno.test({
