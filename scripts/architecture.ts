@@ -198,7 +198,7 @@ function checkDocstrings(source: Source): Finding[] {
   const lines = source.text.split("\n");
   return lines.flatMap((text, at) => {
     if (!/^export\s+(?:default\s+)?(?:async\s+)?(?:abstract\s+)?(?:function|class)\b/.test(text)) return [];
-    // The one function of a verb's module is what the head of the module describes.
+    // The one function of a command's module is what the head of the module describes.
     if (/^src\/cli\//.test(source.path) && /\bfunction run\(/.test(text) && source.text.startsWith("/**")) return [];
     let above = at - 1;
     while (/^\s*\/\/ deno-lint-ignore/.test(lines[above] ?? "")) above -= 1;

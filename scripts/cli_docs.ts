@@ -1,6 +1,6 @@
-/** `docs/cli.md` from the declarations of the verbs: what the help says, as one page. */
+/** `docs/cli.md` from the declarations of the commands: what the help says, as one page. */
 import { EXIT_CODES, optionUsage } from "../src/cli/help/text.ts";
-import { type Argument, GLOBAL_OPTIONS, type Group, type Options, type Verb } from "../src/cli/verb.ts";
+import { type Argument, type Command, GLOBAL_OPTIONS, type Group, type Options } from "../src/cli/command.ts";
 import { type Section, TOPICS } from "../src/cli/help/topics.ts";
 import { loadTree } from "../src/cli/tree.ts";
 
@@ -10,38 +10,41 @@ export async function cliDocs(): Promise<string> {
     "# The command line",
     "This page is written by `deno task docs` from the declarations that the help is made of. Do not edit it.",
     "## Global options",
-    "They stand anywhere on the line, with every verb.",
+    "They stand anywhere on the line, with every command.",
     optionTable(GLOBAL_OPTIONS),
     "## Exit codes",
     table(["Code", "Meaning"], EXIT_CODES),
-    "## Verbs",
-    ...verbsOf(await loadTree(), []),
+    "## Commands",
+    ...commandsOf(await loadTree(), []),
     "## Topics",
     ...TOPICS.flatMap(({ name, brief, sections }) => [`### ${name}`, `${brief}.`, ...sections.map(sectionText)]),
   ];
   return parts.filter((part) => part !== "").join("\n\n") + "\n";
 }
 
-function verbsOf(group: Group, path: readonly string[]): string[] {
-  return Object.entries(group.verbs).flatMap(([name, node]) => {
+function commandsOf(group: Group, path: readonly string[]): string[] {
+  return Object.entries(group.commands).flatMap(([name, node]) => {
     const words = [...path, name];
-    if (node.kind === "verb") return node.hidden === true ? [] : verbText(node, words);
-    return [`### agentcli ${words.join(" ")}`, `${node.brief}.`, prose(node.detail ?? ""), ...verbsOf(node, words)];
+    if (node.kind === "command") return node.hidden === true ? [] : commandText(node, words);
+    return [`### agentcli ${words.join(" ")}`, `${node.brief}.`, prose(node.detail ?? ""), ...commandsOf(node, words)];
   });
 }
 
-function verbText(verb: Verb, words: readonly string[]): string[] {
+function commandText(command: Command, words: readonly string[]): string[] {
   const name = `agentcli ${words.join(" ")}`;
-  const options = Object.keys(verb.options).length > 0 ? " [options]" : "";
+  const options = Object.keys(command.options).length > 0 ? " [options]" : "";
   return [
     `### ${name}`,
-    `${prose(verb.brief)}.`,
-    fenced("text", [`${name}${verb.arguments.map((argument) => ` ${usageOf(argument)}`).join("")}${options}`]),
-    prose(verb.detail ?? ""),
-    table(["Argument", "Meaning"], verb.arguments.map((argument) => [`\`${argument.name}\``, prose(argument.brief)])),
-    optionTable(verb.options),
-    verb.examples.length === 0 ? "" : "Examples:",
-    verb.examples.length === 0 ? "" : fenced("sh", verb.examples),
+    `${prose(command.brief)}.`,
+    fenced("text", [`${name}${command.arguments.map((argument) => ` ${usageOf(argument)}`).join("")}${options}`]),
+    prose(command.detail ?? ""),
+    table(
+      ["Argument", "Meaning"],
+      command.arguments.map((argument) => [`\`${argument.name}\``, prose(argument.brief)]),
+    ),
+    optionTable(command.options),
+    command.examples.length === 0 ? "" : "Examples:",
+    command.examples.length === 0 ? "" : fenced("sh", command.examples),
   ];
 }
 

@@ -117,7 +117,7 @@ ${sections(eventJsonSchema())}
 ${sections(controlJsonSchema())}
 ## Options of clients
 
-Without a verb, a line with \`-p\`, \`--print\`, \`--input-format\` or \`--output-format\` takes the options of
+Without a command, a line with \`-p\`, \`--print\`, \`--input-format\` or \`--output-format\` takes the options of
 \`agentcli run\`, and these, which are accepted and mean nothing or what the recipes say:
 ${
     clientOptionNames().map((name) => `\`--${name}\``).join(", ")

@@ -94,7 +94,7 @@ const GOOD: [string, string][] = [
   ["src/terminal/a.ts", `/** Asks. */\nexport async function confirm() {}\nawait confirm();`],
   ["src/agent/a.ts", `/** Says. */\n// deno-lint-ignore no-explicit-any -- a reason\nexport function a() {}`],
   ["src/agent/a_test.ts", `import assert from "node:assert/strict";\nDeno.test("a", () => assert.ok(true));`],
-  ["src/cli/a/run.ts", `/** \`a\`: what the verb does. */\nexport async function run() {}`],
+  ["src/cli/a/run.ts", `/** \`a\`: what the command does. */\nexport async function run() {}`],
   ["src/boundary/reader.ts", `import { openFile } from "../platform/files.ts";`],
   ["main.ts", `import { main } from "./src/cli/main.ts";`],
 ];

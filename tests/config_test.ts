@@ -89,9 +89,13 @@ Deno.test("a broken file is exit 3 with file, line and column, and none of its t
   for (const text of ['providers:\n  a:\n    api_key: "sk-CANARY\n', "version: CANARY\n"]) {
     await write(home, text);
     for (
-      const verb of [["config", "list"], ["config", "set", "default_model", "x", "-y"], ["providers", "list", "--json"]]
+      const command of [["config", "list"], ["config", "set", "default_model", "x", "-y"], [
+        "providers",
+        "list",
+        "--json",
+      ]]
     ) {
-      const run = await runInProcess([...verb, "--verbose"], { home });
+      const run = await runInProcess([...command, "--verbose"], { home });
       assert.equal(run.code, 3);
       assert.match(run.stdout + run.stderr, /providers\.yaml:\d+:\d+: /);
       assert.doesNotMatch(run.stdout + run.stderr, /CANARY/);
@@ -100,7 +104,7 @@ Deno.test("a broken file is exit 3 with file, line and column, and none of its t
   }
 });
 
-Deno.test("everything in the file that a verb does not concern stays byte for byte", async () => {
+Deno.test("everything in the file that a command does not concern stays byte for byte", async () => {
   await using home = await temporaryHome();
   const text = "# mine\nversion: 1\n\nproviders:   # servers\n  b: {base_url: 'http://h/v1',models: [ ]}   # flow\n\n" +
     '  a:\n    x_own: kept\n    base_url:   "http://localhost:1/v1"\n\n\n# end\n';

@@ -16,15 +16,15 @@ async function tryEverything(home: TemporaryHome, add: readonly string[], { says
   assert.equal(added.code, 1, added.stderr);
   assert.match(added.stderr, says);
   for (
-    const verb of [["list"], ["check"], ["plan"], ["apply", "--yes"], ["import"], ["import", "--all"], [
+    const command of [["list"], ["check"], ["plan"], ["apply", "--yes"], ["import"], ["import", "--all"], [
       "remove",
       "--all",
       "--yes",
     ]]
   ) {
-    const { code, stdout, stderr } = await editor(home, ...verb);
-    assert.ok(code === 0 || code === 1, `${verb.join(" ")}: ${code} ${stderr}`);
-    assert.doesNotMatch(stdout + stderr, BROKEN, verb.join(" "));
+    const { code, stdout, stderr } = await editor(home, ...command);
+    assert.ok(code === 0 || code === 1, `${command.join(" ")}: ${code} ${stderr}`);
+    assert.doesNotMatch(stdout + stderr, BROKEN, command.join(" "));
   }
   const checked = await editor(home, "check");
   assert.equal(checked.code, 1, "check passes a file that cannot be used");
@@ -47,7 +47,7 @@ const BAD_JSON: Readonly<Record<string, { content: string | Uint8Array; says: Re
 };
 
 for (const [what, { content, says }] of Object.entries(BAD_JSON)) {
-  Deno.test(`a hooks file that ${what} is reported by every verb and keeps every byte`, async () => {
+  Deno.test(`a hooks file that ${what} is reported by every command and keeps every byte`, async () => {
     await using home = await temporaryHome();
     await home.write(".ide/hooks.json", content);
     await tryEverything(home, ["hook", "own", ...HOOK], { says });
@@ -178,7 +178,7 @@ Deno.test("a read-only file is not written, and what was written beside it is ta
   assert.deepEqual(fileTree(home.root), during);
 });
 
-Deno.test("an entry that was changed by hand is reported by every verb, stays, and goes only when forced", async () => {
+Deno.test("an entry that was changed by hand is reported by every command, stays, and goes only when forced", async () => {
   await using home = await temporaryHome();
   await done(home, "add", "hook", "own", ...HOOK, "--yes");
   await done(home, "add", "mcp", "s", "--command", "c", "--yes");
@@ -191,9 +191,11 @@ Deno.test("an entry that was changed by hand is reported by every verb, stays, a
   const before = fileTree(home.root);
   const findings = JSON.parse((await editor(home, "check", "--json")).stdout).findings;
   assert.deepEqual(findings.map(({ kind }: { kind: string }) => kind), ["changed", "changed"]);
-  for (const verb of [["apply"], ["remove", "hook:own"], ["remove", "--all"], ["add", "mcp", "s", "--command", "d"]]) {
-    const finished = await editor(home, ...verb, "--yes");
-    assert.equal(finished.code, 1, verb.join(" "));
+  for (
+    const command of [["apply"], ["remove", "hook:own"], ["remove", "--all"], ["add", "mcp", "s", "--command", "d"]]
+  ) {
+    const finished = await editor(home, ...command, "--yes");
+    assert.equal(finished.code, 1, command.join(" "));
     assert.match(finished.stderr, /it was changed by hand since it was installed/);
   }
   assert.deepEqual(fileTree(home.root), before);
@@ -339,9 +341,9 @@ Deno.test("a damaged ledger stops every change, is left as it is, and says what 
     ]
   ) {
     await Deno.writeTextFile(path, damage);
-    for (const verb of [["list"], ["check"], ["plan"], ["apply", "--yes"], ["remove", "--all", "--yes"]]) {
-      const { code, stderr } = await editor(home, ...verb);
-      assert.notEqual(code, 0, `${verb.join(" ")} of ${damage.slice(0, 20)}`);
+    for (const command of [["list"], ["check"], ["plan"], ["apply", "--yes"], ["remove", "--all", "--yes"]]) {
+      const { code, stderr } = await editor(home, ...command);
+      assert.notEqual(code, 0, `${command.join(" ")} of ${damage.slice(0, 20)}`);
       assert.match(stderr, /ledger\.json is damaged; nothing was changed\n +move it away/);
     }
     assert.equal(await Deno.readTextFile(path), damage);

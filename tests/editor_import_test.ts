@@ -223,9 +223,9 @@ Deno.test("a file of servers in the project, which the editor does not read, is 
     await using home = await temporaryHome();
     const path = `${file}/mcp_config.json`;
     await home.write(path, '{"mcpServers": {"theirs": {"command": "x", "env": {"API_KEY": "abcdefgh12345678"}}}}');
-    for (const verb of ["import", "check", "doctor"]) {
-      const { stdout, stderr } = await editor(home, verb, "--dialect", dialect);
-      assert.ok((stdout + stderr).includes(`${path} is there`), verb + stdout + stderr);
+    for (const command of ["import", "check", "doctor"]) {
+      const { stdout, stderr } = await editor(home, command, "--dialect", dialect);
+      assert.ok((stdout + stderr).includes(`${path} is there`), command + stdout + stderr);
       assert.equal((stdout + stderr).includes("abcdefgh"), false);
     }
   }

@@ -28,18 +28,18 @@ async function earlierGuard(home: TemporaryHome): Promise<string> {
   return now;
 }
 
-for (const verb of ["apply", "init"]) {
-  Deno.test(`${verb} renews a guard of an earlier version, with the parameters and events that it has`, async () => {
+for (const command of ["apply", "init"]) {
+  Deno.test(`${command} renews a guard of an earlier version, with the parameters and events that it has`, async () => {
     await using home = await temporaryHome();
     const now = await earlierGuard(home);
     const lines = await home.read(HOOKS);
     assert.match((await done(home, "check")).stderr, /an earlier version wrote hook:no-cloud-guard: .* apply/);
     assert.match((await done(home, "plan")).stdout, /-# an earlier version/);
-    await done(home, verb, "--yes");
+    await done(home, command, "--yes");
     assert.equal(await home.read(SCRIPT), now);
     assert.equal(await home.read(HOOKS), lines);
     assert.doesNotMatch((await done(home, "check")).stderr, /earlier/);
-    assert.match((await done(home, verb, "--yes")).stderr, /nothing to change/);
+    assert.match((await done(home, command, "--yes")).stderr, /nothing to change/);
   });
 }
 

@@ -4,7 +4,7 @@ import { jsonSchema } from "../src/config/schema.ts";
 import { runInProcess } from "./helpers/in_process.ts";
 import { temporaryHome } from "./helpers/program.ts";
 
-Deno.test("help of a verb is the same in both spellings", async () => {
+Deno.test("help of a command is the same in both spellings", async () => {
   await using home = await temporaryHome();
   for (const words of [["run"], ["providers"], ["providers", "add"], []]) {
     const [before, after] = await Promise.all([
@@ -40,11 +40,11 @@ Deno.test("help says what each field of a model in providers.yaml does", async (
   assert.match(stdout, /reasoning +keep: [^]* drop/);
 });
 
-Deno.test("a group without its verb prints the help, as JSON an error", async () => {
+Deno.test("a group without its command prints the help, as JSON an error", async () => {
   await using home = await temporaryHome();
   const text = await runInProcess(["providers"], { home });
   assert.equal(text.code, 2);
-  assert.match(text.stdout, /^Usage: agentcli providers <verb>/m);
+  assert.match(text.stdout, /^Usage: agentcli providers <command>/m);
   const json = await runInProcess(["providers", "--json"], { home });
   assert.equal(json.code, 2);
   const { error } = JSON.parse(json.stdout);
@@ -61,7 +61,7 @@ Deno.test("the topic of exit codes says what the help of the program says", asyn
   assert.ok(root.stdout.includes(codes));
 });
 
-Deno.test("a word that is neither verb nor topic is answered with what was meant", async () => {
+Deno.test("a word that is neither command nor topic is answered with what was meant", async () => {
   await using home = await temporaryHome();
   for (
     const [words, meant] of [[["nocloud"], "no-cloud"], [["provider"], "providers"], [

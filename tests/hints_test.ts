@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readSources } from "../scripts/read_sources.ts";
 import { splitSource } from "../scripts/source_text.ts";
 import { loadTree } from "../src/cli/tree.ts";
-import type { Group, Verb } from "../src/cli/verb.ts";
+import type { Command, Group } from "../src/cli/command.ts";
 
 /** What follows the name of the program in sentences about it, where it is no command; a new sentence may add its verb. */
 const PROSE = [
@@ -21,7 +21,7 @@ const PROSE = [
   "has",
   "installed",
 ];
-/** Words that the program knows without a verb. */
+/** Words that the program knows without a command. */
 const BUILT_IN = ["help", "completions"];
 
 /** The commands that the messages, hints and examples of the program name, with where they stand. */
@@ -39,12 +39,12 @@ Deno.test("every command that a message or a hint names is one that the program 
   const [commands, tree] = [await namedCommands(), await loadTree()];
   assert.ok(commands.length > 30);
   const wrong = commands.filter(({ words }) => {
-    let node: Verb | Group = tree;
+    let node: Command | Group = tree;
     if ([...PROSE, ...BUILT_IN].includes(words[0] ?? "")) return false;
     for (const word of words) {
-      // After a verb come its arguments.
-      if (node.kind === "verb") return false;
-      const next: Verb | Group | undefined = Object.hasOwn(node.verbs, word) ? node.verbs[word] : undefined;
+      // After a command come its arguments.
+      if (node.kind === "command") return false;
+      const next: Command | Group | undefined = Object.hasOwn(node.commands, word) ? node.commands[word] : undefined;
       if (next === undefined) return true;
       node = next;
     }

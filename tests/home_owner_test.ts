@@ -26,8 +26,8 @@ async function asRoot(home: TemporaryHome, words: readonly string[]): Promise<Fi
   return await runInProcess(words, { home, env: { AGENTCLI_HOME: null } });
 }
 
-/** Verbs that read the home, and verbs that write it. */
-const VERBS: readonly (readonly string[])[] = [
+/** Commands that read the home, and commands that write it. */
+const COMMANDS: readonly (readonly string[])[] = [
   ["config", "set", "default_model", "x", "--yes"],
   ["config", "get", "default_model"],
   ["config", "list"],
@@ -50,7 +50,7 @@ for (const [what, isMade] of [["that is there", true], ["that is not made yet", 
       if (isMade) await configure(home, { a: { baseUrl: "http://127.0.0.1:9/v1" } }, { default_model: "theirs" });
       await giveAway(home.home);
       const before = ownersIn(home.home);
-      for (const words of VERBS) {
+      for (const words of COMMANDS) {
         const { code, stdout, stderr } = await asRoot(home, words);
         const told = stdout + stderr;
         assert.equal(code, 3, `${words.join(" ")}: ${told}`);

@@ -29,7 +29,7 @@ function serve(home: TemporaryHome, programs: StandIns, args: readonly string[])
   return runProgram(["local-model", "serve", ...args], { home, env: { PATH: programs.path } });
 }
 
-function verb(home: TemporaryHome, programs: StandIns, args: readonly string[]) {
+function command(home: TemporaryHome, programs: StandIns, args: readonly string[]) {
   return runProgram(["local-model", ...args], { home, env: { PATH: programs.path } });
 }
 
@@ -104,7 +104,7 @@ Deno.test("an engine that dies shows the end of its log, cleaned, and is exit 1"
     const lines = done.stderr.split("\n").filter((line) => line.includes("log line"));
     assert.equal(lines.length, 20);
     assert.match(lines[0] ?? "", /log line 11\\x1b/);
-    assert.match((await verb(home, programs, ["status"])).stderr, /nothing was started/);
+    assert.match((await command(home, programs, ["status"])).stderr, /nothing was started/);
   }
 });
 
@@ -126,7 +126,7 @@ Deno.test(
     assert.match(started.stderr, new RegExp(`agentcli local-model stop ${name}`));
     const [start] = await programs.starts();
     try {
-      const [listed] = JSON.parse((await verb(home, programs, ["status", "--json"])).stdout);
+      const [listed] = JSON.parse((await command(home, programs, ["status", "--json"])).stdout);
       assert.deepEqual([listed.name, listed.state, listed.pid], [name, "ready", start?.pid]);
       assert.match(await Deno.readTextFile(listed.log), /listening to be/);
       assert.equal((await Deno.stat(listed.log)).mode! & 0o777, 0o600);
@@ -151,11 +151,11 @@ Deno.test(
       assert.equal(other.code, 1);
       assert.match(other.stderr, new RegExp(`port ${port} is taken by llama\\.cpp`));
     } finally {
-      const stopped = await verb(home, programs, ["stop"]);
+      const stopped = await command(home, programs, ["stop"]);
       assert.equal(stopped.stdout, `ended ${name}\n`);
     }
     assert.equal(await runs(start?.pid ?? 0), false);
-    assert.equal((await verb(home, programs, ["status", "--json"])).stdout, "[]\n");
+    assert.equal((await command(home, programs, ["status", "--json"])).stdout, "[]\n");
   },
 );
 
@@ -177,8 +177,8 @@ Deno.test("a record whose process id now means another process ends nothing", un
   };
   await Deno.mkdir(join(home.agentcliHome, "engines"), { recursive: true, mode: 0o700 });
   await Deno.writeTextFile(join(home.agentcliHome, "engines/runtime_d.json"), JSON.stringify(record));
-  assert.match((await verb(home, programs, ["status"])).stdout, /runtime_d +llama\.cpp server +ended/);
-  assert.equal((await verb(home, programs, ["stop", "runtime_d"])).stdout, "runtime_d had ended\n");
+  assert.match((await command(home, programs, ["status"])).stdout, /runtime_d +llama\.cpp server +ended/);
+  assert.equal((await command(home, programs, ["stop", "runtime_d"])).stdout, "runtime_d had ended\n");
   assert.equal(await runs(bystander.pid), true);
 });
 
@@ -321,7 +321,7 @@ Deno.test("LM Studio is set up call by call, and taken down again", unix, async 
   assert.deepEqual(await calls(), [...up, ...down]);
   const detached = await serve(home, programs, [...args, "--detach"]);
   assert.equal(detached.code, 0, detached.stderr);
-  assert.equal((await verb(home, programs, ["stop"])).stdout, `ended runtime_b-${port}\n`);
+  assert.equal((await command(home, programs, ["stop"])).stdout, `ended runtime_b-${port}\n`);
   assert.deepEqual(await calls(), [...up, ...down, ...up, ...down]);
 });
 

@@ -70,14 +70,14 @@ Deno.test("validate shows each provider in the order of the file and ends with 1
 
 Deno.test("no provider is no error", async () => {
   await using home = await temporaryHome();
-  for (const verb of ["validate", "list"]) {
-    const run = await runInProcess(["providers", verb], { home });
+  for (const command of ["validate", "list"]) {
+    const run = await runInProcess(["providers", command], { home });
     assert.deepEqual([run.code, run.stdout], [0, ""]);
     assert.match(run.stderr, /init-providers/);
   }
 });
 
-Deno.test("keys are never printed, whatever the verb and the server do", async () => {
+Deno.test("keys are never printed, whatever the command and the server do", async () => {
   await using home = await temporaryHome();
   const canary = "sk-CANARY-0123456789abcdef";
   await using server = await startFakeServer({
@@ -90,7 +90,7 @@ Deno.test("keys are never printed, whatever the verb and the server do", async (
     broken: { baseUrl: server.baseUrl, apiKey: "$BROKEN_KEY" },
   });
   const env = { MY_KEY: canary, BROKEN_KEY: `${canary}\nX: y` };
-  const verbs = [["list"], ["list", "--json"], ["validate", "--verbose"], ["validate", "--json"], [
+  const commands = [["list"], ["list", "--json"], ["validate", "--verbose"], ["validate", "--json"], [
     "add",
     "literal",
     "--base-url",
@@ -105,9 +105,9 @@ Deno.test("keys are never printed, whatever the verb and the server do", async (
     "--api-key",
     canary,
   ]];
-  for (const verb of verbs) {
-    const run = await runInProcess(["providers", ...verb], { home, env });
-    assert.doesNotMatch(run.stdout + run.stderr, /CANARY/, verb.join(" "));
+  for (const command of commands) {
+    const run = await runInProcess(["providers", ...command], { home, env });
+    assert.doesNotMatch(run.stdout + run.stderr, /CANARY/, command.join(" "));
   }
   assert(server.requests.some((request) => request.headers.get("authorization") === `Bearer ${canary}`));
 });
@@ -217,8 +217,8 @@ Deno.test("local or remote is what the boundary of the project says", async () =
 Deno.test("what a file holds reaches the terminal without control characters", async () => {
   await using home = await temporaryHome();
   await configure(home, { a: { baseUrl: "http://localhost:1/v1", models: ["x\x1b]0;title\x07\u202e"] } });
-  for (const verb of [["list"], ["list", "--json"], ["model", "list"]]) {
-    const run = await runInProcess(["providers", ...verb], { home });
+  for (const command of [["list"], ["list", "--json"], ["model", "list"]]) {
+    const run = await runInProcess(["providers", ...command], { home });
     // deno-lint-ignore no-control-regex -- this is what is looked for
     assert.doesNotMatch(run.stdout + run.stderr, /[\x00-\x09\x0b-\x1f\u202e]/);
   }

@@ -1,18 +1,28 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
-import { dispatch } from "./dispatch.ts";
-import { normalize } from "./normalize.ts";
-import { choice, type Context, decimal, flag, group, integer, type Invocation, list, text, verb } from "./verb.ts";
+import { dispatch, normalize } from "./command_line.ts";
+import {
+  choice,
+  command,
+  type Context,
+  decimal,
+  flag,
+  group,
+  integer,
+  type Invocation,
+  list,
+  text,
+} from "./command.ts";
 
 const context = {} as Context;
 
-/** What the verb was called with. */
+/** What the command was called with. */
 async function called(...argv: string[]): Promise<Invocation> {
   let got: Invocation | undefined;
   const tree = group({
     brief: "test",
-    verbs: {
-      act: verb({
+    commands: {
+      act: command({
         brief: "act",
         arguments: [{ name: "first", brief: "f" }, { name: "second", brief: "s", optional: true }],
         options: {
@@ -26,7 +36,7 @@ async function called(...argv: string[]): Promise<Invocation> {
         examples: [],
         load: () => Promise.resolve((invocation: Invocation) => Promise.resolve(void (got = invocation))),
       }),
-      many: verb({
+      many: command({
         brief: "many",
         arguments: [{ name: "path", brief: "p", repeated: true }],
         options: {},
@@ -57,9 +67,9 @@ Deno.test("values get their types, and what is absent its default", async () => 
 
 Deno.test("what does not fit is a usage error that says what was meant", async () => {
   const cases: [string[], RegExp][] = [
-    [["atc"], /unknown verb "atc"; did you mean act\?/],
-    [["fix it"], /unknown verb "fix it"$/],
-    [["--model", "demo", "hi"], /a verb is missing before --model$/],
+    [["atc"], /unknown command "atc"; did you mean act\?/],
+    [["fix it"], /unknown command "fix it"$/],
+    [["--model", "demo", "hi"], /a command is missing before --model$/],
     [["act", "a", "--verison"], /unknown option --verison; did you mean --version\?/],
     [["act"], /agentcli act needs <first>/],
     [["act", "a", "b", "c"], /takes 2 arguments, and "c" is one more/],

@@ -3,10 +3,9 @@ import { AgentcliError } from "../errors.ts";
 import { type Io, OutputClosed } from "../platform/io.ts";
 import { resolve } from "../platform/path.ts";
 import { neededRuntime, runtimeFacts } from "../platform/runtime.ts";
-import { dispatch } from "./dispatch.ts";
-import { normalize, type Normalized } from "./normalize.ts";
-import { loadTree, VERB_NAMES } from "./tree.ts";
-import type { Context, Globals } from "./verb.ts";
+import { dispatch, normalize, type Normalized } from "./command_line.ts";
+import { COMMAND_NAMES, loadTree } from "./tree.ts";
+import type { Context, Globals } from "./command.ts";
 import { VERSION } from "./version.ts";
 
 /** Runs the program; never throws, never exits. The exit codes are those of {@link AgentcliError}. */
@@ -20,8 +19,8 @@ export async function main(argv: readonly string[], io: Io): Promise<number> {
     if (
       line !== undefined && wantsResultEvent(line) && error instanceof AgentcliError && error.code !== "output_failed"
     ) {
-      const { tellFailure } = await import("./run/machine_output.ts");
-      return await tellFailure(error, io);
+      const { printFailure } = await import("./run/machine_output.ts");
+      return await printFailure(error, io);
     }
     const { showError } = await import("./output.ts");
     // What cannot be written on stdout is told on stderr, whatever format was asked for.
@@ -39,20 +38,20 @@ function wantsResultEvent({ path, node, globals, options }: Normalized): boolean
   return globals.json !== undefined || options.some((option) => /^--(in|out)putFormat=(stream-)?json$/.test(option));
 }
 
-/** Reads the line against the one verb that it seems to name; against all of them where that was another word. */
+/** Reads the line against the one command that it seems to name; against all of them where that was another word. */
 async function readLine(argv: readonly string[]): Promise<Normalized> {
-  const named = argv.filter((word) => VERB_NAMES.includes(word)).slice(0, 1);
+  const named = argv.filter((word) => COMMAND_NAMES.includes(word)).slice(0, 1);
   const line = normalize(argv, await loadTree(named));
   if (line.path.length > 0 || line.globals.version !== undefined) return line;
   return normalize(argv, await loadTree());
 }
 
-/** A line of protocol mode, which has no verb; null for any other. Off the way of lines that begin with a verb. */
+/** A line of protocol mode, which has no command; null for any other. Off the way of lines that begin with a command. */
 async function clientLine(argv: readonly string[]): Promise<Normalized | null> {
-  if (VERB_NAMES.includes(argv[0] ?? "")) return null;
+  if (COMMAND_NAMES.includes(argv[0] ?? "")) return null;
   if (!argv.some((word) => /^(-p|--print|--(in|out)put-?format(=.*)?)$/i.test(word))) return null;
   const { readClientLine } = await import("./protocol/command_line.ts");
-  return readClientLine(argv, VERB_NAMES);
+  return readClientLine(argv, COMMAND_NAMES);
 }
 
 async function perform(line: Normalized, io: Io): Promise<number> {
@@ -64,7 +63,7 @@ async function perform(line: Normalized, io: Io): Promise<number> {
     } else await io.stdout.write(`${VERSION} (agentcli)\n`);
     return 0;
   }
-  // A program that wants JSON gets the missing verb as an error of that form.
+  // A program that wants JSON gets the missing command as an error of that form.
   const wantsHelp = globals.help !== undefined || globals.json === undefined;
   const wrongWord = node.kind === "group" && line.words.length > 0;
   if (
@@ -72,9 +71,9 @@ async function perform(line: Normalized, io: Io): Promise<number> {
     (node.kind === "group" && line.words.length === 0 && line.options.length === 0 && wantsHelp)
   ) {
     const { helpText } = await import("./help/text.ts");
-    const more = node.kind === "verb" ? await node.moreHelp?.(line.options) : undefined;
+    const more = node.kind === "command" ? await node.moreHelp?.(line.options) : undefined;
     await io.stdout.write(helpText(line, io.stdout.columns(), { more }));
-    // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a verb is 2.
+    // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a command is 2.
     return globals.help !== undefined || line.path.length === 0 ? 0 : 2;
   }
   refuseOldRuntime();

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
-import { normalize } from "./normalize.ts";
-import { flag, group, integer, list, text, verb } from "./verb.ts";
+import { normalize } from "./command_line.ts";
+import { command, flag, group, integer, list, text } from "./command.ts";
 
 const load = () => Promise.reject(new Error("not called"));
 const tree = group({
   brief: "test",
-  verbs: {
-    run: verb({
+  commands: {
+    run: command({
       brief: "run",
       arguments: [{ name: "prompt", brief: "p", optional: true }],
       options: {
@@ -22,7 +22,7 @@ const tree = group({
     }),
     providers: group({
       brief: "providers",
-      verbs: { add: verb({ brief: "add", arguments: [], options: {}, examples: [], load }) },
+      commands: { add: command({ brief: "add", arguments: [], options: {}, examples: [], load }) },
     }),
   },
 });
@@ -60,7 +60,7 @@ Deno.test("what follows -- are words", () => {
   assert.deepEqual(line.words, ["--model", "-q"]);
 });
 
-Deno.test("verbs of groups are found, and a prompt that is named like a verb stays a word", () => {
+Deno.test("commands of groups are found, and a prompt that is named like a command stays a word", () => {
   assert.deepEqual(normalize(["providers", "add"], tree).path, ["providers", "add"]);
   const line = normalize(["run", "providers"], tree);
   assert.deepEqual([line.path, line.words], [["run"], ["providers"]]);

@@ -1,6 +1,6 @@
 /** Output of commands besides their result: notices, warnings, errors, and the host of a session. */
 import { clean } from "../terminal/clean.ts";
-import type { Context } from "./verb.ts";
+import type { Context } from "./command.ts";
 import { asAgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import type { Host } from "../runtime/host.ts";

@@ -1,4 +1,7 @@
-/** Resolves where the requests of a provider go: base URL, key, headers and certificates. A key is never printed, not even in part, and never in an error. */
+/**
+ * Resolves where the requests of a provider go: base URL, key, headers and certificates. A key is never printed, not
+ * even in part, and never in an error.
+ */
 import { isLocal } from "../boundary/policy/locality.ts";
 import { effectiveBaseUrl, STUDIO } from "./base_url.ts";
 import type { ProviderEntry } from "./types.ts";

@@ -1,4 +1,6 @@
-/** Which provider and model a call uses. Rules: specification of the command line ("Model selection") and of aliases. */
+/**
+ * Which provider and model a call uses. Rules: specification of the command line ("Model selection") and of aliases.
+ */
 import { AgentcliError } from "../errors.ts";
 import {
   DEMO,

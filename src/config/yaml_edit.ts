@@ -1,4 +1,7 @@
-/** Changes to a YAML text that leave every byte they do not concern: comments, order, quoting, blank lines and spacing. The change is made in the text; the result is parsed again and must mean exactly what was intended. */
+/**
+ * Changes to a YAML text that leave every byte they do not concern: comments, order, quoting, blank lines and spacing.
+ * The change is made in the text; the result is parsed again and must mean exactly what was intended.
+ */
 import { AgentcliError } from "../errors.ts";
 import { removeFrom, setIn } from "./yaml_splice.ts";
 import { isScalar, type KeyPath, type ParsedYaml, parseYaml, plainValue } from "./yaml.ts";

@@ -1,4 +1,6 @@
-/** One change made in the text itself. Every function gives the new text, or null where the layout is not a usual one. */
+/**
+ * One change made in the text itself. Every function gives the new text, or null where the layout is not a usual one.
+ */
 import {
   afterComments,
   afterLine,

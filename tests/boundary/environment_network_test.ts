@@ -120,7 +120,7 @@ Deno.test({
 });
 
 Deno.test({
-  name: "no verb connects to anything but the configured loopback server, and asks no name of anybody",
+  name: "no command connects to anything but the configured loopback server, and asks no name of anybody",
   ignore: !strace,
   async fn() {
     await using home = await temporaryHome();

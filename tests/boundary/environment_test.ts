@@ -28,12 +28,14 @@ for (const [name, valueOf] of Object.entries(COPYING)) {
   });
 }
 
-for (const verb of [["providers", "validate"], ["providers", "probe", "loc:fake"], ["init-providers", "--dry-run"]]) {
-  Deno.test(`${verb.join(" ")} connects to providers without such variables where paths are protected`, async () => {
+for (
+  const command of [["providers", "validate"], ["providers", "probe", "loc:fake"], ["init-providers", "--dry-run"]]
+) {
+  Deno.test(`${command.join(" ")} connects to providers without such variables where paths are protected`, async () => {
     const again = (lines: readonly string[]) => lines.filter((line) => /main\.ts|agentcli/.test(line)).length;
     await using stage = await openStage();
     const play = {
-      argv: verb,
+      argv: command,
       script: () => say("Done."),
       env: { SSLKEYLOGFILE: `/nonexistent/${stage.canary("env")}` },
     };

@@ -12,7 +12,7 @@ function assertSilentAboutKey(done: Finished, what: string): void {
 }
 
 /** What is run in each case: it has to look at the configuration, print it, or use it. */
-const VERBS: readonly string[][] = [
+const COMMANDS: readonly string[][] = [
   ["run", "hello", "--model", "loc"],
   ["run", "hello", "--model", "loc", "--output-format", "json", "--verbose"],
   ["providers", "list", "--json"],
@@ -22,11 +22,11 @@ const VERBS: readonly string[][] = [
   ["init-providers", "--dry-run", "--timeout", "50"],
 ];
 
-async function forEveryVerb(
+async function forEveryCommand(
   home: TemporaryHome,
   options: { env?: Record<string, string>; what: string },
 ): Promise<void> {
-  await Promise.all(VERBS.map(async (args) => {
+  await Promise.all(COMMANDS.map(async (args) => {
     const done = await runInProcess(args, { home, ...options.env === undefined ? {} : { env: options.env } });
     assert.ok(!done.timedOut, args.join(" "));
     assertSilentAboutKey(done, `${options.what}: ${args.join(" ")}`);
@@ -42,12 +42,12 @@ const ENDINGS: Record<string, string> = {
 };
 
 for (const [name, ending] of Object.entries(ENDINGS)) {
-  Deno.test(`a key with ${name} is not printed by any verb`, async () => {
+  Deno.test(`a key with ${name} is not printed by any command`, async () => {
     await using home = await temporaryHome();
     await configure(home, { loc: { baseUrl: "http://127.0.0.1:9/v1", apiKey: "$GIVEN" } });
-    await forEveryVerb(home, { env: { GIVEN: KEY.value + ending }, what: name });
+    await forEveryCommand(home, { env: { GIVEN: KEY.value + ending }, what: name });
     await configure(home, { loc: { baseUrl: "http://127.0.0.1:9/v1", apiKey: KEY.value + ending } });
-    await forEveryVerb(home, { what: `${name}, literal` });
+    await forEveryCommand(home, { what: `${name}, literal` });
   });
 }
 
@@ -66,7 +66,7 @@ for (const address of ADDRESSES) {
     const added = await runInProcess(["providers", "add", "loc", "--base-url", address], { home });
     assertSilentAboutKey(added, "add");
     await configure(home, { loc: { baseUrl: address } });
-    if (!address.endsWith(KEY.value)) await forEveryVerb(home, { what: "in the file" });
+    if (!address.endsWith(KEY.value)) await forEveryCommand(home, { what: "in the file" });
   });
 }
 
@@ -85,7 +85,7 @@ for (const [name, text] of Object.entries(FILES)) {
     await Deno.mkdir(home.agentcliHome, { mode: 0o700 });
     const path = `${home.agentcliHome}/providers.yaml`;
     await Deno.writeTextFile(path, text, { mode: 0o600 });
-    await forEveryVerb(home, { what: name });
+    await forEveryCommand(home, { what: name });
     const added = await runInProcess(["providers", "add", "x", "--base-url", "http://127.0.0.1:9/v1"], { home });
     if (added.code !== 0) assert.equal(await Deno.readTextFile(path), text);
   });

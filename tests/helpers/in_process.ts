@@ -1,6 +1,6 @@
 /**
  * The program without a process of its own: the same entry with streams, environment and directory that are passed in, at
- * a twentieth of the time. For verbs that neither change the process nor are ended by signals.
+ * a twentieth of the time. For commands that neither change the process nor are ended by signals.
  */
 import { main } from "../../src/cli/main.ts";
 import { denoIo } from "../../src/platform/deno_io.ts";

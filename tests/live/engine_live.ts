@@ -39,20 +39,20 @@ Deno.test("a real llama-server is started with every option known, asked for a t
 Deno.test("a real llama-server goes on alone, wants its key, is reused, and is ended by name", async () => {
   const { home, env, port, words } = await realEngine();
   await using _home = home;
-  const verb = (...args: string[]) =>
+  const command = (...args: string[]) =>
     runProgram(["local-model", ...args], { home, env: { ...env, LOCAL_KEY: "sk-canary-0123456789" } });
   const keyed = [...words, "--api-key", "$LOCAL_KEY"];
-  const started = await verb("serve", ...keyed, "--detach", "--json");
+  const started = await command("serve", ...keyed, "--detach", "--json");
   const report = JSON.parse(started.stdout);
   try {
     assert.equal(report.state, "ready", started.stderr);
     const refused = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: "POST", body: "{}" });
     assert.equal(refused.status, 401);
     await refused.body?.cancel();
-    const again = await verb("serve", ...keyed);
+    const again = await command("serve", ...keyed);
     assert.match(again.stdout, /is there already/);
   } finally {
-    assert.equal((await verb("stop", `runtime_d-${port}`)).code, 0);
+    assert.equal((await command("stop", `runtime_d-${port}`)).code, 0);
   }
   assert.equal(await runs(report.pid), false);
   assert.doesNotMatch(started.stdout + started.stderr, /canary/);

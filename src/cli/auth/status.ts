@@ -8,7 +8,7 @@ import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 
 /** The answer. There are no accounts: `loggedIn` says that a session can be started. */
 interface AuthStatus {
@@ -22,7 +22,7 @@ interface AuthStatus {
   error: string | null;
 }
 
-/** Runs the verb: exit 0 when a session can be started, else 1. Asks no server. */
+/** Runs the command: exit 0 when a session can be started, else 1. Asks no server. */
 export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const status = await statusOf(io);

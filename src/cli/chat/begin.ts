@@ -1,6 +1,6 @@
 /** How a chat begins: with the model that is configured, or with one that is chosen now. */
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import type { ChatView } from "./view.ts";
 

@@ -5,7 +5,7 @@ import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 import { COMMAND_NAMES, type CommandName } from "./command_names.ts";
 import { commandSource } from "./command_source.ts";
@@ -42,9 +42,9 @@ export function readCommand(
 /** Runs a command. Throws what it meets. */
 export async function runCommand(
   { name, argument }: { name: CommandName; argument: string },
-  scene: CommandScene,
+  project: CommandScene,
 ): Promise<void> {
-  const { chat, view, context, signal } = scene;
+  const { chat, view, context, signal } = project;
   switch (name) {
     case "help":
       return view.say(helpRows(await customRows(chat)));
@@ -52,7 +52,7 @@ export async function runCommand(
       return view.leave();
     case "model": {
       const { switchModel } = await import("./switch_model.ts");
-      return await switchModel(argument, scene);
+      return await switchModel(argument, project);
     }
     case "models": {
       const { offeredModels } = await import("./models.ts");
@@ -71,13 +71,13 @@ export async function runCommand(
       return view.say(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
     }
     case "permissions":
-      return await showPermissions(argument, scene);
+      return await showPermissions(argument, project);
     case "context": {
       const { contextRows } = await import("./context_rows.ts");
       return view.say(contextRows((await chat.ready()).session, view.width()));
     }
     case "compact": {
-      const done = await chat.compact({ signal: scene.signal, onEvent: scene.emit });
+      const done = await chat.compact({ signal: project.signal, onEvent: project.emit });
       return done ? undefined : view.say([row("nothing is worth a summary yet", "dim")]);
     }
     case "clear":
@@ -86,11 +86,11 @@ export async function runCommand(
       return view.say([row("a new session; the other one is kept (/resume)", "dim")]);
     default: {
       const files = await import("./file_commands.ts");
-      if (name === "undo") return await files.undoLast(scene);
-      if (name === "diff") return await files.showDiff(scene);
-      if (name === "export") return await files.exportSession(argument, scene);
-      if (name === "secrets") return await files.showSecrets(scene);
-      return await files.resumeStored(argument, scene);
+      if (name === "undo") return await files.undoLast(project);
+      if (name === "diff") return await files.showDiff(project);
+      if (name === "export") return await files.exportSession(argument, project);
+      if (name === "secrets") return await files.showSecrets(project);
+      return await files.resumeStored(argument, project);
     }
   }
 }

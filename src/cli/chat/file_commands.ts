@@ -135,7 +135,7 @@ async function chooseStored({ chat, view, context }: Pick<CommandScene, "chat" |
   return others[chosen ?? -1]?.id ?? null;
 }
 
-/** The outside of a verb that is called from the chat: what it prints becomes rows. */
+/** The outside of a command that is called from the chat: what it prints becomes rows. */
 function toView(io: Io, view: CommandScene["view"]): Io {
   const output: Output = {
     isTerminal: false,

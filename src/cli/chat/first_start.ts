@@ -8,7 +8,7 @@ import { row } from "../../terminal/style.ts";
 import { mergeFound, setDefaultModel } from "../init_providers/run.ts";
 import { asksForStudio } from "../init_providers/plan.ts";
 import { modelText } from "../init_providers/report.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 import { offeredModels } from "./models.ts";
 import type { ChatView } from "./view.ts";
 

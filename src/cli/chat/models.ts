@@ -7,7 +7,7 @@ import { asAgentcliError } from "../../errors.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { findProjectContext } from "../../runtime/project_context.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 
 /** How long a server is waited for, in milliseconds. */
 const TIMEOUT_MS = 3000;

@@ -2,14 +2,14 @@
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
 import { checkStoreOptions } from "../../runtime/store_options.ts";
-import type { RUN_OPTIONS } from "../run/verb.ts";
-import { leaveCopyingEnvironment } from "../start_environment.ts";
-import type { Invocation } from "../verb.ts";
+import type { RUN_OPTIONS } from "../run/command.ts";
+import { reexecWithoutLeaks } from "../reexec.ts";
+import type { Invocation } from "../command.ts";
 
-/** Runs the verb. Throws `usage` for machine formats, which belong to `run`. */
+/** Runs the command. Throws `usage` for machine formats, which belong to `run`. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
   const { io, globals } = context;
-  const again = await leaveCopyingEnvironment(io, [
+  const again = await reexecWithoutLeaks(io, [
     globals.cwd,
     ...options.addDir.map((directory) => resolve(globals.cwd, directory)),
   ]);

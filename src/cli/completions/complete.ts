@@ -1,15 +1,15 @@
 /** Finds what can stand at the cursor, for the completion scripts. */
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
-import type { Context, Invocation } from "../verb.ts";
+import type { Context, Invocation } from "../command.ts";
 import { type Candidate, type Wanted, wantedAt } from "./position.ts";
 import { lookUp } from "./values.ts";
-import type { COMPLETE_OPTIONS } from "./verb.ts";
+import type { COMPLETE_OPTIONS } from "./command.ts";
 
 /** Values that no shell reads as anything but a word. Others are not offered: quoting them differs from shell to shell. */
 const PLAIN = /^[\w@%+:,./][\w@%+=:,./~-]*$|^--[\w-]+(?:=[\w@%+=:,./~-]*)?$/;
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function run(
   { options, arguments: words, context }: Invocation<typeof COMPLETE_OPTIONS>,
 ): Promise<void> {

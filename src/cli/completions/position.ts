@@ -1,15 +1,15 @@
-/** What can stand at the cursor: found from the words before it and the declarations of the verbs. */
-import { kebabCase } from "../normalize.ts";
+/** What can stand at the cursor: found from the words before it and the declarations of the commands. */
+import { kebabCase } from "../command_line.ts";
 import {
   type Argument,
+  type Command,
   type Completion,
   GLOBAL_OPTIONS,
   type Group,
   type Option,
   type Options,
   SHORT_OPTIONS,
-  type Verb,
-} from "../verb.ts";
+} from "../command.ts";
 
 /** A word that can stand at the cursor. */
 export interface Candidate {
@@ -28,8 +28,8 @@ export type Wanted =
 const NOTHING: Wanted = { kind: "words", words: [] };
 
 interface Position {
-  node: Verb | Group;
-  /** Words that are arguments of the verb. */
+  node: Command | Group;
+  /** Words that are arguments of the command. */
   given: string[];
   /** The option whose value comes next. */
   pending: Option | null;
@@ -48,8 +48,8 @@ export function wantedAt(tree: Group, words: readonly string[], { current }: { c
     const option = optionOf(node, current.slice(2, equals));
     return option === undefined ? NOTHING : valueOf(option, current.slice(0, equals + 1));
   }
-  if (node.kind === "verb") return argumentAt(node, position.given);
-  return position.given.length > 0 ? NOTHING : { kind: "words", words: verbWords(node) };
+  if (node.kind === "command") return argumentAt(node, position.given);
+  return position.given.length > 0 ? NOTHING : { kind: "words", words: commandWords(node) };
 }
 
 function step(position: Position, word: string): Position {
@@ -61,30 +61,30 @@ function step(position: Position, word: string): Position {
     const option = optionOf(node, name);
     return option === undefined || option.kind === "flag" ? position : { ...position, pending: option };
   }
-  if (node.kind === "group" && position.given.length === 0 && Object.hasOwn(node.verbs, word)) {
-    return { ...position, node: node.verbs[word] ?? node };
+  if (node.kind === "group" && position.given.length === 0 && Object.hasOwn(node.commands, word)) {
+    return { ...position, node: node.commands[word] ?? node };
   }
   return { ...position, given: [...position.given, word] };
 }
 
-function optionsOf(node: Verb | Group): Options {
-  return { ...(node.kind === "verb" ? node.options : {}), ...GLOBAL_OPTIONS };
+function optionsOf(node: Command | Group): Options {
+  return { ...(node.kind === "command" ? node.options : {}), ...GLOBAL_OPTIONS };
 }
 
-function optionOf(node: Verb | Group, typed: string): Option | undefined {
+function optionOf(node: Command | Group, typed: string): Option | undefined {
   const options = optionsOf(node);
   const name = Object.keys(options).find((key) => key === typed || kebabCase(key) === typed);
   return name === undefined ? undefined : options[name];
 }
 
-function optionWords(node: Verb | Group): Candidate[] {
+function optionWords(node: Command | Group): Candidate[] {
   return Object.entries(optionsOf(node))
     .filter(([, option]) => option.hidden !== true)
     .map(([name, option]) => ({ value: `--${kebabCase(name)}`, brief: option.brief }));
 }
 
-function verbWords(group: Group): Candidate[] {
-  return Object.entries(group.verbs)
+function commandWords(group: Group): Candidate[] {
+  return Object.entries(group.commands)
     .filter(([, node]) => node.kind === "group" || node.hidden !== true)
     .map(([value, node]) => ({ value, brief: node.brief }));
 }
@@ -97,14 +97,14 @@ function valueOf(option: Option, before: string): Wanted {
   return of === undefined ? NOTHING : { kind: "values", of, before };
 }
 
-function argumentAt(verb: Verb, given: readonly string[]): Wanted {
-  const declared = verb.arguments[given.length] ?? verb.arguments.findLast(({ repeated }) => repeated === true);
+function argumentAt(command: Command, given: readonly string[]): Wanted {
+  const declared = command.arguments[given.length] ?? command.arguments.findLast(({ repeated }) => repeated === true);
   if (declared === undefined) return NOTHING;
   if (declared.values !== undefined) {
     return { kind: "words", words: declared.values.map((value) => ({ value, brief: "" })) };
   }
   if (declared.completion === undefined) return NOTHING;
-  const after = decider(declared.completion, verb.arguments, { given });
+  const after = decider(declared.completion, command.arguments, { given });
   return { kind: "values", of: declared.completion, before: "", ...(after === undefined ? {} : { after }) };
 }
 

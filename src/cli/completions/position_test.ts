@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { choice, flag, group, list, text, verb } from "../verb.ts";
+import { choice, command, flag, group, list, text } from "../command.ts";
 import { keptByShell, splitLine } from "./complete.ts";
 import { wantedAt } from "./position.ts";
 
@@ -7,8 +7,8 @@ const load = () => Promise.reject(new Error("not called"));
 const PROVIDER = { name: "provider", brief: "p", completion: "provider" } as const;
 const tree = group({
   brief: "root",
-  verbs: {
-    run: verb({
+  commands: {
+    run: command({
       brief: "run",
       arguments: [{ name: "prompt", brief: "p", optional: true }],
       options: {
@@ -23,15 +23,15 @@ const tree = group({
     }),
     providers: group({
       brief: "providers",
-      verbs: {
-        remove: verb({
+      commands: {
+        remove: command({
           brief: "r",
           arguments: [PROVIDER, { name: "model", brief: "m", completion: "model" }],
           options: {},
           examples: [],
           load,
         }),
-        validate: verb({
+        validate: command({
           brief: "v",
           arguments: [{ ...PROVIDER, optional: true, repeated: true }],
           options: {},
@@ -40,14 +40,14 @@ const tree = group({
         }),
       },
     }),
-    shells: verb({
+    shells: command({
       brief: "s",
       arguments: [{ name: "s", brief: "s", values: ["a", "b"] }],
       options: {},
       examples: [],
       load,
     }),
-    __hidden: verb({ brief: "h", arguments: [], options: {}, examples: [], hidden: true, load }),
+    __hidden: command({ brief: "h", arguments: [], options: {}, examples: [], hidden: true, load }),
   },
 });
 
@@ -62,14 +62,14 @@ function words(line: string): string[] {
   return wanted.kind === "words" ? wanted.words.map(({ value }) => value) : [];
 }
 
-Deno.test("verbs are offered where one can stand, without the hidden ones", () => {
+Deno.test("commands are offered where one can stand, without the hidden ones", () => {
   assert.deepEqual(words(""), ["run", "providers", "shells"]);
   assert.deepEqual(words("--json -C /x "), ["run", "providers", "shells"]);
   assert.deepEqual(words("providers re"), ["remove", "validate"]);
   assert.deepEqual(words("unknown "), []);
 });
 
-Deno.test("options are offered after a dash, the verb's own before those of all", () => {
+Deno.test("options are offered after a dash, the command's own before those of all", () => {
   const offered = words("run --");
   assert.deepEqual(offered.slice(0, 4), ["--model", "--output-format", "--add-dir", "--fast"]);
   assert.ok(offered.includes("--json") && !offered.includes("--secret"));

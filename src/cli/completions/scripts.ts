@@ -1,6 +1,6 @@
 /** The completion scripts. */
-import { type Shell, SHELLS } from "./verb.ts";
-import type { Invocation } from "../verb.ts";
+import { type Shell, SHELLS } from "./command.ts";
+import type { Invocation } from "../command.ts";
 
 // Works with the bash 3.2 of macOS. Bash has split the line at `:` and `=` already and replaces the last part alone.
 const BASH = `_agentcli() {
@@ -82,7 +82,7 @@ const POWERSHELL = `Register-ArgumentCompleter -Native -CommandName agentcli -Sc
 /** The script for each shell. */
 export const SCRIPTS: Readonly<Record<Shell, string>> = { bash: BASH, zsh: ZSH, fish: FISH, powershell: POWERSHELL };
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function run({ arguments: words, context }: Invocation): Promise<void> {
   const shell = SHELLS.find((name) => name === words[0]) ?? "bash";
   await context.io.stdout.write(SCRIPTS[shell]);

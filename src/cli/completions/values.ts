@@ -4,7 +4,7 @@ import { DEMO } from "../../config/find.ts";
 import { SETTINGS } from "../../config/settings.ts";
 import { type Configuration, type ModelEntry, ROLES } from "../../config/types.ts";
 import { openHome } from "../../platform/home.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 import type { Candidate, Wanted } from "./position.ts";
 
 /** Sessions that are offered, newest first. */
@@ -77,11 +77,11 @@ async function sessions(context: Context): Promise<Candidate[]> {
 
 async function topics(): Promise<Candidate[]> {
   const [{ TOPICS }, { loadTree }] = await Promise.all([import("../help/topics.ts"), import("../tree.ts")]);
-  const verbs = Object.entries((await loadTree()).verbs).filter(([, node]) =>
+  const commands = Object.entries((await loadTree()).commands).filter(([, node]) =>
     node.kind === "group" || node.hidden !== true
   );
   return [
     ...TOPICS.map(({ name, brief }) => ({ value: name, brief })),
-    ...verbs.map(([value, { brief }]) => ({ value, brief })),
+    ...commands.map(([value, { brief }]) => ({ value, brief })),
   ];
 }

@@ -13,11 +13,11 @@ import { type Home, openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 import { editProviders } from "../../config/edit.ts";
 import { AgentcliError } from "../../errors.ts";
 import { confirm } from "../../terminal/prompt.ts";
-import type { SCHEMA_OPTIONS } from "./verb.ts";
+import type { SCHEMA_OPTIONS } from "./command.ts";
 
 /** Exit 1 when the setting has no value and no default. */
 export async function getSetting({ arguments: words, context }: Invocation): Promise<number> {
@@ -30,7 +30,7 @@ export async function getSetting({ arguments: words, context }: Invocation): Pro
   return value === undefined ? 1 : 0;
 }
 
-/** Runs the verb. Settings that nothing sets and that have no default are left out. */
+/** Runs the command. Settings that nothing sets and that have no default are left out. */
 export async function listSettings({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const configuration = await loadConfiguration(await openHome(io));
@@ -86,7 +86,7 @@ async function tryOut(home: Home, { setting, value }: { setting: Setting; value:
   }
 }
 
-/** Runs the verb; a setting that was not set is no failure. Never asks. */
+/** Runs the command; a setting that was not set is no failure. Never asks. */
 export async function unsetSetting({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const setting = findSetting(words[0] ?? "");
@@ -102,7 +102,7 @@ export async function unsetSetting({ arguments: words, context }: Invocation): P
   else await notice(context, `${setting.key} is not set`);
 }
 
-/** Runs the verb; a file that is not there yet is no failure. */
+/** Runs the command; a file that is not there yet is no failure. */
 export async function printPath({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const home = await openHome(io);
@@ -113,7 +113,7 @@ export async function printPath({ context }: Invocation): Promise<void> {
   await io.stdout.write(globals.json ? jsonText({ path, exists }) : shown + "\n");
 }
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function printSchema({ options, context }: Invocation<typeof SCHEMA_OPTIONS>): Promise<void> {
   await context.io.stdout.write(options.protocol ? await protocolSchema() : await providersSchema());
 }

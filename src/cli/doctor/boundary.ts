@@ -9,8 +9,8 @@ import { entriesSync } from "../../platform/files_sync.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
-import { openScene, reportOf } from "../secrets/scene.ts";
-import type { Context } from "../verb.ts";
+import { openProjectContext, reportOf } from "../secrets/context.ts";
+import type { Context } from "../command.ts";
 import { type Check, failed } from "./checks.ts";
 
 /** The markers of the project, and the sandbox. */
@@ -18,10 +18,10 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   let markers = 0;
   let boundary: Check;
   try {
-    const scene = await openScene(context);
-    const { root, markers: state, protection } = scene;
+    const project = await openProjectContext(context);
+    const { root, markers: state, protection } = project;
     // Walks the project: markers below its root count too.
-    const report = await reportOf(scene);
+    const report = await reportOf(project);
     const found = [...new Set([...state.paths, ...nestedMarkers(root), ...protection.markers])];
     markers = found.length;
     const facts = { root, markers: found, local_endpoints: state.localEndpoints };
@@ -33,7 +33,7 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
       ...new Set([
         ...protection.warnings,
         ...state.warnings,
-        ...scene.notices,
+        ...project.notices,
         ...describeReport(report, root),
       ]),
     ];

@@ -5,8 +5,8 @@ import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../../provider/http/client.ts";
 import { createLocalityCache } from "../../provider/backends/model_locality.ts";
 import { checkProvider, type ProviderCheck } from "../providers/check.ts";
-import { localityOf } from "../secrets/scene.ts";
-import type { Context } from "../verb.ts";
+import { localityOf } from "../secrets/context.ts";
+import type { Context } from "../command.ts";
 import { type Check, type CheckState, worst } from "./checks.ts";
 import { listenerOn } from "../../platform/listener.ts";
 

@@ -3,7 +3,7 @@ import type { Configuration } from "../../config/types.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import type { Context, Invocation } from "../verb.ts";
+import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
 import { checkBoundary } from "./boundary.ts";
 import {

@@ -19,12 +19,12 @@ import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
 import { findExecutable } from "../../platform/process.ts";
-import type { Invocation, Values } from "../verb.ts";
-import { carryOut } from "./apply.ts";
+import type { Invocation, Values } from "../command.ts";
+import { planAndApply } from "./apply.ts";
 import { parseServer, readContent, readFolder, refuseIdleOptions } from "./content.ts";
 import { notice, warn } from "../output.ts";
-import { openScene, type Scene } from "./scene.ts";
-import type { ADD_OPTIONS, INIT_OPTIONS, PERSONA_OPTIONS } from "./verb.ts";
+import { type EditorContext, openEditorContext } from "./context.ts";
+import type { ADD_OPTIONS, INIT_OPTIONS, PERSONA_OPTIONS } from "./command.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { scaffoldAsNow } from "../../editor/hooks/upgrade.ts";
 import { fieldText, readFrontmatter } from "../../editor/resources/markdown.ts";
@@ -38,7 +38,7 @@ type Given = Values<typeof ADD_OPTIONS>;
 interface Request {
   name: string;
   options: Given;
-  scene: Scene;
+  editor: EditorContext;
   to: Destination;
 }
 
@@ -55,22 +55,22 @@ export async function addArtifact(
     });
   }
   refuseIdleOptions(kind, given ?? "", options);
-  const scene = await openScene(options, context);
+  const editor = await openEditorContext(options, context);
   const scope = options.scope ?? (kind === "mcp" ? "user" : "project");
-  const to = { dialect: scene.dialect, places: scene.places(scope) };
-  const add = [await makeArtifact(kind, { name: given ?? "", options, scene, to })];
-  const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  const to = { dialect: editor.dialect, places: editor.places(scope) };
+  const add = [await makeArtifact(kind, { name: given ?? "", options, editor, to })];
+  const code = await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
   if (
     code === 0 && kind === "hook" && isScaffold(given ?? "") &&
     !options.set.some((word) => word.startsWith("agentcli="))
   ) {
-    await warnMissingProgram(scene);
+    await warnMissingProgram(editor);
   }
   return code;
 }
 
 /** Says so when the scripts of hooks would not find agentcli: a guard then blocks everything. */
-async function warnMissingProgram({ context }: Scene): Promise<void> {
+async function warnMissingProgram({ context }: EditorContext): Promise<void> {
   const found = await findExecutable("agentcli", context.io.env("PATH") ?? "", { notBelow: [] });
   if (found !== null) return;
   await warn(context, "agentcli is not on PATH, where the hooks look for it: they fail, and a guard blocks everything");
@@ -96,14 +96,14 @@ async function makeArtifact(kind: string, request: Request): Promise<Artifact> {
 }
 
 async function addInstructions(request: Request): Promise<Artifact> {
-  const { name, scene, to } = request;
+  const { name, editor, to } = request;
   const { base, scope } = to.places;
   if (name !== "" && scope !== "project") {
     throw new AgentcliError("usage", `instructions with --scope ${scope} hold everywhere, not for ${name}`, {
       hint: "leave out the directory, or the scope",
     });
   }
-  const place = name === "" ? base : resolve(scene.context.globals.cwd, name);
+  const place = name === "" ? base : resolve(editor.context.globals.cwd, name);
   const directory = relativeTo(base, place);
   const problem = place === base ? null : directoryProblem(place, directory, to);
   if (problem !== null) {
@@ -126,17 +126,17 @@ function directoryProblem(place: string, directory: string, { dialect }: Destina
 }
 
 /** The text of `--file`, else of standard input where that is no terminal. Throws `usage` where there is neither. */
-async function contentOf({ options: { file }, scene }: Request, missing = "the content is missing"): Promise<string> {
-  if (file !== undefined) return await readContent(file, scene);
-  const text = scene.context.io.stdin.isTerminal ? "" : await readContent("-", scene);
+async function contentOf({ options: { file }, editor }: Request, missing = "the content is missing"): Promise<string> {
+  if (file !== undefined) return await readContent(file, editor);
+  const text = editor.context.io.stdin.isTerminal ? "" : await readContent("-", editor);
   if (text.trim() !== "") return text;
   throw new AgentcliError("usage", missing, { hint: "give --file <path>, or pipe the content in" });
 }
 
 async function addSkill(request: Request): Promise<Artifact> {
-  const { name, options, scene, to } = request;
+  const { name, options, editor, to } = request;
   const directory = options.shared ? join(to.places.base, ".agents/skills") : undefined;
-  if (options.dir !== undefined) return makeSkill(name, await readFolder(options.dir, scene), { to, directory });
+  if (options.dir !== undefined) return makeSkill(name, await readFolder(options.dir, editor), { to, directory });
   const bytes = new TextEncoder().encode(await contentOf(request));
   return makeSkill(name, [{ path: "SKILL.md", bytes, executable: false }], { to, directory });
 }
@@ -209,23 +209,23 @@ async function serverOf(request: Request): Promise<McpServer> {
 
 /** A second run changes nothing. Exit 1 when something of others stands in the way. */
 export async function initEditor({ options, context }: Invocation<typeof INIT_OPTIONS>): Promise<number> {
-  const scene = await openScene(options, context);
-  const to = { dialect: scene.dialect, places: scene.places("project") };
+  const editor = await openEditorContext(options, context);
+  const to = { dialect: editor.dialect, places: editor.places("project") };
   const skill = [{ path: "SKILL.md", bytes: new TextEncoder().encode(SKILL), executable: false }];
   const add: Artifact[] = [
     makeInstructions("agentcli", INSTRUCTIONS, { to }),
-    await guardOf(scene, to),
+    await guardOf(editor, to),
     makeWorkflow("agentcli-check", WORKFLOW, { description: undefined, to }),
     makeSkill("local-model", skill, { to }),
   ];
-  const code = await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
-  const hasGuard = await installedGuard(scene) !== undefined;
-  if (hasGuard || options.dryRun) await warnMissingProgram(scene);
+  const code = await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
+  const hasGuard = await installedGuard(editor) !== undefined;
+  if (hasGuard || options.dryRun) await warnMissingProgram(editor);
   if (hasGuard && !options.dryRun) await notice(context, "agentcli editor doctor shows that the guard blocks");
   return code;
 }
 
-async function installedGuard({ home, around, dialect }: Scene): Promise<Installed | undefined> {
+async function installedGuard({ home, around, dialect }: EditorContext): Promise<Installed | undefined> {
   const { artifacts } = await readLedger(home);
   return artifacts.find((one) =>
     artifactId(one) === "hook:no-cloud-guard" && one.base === around.root && one.dialect === dialect.id
@@ -233,8 +233,8 @@ async function installedGuard({ home, around, dialect }: Scene): Promise<Install
 }
 
 /** The guard; one that is installed here already keeps its parameters and events. */
-async function guardOf(scene: Scene, to: Destination): Promise<Artifact> {
-  const installed = await installedGuard(scene);
+async function guardOf(editor: EditorContext, to: Destination): Promise<Artifact> {
+  const installed = await installedGuard(editor);
   const upgraded = installed === undefined ? null : await scaffoldAsNow(installed);
   return upgraded ?? await scaffoldHook("no-cloud-guard", { options: { set: [], event: [] }, to });
 }
@@ -250,15 +250,15 @@ export async function addPersona(
 ): Promise<number> {
   const [name = ""] = words;
   if (options.from === undefined) throw new AgentcliError("usage", "editor persona needs --from <file>");
-  const scene = await openScene(options, context);
-  const matter = readFrontmatter(await readContent(options.from, scene));
+  const editor = await openEditorContext(options, context);
+  const matter = readFrontmatter(await readContent(options.from, editor));
   const description = (fieldText(matter, "description") || firstLine(matter.body)).slice(0, 900);
   const head = `---\nname: ${name}\ndescription: ${
     JSON.stringify(`${description} (Take this role when asked for ${name}.)`)
   }\n---\n\n`;
   const text = `${head}Take the following role for this task.\n\n${matter.body.trim()}\n`;
   const files = [{ path: "SKILL.md", bytes: new TextEncoder().encode(text), executable: false }];
-  const to = { dialect: scene.dialect, places: scene.places(options.scope ?? "project") };
+  const to = { dialect: editor.dialect, places: editor.places(options.scope ?? "project") };
   const add = [makeSkill(name, files, { to })];
-  return await carryOut({ add, remove: [], keep: () => false, force: options.force }, scene, options);
+  return await planAndApply({ add, remove: [], keep: () => false, force: options.force }, editor, options);
 }

@@ -12,9 +12,9 @@ import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { isWithin } from "../../platform/path.ts";
 import { notice, warn } from "../output.ts";
-import { openScene, type Scene } from "./scene.ts";
-import type { Invocation } from "../verb.ts";
-import type { CHANGE_OPTIONS, PLACE_OPTIONS, REMOVE_OPTIONS } from "./verb.ts";
+import { type EditorContext, openEditorContext } from "./context.ts";
+import type { Invocation } from "../command.ts";
+import type { CHANGE_OPTIONS, PLACE_OPTIONS, REMOVE_OPTIONS } from "./command.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { nothingKnown, systemElsewhere } from "../../editor/plan/other_places.ts";
 import { upgradedScaffolds } from "../../editor/hooks/upgrade.ts";
@@ -28,7 +28,7 @@ function shownText(bytes: Uint8Array): string | null {
 }
 
 /** The changes of a plan as one text; of a protected file only that it changes. */
-async function planText({ changes }: Plan, { shown, around, protection }: Scene): Promise<string> {
+async function planText({ changes }: Plan, { shown, around, protection }: EditorContext): Promise<string> {
   const isOfProject = changes.some(({ path }) => isWithin(around.root, path));
   const covers = isOfProject ? (await protection()).covers : () => false;
   return changes.map((change) => changeText(change, { name: shown(change.path), isHidden: covers(change.path) }))
@@ -49,7 +49,7 @@ function changeText(
 }
 
 /** What was not done, one line each. */
-function problemLines({ problems }: Plan, { shown }: Scene): string[] {
+function problemLines({ problems }: Plan, { shown }: EditorContext): string[] {
   return problems.map(({ artifact, path, message }) => `${artifact}: ${shown(path)}: ${message}`);
 }
 
@@ -58,13 +58,13 @@ function action({ before, after }: Plan["changes"][number]): string {
 }
 
 /** A plan for `--json`. */
-async function planJson(plan: Plan, scene: Scene): Promise<Record<string, unknown>> {
+async function planJson(plan: Plan, editor: EditorContext): Promise<Record<string, unknown>> {
   return {
-    dialect: scene.dialect.id,
+    dialect: editor.dialect.id,
     changes: await Promise.all(plan.changes.map(async (change) => ({
       path: change.path,
       action: action(change),
-      diff: await planText({ ...plan, changes: [change] }, scene),
+      diff: await planText({ ...plan, changes: [change] }, editor),
     }))),
     problems: plan.problems,
     given_back: plan.givenBack,
@@ -74,61 +74,65 @@ async function planJson(plan: Plan, scene: Scene): Promise<Record<string, unknow
 /**
  * Plans, shows the plan, asks unless `--yes` was given, and does it. The exit code: 1 when something could not be done.
  */
-export async function carryOut(wanted: Wanted, scene: Scene, options: { dryRun: boolean }): Promise<number> {
-  const { io, globals } = scene.context;
-  if (wanted.add.length > 0) await tellDialect(scene);
-  if (wanted.add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await tellHooksFiles(scene);
+export async function planAndApply(
+  wanted: Wanted,
+  editor: EditorContext,
+  options: { dryRun: boolean },
+): Promise<number> {
+  const { io, globals } = editor.context;
+  if (wanted.add.length > 0) await printDialect(editor);
+  if (wanted.add.some(({ kind, scope }) => kind === "hook" && scope === "project")) await warnHooksFiles(editor);
   const show = async (plan: Plan) => {
-    if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, scene));
+    if (!globals.json && !globals.quiet) await io.stdout.write(await planText(plan, editor));
   };
-  const mayKeep = async (path: string, bytes: Uint8Array) => await (await scene.protection()).mayKeep(path, bytes);
+  const mayKeep = async (path: string, bytes: Uint8Array) => await (await editor.protection()).mayKeep(path, bytes);
   const plan = globals.yes && !options.dryRun
     // Nobody is asked, so the plan is made once, while no other agentcli writes: one that runs beside does not stop it.
-    ? await applyChanges(scene.home, wanted, { announce: show, mayKeep })
-    : await planChanges(scene.home, wanted, mayKeep);
+    ? await applyChanges(editor.home, wanted, { announce: show, mayKeep })
+    : await planChanges(editor.home, wanted, mayKeep);
   const isEmpty = plan.changes.length === 0;
   if (!globals.yes || options.dryRun) await show(plan);
   if (!globals.yes && !options.dryRun) {
     if (!isEmpty) await confirm(io, questionOf(plan)).then(refuse);
     // Also when no file changes: what is wanted is noted all the same.
-    await applyChanges(scene.home, wanted, { expected: plan, mayKeep });
+    await applyChanges(editor.home, wanted, { expected: plan, mayKeep });
   }
-  if (globals.json) await io.stdout.write(jsonText({ ...await planJson(plan, scene), applied: !options.dryRun }));
-  return await tellOutcome(plan, scene, { isDone: !options.dryRun });
+  if (globals.json) await io.stdout.write(jsonText({ ...await planJson(plan, editor), applied: !options.dryRun }));
+  return await printOutcome(plan, editor, { isDone: !options.dryRun });
 }
 
 /** Says for which editor it is, where the project has files of several and nobody said which one is meant. */
-export async function tellDialect({ context, dialect, otherDialects }: Scene): Promise<void> {
+export async function printDialect({ context, dialect, otherDialects }: EditorContext): Promise<void> {
   if (otherDialects.length === 0) return;
   const others = otherDialects.map((id) => `--dialect ${id}`).join(" or ");
   await notice(context, `this is for ${dialect.id}; files of others are here too: ${others} is for them`);
 }
 
 /** Says what may keep the editor from reading the hooks file that is written. */
-async function tellHooksFiles({ context, dialect, around, shown }: Scene): Promise<void> {
+async function warnHooksFiles({ context, dialect, around, shown }: EditorContext): Promise<void> {
   for (const { path, message } of hooksFileProblems(dialect, around.root)) {
     await warn(context, `${shown(path)}: ${message}`);
   }
 }
 
-async function tellOutcome(plan: Plan, scene: Scene, { isDone }: { isDone: boolean }): Promise<number> {
-  const { io, globals } = scene.context;
+async function printOutcome(plan: Plan, editor: EditorContext, { isDone }: { isDone: boolean }): Promise<number> {
+  const { io, globals } = editor.context;
   const count = plan.changes.length;
   if (!globals.json) {
     for (const word of plan.givenBack) {
-      await notice(scene.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
+      await notice(editor.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
     }
     if (count === 0 && plan.givenBack.length === 0 && plan.problems.length === 0) {
-      await notice(scene.context, "nothing to change");
+      await notice(editor.context, "nothing to change");
     } else if (count > 0) {
-      await notice(scene.context, `${isDone ? "" : "a dry run, nothing was written: "}${summaryOf(plan)}`);
+      await notice(editor.context, `${isDone ? "" : "a dry run, nothing was written: "}${summaryOf(plan)}`);
     }
   }
-  for (const problem of problemLines(plan, scene)) await io.stderr.write(`not done: ${clean(problem)}\n`);
+  for (const problem of problemLines(plan, editor)) await io.stderr.write(`not done: ${clean(problem)}\n`);
   if (plan.problems.some(({ reason }) => reason === "unusable")) {
-    await notice(scene.context, "put right what is named there, or move it away, and run this again");
+    await notice(editor.context, "put right what is named there, or move it away, and run this again");
   } else if (plan.problems.length > 0) {
-    await notice(scene.context, "--force does it all the same: it writes over what stands there, or removes it");
+    await notice(editor.context, "--force does it all the same: it writes over what stands there, or removes it");
   }
   return plan.problems.length > 0 ? 1 : 0;
 }
@@ -161,17 +165,17 @@ function refuse(yes: boolean): void {
 
 /** Exit 1 when something could not be done. */
 export async function applyInstalled({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
-  const scene = await openScene(options, context);
-  return await carryOut(await reconcileAll(scene, options), scene, options);
+  const editor = await openEditorContext(options, context);
+  return await planAndApply(await reconcileAll(editor, options), editor, options);
 }
 
 /** Writes nothing; exit 0 whatever the plan holds. */
 export async function showPlan({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
-  const scene = await openScene(options, context);
-  const plan = await planChanges(scene.home, await reconcileAll(scene, { force: false }));
-  if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, scene)));
-  await context.io.stdout.write(await planText(plan, scene));
-  for (const problem of problemLines(plan, scene)) {
+  const editor = await openEditorContext(options, context);
+  const plan = await planChanges(editor.home, await reconcileAll(editor, { force: false }));
+  if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, editor)));
+  await context.io.stdout.write(await planText(plan, editor));
+  for (const problem of problemLines(plan, editor)) {
     await context.io.stderr.write(`would not be done: ${clean(problem)}\n`);
   }
   if (plan.changes.length + plan.problems.length === 0) await notice(context, "nothing to change");
@@ -184,24 +188,24 @@ export async function removeArtifacts(
   if (options.all === words.length > 0) {
     throw new AgentcliError("usage", "name what to remove, or give --all", { hint: "see: agentcli editor list" });
   }
-  const scene = await openScene(options, context);
-  const { artifacts } = await readLedger(scene.home);
-  const here = artifacts.filter((one) => scene.isHere(one) && (options.scope ?? one.scope) === one.scope);
+  const editor = await openEditorContext(options, context);
+  const { artifacts } = await readLedger(editor.home);
+  const here = artifacts.filter((one) => editor.isHere(one) && (options.scope ?? one.scope) === one.scope);
   const remove = options.all ? here : selectInstalled(words, here);
-  const code = await carryOut({ add: [], remove, keep: () => false, force: options.force }, scene, options);
+  const code = await planAndApply({ add: [], remove, keep: () => false, force: options.force }, editor, options);
   if (!options.all) return code;
   const system = (options.scope ?? "system") === "system"
-    ? systemElsewhere({ artifacts }, { isHere: scene.isHere, verb: "remove --all" })
+    ? systemElsewhere({ artifacts }, { isHere: editor.isHere, command: "remove --all" })
     : [];
   const project = (options.scope ?? "project") === "project"
-    ? await nothingKnown({ artifacts }, scene.around.root)
+    ? await nothingKnown({ artifacts }, editor.around.root)
     : [];
   for (const note of [...system, ...project]) await notice(context, `note: ${note}`);
   return code;
 }
 
 /** Everything that is installed here in order, hooks of an earlier version as this one writes them. */
-async function reconcileAll({ home, isHere }: Scene, { force }: { force: boolean }): Promise<Wanted> {
+async function reconcileAll({ home, isHere }: EditorContext, { force }: { force: boolean }): Promise<Wanted> {
   const { artifacts } = await readLedger(home);
   return { add: await upgradedScaffolds(artifacts.filter(isHere)), remove: [], keep: isHere, force };
 }

@@ -1,14 +1,17 @@
-/** Reads what an artifact is made from: a file, standard input, a folder, or the JSON of a server; and refuses options without effect. */
+/**
+ * Reads what an artifact is made from: a file, standard input, a folder, or the JSON of a server; and refuses options
+ * without effect.
+ */
 import { readFound, textOf } from "../../editor/plan/disk.ts";
 import type { BundledFile, McpServer } from "../../editor/resources/make_artifact.ts";
 import { AgentcliError } from "../../errors.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
-import type { Context, Values } from "../verb.ts";
-import type { Scene } from "./scene.ts";
+import type { Context, Values } from "../command.ts";
+import type { EditorContext } from "./context.ts";
 import { isScaffold, SCAFFOLDS } from "../../editor/hooks/scaffold_ids.ts";
-import { kebabCase } from "../normalize.ts";
-import type { ADD_OPTIONS, CHANGE_OPTIONS } from "./verb.ts";
+import { kebabCase } from "../command_line.ts";
+import type { ADD_OPTIONS, CHANGE_OPTIONS } from "./command.ts";
 import { dataOf, JsonProblem, parseJsonTree } from "../../editor/resources/json_tree.ts";
 import * as z from "../../config/zod.ts";
 
@@ -20,7 +23,7 @@ const FILE_COUNT = 500;
  * The text of a file, or of standard input for `-`. Throws `usage` when it is absent or no text, `policy_refused` when it
  * is protected or holds what is.
  */
-export async function readContent(name: string, { context, protection }: Scene): Promise<string> {
+export async function readContent(name: string, { context, protection }: EditorContext): Promise<string> {
   const path = resolve(context.globals.cwd, name);
   if (name !== "-") await (await protection()).refuseFile(path);
   const bytes = name === "-" ? await readInput(context) : readFound(path)?.bytes;
@@ -46,7 +49,7 @@ async function readInput({ io }: Context): Promise<Uint8Array> {
  * The files of a skill's folder with their run bits. Throws `usage` for links and for more than 500 files,
  * `policy_refused` when one of them is protected or holds what is: half a skill would be no skill.
  */
-export async function readFolder(name: string, { context, protection }: Scene): Promise<BundledFile[]> {
+export async function readFolder(name: string, { context, protection }: EditorContext): Promise<BundledFile[]> {
   const root = resolve(context.globals.cwd, name);
   const { refuseFile, refuseText } = await protection();
   const files: BundledFile[] = [];

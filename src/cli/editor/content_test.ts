@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { SCAFFOLD_IDS } from "../../editor/hooks/scaffold_ids.ts";
-import { kebabCase } from "../normalize.ts";
-import type { Values } from "../verb.ts";
+import { kebabCase } from "../command_line.ts";
+import type { Values } from "../command.ts";
 import { refuseIdleOptions } from "./content.ts";
-import { ADD_OPTIONS, CHANGE_OPTIONS } from "./verb.ts";
+import { ADD_OPTIONS, CHANGE_OPTIONS } from "./command.ts";
 
 type Given = Partial<Values<typeof ADD_OPTIONS>>;
 

@@ -11,45 +11,45 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { notice } from "../output.ts";
-import type { Context, Invocation } from "../verb.ts";
-import { openScene, type Scene } from "./scene.ts";
-import type { DOCTOR_OPTIONS } from "./verb.ts";
+import type { Context, Invocation } from "../command.ts";
+import { type EditorContext, openEditorContext } from "./context.ts";
+import type { DOCTOR_OPTIONS } from "./command.ts";
 
 /** Exit 1 when a hook does not do its work, or something does not load. */
 export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS>): Promise<number> {
   const { io, globals } = context;
-  const scene = await openScene(options, context);
-  const ledger = await readLedger(scene.home);
-  const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
-  const earlier = await earlierVersions(ledger.artifacts.filter(scene.isHere));
+  const editor = await openEditorContext(options, context);
+  const ledger = await readLedger(editor.home);
+  const { found, problems, notes } = inspect(editor.dialect, editor.around, ledger);
+  const earlier = await earlierVersions(ledger.artifacts.filter(editor.isHere));
   const findings: Finding[] = [
-    ...problems.map((one) => problemOfPlace(one, scene)),
+    ...problems.map((one) => problemOfPlace(one, editor)),
     ...[...notes, ...earlier].map((message): Finding => ({ level: "note", subject: "place", message })),
-    ...found.flatMap((one) => problemsOf(one, scene)),
+    ...found.flatMap((one) => problemsOf(one, editor)),
   ];
   const tried = await chooseTried(found, {
-    origin: (one) => originOf(one, { ledger, root: scene.around.root }),
+    origin: (one) => originOf(one, { ledger, root: editor.around.root }),
     mayRunOthers: async (count) => options.foreign || await askForOthers(count, context),
   });
   findings.push(...tried.skipped);
   const progress = async (text: string) => {
     if (io.stderr.isTerminal && !globals.json) await notice(context, text);
   };
-  findings.push(...await tryHooks(tried.hooks, { root: scene.around.root, io, progress }));
+  findings.push(...await tryHooks(tried.hooks, { root: editor.around.root, io, progress }));
   const installed = ledger.artifacts.some((one) =>
-    one.kind === "hook" && one.name === "no-cloud-guard" && scene.isHere(one)
+    one.kind === "hook" && one.name === "no-cloud-guard" && editor.isHere(one)
   );
   const isStopped = problems.some(({ unusable }) => unusable);
   findings.push(...missingGuards(found, { installed, isStopped }));
   let tools = 0;
   for (const [index, server] of tried.servers.entries()) {
     await progress(`server ${index + 1} of ${tried.servers.length}: ${server.name}`);
-    const trial = await tryServer(server, scene.around.root, io);
+    const trial = await tryServer(server, editor.around.root, io);
     tools += trial.tools;
     findings.push(trial.finding);
   }
   if (tools > LIMITS.activeTools) findings.push(tooManyTools(tools));
-  return await tell(findings, scene);
+  return await tell(findings, editor);
 }
 
 function tooManyTools(count: number): Finding {
@@ -61,12 +61,12 @@ function tooManyTools(count: number): Finding {
   };
 }
 
-function problemOfPlace({ path, message, unusable }: PlaceProblem, { shown }: Scene): Finding {
+function problemOfPlace({ path, message, unusable }: PlaceProblem, { shown }: EditorContext): Finding {
   const fix = unusable ? { fix: `put ${shown(path)} right, or move it away` } : {};
   return { level: "failure", subject: "place", message: `${shown(path)}: ${message}`, ...fix };
 }
 
-function problemsOf({ kind, name, path, problems, ours }: FoundArtifact, { shown }: Scene): Finding[] {
+function problemsOf({ kind, name, path, problems, ours }: FoundArtifact, { shown }: EditorContext): Finding[] {
   const fix = ours ? `agentcli editor show ${kind}:${name}` : `repair ${shown(path)}`;
   return problems.map((message) => ({ level: "failure", subject: `${kind} ${name}`, message, fix }));
 }
@@ -128,7 +128,7 @@ function skipped(one: FoundArtifact, origin: Origin): Finding {
     };
 }
 
-async function tell(findings: readonly Finding[], { context, dialect }: Scene): Promise<number> {
+async function tell(findings: readonly Finding[], { context, dialect }: EditorContext): Promise<number> {
   const { io, globals } = context;
   const count = (level: Finding["level"]) => findings.filter((one) => one.level === level).length;
   const failed = count("failure") > 0;

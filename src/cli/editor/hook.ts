@@ -1,9 +1,12 @@
-/** What the scripts of the scaffolded hooks call. Whatever goes wrong is exit 2: an editor lets the action pass on others. */
+/**
+ * What the scripts of the scaffolded hooks call. Whatever goes wrong is exit 2: an editor lets the action pass on
+ * others.
+ */
 import { runHook } from "../../editor/hooks/run.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
-import type { Invocation } from "../verb.ts";
-import type { HOOK_OPTIONS } from "./verb.ts";
+import type { Invocation } from "../command.ts";
+import type { HOOK_OPTIONS } from "./command.ts";
 
 const BLOCKED = 2;
 

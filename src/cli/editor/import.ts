@@ -12,9 +12,9 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice } from "../output.ts";
-import type { Context, Invocation } from "../verb.ts";
-import { openScene, type Scene } from "./scene.ts";
-import type { IMPORT_OPTIONS } from "./verb.ts";
+import type { Context, Invocation } from "../command.ts";
+import { type EditorContext, openEditorContext } from "./context.ts";
+import type { IMPORT_OPTIONS } from "./command.ts";
 
 /** Changes no file: taking over is a note in the ledger. Exit 1 when something that was asked for cannot be taken. */
 export async function run(
@@ -24,13 +24,13 @@ export async function run(
     throw new AgentcliError("usage", "name what to take over, or give --all", { hint: "see: agentcli editor import" });
   }
   if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to take over, or give --all");
-  const scene = await openScene(options, context);
-  const ledger = await readLedger(scene.home);
-  const { found, problems, notes } = inspect(scene.dialect, scene.around, ledger);
-  const { dialect, places } = scene;
+  const editor = await openEditorContext(options, context);
+  const ledger = await readLedger(editor.home);
+  const { found, problems, notes } = inspect(editor.dialect, editor.around, ledger);
+  const { dialect, places } = editor;
   const wanted = chosen(candidatesOf(found, { dialect, ledger, places }), words);
-  const candidates = withoutProtected(wanted, await unkept(wanted, scene));
-  const taken = options.take || options.all ? await takeOver(candidates, scene) : null;
+  const candidates = withoutProtected(wanted, await unkept(wanted, editor));
+  const taken = options.take || options.all ? await takeOver(candidates, editor) : null;
   const refused = words.length === 0 ? [] : candidates.filter(({ artifact }) => artifact === null);
   const { io, globals } = context;
   if (globals.json) {
@@ -45,20 +45,20 @@ export async function run(
       }),
     );
   } else {
-    await show(candidates, scene);
-    for (const { path, message } of problems) await notice(context, `warning: ${scene.shown(path)}: ${message}`);
+    await show(candidates, editor);
+    for (const { path, message } of problems) await notice(context, `warning: ${editor.shown(path)}: ${message}`);
     for (const note of notes) await notice(context, `note: ${note}`);
     await tell(taken?.count ?? null, candidates, context);
     for (const { artifact, path, message } of taken?.problems ?? []) {
-      await io.stderr.write(`not taken over: ${clean(`${artifact}: ${scene.shown(path)}: ${message}`)}\n`);
+      await io.stderr.write(`not taken over: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
     }
   }
   return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
 }
 
 /** Files that hold something protected: it is noted nowhere else, so nothing of them can be taken over. */
-async function unkept(candidates: readonly Candidate[], scene: Scene): Promise<ReadonlySet<string>> {
-  const { mayKeep } = await scene.protection();
+async function unkept(candidates: readonly Candidate[], editor: EditorContext): Promise<ReadonlySet<string>> {
+  const { mayKeep } = await editor.protection();
   const unkept = new Set<string>();
   for (const path of new Set(candidates.flatMap(pathsOf))) {
     if (!await mayKeep(path, foundAt(path))) unkept.add(path);
@@ -108,7 +108,7 @@ function chosen(candidates: readonly Candidate[], words: readonly string[]): rea
 
 async function takeOver(
   candidates: readonly Candidate[],
-  { home }: Scene,
+  { home }: EditorContext,
 ): Promise<{ count: number; problems: Problem[] }> {
   const add = candidates.flatMap(({ artifact }) => artifact ?? []);
   const plan = await applyChanges(home, { add, remove: [], keep: () => false, force: false, adopt: true });
@@ -133,7 +133,7 @@ function jsonOf({ found, artifact, reason }: Candidate) {
   };
 }
 
-async function show(candidates: readonly Candidate[], { context, shown }: Scene): Promise<void> {
+async function show(candidates: readonly Candidate[], { context, shown }: EditorContext): Promise<void> {
   if (candidates.length === 0) return;
   const rows = candidates.map((one) => {
     const { kind, name, scope, path, events, problems, reason } = jsonOf(one);

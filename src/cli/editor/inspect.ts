@@ -7,10 +7,10 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
-import type { Completion, Context, Invocation } from "../verb.ts";
-import { tellDialect } from "./apply.ts";
-import { openScene, type Scene } from "./scene.ts";
-import type { PLACE_OPTIONS } from "./verb.ts";
+import type { Completion, Context, Invocation } from "../command.ts";
+import { printDialect } from "./apply.ts";
+import { type EditorContext, openEditorContext } from "./context.ts";
+import type { PLACE_OPTIONS } from "./command.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { lookAt } from "../../editor/plan/disk.ts";
 import { hideKeys, hideKeysOf } from "../../editor/resources/servers.ts";
@@ -25,17 +25,17 @@ import { candidatesOf } from "../../editor/plan/adopt.ts";
 
 /** Exit 0 whatever is found. */
 export async function listArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<void> {
-  const scene = await openScene(options, context);
-  const { found, problems, notes } = inspect(scene.dialect, scene.around, await readLedger(scene.home));
-  const sources = sourcesOf(found, scene.dialect, scene.around);
+  const editor = await openEditorContext(options, context);
+  const { found, problems, notes } = inspect(editor.dialect, editor.around, await readLedger(editor.home));
+  const sources = sourcesOf(found, editor.dialect, editor.around);
   const { io, globals } = context;
   if (globals.json) {
     const artifacts = found.map(({ entry: _entry, marks: _marks, ...one }) => one);
-    const dialect = scene.dialect.id;
+    const dialect = editor.dialect.id;
     return await io.stdout.write(
       jsonText({
         dialect,
-        root: scene.around.root,
+        root: editor.around.root,
         artifacts,
         sources,
         problems: problems.map(problemText),
@@ -44,22 +44,22 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
       }),
     );
   }
-  await notice(context, `dialect ${scene.dialect.id}, project ${scene.around.root}`);
-  await tellDialect(scene);
+  await notice(context, `dialect ${editor.dialect.id}, project ${editor.around.root}`);
+  await printDialect(editor);
   if (found.length === 0 && problems.length === 0) {
     await notice(context, "nothing is there; agentcli editor init installs a small starting set");
   } else if (found.length > 0) {
-    const rows = rowsOf(found, scene);
+    const rows = rowsOf(found, editor);
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     await io.stdout.write(table([["KIND", "NAME", "SCOPE", "BY", "PATH", "NOTE"], ...rows], { width }));
-    await io.stdout.write(hookLines(found) + sourceLines(sources, scene));
+    await io.stdout.write(hookLines(found) + sourceLines(sources, editor));
   }
-  for (const { path, message } of problems) await warn(context, `${scene.shown(path)}: ${message}`);
+  for (const { path, message } of problems) await warn(context, `${editor.shown(path)}: ${message}`);
   for (const note of notes) await notice(context, `note: ${note}`);
 }
 
 /** One row for each artifact: kind, name, scope, whose it is, path, note. The entries of one hook are one row. */
-function rowsOf(found: readonly FoundArtifact[], { shown }: Scene): string[][] {
+function rowsOf(found: readonly FoundArtifact[], { shown }: EditorContext): string[][] {
   const groups = new Map<string, FoundArtifact[]>();
   for (const one of found) {
     const key = one.kind === "hook" ? [one.name, one.scope, one.path, one.ours].join("\0") : String(groups.size);
@@ -95,10 +95,10 @@ function hookLines(found: readonly FoundArtifact[]): string {
   return `\nHooks by event:\n${lines.join("")}`;
 }
 
-function sourceLines(sources: readonly Source[], scene: Scene): string {
+function sourceLines(sources: readonly Source[], editor: EditorContext): string {
   const lines = sources.map(({ kind, rule, files }) => {
     const paths = kind === "hook" || kind === "mcp" || kind === "instructions"
-      ? files.map(({ path }) => `    ${clean(scene.shown(path))}\n`).join("")
+      ? files.map(({ path }) => `    ${clean(editor.shown(path))}\n`).join("")
       : "";
     return `  ${kind}: ${rule}\n${paths}`;
   });
@@ -113,21 +113,21 @@ export async function showArtifact(
   { options, arguments: words, context }: Invocation<typeof PLACE_OPTIONS>,
 ): Promise<void> {
   const [word = ""] = words;
-  const scene = await openScene(options, context);
-  const ledger = await readLedger(scene.home);
+  const editor = await openEditorContext(options, context);
+  const ledger = await readLedger(editor.home);
   const named = (one: { kind: string; name: string }) => `${one.kind}:${one.name}` === word || one.name === word;
-  const ours = ledger.artifacts.filter((one) => scene.isHere(one) && named(one));
-  const all = inspect(scene.dialect, scene.around, ledger).found;
+  const ours = ledger.artifacts.filter((one) => editor.isHere(one) && named(one));
+  const all = inspect(editor.dialect, editor.around, ledger).found;
   const others = all.filter((one) => !one.ours && named(one));
   if (ours.length + others.length === 0) {
-    const names = [...ledger.artifacts.filter(scene.isHere), ...all].flatMap((
+    const names = [...ledger.artifacts.filter(editor.isHere), ...all].flatMap((
       { kind, name },
     ) => [name, `${kind}:${name}`]);
     throw new AgentcliError("usage", `there is no artifact "${word}" here`, {
       hint: didYouMean(word, names) ?? "see: agentcli editor list",
     });
   }
-  const { covers } = await scene.protection();
+  const { covers } = await editor.protection();
   const { io, globals } = context;
   if (globals.json) {
     const shownOurs = ours.map(({ resources, ...head }) => ({
@@ -148,7 +148,7 @@ export async function showArtifact(
         ? ` (section ${resource.name})`
         : ` (${resource.at.join(".")})`;
       const note = written === null ? ", was there already" : "";
-      await io.stdout.write(`\n${clean(scene.shown(resource.path))}${clean(where)}${note}\n`);
+      await io.stdout.write(`\n${clean(editor.shown(resource.path))}${clean(where)}${note}\n`);
       const text = covers(resource.path)
         ? PROTECTED
         : resource.kind === "file"
@@ -160,7 +160,7 @@ export async function showArtifact(
     }
   }
   for (const { kind, name, scope, path, entry } of others) {
-    await io.stdout.write(`${kind}:${clean(name)}, ${scope}, written by others: ${clean(scene.shown(path))}\n`);
+    await io.stdout.write(`${kind}:${clean(name)}, ${scope}, written by others: ${clean(editor.shown(path))}\n`);
     const text = covers(path)
       ? PROTECTED
       : entry === undefined
@@ -197,19 +197,19 @@ function differenceOf({ before, after }: Change): string {
 
 /** Exit 1 when there is anything to say. */
 export async function checkArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
-  const scene = await openScene(options, context);
-  const ledger = await readLedger(scene.home);
-  const plan = await planChanges(scene.home, { add: [], remove: [], keep: scene.isHere, force: false });
-  const inspection = inspect(scene.dialect, scene.around, ledger);
+  const editor = await openEditorContext(options, context);
+  const ledger = await readLedger(editor.home);
+  const plan = await planChanges(editor.home, { add: [], remove: [], keep: editor.isHere, force: false });
+  const inspection = inspect(editor.dialect, editor.around, ledger);
   const { found, problems } = inspection;
   const isUnknown = found.some(({ ours, scope }) => !ours && scope === "project");
   const notes = [
     ...inspection.notes,
-    ...await earlierVersions(ledger.artifacts.filter(scene.isHere)),
-    ...systemElsewhere(ledger, { isHere: scene.isHere, verb: "check" }),
-    ...isUnknown ? await nothingKnown(ledger, scene.around.root) : [],
+    ...await earlierVersions(ledger.artifacts.filter(editor.isHere)),
+    ...systemElsewhere(ledger, { isHere: editor.isHere, command: "check" }),
+    ...isUnknown ? await nothingKnown(ledger, editor.around.root) : [],
   ];
-  const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(scene.isHere), files: {} });
+  const interrupted = interruptedPaths({ ...ledger, artifacts: ledger.artifacts.filter(editor.isHere), files: {} });
   const told = new Set(plan.problems.map(({ path }) => path));
   const findings = [
     ...interrupted.map((path) => ({
@@ -229,10 +229,10 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
     ),
   ];
   if (context.globals.json) {
-    await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: scene.dialect.id, findings, notes }));
+    await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: editor.dialect.id, findings, notes }));
   } else if (findings.length === 0) await notice(context, "everything is as it should be");
   else {
-    const lines = findings.map(({ path, message }) => `${clean(scene.shown(path))}: ${clean(message)}\n`);
+    const lines = findings.map(({ path, message }) => `${clean(editor.shown(path))}: ${clean(message)}\n`);
     await context.io.stdout.write(lines.join(""));
   }
   if (!context.globals.json) { for (const note of notes) await notice(context, `note: ${note}`); }
@@ -248,13 +248,13 @@ interface Word {
 /** The words for a kind of value; each once. Throws `usage` and `home_unusable` where nothing can be looked up. */
 export async function editorValues(of: Completion, context: Context): Promise<Word[]> {
   if (of === "hook_event") return EVENTS.map((event) => ({ value: event, brief: "" }));
-  const scene = await openScene({}, context);
-  const ledger = await readLedger(scene.home);
-  const ours = ledger.artifacts.filter(scene.isHere)
+  const editor = await openEditorContext({}, context);
+  const ledger = await readLedger(editor.home);
+  const ours = ledger.artifacts.filter(editor.isHere)
     .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of agentcli` }));
   if (of === "installed_artifact") return once(ours);
-  const { dialect, places } = scene;
-  const candidates = candidatesOf(inspect(dialect, scene.around, ledger).found, { dialect, ledger, places });
+  const { dialect, places } = editor;
+  const candidates = candidatesOf(inspect(dialect, editor.around, ledger).found, { dialect, ledger, places });
   const theirs = candidates.flatMap(({ artifact }) => artifact ?? [])
     .map((one) => ({ value: artifactId(one), brief: `${one.scope}, of others` }));
   return once(of === "foreign_artifact" ? theirs : [...ours, ...theirs]);

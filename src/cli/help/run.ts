@@ -3,10 +3,10 @@ import { closest } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { helpText, rows, wrap } from "./text.ts";
-import type { Group, Invocation, Verb } from "../verb.ts";
+import type { Command, Group, Invocation } from "../command.ts";
 import { type Section, type Topic, TOPICS } from "./topics.ts";
 
-/** Runs the verb. A word that is neither verb nor topic is `usage`, with what was meant. */
+/** Runs the command. A word that is neither command nor topic is `usage`, with what was meant. */
 export async function showHelp({ arguments: words, context }: Invocation): Promise<void> {
   const { loadTree } = await import("../tree.ts");
   const tree = await loadTree();
@@ -19,11 +19,11 @@ export async function showHelp({ arguments: words, context }: Invocation): Promi
   await io.stdout.write(globals.json ? jsonText({ topic: words.join(" "), text }) : text);
 }
 
-function nodeAt(tree: Group, words: readonly string[]): Verb | Group {
-  let node: Verb | Group = tree;
+function nodeAt(tree: Group, words: readonly string[]): Command | Group {
+  let node: Command | Group = tree;
   for (const [index, word] of words.entries()) {
-    const next: Verb | Group | undefined = node.kind === "group" && Object.hasOwn(node.verbs, word)
-      ? node.verbs[word]
+    const next: Command | Group | undefined = node.kind === "group" && Object.hasOwn(node.commands, word)
+      ? node.commands[word]
       : undefined;
     if (next === undefined) throw unknownTopic(word, { node, atRoot: index === 0 });
     node = next;
@@ -31,10 +31,10 @@ function nodeAt(tree: Group, words: readonly string[]): Verb | Group {
   return node;
 }
 
-function unknownTopic(word: string, { node, atRoot }: { node: Verb | Group; atRoot: boolean }): AgentcliError {
-  const verbs = node.kind === "group" ? Object.keys(node.verbs).filter((name) => !name.startsWith("_")) : [];
+function unknownTopic(word: string, { node, atRoot }: { node: Command | Group; atRoot: boolean }): AgentcliError {
+  const commands = node.kind === "group" ? Object.keys(node.commands).filter((name) => !name.startsWith("_")) : [];
   const topics = atRoot ? TOPICS.map(({ name }) => name) : [];
-  const near = closest(word, [...topics, ...verbs]);
+  const near = closest(word, [...topics, ...commands]);
   return new AgentcliError("usage", `there is no help on "${word}"`, {
     hint: near.length === 0
       ? `topics: ${TOPICS.map(({ name }) => name).join(", ")}`

@@ -1,20 +1,20 @@
 /** Help from the declarations of the commands: purpose, usage, arguments, options by group, examples. */
-import { kebabCase, type Normalized } from "../normalize.ts";
+import { kebabCase, type Normalized } from "../command_line.ts";
 import {
   type Argument,
+  type Command,
   GLOBAL_OPTIONS,
   type Group,
   type Option,
   type Options,
   SHORT_OPTIONS,
-  type Verb,
-} from "../verb.ts";
+} from "../command.ts";
 
 /** The exit codes in words, for help and documentation; the numbers belong to `src/errors.ts`. */
 export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["0", "done"],
   ["1", "the work failed: the turn ended in an error, a check found something"],
-  ["2", "wrong usage: unknown verb or option, missing or malformed argument"],
+  ["2", "wrong usage: unknown command or option, missing or malformed argument"],
   ["3", "configuration: providers.yaml unusable, unknown provider, model, role or session, unusable home"],
   ["4", "provider unreachable, or the connection broke and retries ran out"],
   ["5", "provider refused the key (401/403) or no key resolves"],
@@ -31,35 +31,39 @@ export function helpText(
 ): string {
   const name = ["agentcli", ...line.path].join(" ");
   const columns = Math.min(Math.max(width, 40), 100);
-  const sections = line.node.kind === "verb" ? verbHelp(line.node, name, columns) : groupHelp(line.node, name, columns);
+  const sections = line.node.kind === "command"
+    ? commandHelp(line.node, name, columns)
+    : groupHelp(line.node, name, columns);
   const rest = more.split("\n").map((line) => indented(line, columns));
   return [...sections, rest.join("\n")].filter((section) => section !== "").join("\n\n") + "\n";
 }
 
-function verbHelp(verb: Verb, name: string, width: number): string[] {
-  const usage = ["Usage:", name, ...verb.arguments.map(argumentUsage)];
-  if (Object.keys(verb.options).length > 0) usage.push("[options]");
+function commandHelp(command: Command, name: string, width: number): string[] {
+  const usage = ["Usage:", name, ...command.arguments.map(argumentUsage)];
+  if (Object.keys(command.options).length > 0) usage.push("[options]");
   return [
-    wrap(verb.brief, { width, indent: 0 }),
+    wrap(command.brief, { width, indent: 0 }),
     usage.join(" "),
-    ...(verb.detail === undefined ? [] : [wrap(verb.detail, { width, indent: 0 })]),
-    verb.arguments.length === 0 ? "" : rows("Arguments:", verb.arguments.map((a) => [a.name, a.brief]), { width }),
-    ...optionSections({ ...verb.options, ...GLOBAL_OPTIONS }, width),
-    verb.examples.length === 0 ? "" : ["Examples:", ...verb.examples.map((example) => `  ${example}`)].join("\n"),
+    ...(command.detail === undefined ? [] : [wrap(command.detail, { width, indent: 0 })]),
+    command.arguments.length === 0
+      ? ""
+      : rows("Arguments:", command.arguments.map((a) => [a.name, a.brief]), { width }),
+    ...optionSections({ ...command.options, ...GLOBAL_OPTIONS }, width),
+    command.examples.length === 0 ? "" : ["Examples:", ...command.examples.map((example) => `  ${example}`)].join("\n"),
   ];
 }
 
 function groupHelp(group: Group, name: string, width: number): string[] {
   const root = name === "agentcli";
-  const verbs = Object.entries(group.verbs).filter(([, node]) => node.kind === "group" || node.hidden !== true);
+  const commands = Object.entries(group.commands).filter(([, node]) => node.kind === "group" || node.hidden !== true);
   return [
     wrap(group.brief, { width, indent: 0 }),
-    `Usage: ${name} <verb> [arguments] [options]`,
+    `Usage: ${name} <command> [arguments] [options]`,
     ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
-    rows("Verbs:", verbs.map(([verb, node]) => [verb, node.brief]), { width }),
+    rows("Commands:", commands.map(([command, node]) => [command, node.brief]), { width }),
     ...optionSections(GLOBAL_OPTIONS, width),
     root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), { width }) : "",
-    `Help of a verb: ${name} <verb> --help`,
+    `Help of a command: ${name} <command> --help`,
   ];
 }
 
@@ -77,7 +81,7 @@ function optionSections(options: Options, width: number): string[] {
     section.push([optionUsage(name, option), option.brief]);
     groups.set(heading, section);
   }
-  // A verb's own heading comes before the global one whatever the order of declaration.
+  // A command's own heading comes before the global one whatever the order of declaration.
   const last = groups.get("Global options");
   groups.delete("Global options");
   if (last !== undefined) groups.set("Global options", last);

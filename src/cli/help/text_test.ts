@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { helpText } from "./text.ts";
-import { normalize } from "../normalize.ts";
+import { normalize } from "../command_line.ts";
 import { loadTree } from "../tree.ts";
 
 Deno.test("what help says stays within the terminal, on a narrow one too", async () => {

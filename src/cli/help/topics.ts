@@ -43,7 +43,7 @@ const configuration: Topic = {
   brief: "The home, providers.yaml, settings and keys",
   sections: [
     text(
-      "Everything of the program lies in one directory, the home: $AGENTCLI_HOME, or ~/.agentcli. Providers, their models and all settings are in its file providers.yaml, which you may edit by hand: the verbs that change it keep your comments and order. `agentcli config path` prints where it is, `agentcli config schema` what may be in it.",
+      "Everything of the program lies in one directory, the home: $AGENTCLI_HOME, or ~/.agentcli. Providers, their models and all settings are in its file providers.yaml, which you may edit by hand: the commands that change it keep your comments and order. `agentcli config path` prints where it is, `agentcli config schema` what may be in it.",
     ),
     rows("Settings (agentcli config set):", SETTINGS.map(({ key, brief }) => [key, brief])),
     rows("Files of the home:", [

@@ -1,6 +1,6 @@
 /** Prints version, commit, form and runtime; with `--json` as an object. */
 import { commitOfCheckout, programDirectory, runtimeFacts } from "../../platform/runtime.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 import { COMMIT, VERSION } from "../version.ts";
 
 /** The first line is that of `--version`. `commit` is null in JSON where it is not known: outside of a checkout. */

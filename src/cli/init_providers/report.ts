@@ -23,14 +23,14 @@ export interface Outcome {
 /** What was added, kept and noticed, one sentence a line. */
 export function changeLines(outcome: Outcome): string[] {
   const { plan, dryRun } = outcome;
-  const verb = dryRun ? "would add" : "added";
+  const action = dryRun ? "would add" : "added";
   return [
-    ...plan.providers.map((block) => `${verb} ${block.name} (${clean(block.baseUrl)}): ${counted(block.models)}`),
+    ...plan.providers.map((block) => `${action} ${block.name} (${clean(block.baseUrl)}): ${counted(block.models)}`),
     ...plan.commented === null
       ? []
-      : [`${verb} ${plan.commented.name} (${clean(plan.commented.baseUrl)}) as a comment: it does not run here`],
+      : [`${action} ${plan.commented.name} (${clean(plan.commented.baseUrl)}) as a comment: it does not run here`],
     ...plan.models.map(({ provider, models }) =>
-      `${provider}: ${verb} ${models.slice(0, 5).map(modelText).join(", ")}${
+      `${provider}: ${action} ${models.slice(0, 5).map(modelText).join(", ")}${
         models.length > 5 ? ` and ${models.length - 5} more` : ""
       }`
     ),

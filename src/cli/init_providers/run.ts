@@ -10,10 +10,10 @@ import { type Home, openHome } from "../../platform/home.ts";
 import { discover, type Discovered, type DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
 import { changeLines, discoveryTable, jsonReport, modelText, nextSteps, type Outcome } from "./report.ts";
-import type { INIT_PROVIDERS_OPTIONS } from "./verb.ts";
+import type { INIT_PROVIDERS_OPTIONS } from "./command.ts";
 import type { Configuration } from "../../config/types.ts";
 import { clean } from "../../terminal/clean.ts";
 import { askLine } from "../../terminal/prompt.ts";
@@ -21,11 +21,11 @@ import { askLine } from "../../terminal/prompt.ts";
 /** Milliseconds for one address. */
 const TIMEOUT = 2000;
 
-/** Runs the verb; finding nothing is no failure. Throws `usage` for a host that is none, and configuration errors. */
+/** Runs the command; finding nothing is no failure. Throws `usage` for a host that is none, and configuration errors. */
 export async function run({ options, context }: Invocation<typeof INIT_PROVIDERS_OPTIONS>): Promise<void> {
   const { io, globals } = context;
   const home = await openHome(io);
-  // A file that cannot be used ends the verb before anything is asked.
+  // A file that cannot be used ends the command before anything is asked.
   const { path } = await loadConfiguration(home);
   const client = createHttpClient(io);
   try {

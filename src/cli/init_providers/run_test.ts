@@ -5,7 +5,7 @@ import { denoIo } from "../../platform/deno_io.ts";
 import type { Io } from "../../platform/io.ts";
 import { run } from "./run.ts";
 
-/** Runs the verb in this process against one host; gives stdout. */
+/** Runs the command in this process against one host; gives stdout. */
 async function init(
   home: TemporaryHome,
   more: { host: string[]; dryRun?: boolean; json?: boolean; quiet?: boolean; env?: Record<string, string> },

@@ -3,7 +3,7 @@ import { type Asking, reachableHost } from "../../engine/asking.ts";
 import type { Checked } from "../../engine/request.ts";
 import { buildEnvironment, buildWords, type Command, type Engine, type LeftOut } from "../../engine/engine.ts";
 import type { Home } from "../../platform/home.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 import type { ReadyCommand } from "../../engine/running.ts";
 import { engineEnvironment, findInstalled, type Installed } from "../../engine/installed.ts";
 import { shownCommand, type ShownVariable, withoutKeys } from "../../engine/quote.ts";
@@ -11,7 +11,7 @@ import { variableOf } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 
 /** Everything that is known before anything is started. */
-export interface Task {
+export interface ServeTask {
   context: Context;
   home: Home;
   engine: Engine;
@@ -45,7 +45,7 @@ export interface Prepared {
 }
 
 /** Why a program of an engine is not there, for people. */
-function notInstalled(task: Task): AgentcliError {
+function notInstalled(task: ServeTask): AgentcliError {
   const { engine, context } = task;
   const names = [...new Set(candidatesOf(task).flat().flatMap(({ programs }) => programs))];
   return new AgentcliError("provider_error", `${engine.id} needs ${names.join(" or ")}, which is not on PATH`, {
@@ -54,12 +54,12 @@ function notInstalled(task: Task): AgentcliError {
 }
 
 /** Alternatives for each call that starts the engine. */
-function candidatesOf({ engine, checked }: Task): (readonly Command[])[] {
+function candidatesOf({ engine, checked }: ServeTask): (readonly Command[])[] {
   if (engine.running.kind === "child") return [engine.running.commands];
   return needed(engine.running.start, checked.values).map((command) => [command]);
 }
 
-function needed(commands: readonly Command[], values: Task["checked"]["values"]): Command[] {
+function needed(commands: readonly Command[], values: ServeTask["checked"]["values"]): Command[] {
   return commands.filter(({ needs }) => needs === undefined || values[needs] !== undefined);
 }
 
@@ -68,7 +68,7 @@ function needed(commands: readonly Command[], values: Task["checked"]["values"])
  * how to install it, `assume` builds the first one unchecked.
  */
 export async function prepareCommands(
-  task: Task,
+  task: ServeTask,
   options: { absent: "fail" | "assume" },
 ): Promise<Prepared & { installed: boolean }> {
   const { engine, context: { io, globals }, checked: { values }, asking } = task;
@@ -101,7 +101,7 @@ export async function prepareCommands(
     for (const command of needed(engine.running.stop, values)) await add([command]);
   }
   const leftOut = start.flatMap((command) => command.leftOut);
-  refuseOpenAddress(task, leftOut);
+  refuseDroppedAddress(task, leftOut);
   const variables = shownVariables(task, set);
   return {
     start,
@@ -123,7 +123,7 @@ function assumed(candidates: readonly Command[]): Installed | null {
 }
 
 /** An address that was asked for must not be dropped: the engine would listen somewhere else. */
-function refuseOpenAddress(task: Task, leftOut: readonly LeftOut[]): void {
+function refuseDroppedAddress(task: ServeTask, leftOut: readonly LeftOut[]): void {
   const { host } = task.checked.address;
   const dropped = leftOut.find(({ flag }) => flag.endsWith(` ${host}`));
   if (dropped === undefined || reachableHost(host) === "127.0.0.1" && host !== "0.0.0.0") return;
@@ -136,7 +136,7 @@ function refuseOpenAddress(task: Task, leftOut: readonly LeftOut[]): void {
   );
 }
 
-function shownVariables(task: Task, set: Readonly<Record<string, string>>): ShownVariable[] {
+function shownVariables(task: ServeTask, set: Readonly<Record<string, string>>): ShownVariable[] {
   const key = task.checked.values.api_key;
   const variable = variableOf(task.apiKey ?? "");
   return Object.entries(set).map(([name, value]): ShownVariable => {

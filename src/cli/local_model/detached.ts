@@ -10,19 +10,19 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice } from "../output.ts";
-import type { Context, Invocation } from "../verb.ts";
+import type { Context, Invocation } from "../command.ts";
 import { fill, type Values } from "../../engine/engine.ts";
 import { engineEnvironment, findInstalled } from "../../engine/installed.ts";
 import { engines } from "../../engine/table.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { endDetached } from "../../platform/process_group.ts";
-import type { STOP_OPTIONS } from "./verb.ts";
+import type { STOP_OPTIONS } from "./command.ts";
 
 /** What is known of one record: `running` answers nothing yet, `ended` is gone. */
 export type EngineState = "ready" | "running" | "ended";
 
-/** Runs the verb; nothing there is no failure. */
+/** Runs the command; nothing there is no failure. */
 export async function printStatus({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const home = await openHome(io);
@@ -77,7 +77,7 @@ async function stateOf(
 /** Milliseconds that an engine has to end in good order. */
 const GRACE_MS = 10_000;
 
-/** Runs the verb. A name that is not there, and none where there are several, is `usage`; nothing to end is no failure. */
+/** Runs the command. A name that is not there, and none where there are several, is `usage`; nothing to end is no failure. */
 export async function stopEngines(
   { options, arguments: words, context }: Invocation<typeof STOP_OPTIONS>,
 ): Promise<void> {

@@ -6,8 +6,8 @@ import type { Io } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
-import type { Context } from "../verb.ts";
-import type { Task } from "./commands.ts";
+import type { Context } from "../command.ts";
+import type { ServeTask } from "./commands.ts";
 import { editProviders, type ProvidersDocument } from "../../config/edit.ts";
 import type { Checked } from "../../engine/request.ts";
 import { basename } from "../../platform/path.ts";
@@ -16,12 +16,12 @@ import { basename } from "../../platform/path.ts";
 const SHOWN = 12;
 
 /** Options that are not passed, one line each. */
-export async function tellLeftOut(context: Context, leftOut: readonly LeftOut[]): Promise<void> {
+export async function printLeftOut(context: Context, leftOut: readonly LeftOut[]): Promise<void> {
   for (const { flag, reason } of leftOut) await notice(context, `left out ${flag}: ${reason}`);
 }
 
 /** What is odd about the request, before anything is started. */
-export async function tellBefore(task: Task): Promise<void> {
+export async function printWarnings(task: ServeTask): Promise<void> {
   const { context, engine, checked: { address, values } } = task;
   if (!isLocal(task.asking.endpoint.baseUrl, []) || address.host === "0.0.0.0" || /^[0:]+$/.test(address.host)) {
     const shown = /^[0.:]+$/.test(address.host) ? "<address of this machine>" : urlHost(address.host);
@@ -60,7 +60,7 @@ export interface Readiness {
 }
 
 /** The result: where it listens and what it serves. */
-export async function tellReady(task: Task, ready: Readiness): Promise<void> {
+export async function printReady(task: ServeTask, ready: Readiness): Promise<void> {
   const { context: { io, globals }, engine, asking, recordName } = task;
   if (globals.json) {
     return await io.stdout.write(jsonText({
@@ -81,13 +81,13 @@ export async function tellReady(task: Task, ready: Readiness): Promise<void> {
   const when = ready.reused ? "is there already" : `is ready after ${(ready.afterMs / 1000).toFixed(1)} s`;
   const lines = [`${engine.id} (${engine.product}) ${when}: ${asking.endpoint.baseUrl}`, ...modelLines(ready.models)];
   if (ready.provider !== null) lines.push(`  provider ${ready.provider} in providers.yaml`);
-  await tellShortWindow(task, ready.models);
+  await warnShortWindow(task, ready.models);
   await io.stdout.write(lines.map((line) => clean(line) + "\n").join(""));
-  await tellNext(task, ready);
+  await printNextSteps(task, ready);
 }
 
 /** A server may give less than it was told to: its model was not made for more, or the card is full. */
-async function tellShortWindow({ context, checked }: Task, models: readonly EngineModel[]): Promise<void> {
+async function warnShortWindow({ context, checked }: ServeTask, models: readonly EngineModel[]): Promise<void> {
   const asked = Number(checked.values.context_window);
   const given = models.find(({ id }) => id === checked.modelName)?.contextWindow ?? null;
   if (given === null || !(given < asked)) return;
@@ -102,7 +102,7 @@ function modelLines(models: readonly EngineModel[]): string[] {
   return models.length > SHOWN ? [...shown, `  and ${models.length - SHOWN} more`] : shown;
 }
 
-async function tellNext(task: Task, ready: Readiness): Promise<void> {
+async function printNextSteps(task: ServeTask, ready: Readiness): Promise<void> {
   const { context, engine, recordName } = task;
   const [model] = ready.models;
   if (ready.provider !== null && model !== undefined) {
@@ -136,7 +136,7 @@ export function logWriter(io: Pick<Io, "stderr">): (line: string) => void {
 const WAITING_LINES = 1000;
 
 /** The last lines of a log, set off. */
-export async function tellLog(io: Pick<Io, "stderr">, lines: readonly string[]): Promise<void> {
+export async function printLog(io: Pick<Io, "stderr">, lines: readonly string[]): Promise<void> {
   if (lines.length > 0) await io.stderr.write(lines.map((line) => `  | ${clean(line)}\n`).join(""));
 }
 
@@ -147,7 +147,7 @@ const MODEL_LIMIT = 200;
  * Adds the provider, or its new models to one that is there for the same address. Gives its name. A name that is taken
  * by another address gets the port behind it.
  */
-export async function register(task: Task, models: readonly EngineModel[]): Promise<string> {
+export async function register(task: ServeTask, models: readonly EngineModel[]): Promise<string> {
   let name = task.engine.id;
   await editProviders(task.home, (document) => {
     const baseUrl = writtenUrl(task.asking.endpoint.baseUrl);
@@ -171,8 +171,8 @@ function addModels(document: ProvidersDocument, provider: string, models: readon
 }
 
 /** The model that was asked for, where the list has it; else all. */
-function wanted(task: Task, models: readonly EngineModel[]): readonly EngineModel[] {
-  const found = models.filter(({ id }) => isAsked(id, task.checked));
+function wanted(task: ServeTask, models: readonly EngineModel[]): readonly EngineModel[] {
+  const found = models.filter(({ id }) => isRequestedModel(id, task.checked));
   return found.length > 0 ? found : models;
 }
 
@@ -191,13 +191,16 @@ function sameServer(one: string, other: string): boolean {
   return place(one) !== null && place(one) === place(other);
 }
 
-function keyField(task: Task): string {
+function keyField(task: ServeTask): string {
   if (task.apiKey !== undefined) return task.apiKey;
   return isLocal(task.asking.endpoint.baseUrl, []) ? "local" : "none";
 }
 
 /** By its id in the list. Ollama adds its tag, llama-server takes the file for the name where it was told none. */
-export function isAsked(id: string, { modelName, values: { model } }: Pick<Checked, "modelName" | "values">): boolean {
+export function isRequestedModel(
+  id: string,
+  { modelName, values: { model } }: Pick<Checked, "modelName" | "values">,
+): boolean {
   if (id === modelName || id === model || id === `${model}:latest`) return true;
   return model !== undefined && model.endsWith(".gguf") && basename(id) === basename(model);
 }

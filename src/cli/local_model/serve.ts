@@ -7,19 +7,19 @@ import { allEngines, checkRequest, engineNamed } from "../../engine/request.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
-import type { Invocation, Values } from "../verb.ts";
+import type { Invocation, Values } from "../command.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { startEngine } from "./start.ts";
-import { prepareCommands, type Task } from "./commands.ts";
-import type { SERVE_OPTIONS } from "./verb.ts";
+import { prepareCommands, type ServeTask } from "./commands.ts";
+import type { SERVE_OPTIONS } from "./command.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
-import { isAsked, register, tellLeftOut, tellReady } from "./result.ts";
+import { isRequestedModel, printLeftOut, printReady, register } from "./result.ts";
 import { createProgress } from "../../terminal/progress.ts";
 
 /**
- * Runs the verb; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
+ * Runs the command; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that
  * dies are `provider_error`.
  */
 export async function run({ options, arguments: own, context }: Invocation<typeof SERVE_OPTIONS>): Promise<number> {
@@ -46,7 +46,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
       clock: io.clock,
       signal: interrupt.signal,
     };
-    const task: Task = {
+    const task: ServeTask = {
       context,
       home,
       engine,
@@ -110,7 +110,7 @@ function readKey(text: string | undefined, env: (name: string) => string | undef
 }
 
 /** Prints what would be run. Programs that are installed are asked for their options; no network is used. */
-export async function dryRun(task: Task): Promise<number> {
+export async function dryRun(task: ServeTask): Promise<number> {
   const { context, engine, asking } = task;
   const prepared = await prepareCommands(task, { absent: "assume" });
   const { io, globals } = context;
@@ -127,7 +127,7 @@ export async function dryRun(task: Task): Promise<number> {
     return 0;
   }
   for (const line of prepared.shown) await io.stdout.write(clean(line) + "\n");
-  await tellLeftOut(context, prepared.leftOut);
+  await printLeftOut(context, prepared.leftOut);
   if (!prepared.installed) {
     await notice(context, `not installed here, so its options were not checked: ${engine.install[io.os]}`);
   }
@@ -135,7 +135,7 @@ export async function dryRun(task: Task): Promise<number> {
 }
 
 /** Gives exit code 0 once the server can be asked. */
-async function reuse(task: Task): Promise<number> {
+async function reuse(task: ServeTask): Promise<number> {
   const { context: { io, globals }, engine, asking, checked } = task;
   const started = io.clock.monotonic();
   const progress = createProgress(io, globals);
@@ -147,11 +147,11 @@ async function reuse(task: Task): Promise<number> {
   }
   const models = await servedModels(asking);
   const { modelName } = checked;
-  if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isAsked(id, checked))) {
+  if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isRequestedModel(id, checked))) {
     await warn(task.context, `it does not list ${modelName}: end it first, or start another with --port`);
   }
   const provider = task.register ? await register(task, models) : null;
   const afterMs = io.clock.monotonic() - started;
-  await tellReady(task, { reused: true, afterMs, models, commands: [], provider, pid: null, log: null });
+  await printReady(task, { reused: true, afterMs, models, commands: [], provider, pid: null, log: null });
   return 0;
 }

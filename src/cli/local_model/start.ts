@@ -16,8 +16,8 @@ import { backendOf } from "../../provider/backends/backends.ts";
 import { loadModel } from "../../provider/backends/inquiry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { createProgress } from "../../terminal/progress.ts";
-import { prepareCommands, type Prepared, type Task } from "./commands.ts";
-import { logWriter, register, tellBefore, tellLeftOut, tellLog, tellReady } from "./result.ts";
+import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
+import { logWriter, printLeftOut, printLog, printReady, printWarnings, register } from "./result.ts";
 
 /** Milliseconds after which an engine that still cannot be asked is given up. */
 const READY_LIMIT_MS = 30 * 60_000;
@@ -36,11 +36,11 @@ interface Started {
 }
 
 /** Gives the exit code: at once with `--detach`, else when the engine was ended. An engine that dies is `provider_error`. */
-export async function startEngine(task: Task): Promise<number> {
+export async function startEngine(task: ServeTask): Promise<number> {
   const { context: { io, globals }, asking } = task;
   const prepared = await prepareCommands(task, { absent: "fail" });
-  await tellLeftOut(task.context, prepared.leftOut);
-  await tellBefore(task);
+  await printLeftOut(task.context, prepared.leftOut);
+  await printWarnings(task);
   if (!globals.quiet) {
     for (const line of prepared.shown) await io.stderr.write(clean(line) + "\n");
   }
@@ -53,7 +53,7 @@ export async function startEngine(task: Task): Promise<number> {
     const provider = task.register ? await register(task, models) : null;
     const { pid, log } = started;
     const afterMs = io.clock.monotonic() - begun;
-    await tellReady(task, { reused: false, afterMs, models, commands: prepared.shown, provider, pid, log });
+    await printReady(task, { reused: false, afterMs, models, commands: prepared.shown, provider, pid, log });
     failed = false;
     if (started.keep) return 0;
     const stopped = Promise.withResolvers<"stopped">();
@@ -67,12 +67,12 @@ export async function startEngine(task: Task): Promise<number> {
   }
 }
 
-async function start(task: Task, prepared: Prepared): Promise<Started> {
+async function start(task: ServeTask, prepared: Prepared): Promise<Started> {
   if (task.engine.running.kind === "service") return await startService(task, prepared);
   return task.detach ? await startAlone(task, prepared) : await startBeside(task, prepared);
 }
 
-async function startBeside(task: Task, { start: [command], env }: Prepared): Promise<Started> {
+async function startBeside(task: ServeTask, { start: [command], env }: Prepared): Promise<Started> {
   const { context: { io, globals } } = task;
   const onLine = globals.quiet ? () => {} : logWriter(io);
   const running = await startChild(onlyCommand(command), { cwd: globals.cwd, env, onLine });
@@ -84,13 +84,13 @@ function onlyCommand<T>(command: T | undefined): T {
   return command;
 }
 
-async function startService(task: Task, prepared: Prepared): Promise<Started> {
+async function startService(task: ServeTask, prepared: Prepared): Promise<Started> {
   const { context: { io, globals }, asking, engine } = task;
   const onLine = globals.quiet ? () => {} : logWriter(io);
-  const surroundings = { cwd: globals.cwd, env: prepared.env, onLine };
-  const running = watchService(engine, { ...surroundings, stop: prepared.stop, asking, clock: io.clock });
+  const processOptions = { cwd: globals.cwd, env: prepared.env, onLine };
+  const running = watchService(engine, { ...processOptions, stop: prepared.stop, asking, clock: io.clock });
   try {
-    await runCalls(prepared.start, { ...surroundings, signal: asking.signal });
+    await runCalls(prepared.start, { ...processOptions, signal: asking.signal });
   } catch (error) {
     await running.end();
     throw error;
@@ -99,7 +99,7 @@ async function startService(task: Task, prepared: Prepared): Promise<Started> {
   return { running, pid: null, log: null, logShown: !globals.quiet, keep: task.detach };
 }
 
-async function startAlone(task: Task, prepared: Prepared): Promise<Started> {
+async function startAlone(task: ServeTask, prepared: Prepared): Promise<Started> {
   const { context: { io, globals }, home, recordName } = task;
   const log = logName(recordName);
   // Made here, so that it is for the owner alone whatever the umask.
@@ -130,7 +130,7 @@ async function startAlone(task: Task, prepared: Prepared): Promise<Started> {
 }
 
 async function keepRecord(
-  task: Task,
+  task: ServeTask,
   prepared: Prepared,
   more: { process?: { pid: number; identity: string }; log?: string },
 ): Promise<void> {
@@ -150,7 +150,7 @@ async function keepRecord(
 }
 
 /** Resolves once the engine can be asked. */
-async function waitFor(task: Task, started: Started): Promise<void> {
+async function waitFor(task: ServeTask, started: Started): Promise<void> {
   const { context: { io, globals }, engine, asking } = task;
   const gone = new AbortController();
   let code: number | null = null;
@@ -178,11 +178,11 @@ async function waitFor(task: Task, started: Started): Promise<void> {
   }
 }
 
-async function showTail(task: Task, started: Started): Promise<void> {
-  if (!started.logShown) await tellLog(task.context.io, started.running.lastLines());
+async function showTail(task: ServeTask, started: Started): Promise<void> {
+  if (!started.logShown) await printLog(task.context.io, started.running.lastLines());
 }
 
-async function died(task: Task, started: Started, { code }: { code: number | null }): Promise<AgentcliError> {
+async function died(task: ServeTask, started: Started, { code }: { code: number | null }): Promise<AgentcliError> {
   await showTail(task, started);
   const { engine } = task;
   const how = code === null ? "does not answer any more" : `ended by itself (exit code ${code})`;
@@ -194,7 +194,7 @@ async function died(task: Task, started: Started, { code }: { code: number | nul
   });
 }
 
-async function readyModels(task: Task): Promise<EngineModel[]> {
+async function readyModels(task: ServeTask): Promise<EngineModel[]> {
   const { engine, asking, checked: { values } } = task;
   if (engine.preload !== undefined && values.model !== undefined) {
     const { client, endpoint, signal } = asking;

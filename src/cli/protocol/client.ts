@@ -26,12 +26,12 @@ export function createClientOutput(stdout: Pick<Output, "write">): ClientOutput 
 }
 
 /** What came of a question: the answer, the client's error, or nothing because the client has ended its input. */
-export type ClientAnswer = { response: Record<string, unknown> } | { error: string } | { gone: true };
+export type ClientResponse = { response: Record<string, unknown> } | { error: string } | { gone: true };
 
 /** Asks the client. */
-export interface Questions {
+export interface ClientRequests {
   /** Rejects with the signal's reason; the client is told that no answer is needed any more. */
-  ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientAnswer>;
+  ask(question: ClientQuestion, signal: AbortSignal): Promise<ClientResponse>;
   /** Takes an answer; false for one to a question that was never asked, or is answered. */
   answer(message: ControlResponse): boolean;
   /** No more answers will come: what is open and what follows is `gone`. */
@@ -39,15 +39,15 @@ export interface Questions {
 }
 
 /** No question is open. */
-export function createQuestions(output: ClientOutput): Questions {
-  const open = new Map<string, (answer: ClientAnswer) => void>();
+export function createClientRequests(output: ClientOutput): ClientRequests {
+  const open = new Map<string, (answer: ClientResponse) => void>();
   let ended = false;
   return {
     async ask(question, signal) {
       signal.throwIfAborted();
       if (ended) return { gone: true };
       const id = crypto.randomUUID();
-      const { promise, resolve, reject } = Promise.withResolvers<ClientAnswer>();
+      const { promise, resolve, reject } = Promise.withResolvers<ClientResponse>();
       const stop = () => reject(signal.reason);
       // The client can interrupt before we hear that its question was written: nobody waits for the answer yet.
       promise.catch(() => {});
@@ -79,9 +79,9 @@ export function createQuestions(output: ClientOutput): Questions {
 }
 
 /** Asks the client; null when it has gone. An answer that is no answer denies. */
-export function askClient(questions: Questions): AskPermission {
+export function askClient(requests: ClientRequests): AskPermission {
   return async (question, signal) => {
-    const answer = await questions.ask({
+    const answer = await requests.ask({
       subtype: "can_use_tool",
       tool_name: question.toolName,
       display_name: question.toolName,

@@ -1,9 +1,12 @@
-/** Hooks that live in the client: called over the protocol, their responses read into decisions. Protected content is not sent to them (specification of the boundary §5), and a hook that cannot be called counts as a veto. */
+/**
+ * Hooks that live in the client: called over the protocol, their responses read into decisions. Protected content is
+ * not sent to them (specification of the boundary §5), and a hook that cannot be called counts as a veto.
+ */
 import type { AfterVerdict, BeforeVerdict, HookedCall, TurnHooks } from "../../agent/turn_options.ts";
 import type { Clock } from "../../platform/io.ts";
 import { fieldsOf, isRecord } from "../../provider/record.ts";
 import { textOf, textsOf } from "./fields.ts";
-import type { Questions } from "./client.ts";
+import type { ClientRequests } from "./client.ts";
 
 /** What every hook is told. */
 export interface HookFacts {
@@ -28,9 +31,9 @@ export interface ClientHooks extends TurnHooks {
 }
 
 /** How hooks are reached. */
-export interface HookLine {
+export interface HookConnection {
   table: HookTable;
-  questions: Questions;
+  requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
   facts(): HookFacts;
 }
@@ -42,7 +45,7 @@ const WITHHELD = "[no-cloud: this stays with the local model]";
 const FAILED = "a hook of the client could not be asked";
 
 /** Calls the hooks of `table`. */
-export function createClientHooks(line: HookLine): ClientHooks {
+export function createClientHooks(line: HookConnection): ClientHooks {
   const call = async (
     event: HookEvent,
     told: { toolName?: string; callId?: string; fields: Record<string, unknown> },
@@ -95,7 +98,7 @@ function shownInput({ input, label }: HookedCall): Record<string, unknown> {
 }
 
 async function ask(
-  { questions, clock }: HookLine,
+  { requests, clock }: HookConnection,
   asked: { entry: HookEntry; input: Record<string, unknown>; callId: string | undefined },
   signal: AbortSignal,
 ): Promise<Answer> {
@@ -106,7 +109,7 @@ async function ask(
   const waited = new AbortController();
   clock.sleep(entry.timeoutMs, waited.signal).then(() => stopping.abort(), () => {});
   try {
-    const answer = await questions.ask({
+    const answer = await requests.ask({
       subtype: "hook_callback",
       callback_id: entry.callbackId,
       input,

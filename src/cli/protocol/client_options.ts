@@ -1,9 +1,12 @@
-/** The options that clients of the protocol pass, and what each one means here. Source: the clients' own command lines (docs/recipes.md names them). */
-import { RUN_OPTIONS } from "../run/verb.ts";
+/**
+ * The options that clients of the protocol pass, and what each one means here. Source: the clients' own command lines
+ * (docs/recipes.md names them).
+ */
+import { RUN_OPTIONS } from "../run/command.ts";
 import { builtinTools } from "../../tools/registry.ts";
 import { clean } from "../../terminal/clean.ts";
 import { splitRules } from "../../runtime/tools_and_rules.ts";
-import type { Option, Options } from "../verb.ts";
+import type { Option, Options } from "../command.ts";
 
 /** An option of clients. Without `means` it is accepted and ignored. */
 export interface ClientOption {
@@ -68,7 +71,7 @@ const MEANT: Readonly<Record<string, ClientOption>> = {
     takes: "nothing",
     means: { option: "permissionMode", value: "bypassPermissions" },
   },
-  // A client that names itself so answers questions about calls.
+  // A client that names itself so answers requests about calls.
   channel: { takes: "value", means: { option: "permissionPromptTool", value: { SDK: "stdio" } } },
   maxSessionTurns: { takes: "value", means: { option: "maxTurns" } },
   coreTools: { takes: "value", means: { option: "tools" } },

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { ControlLine } from "../../protocol/control_schema.ts";
-import { createQuestions } from "./client.ts";
+import { createClientRequests } from "./client.ts";
 
 const QUESTION = { subtype: "hook_callback" as const, callback_id: "stop", input: {} };
 
@@ -27,9 +27,9 @@ async function turnOfTheLoop(): Promise<void> {
 
 Deno.test("a client that interrupts before the writing of its question is done ends that question, not the program", async () => {
   const output = slowOutput();
-  const questions = createQuestions({ ...output, write: () => Promise.resolve() });
+  const requests = createClientRequests({ ...output, write: () => Promise.resolve() });
   const stopping = new AbortController();
-  const asked = questions.ask(QUESTION, stopping.signal);
+  const asked = requests.ask(QUESTION, stopping.signal);
   const reason = new Error("interrupted");
   stopping.abort(reason);
   await turnOfTheLoop();
@@ -40,11 +40,11 @@ Deno.test("a client that interrupts before the writing of its question is done e
 
 Deno.test("an answer before the writing of its question is done is taken", async () => {
   const output = slowOutput();
-  const questions = createQuestions({ ...output, write: () => Promise.resolve() });
-  const asked = questions.ask(QUESTION, new AbortController().signal);
+  const requests = createClientRequests({ ...output, write: () => Promise.resolve() });
+  const asked = requests.ask(QUESTION, new AbortController().signal);
   const [line] = output.lines;
   assert.ok(line?.type === "control_request");
-  assert.ok(questions.answer({
+  assert.ok(requests.answer({
     kind: "control_response",
     id: line.request_id,
     outcome: { response: { behavior: "allow" } },

@@ -1,10 +1,13 @@
-/** Tools that live in the client: MCP servers of its own process, called over the protocol; and the images that it sends. */
+/**
+ * Tools that live in the client: MCP servers of its own process, called over the protocol; and the images that it
+ * sends.
+ */
 import type { Clock } from "../../platform/io.ts";
 import type { ParameterSchema, Tool, ToolContext, ToolResult } from "../../tools/tool.ts";
 import { VERSION } from "../version.ts";
 import { fieldsOf, isRecord } from "../../provider/record.ts";
 import { textOf } from "./fields.ts";
-import type { Questions } from "./client.ts";
+import type { ClientRequests } from "./client.ts";
 import type { ShownImage } from "../../provider/chat/content.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { EncodedImage } from "../../protocol/input.ts";
@@ -18,8 +21,8 @@ export interface ClientServer {
 }
 
 /** How servers are reached. */
-export interface ServerLine {
-  questions: Questions;
+export interface ServerConnection {
+  requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
   /** Whether what the session holds may be told to the client's tools. */
   isOpen(): boolean;
@@ -38,7 +41,7 @@ class ServerFailed extends Error {
 }
 
 /** Connects a server and lists its tools. Never throws but for the signal's reason: one that fails is `failed`. */
-export async function connectServer(name: string, line: ServerLine, signal: AbortSignal): Promise<ClientServer> {
+export async function connectServer(name: string, line: ServerConnection, signal: AbortSignal): Promise<ClientServer> {
   const late = new AbortController();
   const waited = new AbortController();
   const stop = () => late.abort(signal.reason);
@@ -70,11 +73,11 @@ type Ask = (
   signal: AbortSignal,
 ) => Promise<Record<string, unknown>>;
 
-function createAsk(name: string, { questions }: ServerLine): Ask {
+function createAsk(name: string, { requests }: ServerConnection): Ask {
   let id = 0;
   return async (method, params, signal) => {
     const message = params === null ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", id: id++, method, params };
-    const answer = await questions.ask({ subtype: "mcp_message", server_name: name, message }, signal);
+    const answer = await requests.ask({ subtype: "mcp_message", server_name: name, message }, signal);
     if (!("response" in answer)) throw new ServerFailed("the client does not answer");
     const reply = fieldsOf(answer.response.mcp_response);
     if (reply.error !== undefined) throw new ServerFailed(textOf(fieldsOf(reply.error).message) ?? "it refused");
@@ -84,7 +87,7 @@ function createAsk(name: string, { questions }: ServerLine): Ask {
 
 async function listTools(
   server: string,
-  { ask, line }: { ask: Ask; line: ServerLine },
+  { ask, line }: { ask: Ask; line: ServerConnection },
   signal: AbortSignal,
 ): Promise<Tool[]> {
   const tools = new Map<string, Tool>();
@@ -109,7 +112,7 @@ function toolName(server: string, tool: string): string {
 function toolOf(
   server: string,
   entry: Record<string, unknown>,
-  { ask, line }: { ask: Ask; line: ServerLine },
+  { ask, line }: { ask: Ask; line: ServerConnection },
 ): Tool | null {
   const theirs = textOf(entry.name);
   if (theirs === undefined) return null;

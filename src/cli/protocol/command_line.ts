@@ -1,15 +1,15 @@
 /**
- * The command line of protocol mode: no verb, options as existing clients pass them. Nothing that they pass is an error:
+ * The command line of protocol mode: no command, options as existing clients pass them. Nothing that they pass is an error:
  * what is not known is noted and left out. Source: specification, stream-json §1.
  */
-import { GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS, type Verb, verb } from "../verb.ts";
-import type { Normalized } from "../normalize.ts";
-import { RUN_OPTIONS } from "../run/verb.ts";
+import { type Command, command, GLOBAL_OPTIONS, type Option, type Options, SHORT_OPTIONS } from "../command.ts";
+import type { Normalized } from "../command_line.ts";
+import { RUN_OPTIONS } from "../run/command.ts";
 import { CLIENT_LETTERS, type ClientOption, clientOption, meaningOf } from "./client_options.ts";
 
 const OURS: Options = { ...GLOBAL_OPTIONS, ...RUN_OPTIONS };
 
-/** Options by which a line without a verb is one of protocol mode. */
+/** Options by which a line without a command is one of protocol mode. */
 const MARKS: readonly string[] = ["print", "inputFormat", "outputFormat"];
 
 /** `base-url` and `baseUrl` are the same option. */
@@ -35,13 +35,13 @@ interface Parts {
 }
 
 /**
- * Reads a line of protocol mode. Null for any other: one that begins with a verb, or has none of the options by which
+ * Reads a line of protocol mode. Null for any other: one that begins with a command, or has none of the options by which
  * protocol mode is known.
  */
-export function readClientLine(argv: readonly string[], verbs: readonly string[]): Normalized | null {
+export function readClientLine(argv: readonly string[], commands: readonly string[]): Normalized | null {
   const { given, words, loose, firstWord } = partsOf(argv);
   const mark = given.findIndex(({ name }) => MARKS.includes(name));
-  if (mark < 0 || (firstWord <= mark && verbs.includes(words[0] ?? ""))) return null;
+  if (mark < 0 || (firstWord <= mark && commands.includes(words[0] ?? ""))) return null;
   const notes: string[] = [];
   const globals: Normalized["globals"] = {};
   const options = new Map<string, string[]>();
@@ -61,7 +61,7 @@ export function readClientLine(argv: readonly string[], verbs: readonly string[]
   const prompts = [...words, ...streamed || words.length > 0 ? [] : loose].filter((word) => word.trim() !== "");
   const kept = streamed ? [] : prompts.slice(0, 1);
   for (const _ of prompts.slice(kept.length)) notes.push("an argument that is no option is left out");
-  return { path: [], node: clientVerb(notes), globals, options: [...options.values()].flat(), words: kept };
+  return { path: [], node: clientCommand(notes), globals, options: [...options.values()].flat(), words: kept };
 }
 
 function partsOf(argv: readonly string[]): Parts {
@@ -116,9 +116,9 @@ function isKnownOption(text: string): boolean {
   return text.startsWith("--") && knownOption(camelCase(text.slice(2).split("=")[0] ?? "")) !== undefined;
 }
 
-/** The verb that protocol mode stands for. */
-function clientVerb(notes: readonly string[]): Verb<typeof RUN_OPTIONS> {
-  return verb({
+/** The command that protocol mode stands for. */
+function clientCommand(notes: readonly string[]): Command<typeof RUN_OPTIONS> {
+  return command({
     brief: "Serve a client over standard input and output, or run one turn",
     arguments: [{ name: "prompt", brief: "What to do; '-' reads standard input", optional: true }],
     options: RUN_OPTIONS,

@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import * as property from "../../../tests/property.ts";
 import { readClientLine } from "./command_line.ts";
 
-const VERBS = ["run", "config", "version"];
-const read = (...argv: string[]) => readClientLine(argv, VERBS);
+const COMMANDS = ["run", "config", "version"];
+const read = (...argv: string[]) => readClientLine(argv, COMMANDS);
 
 Deno.test("every spelling of a value is the same", () => {
   const wanted = ["--inputFormat=stream-json", "--maxTurns=3"];
@@ -77,7 +77,7 @@ Deno.test("with stream-json input no argument is a prompt", () => {
   assert.deepEqual(read("--input-format", "stream-json", "", "stray", "--new", "value")?.words, []);
 });
 
-Deno.test("a line with a verb, or without any mark of the mode, is another's", () => {
+Deno.test("a line with a command, or without any mark of the mode, is another's", () => {
   assert.equal(read("run", "x", "--output-format", "json"), null);
   assert.equal(read("--json", "run", "x", "--output-format", "json"), null);
   assert.equal(read("--model", "x"), null);

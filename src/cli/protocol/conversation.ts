@@ -1,15 +1,18 @@
-/** A client on standard input and output: its messages are turns, one after the other; its requests are answered at once, also while a turn runs. Source: specification, stream-json §2–4. */
+/**
+ * A client on standard input and output: its messages are turns, one after the other; its requests are answered at
+ * once, also while a turn runs. Source: specification, stream-json §2–4.
+ */
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
 import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
 import { createLineReader } from "../../protocol/line_reader.ts";
 import { checkStoreOptions } from "../../runtime/store_options.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
-import type { RunOptions } from "../run/verb.ts";
-import type { Context } from "../verb.ts";
-import { type ClientOutput, createClientOutput, createQuestions, type Questions } from "./client.ts";
-import { type ListedModel, listedModels } from "./listed_models.ts";
-import { LiveSession } from "./live_session.ts";
+import type { RunOptions } from "../run/command.ts";
+import type { Context } from "../command.ts";
+import { type ClientOutput, type ClientRequests, createClientOutput, createClientRequests } from "./client.ts";
+import { type ClientModel, clientModels } from "./client_models.ts";
+import { ClientSession } from "./client_session.ts";
 import type { QueuedMessage } from "../../runtime/message_queue.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
 import { textOf } from "./fields.ts";
@@ -19,8 +22,8 @@ interface Conversation {
   options: RunOptions;
   context: Context;
   output: ClientOutput;
-  questions: Questions;
-  session: LiveSession;
+  requests: ClientRequests;
+  session: ClientSession;
   /** The turn that runs. */
   running: { current: AbortController | null };
 }
@@ -33,13 +36,13 @@ export async function converse(options: RunOptions, context: Context): Promise<n
   checkConversation(options);
   const { io } = context;
   const output = createClientOutput(io.stdout);
-  const questions = createQuestions(output);
-  const session = new LiveSession(options, context, { output, questions });
+  const requests = createClientRequests(output);
+  const session = new ClientSession(options, context, { output, requests });
   const conversation: Conversation = {
     options,
     context,
     output,
-    questions,
+    requests,
     session,
     running: { current: null },
   };
@@ -48,7 +51,7 @@ export async function converse(options: RunOptions, context: Context): Promise<n
     const failed = Promise.withResolvers<never>();
     readInput(conversation).catch(failed.reject).finally(() => {
       session.queue.end();
-      questions.end();
+      requests.end();
     });
     return await Promise.race([takeTurns(conversation, interrupt.signal), failed.promise, interrupt.forced]);
   } catch (error) {
@@ -134,7 +137,7 @@ async function takeMessage(
   message: InputMessage,
   { conversation, size }: { conversation: Conversation; size: number },
 ): Promise<void> {
-  const { session, questions, context } = conversation;
+  const { session, requests, context } = conversation;
   switch (message.kind) {
     case "user":
       return await session.steer(message, size);
@@ -142,7 +145,7 @@ async function takeMessage(
       return await takeRequest(message, conversation);
     case "control_response":
       // One to a question that was never asked, or is answered, means nothing.
-      return void questions.answer(message);
+      return void requests.answer(message);
     case "broken":
       return await context.io.stderr.write(`agentcli: a line of standard input is left out: ${message.problem}\n`);
     case "cancel":
@@ -174,7 +177,7 @@ function targetOf({ session, running, context }: Conversation): RequestTarget {
     setModel: (name) => session.setModel(name),
     setMode: (mode) => session.setMode(mode),
     servers: () => session.servers(),
-    models: () => listedModels(context.io),
+    models: () => clientModels(context.io),
   };
 }
 
@@ -186,7 +189,7 @@ export interface RequestTarget {
   setModel(name: string | undefined): Promise<void>;
   setMode(mode: PermissionMode): void;
   servers(): { name: string; status: string }[];
-  models(): Promise<ListedModel[]>;
+  models(): Promise<ClientModel[]>;
 }
 
 /** An answer: fields of a success, or an error. */

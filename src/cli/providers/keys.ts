@@ -9,8 +9,8 @@ import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
-import type { Context, Invocation } from "../verb.ts";
-import type { SET_KEY_OPTIONS } from "./verb.ts";
+import type { Context, Invocation } from "../command.ts";
+import type { SET_KEY_OPTIONS } from "./command.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { Io } from "../../platform/io.ts";
 import { askHidden } from "../../terminal/hidden_line.ts";
@@ -18,7 +18,7 @@ import type { ProviderEntry } from "../../config/types.ts";
 
 const PLACES: Record<KeyStoreName, string> = { keyring: "the keyring of the system", file: "credentials.json" };
 
-/** Runs the verb. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
+/** Runs the command. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
 export async function setKey(
   { options, arguments: words, context }: Invocation<typeof SET_KEY_OPTIONS>,
 ): Promise<void> {
@@ -68,7 +68,7 @@ async function told<T>(name: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Runs the verb; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */
+/** Runs the command; a provider without a stored key is no failure. Throws `key_store_unusable`, and changes nothing then. */
 export async function unsetKey({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const home = await openHome(io);

@@ -6,14 +6,14 @@ import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
-import type { Invocation } from "../verb.ts";
-import type { MODEL_ADD_OPTIONS } from "./verb.ts";
+import type { Invocation } from "../command.ts";
+import type { MODEL_ADD_OPTIONS } from "./command.ts";
 import { DEMO, findConfigured, findProvider, PROVIDER_NAME, readSelector, unknownModel } from "../../config/find.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { table } from "../../terminal/table.ts";
 import { type Configuration, type ModelEntry, type Role, ROLES } from "../../config/types.ts";
 
-/** Runs the verb. Throws `unknown_provider`, `unknown_role`, and `config_invalid` for an alias that is taken. */
+/** Runs the command. Throws `unknown_provider`, `unknown_role`, and `config_invalid` for an alias that is taken. */
 export async function addModel(
   { options, arguments: words, context }: Invocation<typeof MODEL_ADD_OPTIONS>,
 ): Promise<void> {
@@ -40,7 +40,7 @@ export async function addModel(
   for (const other of former) await notice(context, `${provider}:${other} no longer has the role ${role}`);
 }
 
-/** Runs the verb. Asks no server. Throws `unknown_provider`. */
+/** Runs the command. Asks no server. Throws `unknown_provider`. */
 export async function listModels({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const configuration = await loadConfiguration(await openHome(io));
@@ -63,7 +63,7 @@ export async function listModels({ arguments: words, context }: Invocation): Pro
   await io.stdout.write(table([["PROVIDER", "MODEL", "ALIAS", "ROLE", "WINDOW"], ...rows], { width }));
 }
 
-/** Runs the verb. Throws `unknown_provider` and `unknown_model`. */
+/** Runs the command. Throws `unknown_provider` and `unknown_model`. */
 export async function removeModel({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const [name = "", model = ""] = words;
@@ -102,7 +102,7 @@ function holders(configuration: Configuration): Holder[] {
   });
 }
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function listRoles({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const found = holders(await loadConfiguration(await openHome(io)));
@@ -116,7 +116,7 @@ export async function listRoles({ context }: Invocation): Promise<void> {
   await io.stdout.write(table([["ROLE", "MODEL", "SET BY"], ...rows], { width }));
 }
 
-/** Runs the verb. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */
+/** Runs the command. Throws `unknown_role`, and `usage` for a malformed selector; what is not configured is a warning. */
 export async function setRole({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const role = readRole(words[0] ?? "");
@@ -138,7 +138,7 @@ export async function setRole({ arguments: words, context }: Invocation): Promis
   for (const warning of selectorWarnings(selector, configuration)) await warn(context, warning);
 }
 
-/** Runs the verb; a role that was not set is no failure. Throws `unknown_role`. */
+/** Runs the command; a role that was not set is no failure. Throws `unknown_role`. */
 export async function unsetRole({ arguments: words, context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const role = readRole(words[0] ?? "");

@@ -10,21 +10,21 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { notice, warn } from "../output.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
-import type { ADD_OPTIONS } from "./verb.ts";
+import type { ADD_OPTIONS } from "./command.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { clean } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
-import { localityOf } from "../secrets/scene.ts";
+import { localityOf } from "../secrets/context.ts";
 import { modelJson, modelText } from "./models.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
 import { createProgress } from "../../terminal/progress.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
 
-/** Runs the verb. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
+/** Runs the command. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */
 export async function addProvider(
   { options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>,
 ): Promise<void> {
@@ -122,7 +122,7 @@ interface Row {
   key: KeySource;
 }
 
-/** Runs the verb. Asks no server. */
+/** Runs the command. Asks no server. */
 export async function listProviders({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const configuration = await loadConfiguration(await openHome(io));

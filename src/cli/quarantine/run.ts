@@ -5,10 +5,10 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 import { AgentcliError } from "../../errors.ts";
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function listEntries({ context }: Invocation): Promise<void> {
   const { io, globals } = context;
   const entries = await listQuarantine(homePath(io));

@@ -50,7 +50,7 @@ export function failedResult(error: AgentcliError, sessionId: string): TurnResul
 }
 
 /** Prints the result event for `error` and gives the exit code. */
-export async function tellFailure(
+export async function printFailure(
   error: AgentcliError,
   io: Pick<Io, "stdout">,
   sessionId: string = crypto.randomUUID(),

@@ -3,15 +3,15 @@ import type { Session } from "../../agent/session.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { type Io, OutputClosed } from "../../platform/io.ts";
 import { resolve } from "../../platform/path.ts";
-import { leaveCopyingEnvironment } from "../start_environment.ts";
-import type { Context, Invocation } from "../verb.ts";
+import { reexecWithoutLeaks } from "../reexec.ts";
+import type { Context, Invocation } from "../command.ts";
 import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
 import { textOutput, type TurnOutput } from "./text_output.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import type { Host } from "../../runtime/host.ts";
 import { hostOf } from "../output.ts";
 import { checkStoreOptions, eventSessionId } from "../../runtime/store_options.ts";
-import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./verb.ts";
+import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./command.ts";
 
 type Format = typeof OUTPUT_FORMATS[number];
 /** How models are named: as the configuration has them, or as clients of the protocol do. */
@@ -23,7 +23,7 @@ export async function run(
   naming: Naming = { clientNames: false },
 ): Promise<number> {
   const { io } = context;
-  const again = await leaveCopyingEnvironment(io, [
+  const again = await reexecWithoutLeaks(io, [
     context.globals.cwd,
     ...options.addDir.map((directory) => resolve(context.globals.cwd, directory)),
   ]);
@@ -40,8 +40,8 @@ export async function run(
   } catch (error) {
     if (format === "text" || error instanceof OutputClosed) throw error;
     const failed = interrupt.signal.aborted ? interrupt.signal.reason : error;
-    const { tellFailure } = await import("./machine_output.ts");
-    return await tellFailure(asAgentcliError(failed), io, eventSessionId(options));
+    const { printFailure } = await import("./machine_output.ts");
+    return await printFailure(asAgentcliError(failed), io, eventSessionId(options));
   } finally {
     interrupt.end();
   }

@@ -8,17 +8,17 @@ import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { runOnOwnStreams } from "../../platform/process.ts";
-import { openScene } from "../secrets/scene.ts";
+import { openProjectContext } from "../secrets/context.ts";
 import { notice, warn } from "../output.ts";
-import type { Invocation } from "../verb.ts";
-import type { SANDBOX_OPTIONS } from "./verb.ts";
+import type { Invocation } from "../command.ts";
+import type { SANDBOX_OPTIONS } from "./command.ts";
 
 /** The exit code of the command; throws `policy_refused` where there is no sandbox. */
 export async function run(
   { options, arguments: [program = "", ...words], context }: Invocation<typeof SANDBOX_OPTIONS>,
 ): Promise<number> {
   const { io } = context;
-  const { root, cwd, protection, notices } = await openScene(context);
+  const { root, cwd, protection, notices } = await openProjectContext(context);
   for (const text of notices) await warn(context, text);
   const home = await openHome(io);
   const configuration = await loadConfiguration(home);

@@ -6,9 +6,9 @@ import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
-import type { Invocation } from "../verb.ts";
-import { openScene, ruleJson, type Scene, warnOfMarkers } from "./scene.ts";
-import type { ADD_OPTIONS } from "./verb.ts";
+import type { Invocation } from "../command.ts";
+import { openProjectContext, type ProjectContext, ruleJson, warnOfMarkers } from "./context.ts";
+import type { ADD_OPTIONS } from "./command.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstat, writeAtomically } from "../../platform/files.ts";
 import { escapedPath, parseMarker } from "../../boundary/policy/marker_text.ts";
@@ -32,8 +32,8 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   if (wrong !== undefined) {
     throw new AgentcliError("usage", `${clean(wrong)} is no host`, { hint: "write host, host:port or [v6]:port" });
   }
-  const scene = await openScene(context, { create: hosts.length > 0 });
-  const { root, cwd, protection } = scene;
+  const project = await openProjectContext(context, { create: hosts.length > 0 });
+  const { root, cwd, protection } = project;
   const paths = words.map((word) => {
     const path = resolve(cwd, word);
     if (word === "" || !isWithin(root, path)) {
@@ -46,7 +46,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   const open = paths.filter(({ path }) => protection.damaged !== null || protection.rule(path) === null);
   const values = [...new Set(open.map(({ value }) => value))];
   if (values.length > 0) await addToMarker(root, values.map((value) => `no-cloud: ${value}`));
-  await trustHosts(hosts, scene);
+  await trustHosts(hosts, project);
   protection.refresh();
   if (globals.json) {
     await io.stdout.write(
@@ -60,10 +60,10 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
     }
     for (const host of hosts) await io.stdout.write(`${clean(host)}: counts as local here\n`);
   }
-  await warnOfMarkers({ ...scene, notices: [] }, context);
+  await warnOfMarkers({ ...project, notices: [] }, context);
 }
 
-async function trustHosts(hosts: readonly string[], { root, record }: Scene): Promise<void> {
+async function trustHosts(hosts: readonly string[], { root, record }: ProjectContext): Promise<void> {
   if (hosts.length === 0 || record === null) return;
   if (record.problem !== null) throw record.problem;
   const standing = findMarkers(root).localEndpoints;
@@ -124,7 +124,7 @@ const LINE_LIMIT = 100;
 /** Exit 1 when the person at the terminal said no. The lines are kept as salted digests, and never printed. */
 export async function allowFragment({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const { cwd, protection, record } = await openScene(context, { create: true });
+  const { cwd, protection, record } = await openProjectContext(context, { create: true });
   const { path, first, last } = placeIn(words[0] ?? "");
   const full = resolve(cwd, path);
   const rule = protection.rule(full);
@@ -174,11 +174,11 @@ interface Difference {
 /** Exit 1 when the person at the terminal said no. With paths only these files are released. */
 export async function trustProject({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
-  const scene = await openScene(context, { create: true });
-  const { root, cwd, record } = scene;
+  const project = await openProjectContext(context, { create: true });
+  const { root, cwd, record } = project;
   if (record === null) throw new AgentcliError("internal", "a project that is recorded has no record");
   if (record.problem !== null) throw record.problem;
-  const found = differenceOf(scene);
+  const found = differenceOf(project);
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
   if (stranger !== undefined) {
@@ -217,11 +217,11 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   }
   if (globals.json) await io.stdout.write(jsonText({ ...json(), trusted: true }));
   else await io.stdout.write(`trusted: ${clean(root)}\n`);
-  await warnOfMarkers({ ...scene, notices: [] }, context);
+  await warnOfMarkers({ ...project, notices: [] }, context);
   return 0;
 }
 
-function differenceOf({ root, protection, markers, record }: Scene): Difference {
+function differenceOf({ root, protection, markers, record }: ProjectContext): Difference {
   // Markers below the root are met by a walk.
   void protection.any;
   const own = record?.own ?? null;

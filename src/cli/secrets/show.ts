@@ -6,27 +6,27 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
-import type { Invocation } from "../verb.ts";
+import type { Invocation } from "../command.ts";
 import {
-  openScene,
+  openProjectContext,
+  type ProjectContext,
   providerJson,
   providerText,
   reportOf,
   ruleJson,
-  type Scene,
   viewProvider,
   warnOfMarkers,
-} from "./scene.ts";
-import type { SECRETS_OPTIONS } from "./verb.ts";
+} from "./context.ts";
+import type { SECRETS_OPTIONS } from "./command.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
 import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { lstat } from "../../platform/files.ts";
 
-/** Runs the verb. Walks the project; asks no server. */
+/** Runs the command. Walks the project; asks no server. */
 export async function listProtected({ options, context }: Invocation<typeof SECRETS_OPTIONS>): Promise<void> {
   const { io, globals } = context;
-  const scene = await openScene(context);
-  const { root, protection, markers } = scene;
+  const project = await openProjectContext(context);
+  const { root, protection, markers } = project;
   const { files, directories } = await protection.hidden();
   const found = [
     ...directories.map((path) => ({ path, name: `${relativeTo(root, path)}/` })),
@@ -35,7 +35,7 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
     const rule = protection.rule(path);
     return rule === null ? [] : [{ path, name, rule }];
   }).sort((one, other) => one.path < other.path ? -1 : 1);
-  const { idle, namesakes, unjudged } = await reportOf(scene);
+  const { idle, namesakes, unjudged } = await reportOf(project);
   const provider = await viewProvider(options.model, { context, markers });
   if (globals.json) {
     await io.stdout.write(jsonText({
@@ -69,7 +69,7 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
   for (const { directory, reason } of unjudged) {
     await warn(context, `${relativeTo(root, directory)}: ${reason}; commands do not see it`);
   }
-  await warnOfMarkers(scene, context);
+  await warnOfMarkers(project, context);
 }
 
 function doubted(rule: ProtectionRule, root: string): string {
@@ -82,22 +82,22 @@ export async function checkPaths(
   { options, arguments: words, context }: Invocation<typeof SECRETS_OPTIONS>,
 ): Promise<number> {
   const { io, globals } = context;
-  const scene = await openScene(context);
+  const project = await openProjectContext(context);
   const checked = [];
   for (const word of words) {
     const path = resolve(globals.cwd, word);
     // The system follows a link before it goes up from it; a tool may take `..` as text.
     const walked = walkedPath(word, globals.cwd);
-    const rule = await ruleOf(path, scene) ?? (walked === null ? null : await ruleOf(walked, scene));
+    const rule = await ruleOf(path, project) ?? (walked === null ? null : await ruleOf(walked, project));
     checked.push({ word, path, rule });
   }
-  const provider = await viewProvider(options.model, { context, markers: scene.markers });
+  const provider = await viewProvider(options.model, { context, markers: project.markers });
   if (globals.json) {
     await io.stdout.write(jsonText({
       paths: checked.map(({ path, rule }) => ({
         path,
         protected: rule !== null,
-        rule: rule === null ? null : ruleJson(rule, scene.root),
+        rule: rule === null ? null : ruleJson(rule, project.root),
       })),
       provider: providerJson(provider),
     }));
@@ -105,16 +105,16 @@ export async function checkPaths(
     const lines = checked.map(({ word, rule }) =>
       rule === null
         ? `${clean(word)}: not protected\n`
-        : `${clean(word)}: protected (${clean(describeRule(rule, scene.root))})\n`
+        : `${clean(word)}: protected (${clean(describeRule(rule, project.root))})\n`
     );
     await io.stdout.write(lines.join("") + providerText(provider) + "\n");
   }
-  await warnOfMarkers(scene, context);
-  for (const line of describeReport(await reportOf(scene), scene.root)) await warn(context, line);
+  await warnOfMarkers(project, context);
+  for (const line of describeReport(await reportOf(project), project.root)) await warn(context, line);
   return checked.every(({ rule }) => rule !== null) ? 0 : 1;
 }
 
-async function ruleOf(path: string, { protection }: Scene): Promise<ProtectionRule | null> {
+async function ruleOf(path: string, { protection }: ProjectContext): Promise<ProtectionRule | null> {
   const real = realOrNamed(path);
   const status = await lstat(real);
   const found = status?.kind === "file" ? protection.ruleOfFile(status, real) : protection.rule(real);

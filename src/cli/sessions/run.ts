@@ -5,8 +5,8 @@ import { clean } from "../../terminal/clean.ts";
 import { jsonText } from "../../terminal/json_text.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
-import type { Context, Invocation } from "../verb.ts";
-import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./verb.ts";
+import type { Context, Invocation } from "../command.ts";
+import type { EXPORT_OPTIONS, LIST_OPTIONS, PRUNE_OPTIONS } from "./command.ts";
 import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { loadTranscript } from "../../session/load.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -17,7 +17,7 @@ import { confirm } from "../../terminal/prompt.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function listStored({ options, context }: Invocation<typeof LIST_OPTIONS>): Promise<void> {
   const { io, globals } = context;
   const { home, scope } = await openScope(context, options);
@@ -59,7 +59,7 @@ async function projectText({ projectRoot }: SessionSummary): Promise<string> {
   return `${clean(projectRoot)}${there === null ? " (gone)" : ""}`;
 }
 
-/** Runs the verb. */
+/** Runs the command. */
 export async function showStored(
   { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<void> {
@@ -72,7 +72,7 @@ export async function showStored(
   for (const problem of stored.problems) await warn(context, problem);
 }
 
-/** Runs the verb. `--json` is `--format json`. */
+/** Runs the command. `--json` is `--format json`. */
 export async function exportStored(
   { options, arguments: words, context }: Invocation<typeof EXPORT_OPTIONS>,
 ): Promise<void> {
@@ -177,7 +177,7 @@ export async function openScope(
   return { home, scope: { projectRoot: await findProjectRoot(globals.cwd, userHome) } };
 }
 
-/** The one session that a verb was given. Throws `unknown_session`. */
+/** The one session that a command was given. Throws `unknown_session`. */
 async function openNamed(
   context: Context,
   given: { id: string; all: boolean },

@@ -1,4 +1,7 @@
-/** The keyring of the system as a key store: `secret-tool` on Linux, `security` on macOS, PowerShell on Windows. Keys go to the input of these programs, never to their arguments. Every operation has a time limit. */
+/**
+ * The keyring of the system as a key store: `secret-tool` on Linux, `security` on macOS, PowerShell on Windows. Keys
+ * go to the input of these programs, never to their arguments. Every operation has a time limit.
+ */
 import { findExecutable, run } from "../../platform/process.ts";
 import { type KeyStore, readStoredText, storedText, type StoreOutside, storeUnusable } from "./store.ts";
 import { stat } from "../../platform/files.ts";

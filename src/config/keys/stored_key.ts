@@ -1,4 +1,6 @@
-/** Opens key stores, and reads the stored key of a provider, which is given out only for the address it was stored for. */
+/**
+ * Opens key stores, and reads the stored key of a provider, which is given out only for the address it was stored for.
+ */
 import { openHome } from "../../platform/home.ts";
 import { openFileStore } from "./file_store.ts";
 import { openKeyring } from "./keyring.ts";

@@ -13,10 +13,10 @@ import type { ProtectedLookup } from "./lookup.ts";
 const CHANGING =
   /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|tee|truncate|dd|install|sed|perl|patch|tar|unzip|trash|rimraf|mount|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b|\s-delete\b|>\s*[^\s;&|]*[*?[{]/i;
 /**
- * The verbs of agentcli that change what is installed, or loosen what is protected, in a text without quotes; `main.ts` is
+ * The commands of agentcli that change what is installed, or loosen what is protected, in a text without quotes; `main.ts` is
  * a checkout's.
  */
-const OWN_VERBS =
+const OWN_COMMANDS =
   /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow-fragment|apply|edit|import|init|remove|restore|set|trust)\b/i;
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
@@ -62,7 +62,7 @@ export class TamperCheck {
   /** Why a command may not run: agentcli itself changes by it what is installed, or what is protected. */
   reasonOfCommand(text: string): string | null {
     const plain = text.replace(/\\\r?\n|["'\\]/g, "");
-    return OWN_VERBS.test(plain) && !SHOWS_ALONE.test(plain)
+    return OWN_COMMANDS.test(plain) && !SHOWS_ALONE.test(plain)
       ? "it changes what agentcli installed or keeps closed"
       : null;
   }

@@ -11,16 +11,16 @@ import { SectionProblem } from "../resources/section.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
 import { artifactId, type Resource } from "../resources/artifact.ts";
 
-/** What is installed for all users in directories that nobody named, one sentence each. `verb`: what would reach it. */
+/** What is installed for all users in directories that nobody named, one sentence each. `command`: what would reach it. */
 export function systemElsewhere(
   { artifacts }: Pick<Ledger, "artifacts">,
-  { isHere, verb }: { isHere(one: Installed): boolean; verb: string },
+  { isHere, command }: { isHere(one: Installed): boolean; command: string },
 ): string[] {
   const bases = artifacts.filter((one) => one.scope === "system" && !isHere(one)).map(({ base }) => base);
   return [...new Set(bases)].map((base) => {
     const count = bases.filter((one) => one === base).length;
     const what = count === 1 ? "1 artifact is" : `${count} artifacts are`;
-    return `${what} installed for all users in ${base}: agentcli editor ${verb} --system-dir ${base}`;
+    return `${what} installed for all users in ${base}: agentcli editor ${command} --system-dir ${base}`;
   });
 }
 

@@ -8,9 +8,9 @@ import { createProgress } from "../../../terminal/progress.ts";
 import { jsonText } from "../../../terminal/json_text.ts";
 import { type Interrupt, listenForInterrupt } from "../../../runtime/interrupt.ts";
 import { notice, showError, warn } from "../../output.ts";
-import type { Context, Invocation } from "../../verb.ts";
+import type { Context, Invocation } from "../../command.ts";
 import { jsonReport, LABELS, reportText, storedLines } from "./report.ts";
-import type { PROBE_OPTIONS } from "../verb.ts";
+import type { PROBE_OPTIONS } from "../command.ts";
 import { resolveEndpoint } from "../../../config/endpoint.ts";
 import { effectiveBaseUrl } from "../../../config/base_url.ts";
 import { loadConfiguration } from "../../../config/load.ts";
@@ -19,7 +19,7 @@ import type { ModelEntry, ProviderEntry } from "../../../config/types.ts";
 import { createHttpClient, type HttpClient } from "../../../provider/http/client.ts";
 import { listModels } from "../../../provider/backends/model_list.ts";
 import type { Endpoint } from "../../../provider/types.ts";
-import { localityOf } from "../../secrets/scene.ts";
+import { localityOf } from "../../secrets/context.ts";
 import { editProviders } from "../../../config/edit.ts";
 
 /** Seconds for everything. */
@@ -28,7 +28,7 @@ const TIMEOUT = 300;
 const MAX_PROMPT = 32_768;
 
 /**
- * Runs the verb. 0 when the model replies, else the exit code of what kept it from replying; 130 and 143 after a signal,
+ * Runs the command. 0 when the model replies, else the exit code of what kept it from replying; 130 and 143 after a signal,
  * with what was found so far told.
  */
 export async function run(

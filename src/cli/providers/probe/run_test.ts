@@ -19,7 +19,7 @@ interface Result {
   stderr: string;
 }
 
-/** Runs the verb in this process; the streams are no terminals. */
+/** Runs the command in this process; the streams are no terminals. */
 async function probe(
   home: TemporaryHome,
   more: { selector?: string; write?: boolean; json?: boolean; columns?: number } = {},
@@ -152,7 +152,7 @@ Deno.test("JSON is one object with every check, what was learnt and what was sto
   assert.deepEqual(report.stored.fields[0], { field: "context_window", old: null, new: 8192 });
 });
 
-Deno.test("a model that cannot call tools is reported, and is no failure of the verb", async () => {
+Deno.test("a model that cannot call tools is reported, and is no failure of the command", async () => {
   await using home = await temporaryHome();
   await using server = serverOf({ tools: "in words", protocol: false });
   await configure(home, { box: { baseUrl: server.baseUrl } });
@@ -240,7 +240,7 @@ Deno.test("Ctrl-C prints what was found so far, stores nothing, and ends with 13
   assert.equal(await providersYaml(home), before);
 });
 
-Deno.test("the command line reaches the verb with its options", async () => {
+Deno.test("the command line reaches the command with its options", async () => {
   await using home = await temporaryHome();
   await using server = serverOf({ window: 100_000 }, { models: ["fake"] });
   await configure(home, { box: { baseUrl: server.baseUrl } });

@@ -1,6 +1,6 @@
 /** `agentcli run`: one agent turn. */
 import { PERMISSION_MODES } from "../../config/types.ts";
-import { choice, decimal, flag, integer, list, text, type Values, verb } from "../verb.ts";
+import { choice, command, decimal, flag, integer, list, text, type Values } from "../command.ts";
 
 export const OUTPUT_FORMATS = ["text", "json", "stream-json"] as const;
 const INPUT_FORMATS = ["text", "stream-json"] as const;
@@ -80,7 +80,7 @@ export const RUN_OPTIONS = {
 /** The options as they were given. */
 export type RunOptions = Values<typeof RUN_OPTIONS>;
 
-export const runVerb = verb({
+export const runCommand = command({
   brief: "Run one agent turn",
   detail:
     "The prompt is the argument, standard input (with no argument or '-'), or both joined. Reading inside the project is always allowed; changes to files and commands are asked for on a terminal, and denied elsewhere unless an option or a rule allows them.",

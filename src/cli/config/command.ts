@@ -1,5 +1,5 @@
 /** `agentcli config …`: settings of providers.yaml. */
-import { flag, group, verb } from "../verb.ts";
+import { command, flag, group } from "../command.ts";
 
 const KEY = { name: "key", brief: "A setting, for example default_model", completion: "setting" } as const;
 
@@ -7,10 +7,10 @@ export const SCHEMA_OPTIONS = {
   protocol: flag("Print the schema of the stream-json events instead"),
 } as const;
 
-export const configVerb = group({
+export const configCommand = group({
   brief: "Read and change settings",
-  verbs: {
-    set: verb({
+  commands: {
+    set: command({
       brief: "Change a setting",
       detail:
         "Shows the old and the new value and asks; without a terminal --yes is needed. A list takes one entry, or a JSON list of them.",
@@ -23,35 +23,35 @@ export const configVerb = group({
       ],
       load: async () => (await import("./run.ts")).setSetting,
     }),
-    get: verb({
+    get: command({
       brief: "Print the value of a setting; exit 1 when it has none",
       arguments: [KEY],
       options: {},
       examples: ["agentcli config get default_model"],
       load: async () => (await import("./run.ts")).getSetting,
     }),
-    list: verb({
+    list: command({
       brief: "Print all settings that have a value",
       arguments: [],
       options: {},
       examples: ["agentcli config list", "agentcli config list --json"],
       load: async () => (await import("./run.ts")).listSettings,
     }),
-    unset: verb({
+    unset: command({
       brief: "Remove a setting",
       arguments: [KEY],
       options: {},
       examples: ["agentcli config unset default_model"],
       load: async () => (await import("./run.ts")).unsetSetting,
     }),
-    path: verb({
+    path: command({
       brief: "Print where providers.yaml lies",
       arguments: [],
       options: {},
       examples: ["agentcli config path"],
       load: async () => (await import("./run.ts")).printPath,
     }),
-    schema: verb({
+    schema: command({
       brief: "Print the JSON Schema of providers.yaml",
       arguments: [],
       options: SCHEMA_OPTIONS,

@@ -12,7 +12,7 @@ import { listModels } from "../../provider/backends/model_list.ts";
 import { clientModel } from "../../runtime/model.ts";
 
 /** One model as clients list it. */
-export interface ListedModel {
+export interface ClientModel {
   /** What `set_model` and `--model` take. */
   value: string;
   displayName: string;
@@ -20,7 +20,7 @@ export interface ListedModel {
 }
 
 /** The usual model as `default`, then all that are configured. Empty where there is no usable configuration. */
-export async function listedModels(io: Io): Promise<ListedModel[]> {
+export async function clientModels(io: Io): Promise<ClientModel[]> {
   let configuration: Configuration;
   try {
     configuration = await loadConfiguration(await openHome(io));

@@ -1,8 +1,8 @@
 /** `agentcli chat`: many turns with one model, at a terminal or line by line. */
-import { RUN_OPTIONS } from "../run/verb.ts";
-import { verb } from "../verb.ts";
+import { RUN_OPTIONS } from "../run/command.ts";
+import { command } from "../command.ts";
 
-export const chatVerb = verb({
+export const chatCommand = command({
   brief: "Talk with a model, turn by turn",
   detail:
     "Answers render as they stream; what you type meanwhile goes to the model after the next tool result, or after the turn. Ctrl-C stops the turn, twice it leaves; Ctrl-D leaves. Type / for the commands, workflows and skills of the project among them, @ for a path; images that a line names are attached. With piped input each line is a turn.",
@@ -11,7 +11,7 @@ export const chatVerb = verb({
   examples: [
     "agentcli chat --model demo",
     "agentcli chat --continue",
-    'agentcli chat --permission-mode plan "What would it take to add a verb?"',
+    'agentcli chat --permission-mode plan "What would it take to add a command?"',
   ],
   load: async () => (await import("./run.ts")).run,
 });

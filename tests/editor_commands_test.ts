@@ -240,7 +240,7 @@ Deno.test("more than the ledger can hold is refused before anything is written",
   assert.deepEqual(fileTree(home.root).size, before.size);
 });
 
-Deno.test("a home directory that is not there is an unusable home, as for every other verb", async () => {
+Deno.test("a home directory that is not there is an unusable home, as for every other command", async () => {
   await using home = await temporaryHome();
   const done = await runInProcess(["editor", "list"], { home, env: { HOME: `${home.project}/none` } });
   assert.equal(done.code, 3, done.stdout);
@@ -277,7 +277,7 @@ Deno.test("errors of a newcomer say what to do", async () => {
   assert.deepEqual([...fileTree(home.project).keys()], [`${home.project}/in.md`]);
 });
 
-Deno.test("every verb speaks JSON, and its plan holds whole diffs", async () => {
+Deno.test("every command speaks JSON, and its plan holds whole diffs", async () => {
   await using home = await temporaryHome();
   const json = async (...words: string[]) => JSON.parse((await done(home, ...words, "--json")).stdout);
   const dry = await json("init", "--dry-run");

@@ -1,19 +1,19 @@
 /** `agentcli quarantine …`: what commands of models made that could run code later. */
-import { group, verb } from "../verb.ts";
+import { command, group } from "../command.ts";
 
-export const quarantineVerb = group({
+export const quarantineCommand = group({
   brief: "List and put back what was moved away because it could run code later",
   detail:
     "In a project with protected paths a command of a model may not make hooks, settings of editors and assistants, or repositories: programs run what stands there without asking, with all that you may read. What is found after a command is moved to the home, below quarantine/, and nothing is deleted. Files that you made meanwhile are among it.",
-  verbs: {
-    list: verb({
+  commands: {
+    list: command({
       brief: "List what lies in quarantine, the oldest first",
       arguments: [],
       options: {},
       examples: ["agentcli quarantine list", "agentcli quarantine list --json"],
       load: async () => (await import("./run.ts")).listEntries,
     }),
-    restore: verb({
+    restore: command({
       brief: "Put files back where they were; exit 1 where something stands by now",
       arguments: [{ name: "id", brief: "An entry of the list" }],
       options: {},

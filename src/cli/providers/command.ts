@@ -1,5 +1,5 @@
 /** `agentcli providers …`: the servers, their models and roles. */
-import { choice, flag, group, integer, text, verb } from "../verb.ts";
+import { choice, command, flag, group, integer, text } from "../command.ts";
 import { KEY_STORES } from "../../config/keys/store.ts";
 
 export const PROBE_OPTIONS = {
@@ -11,7 +11,7 @@ export const PROBE_OPTIONS = {
   }),
 } as const;
 
-const probeVerb = verb({
+const probeCommand = command({
   brief: "Measure one model: window, speed, tool calls, edits",
   detail:
     "Sends about twenty requests with made-up text, nothing of yours. The server may load the model for it, and a provider that charges for tokens charges for these. Exit 0 when the model replies, whatever else it can do. Of a server that writes several replies at once, `stop on abort` says little.",
@@ -47,10 +47,10 @@ export const MODEL_ADD_OPTIONS = {
   alias: text("NAME", "A short name for --model"),
 } as const;
 
-const modelVerbs = group({
+const modelCommands = group({
   brief: "The models of a provider",
-  verbs: {
-    add: verb({
+  commands: {
+    add: command({
       brief: "Add a model, or update the fields given",
       arguments: [PROVIDER, { name: "model_id", brief: "The id the server lists" }],
       options: MODEL_ADD_OPTIONS,
@@ -60,14 +60,14 @@ const modelVerbs = group({
       ],
       load: async () => (await import("./models.ts")).addModel,
     }),
-    list: verb({
+    list: command({
       brief: "List the configured models",
       arguments: [{ ...PROVIDER, optional: true }],
       options: {},
       examples: ["agentcli providers model list", "agentcli providers model list runtime_a --json"],
       load: async () => (await import("./models.ts")).listModels,
     }),
-    remove: verb({
+    remove: command({
       brief: "Remove a model from the configuration",
       arguments: [PROVIDER, { name: "model", brief: "Its id or alias", completion: "model" }],
       options: {},
@@ -77,24 +77,24 @@ const modelVerbs = group({
   },
 });
 
-const roleVerbs = group({
+const roleCommands = group({
   brief: "Which model does which work",
-  verbs: {
-    set: verb({
+  commands: {
+    set: command({
       brief: "Give a role to a model",
       arguments: [ROLE, { name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
       options: {},
       examples: ["agentcli providers role set compact runtime_a:qwen3:1.7b"],
       load: async () => (await import("./models.ts")).setRole,
     }),
-    list: verb({
+    list: command({
       brief: "List the roles and who has them",
       arguments: [],
       options: {},
       examples: ["agentcli providers role list"],
       load: async () => (await import("./models.ts")).listRoles,
     }),
-    unset: verb({
+    unset: command({
       brief: "Take a role away; the model of the session does that work again",
       arguments: [ROLE],
       options: {},
@@ -104,17 +104,17 @@ const roleVerbs = group({
   },
 });
 
-export const providersVerb = group({
+export const providersCommand = group({
   brief: "List, change and check model servers",
-  verbs: {
-    list: verb({
+  commands: {
+    list: command({
       brief: "List the providers and their models",
       arguments: [],
       options: {},
       examples: ["agentcli providers list", "agentcli providers list --json"],
       load: async () => (await import("./run.ts")).listProviders,
     }),
-    add: verb({
+    add: command({
       brief: "Add a provider",
       detail: "A name is made of lower-case letters, digits, `_`, `.` and `-`. Never asks.",
       arguments: [{ name: "name", brief: "What to call it" }],
@@ -125,14 +125,14 @@ export const providersVerb = group({
       ],
       load: async () => (await import("./run.ts")).addProvider,
     }),
-    remove: verb({
+    remove: command({
       brief: "Remove a provider, after asking",
       arguments: [PROVIDER],
       options: {},
       examples: ["agentcli providers remove engine_e --yes"],
       load: async () => (await import("./run.ts")).removeProvider,
     }),
-    "set-key": verb({
+    "set-key": command({
       brief: "Store the key of a provider",
       detail:
         "Asks for the key without showing it, or reads it from standard input. It is bound to the provider's name and the address it has now: after the address changes it is not sent, and has to be set again. The file is encrypted with a key that lies beside it, which only hides it from a casual look.",
@@ -144,14 +144,14 @@ export const providersVerb = group({
       ],
       load: async () => (await import("./keys.ts")).setKey,
     }),
-    "unset-key": verb({
+    "unset-key": command({
       brief: "Remove the stored key of a provider",
       arguments: [PROVIDER],
       options: {},
       examples: ["agentcli providers unset-key engine_e"],
       load: async () => (await import("./keys.ts")).unsetKey,
     }),
-    validate: verb({
+    validate: command({
       brief: "Check that keys resolve and servers answer; exit 1 when one does not",
       arguments: [{ ...PROVIDER, optional: true, repeated: true }],
       options: {},
@@ -159,8 +159,8 @@ export const providersVerb = group({
       connects: true,
       load: async () => (await import("./run.ts")).validateProviders,
     }),
-    probe: probeVerb,
-    model: modelVerbs,
-    role: roleVerbs,
+    probe: probeCommand,
+    model: modelCommands,
+    role: roleCommands,
   },
 });

@@ -1,5 +1,5 @@
 /** `agentcli init-providers`: look for local model servers and write what was found. */
-import { flag, integer, list, verb } from "../verb.ts";
+import { command, flag, integer, list } from "../command.ts";
 
 export const INIT_PROVIDERS_OPTIONS = {
   dryRun: flag("Write nothing; print what would change as a diff"),
@@ -10,7 +10,7 @@ export const INIT_PROVIDERS_OPTIONS = {
   host: list("HOST", "Look on this host instead of localhost, with or without a port; may be repeated"),
 } as const;
 
-export const initProvidersVerb = verb({
+export const initProvidersCommand = command({
   brief: "Find local model servers and write providers.yaml",
   detail:
     "Asks the usual ports of local model servers for their models: plain requests, without a key. What you wrote in providers.yaml stays as it is: new models are added, models that are gone are reported and kept. On a terminal it offers the models as the default where none is set; --yes asks nothing.",

@@ -1,5 +1,5 @@
 /** `agentcli completions <shell>`, and the hidden command that the scripts call. */
-import { text, verb } from "../verb.ts";
+import { command, text } from "../command.ts";
 
 /** Shells that there is a completion script for. */
 export const SHELLS = ["bash", "zsh", "fish", "powershell"] as const;
@@ -11,7 +11,7 @@ export const COMPLETE_OPTIONS = {
   breaks: text("SIGNS", "Where the shell splits words", { hidden: true }),
 } as const;
 
-export const completionsVerb = verb({
+export const completionsCommand = command({
   brief: "Print a completion script for a shell",
   detail:
     'Providers, models, roles, settings and sessions are looked up when they are completed; no server is asked. To use it, add a line to the start-up file of the shell: for bash and zsh  eval "$(agentcli completions bash)"  with the name of the shell, for fish  agentcli completions fish | source',
@@ -21,7 +21,7 @@ export const completionsVerb = verb({
   load: async () => (await import("./scripts.ts")).run,
 });
 
-export const completeVerb = verb({
+export const completeCommand = command({
   brief: "Print what can stand at the cursor",
   arguments: [{ name: "word", brief: "A word before the cursor", optional: true, repeated: true }],
   options: COMPLETE_OPTIONS,

@@ -16,13 +16,13 @@ import { openHome } from "../../platform/home.ts";
 import { normalize } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
 import { warn } from "../output.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 
 /** Entries of the project that are looked at for a report. */
 const ENTRY_LIMIT = 500_000;
 
 /** The project. */
-export interface Scene {
+export interface ProjectContext {
   root: string;
   /** The working directory as a real path, as the root is one. */
   cwd: string;
@@ -39,10 +39,10 @@ export interface Scene {
  * Looks at the project that the working directory is in, as a session would find it. With `create` it is recorded in the
  * home as one would do.
  */
-export async function openScene(
+export async function openProjectContext(
   { io, globals }: Context,
   { create = false }: { create?: boolean } = {},
-): Promise<Scene> {
+): Promise<ProjectContext> {
   const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   // Which paths are protected does not depend on the home, as long as nothing is remembered in it.
   const home = create ? await openHome(io) : await openHome(io).catch(() => null);
@@ -114,12 +114,12 @@ export function ruleJson(rule: ProtectionRule, root: string): Record<string, unk
 }
 
 /** What the lines of the markers come to. */
-export function reportOf({ protection, root }: Scene): Promise<MarkerReport> {
+export function reportOf({ protection, root }: ProjectContext): Promise<MarkerReport> {
   return reportMarkers(protection, { roots: [root], limit: ENTRY_LIMIT });
 }
 
 /** What is odd about the markers, on stderr. */
-export async function warnOfMarkers({ protection, markers, notices }: Scene, context: Context): Promise<void> {
+export async function warnOfMarkers({ protection, markers, notices }: ProjectContext, context: Context): Promise<void> {
   for (const warning of new Set([...protection.warnings, ...markers.warnings, ...notices])) {
     await warn(context, warning);
   }
@@ -131,6 +131,6 @@ export async function warnOfMarkers({ protection, markers, notices }: Scene, con
 
 /** Tells whether a base URL is local: loopback, or opted in by the marker of the project that the directory is in. */
 export async function localityOf(context: Context): Promise<(baseUrl: string) => boolean> {
-  const { markers } = await openScene(context);
+  const { markers } = await openProjectContext(context);
   return (baseUrl) => isLocal(baseUrl, markers.localEndpoints);
 }

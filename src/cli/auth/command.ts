@@ -1,10 +1,10 @@
 /** `auth`: what clients of the protocol ask before they start a session. */
-import { group, verb } from "../verb.ts";
+import { command, group } from "../command.ts";
 
-export const authVerb = group({
+export const authCommand = group({
   brief: "Whether a session can be started, for clients of the protocol",
-  verbs: {
-    status: verb({
+  commands: {
+    status: command({
       brief: "Say which provider is used and where its key comes from",
       arguments: [],
       options: {},

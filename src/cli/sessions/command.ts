@@ -1,5 +1,5 @@
 /** `agentcli sessions …`: what was said before. */
-import { choice, flag, group, integer, text, verb } from "../verb.ts";
+import { choice, command, flag, group, integer, text } from "../command.ts";
 
 const SESSION = {
   name: "id",
@@ -23,26 +23,26 @@ export const PRUNE_OPTIONS = {
   olderThan: integer("DAYS", "Only those last written more than DAYS days ago", { maximum: 100_000 }),
 } as const;
 
-export const sessionsVerb = group({
+export const sessionsCommand = group({
   brief: "List, show, export and delete stored sessions",
   detail:
     "Sessions are stored in the home, one file each, below projects/. Protected content is never in them: a placeholder says where it came from.",
-  verbs: {
-    list: verb({
+  commands: {
+    list: command({
       brief: "List the sessions of this project, last written first",
       arguments: [],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions list", "agentcli sessions list --all --json"],
       load: async () => (await import("./run.ts")).listStored,
     }),
-    show: verb({
+    show: command({
       brief: "Print a session",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions show latest", "agentcli sessions show 1f0c --json"],
       load: async () => (await import("./run.ts")).showStored,
     }),
-    export: verb({
+    export: command({
       brief: "Write a session as Markdown or JSON",
       detail: "An existing file is replaced only with --yes.",
       arguments: [SESSION],
@@ -53,14 +53,14 @@ export const sessionsVerb = group({
       ],
       load: async () => (await import("./run.ts")).exportStored,
     }),
-    delete: verb({
+    delete: command({
       brief: "Delete a session, after asking",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions delete 1f0c --yes"],
       load: async () => (await import("./run.ts")).deleteOne,
     }),
-    prune: verb({
+    prune: command({
       brief: "Delete old sessions, after asking",
       arguments: [],
       options: PRUNE_OPTIONS,

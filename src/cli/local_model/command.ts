@@ -1,5 +1,5 @@
 /** `agentcli local-model`: start the server of a local model, see what runs, end it. */
-import { flag, group, integer, type Options, text, verb } from "../verb.ts";
+import { command, flag, group, integer, type Options, text } from "../command.ts";
 
 const VLLM = { group: "Several cards or machines (runtime_c)" };
 
@@ -29,7 +29,7 @@ export const STOP_OPTIONS = {
   all: flag("End everything that was started with --detach"),
 } as const satisfies Options;
 
-const serveVerb = verb({
+const serveCommand = command({
   brief: "Start the server of a local model",
   detail:
     "Prints the command, runs it, and says when the model can be asked. Without --detach it runs until Ctrl-C, and its log is shown. A server of the same engine that is there already is used as it is. Options of the engine itself follow after --.",
@@ -50,7 +50,7 @@ const serveVerb = verb({
   load: async () => (await import("./serve.ts")).run,
 });
 
-const statusVerb = verb({
+const statusCommand = command({
   brief: "Show what was started with --detach",
   arguments: [],
   options: {},
@@ -58,7 +58,7 @@ const statusVerb = verb({
   load: async () => (await import("./detached.ts")).printStatus,
 });
 
-const stopVerb = verb({
+const stopCommand = command({
   brief: "End what was started with --detach",
   detail: "Ends the process and all it started, and only when it is still the one that was started.",
   arguments: [{ name: "engine", brief: "A name of local-model status", optional: true, completion: "engine" }],
@@ -67,7 +67,7 @@ const stopVerb = verb({
   load: async () => (await import("./detached.ts")).stopEngines,
 });
 
-export const localModelVerb = group({
+export const localModelCommand = group({
   brief: "Start and end servers of local models",
-  verbs: { serve: serveVerb, status: statusVerb, stop: stopVerb },
+  commands: { serve: serveCommand, status: statusCommand, stop: stopCommand },
 });

@@ -1,4 +1,6 @@
-/** The session of one client: prepared with its first turn, prepared anew when its model changes, told of as events. */
+/**
+ * The session of one client: opened with its first turn, opened again when its model changes, and reported as events.
+ */
 import type { AskPermission } from "../../agent/turn_options.ts";
 import { sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
@@ -13,25 +15,25 @@ import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
 import type { MessageQueue, QueuedMessage } from "../../runtime/message_queue.ts";
 import { eventSessionId } from "../../runtime/store_options.ts";
-import type { RunOptions } from "../run/verb.ts";
-import type { Context } from "../verb.ts";
+import type { RunOptions } from "../run/command.ts";
+import type { Context } from "../command.ts";
 import { VERSION } from "../version.ts";
 import { type ClientHooks, createClientHooks, type HookTable, readHooks } from "./client_hooks.ts";
-import { askClient, type ClientOutput, type Questions } from "./client.ts";
+import { askClient, type ClientOutput, type ClientRequests } from "./client.ts";
 import { clientImages, type ClientServer, connectServer } from "./client_tools.ts";
 import { readMcpConfig, textOf, textsOf } from "./fields.ts";
-import { checkModelName } from "./listed_models.ts";
+import { checkModelName } from "./client_models.ts";
 
 /** Where a session speaks to its client. */
-export interface ClientLine {
+export interface ClientConnection {
   output: ClientOutput;
-  questions: Questions;
+  requests: ClientRequests;
 }
 
 /** One session over the protocol. One turn at a time; the rest may be called while it runs. */
-export class LiveSession {
+export class ClientSession {
   readonly #context: Context;
-  readonly #line: ClientLine;
+  readonly #line: ClientConnection;
   readonly #options: RunOptions;
   readonly #session: AgentSession;
   #hooks: ClientHooks | null = null;
@@ -41,7 +43,7 @@ export class LiveSession {
   #servers: ClientServer[] | null = null;
   readonly #fallbackId: string;
 
-  constructor(options: RunOptions, context: Context, line: ClientLine) {
+  constructor(options: RunOptions, context: Context, line: ClientConnection) {
     this.#options = options;
     this.#context = context;
     this.#line = line;
@@ -139,7 +141,7 @@ export class LiveSession {
   #asker(): AskPermission {
     return this.#options.permissionPromptTool === undefined
       ? () => Promise.resolve(null)
-      : askClient(this.#line.questions);
+      : askClient(this.#line.requests);
   }
 
   /** Made with the first event of a turn, when the session is open. */
@@ -169,7 +171,7 @@ export class LiveSession {
 
   async #connected(signal: AbortSignal): Promise<ClientServer[]> {
     const line = {
-      questions: this.#line.questions,
+      requests: this.#line.requests,
       clock: this.#context.io.clock,
       isOpen: () => {
         const { opened } = this.#session;
@@ -182,7 +184,7 @@ export class LiveSession {
   #makeHooks(): ClientHooks {
     return createClientHooks({
       table: this.#hookTable,
-      questions: this.#line.questions,
+      requests: this.#line.requests,
       clock: this.#context.io.clock,
       facts: () => ({
         session_id: this.#id,

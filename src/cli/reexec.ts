@@ -1,6 +1,6 @@
 /**
- * A session in a project with protected paths does not run in a process that copies text out by itself. Source:
- * specification of the boundary §7, threat 97.
+ * Runs the program again without variables that make the runtime copy text out, in projects with protected paths.
+ * Source: specification of the boundary §7, threat 97.
  */
 import { copyingVariables, isCopyingVariable } from "../boundary/policy/leaky_environment.ts";
 import { findProjectRoot, rememberedAt } from "../boundary/policy/project.ts";
@@ -15,11 +15,11 @@ import { ownCommand, reexec } from "../platform/runtime.ts";
  * of `directories`. Else the program is run again without those variables, and the result is its exit code. Call it
  * before anything is read from standard input. Throws `policy_refused` where the program cannot start itself again.
  */
-export async function leaveCopyingEnvironment(io: Io, directories: readonly string[]): Promise<number | null> {
+export async function reexecWithoutLeaks(io: Io, directories: readonly string[]): Promise<number | null> {
   const names = copyingVariables(io.env);
   if (names.length === 0 || !await anyProtected(io, directories)) return null;
   const command = ownCommand();
-  if (command === null) throw cannotLeave(names);
+  if (command === null) throw cannotReexec(names);
   const env = Object.fromEntries(Object.entries(io.environment()).filter(([name]) => !isCopyingVariable(name)));
   return await reexec([...command, ...processArguments()], { env, io });
 }
@@ -35,7 +35,7 @@ async function anyProtected(io: Io, directories: readonly string[]): Promise<boo
   return false;
 }
 
-function cannotLeave(names: readonly string[]): AgentcliError {
+function cannotReexec(names: readonly string[]): AgentcliError {
   return new AgentcliError(
     "policy_refused",
     `this project has protected paths, and ${names.join(", ")} can copy text out of the process`,

@@ -1,4 +1,4 @@
-/** What a verb is: a declaration that costs nothing at start, and the code that is loaded when it is called. */
+/** What a command is: a declaration that costs nothing at start, and the code that is loaded when it is called. */
 import type { Io } from "../platform/io.ts";
 
 /** What completions offer for a value. */
@@ -52,7 +52,7 @@ export interface ListOption extends Common {
   completion?: Completion;
 }
 export type Option = FlagOption | TextOption | NumberOption | ListOption;
-/** Options of a verb by camelCase name (`baseUrl` is typed `--base-url` or `--baseUrl`). */
+/** Options of a command by camelCase name (`baseUrl` is typed `--base-url` or `--baseUrl`). */
 export type Options = Record<string, Option>;
 
 type ValueOf<O extends Option> = O extends FlagOption ? boolean
@@ -60,7 +60,7 @@ type ValueOf<O extends Option> = O extends FlagOption ? boolean
   : O extends ListOption ? readonly string[]
   : O extends TextOption<infer T> ? T | undefined
   : never;
-/** What a verb gets: flags are false and lists empty when not given, the others undefined. */
+/** What a command gets: flags are false and lists empty when not given, the others undefined. */
 export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]> };
 
 /** A switch. */
@@ -138,7 +138,7 @@ export const SHORT_OPTIONS: Readonly<Record<string, keyof typeof GLOBAL_OPTIONS>
   V: "version",
 };
 
-/** The options that stand anywhere on the line, of every verb. */
+/** The options that stand anywhere on the line, of every command. */
 export interface Globals {
   /** Absolute path of `-C`, else the working directory. */
   cwd: string;
@@ -150,13 +150,13 @@ export interface Globals {
   yes: boolean;
 }
 
-/** What a verb is given to work with. */
+/** What a command is given to work with. */
 export interface Context {
   io: Io;
   globals: Globals;
 }
 
-/** One call of a verb, parsed. */
+/** One call of a command, parsed. */
 export interface Invocation<O extends Options = Options> {
   options: Values<O>;
   /** As many as `arguments` allow. */
@@ -176,12 +176,12 @@ export interface Argument {
   values?: readonly string[];
 }
 
-/** Runs a verb. Declared as a method, so that verbs with different options fit into one tree. */
+/** Runs a command. Declared as a method, so that commands with different options fit into one tree. */
 export type Run<O extends Options> = { run(invocation: Invocation<O>): Promise<number | void> }["run"];
 
-/** A verb. `load` returns the function that does the work and returns the exit code (nothing: 0). */
-export interface Verb<O extends Options = Options> {
-  kind: "verb";
+/** A command. `load` returns the function that does the work and returns the exit code (nothing: 0). */
+export interface Command<O extends Options = Options> {
+  kind: "command";
   brief: string;
   /** Further paragraphs of the help. */
   detail?: string;
@@ -197,18 +197,18 @@ export interface Verb<O extends Options = Options> {
   load(): Promise<Run<O>>;
 }
 
-/** Verbs below a word: `providers add`. */
+/** Commands below a word: `providers add`. */
 export interface Group {
   kind: "group";
   brief: string;
   detail?: string;
-  // deno-lint-ignore no-explicit-any -- a tree of verbs with different options
-  verbs: Record<string, Verb<any> | Group>;
+  // deno-lint-ignore no-explicit-any -- a tree of commands with different options
+  commands: Record<string, Command<any> | Group>;
 }
 
-/** Declares a verb; infers the type of its options for `run`. */
-export function verb<O extends Options>(declaration: Omit<Verb<O>, "kind">): Verb<O> {
-  return { kind: "verb", ...declaration };
+/** Declares a command; infers the type of its options for `run`. */
+export function command<O extends Options>(declaration: Omit<Command<O>, "kind">): Command<O> {
+  return { kind: "command", ...declaration };
 }
 
 /** Declares a group. */

@@ -1,7 +1,7 @@
 /** `agentcli editor …`: rules, workflows, skills, hooks and servers for an editor's assistant. */
-import { choice, flag, group, list, type Options, text, verb } from "../verb.ts";
+import { choice, command, flag, group, list, type Options, text } from "../command.ts";
 
-/** Repeated here, so that the editor's own table stays off the start of every other verb. */
+/** Repeated here, so that the editor's own table stays off the start of every other command. */
 const DIALECTS = ["ide", "windsurf", "devin"] as const;
 const SCOPES = ["project", "user", "system"] as const;
 const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as const;
@@ -78,19 +78,19 @@ const ARTIFACT = { name: "artifact", brief: "Name, or kind:name" } as const;
 const INSTALLED = { ...ARTIFACT, completion: "installed_artifact", optional: true, repeated: true } as const;
 const FOREIGN = { ...ARTIFACT, completion: "foreign_artifact", optional: true, repeated: true } as const;
 
-export const editorVerb = group({
+export const editorCommand = group({
   brief: "Install rules, workflows, skills, hooks and servers for an editor's assistant, and keep them right",
   detail:
     "Everything is planned first and shown as a diff, then done all at once. What others wrote stays to the byte. Removing gives back what was there before. See docs/editor.md.",
-  verbs: {
-    init: verb({
+  commands: {
+    init: command({
       brief: "Install a small starting set: instructions, the no-cloud guard, a workflow and a skill",
       arguments: [],
       options: INIT_OPTIONS,
       examples: ["agentcli editor init", "agentcli editor init --dialect windsurf --dry-run"],
       load: async () => (await import("./add.ts")).initEditor,
     }),
-    add: verb({
+    add: command({
       brief: "Add or renew one artifact",
       detail:
         "Hooks that come with the program: no-cloud-guard, audit-log, setup-worktree, format-on-write, session-note. Keys of servers are written as ${env:NAME} only.",
@@ -117,42 +117,42 @@ export const editorVerb = group({
       ],
       load: async () => (await import("./add.ts")).addArtifact,
     }),
-    plan: verb({
+    plan: command({
       brief: "Show what apply would do",
       arguments: [],
       options: PLACE,
       examples: ["agentcli editor plan"],
       load: async () => (await import("./apply.ts")).showPlan,
     }),
-    apply: verb({
+    apply: command({
       brief: "Put everything that is installed in order again",
       arguments: [],
       options: CHANGE_OPTIONS,
       examples: ["agentcli editor apply --yes"],
       load: async () => (await import("./apply.ts")).applyInstalled,
     }),
-    check: verb({
+    check: command({
       brief: "Exit 1 when what is installed differs from what should be, or would not load",
       arguments: [],
       options: PLACE,
       examples: ["agentcli editor check", "agentcli editor check --json"],
       load: async () => (await import("./inspect.ts")).checkArtifacts,
     }),
-    list: verb({
+    list: command({
       brief: "Show what the editor finds, whose it is, and which one wins",
       arguments: [],
       options: PLACE,
       examples: ["agentcli editor list", "agentcli editor list --json"],
       load: async () => (await import("./inspect.ts")).listArtifacts,
     }),
-    show: verb({
+    show: command({
       brief: "Show one artifact",
       arguments: [{ ...ARTIFACT, completion: "artifact" }],
       options: PLACE,
       examples: ["agentcli editor show hook:no-cloud-guard"],
       load: async () => (await import("./inspect.ts")).showArtifact,
     }),
-    remove: verb({
+    remove: command({
       brief: "Remove what was installed and is still as it was written",
       detail:
         "What was taken over was not written from here, so it stays as it was found; --force removes it for good, and what was changed by hand too.",
@@ -161,7 +161,7 @@ export const editorVerb = group({
       examples: ["agentcli editor remove hook:no-cloud-guard", "agentcli editor remove --all --yes"],
       load: async () => (await import("./apply.ts")).removeArtifacts,
     }),
-    doctor: verb({
+    doctor: command({
       brief: "Run every installed hook with recorded input and check what it says; find what does not load",
       detail:
         "Runs what was installed from here and is still as it was written. What others wrote is run only when asked for. Servers at an address are asked only on this machine; nothing else is sent anywhere.",
@@ -170,7 +170,7 @@ export const editorVerb = group({
       examples: ["agentcli editor doctor", "agentcli editor doctor --foreign --json"],
       load: async () => (await import("./doctor.ts")).run,
     }),
-    import: verb({
+    import: command({
       brief: "Show what others or a person wrote; take it over only when asked",
       detail:
         "Taking over changes no file: from then on editor check watches it, apply restores it, add renews it without --force, and remove gives back what was found.",
@@ -183,14 +183,14 @@ export const editorVerb = group({
       ],
       load: async () => (await import("./import.ts")).run,
     }),
-    persona: verb({
+    persona: command({
       brief: "Install an agent persona as a skill",
       arguments: [{ name: "name", brief: "Name of the skill" }],
       options: PERSONA_OPTIONS,
       examples: ["agentcli editor persona reviewer --from reviewer.md"],
       load: async () => (await import("./add.ts")).addPersona,
     }),
-    hook: verb({
+    hook: command({
       brief: "What the installed hooks call",
       arguments: [{ name: "scaffold", brief: "The hook" }, { name: "event", brief: "The event" }],
       options: HOOK_OPTIONS,

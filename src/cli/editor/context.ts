@@ -1,13 +1,16 @@
-/** What the verbs work on: the project, the user's home, the editor, and our own home with the ledger. */
+/**
+ * The context of the editor commands: the project, the user's home, the editor, and the home of agentcli with the
+ * ownership index.
+ */
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { type Dialect, type DialectId, type Scope } from "../../editor/dialect.ts";
+import type { Dialect, DialectId, Scope } from "../../editor/dialect.ts";
 import { chooseDialect, dialectsHere, type LookupOptions, type Places, placesOf } from "../../editor/places.ts";
 import { type Installed, readLedger } from "../../editor/plan/ledger.ts";
 import { AgentcliError } from "../../errors.ts";
 import { realPath } from "../../platform/files.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts";
-import type { Context } from "../verb.ts";
+import type { Context } from "../command.ts";
 import type { Protection } from "./protection.ts";
 
 /** What is given on the command line. */
@@ -16,8 +19,8 @@ export interface PlaceOptions {
   systemDir?: string | undefined;
 }
 
-/** Everything a verb looks at. */
-export interface Scene {
+/** Everything a command looks at. */
+export interface EditorContext {
   context: Context;
   around: LookupOptions;
   dialect: Dialect;
@@ -35,7 +38,7 @@ export interface Scene {
 }
 
 /** Looks around. Throws `home_unusable` where there is no home directory. */
-export async function openScene(options: PlaceOptions, context: Context): Promise<Scene> {
+export async function openEditorContext(options: PlaceOptions, context: Context): Promise<EditorContext> {
   const { io, globals } = context;
   const named = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
   const real = named === undefined ? null : await realPath(named);
