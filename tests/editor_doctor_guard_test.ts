@@ -18,9 +18,20 @@ async function failuresOf(home: TemporaryHome, ...args: string[]): Promise<{ cod
   return { code, failures: findings.filter(({ level }) => level === "failure") };
 }
 
+/** Answers as the program does, for the inputs of the doctor: what is tested is what the doctor makes of the answers. */
+const GUARD = `#!/bin/sh
+read -r input
+case $input in
+  *protected.txt*) exit 2 ;;
+  *tool_info*) echo "no-cloud-guard: pass $4" ;;
+  *) exit 2 ;;
+esac
+`;
+
 async function guarded(home: TemporaryHome): Promise<void> {
   await home.write(".agentclisecret", "no-cloud: secrets\n");
-  const program = await installProgram(home);
+  const program = `${home.root}/agentcli`;
+  await Deno.writeTextFile(program, GUARD, { mode: 0o755 });
   await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
 }
 
@@ -117,7 +128,8 @@ for (const log of ["home", "project"]) {
   Deno.test(`doctor writes nothing into the log that the user keeps in the ${log}`, async () => {
     await using home = await temporaryHome();
     const program = await installProgram(home);
-    await done(home, "add", "hook", "audit-log", "--set", `agentcli=${program}`, "--set", `log=${log}`, "--yes");
+    const settings = ["--set", `agentcli=${program}`, "--set", `log=${log}`];
+    await done(home, "add", "hook", "audit-log", "--event", "post_read_code", ...settings, "--yes");
     assert.deepEqual(await failuresOf(home), { code: 0, failures: [] });
     const kept = [`${home.project}/.agentcli-audit.jsonl`, `${home.agentcliHome}/editor/audit`];
     for (const path of kept) assert.equal(await Deno.stat(path).catch(() => null), null, path);

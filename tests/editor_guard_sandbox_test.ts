@@ -1,9 +1,13 @@
 /** The installed guard and `agentcli sandbox` as an editor's assistant meets them: blocked, told how, run so. */
 import assert from "node:assert/strict";
-import { done, installProgram, runLine } from "./helpers/editor_program.ts";
+import { callHook, done, installProgram, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const SECRET = "correct-horse-battery-staple-42";
+
+function inputOf(home: TemporaryHome, line: string): string {
+  return JSON.stringify({ tool_info: { command_line: line, cwd: home.project } });
+}
 
 async function guarded(home: TemporaryHome, { onPath }: { onPath: boolean }) {
   await home.write(".agentclisecret", "no-cloud: .env\n");
@@ -17,9 +21,11 @@ async function guarded(home: TemporaryHome, { onPath }: { onPath: boolean }) {
   return {
     program,
     ask: (line: string) => {
-      const input = JSON.stringify({ tool_info: { command_line: line, cwd: home.project } });
-      return runLine(home, hooks.pre_run_command[0].command, { input, env });
+      const hook = { scaffold: "no-cloud-guard", event: "pre_run_command" };
+      const settings = [`agentcli=${onPath ? "agentcli" : program}`];
+      return callHook(home, { ...hook, settings }, { input: inputOf(home, line), env });
     },
+    askByLine: (line: string) => runLine(home, hooks.pre_run_command[0].command, { input: inputOf(home, line), env }),
     run: (line: string) => runLine(home, line, { input: "", env }),
   };
 }
@@ -27,9 +33,10 @@ async function guarded(home: TemporaryHome, { onPath }: { onPath: boolean }) {
 for (const onPath of [true, false]) {
   Deno.test(`a blocked command runs as its refusal says, with agentcli ${onPath ? "on PATH" : "elsewhere"}`, async () => {
     await using home = await temporaryHome();
-    const { ask, run, program } = await guarded(home, { onPath });
-    for (const line of ["cat src/a.ts", "cat src/a.ts && cd src && grep -r '' . ../.env; true"]) {
-      const blocked = await ask(line);
+    const { ask, askByLine, run, program } = await guarded(home, { onPath });
+    const lines = ["cat src/a.ts && cd src && grep -r '' . ../.env; true"];
+    for (const line of onPath ? ["cat src/a.ts", ...lines] : lines) {
+      const blocked = await askByLine(line);
       assert.equal(blocked.code, 2);
       const [, told = assert.fail(blocked.stderr)] = /Run this instead: (.*)\.\n/.exec(blocked.stderr) ?? [];
       assert.equal(told.startsWith(onPath ? "agentcli sandbox -- " : `'${program}' sandbox -- `), true, told);

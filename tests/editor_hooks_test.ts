@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
+import { callHook, done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
 const SECRET = "correct-horse-battery-staple-42";
@@ -17,15 +17,21 @@ async function installed(home: TemporaryHome, scaffold: string, ...settings: str
   const given = [`agentcli=${program}`, ...settings].flatMap((setting) => ["--set", setting]);
   await done(home, "add", "hook", scaffold, ...given, "--yes");
   const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
-  return async (event: string, info: Record<string, unknown>) => {
-    const input = JSON.stringify({ agent_action_name: event, trajectory_id: "t", tool_info: info });
-    return await runLine(home, hooks[event][0].command, { input });
+  const inputOf = (event: string, info: Record<string, unknown>) =>
+    JSON.stringify({ agent_action_name: event, trajectory_id: "t", tool_info: info });
+  return {
+    /** Runs the installed line. */
+    line: (event: string, info: Record<string, unknown>) =>
+      runLine(home, hooks[event][0].command, { input: inputOf(event, info) }),
+    /** Runs what the line calls. */
+    call: (event: string, info: Record<string, unknown>) =>
+      callHook(home, { scaffold, event, settings }, { input: inputOf(event, info) }),
   };
 }
 
 Deno.test("the audit log tells what was done, never content, protected names or keys", async () => {
   await using home = await temporaryHome();
-  const call = await installed(home, "audit-log", "log=project");
+  const { call } = await installed(home, "audit-log", "log=project");
   for (
     const [event, info] of [
       ["post_read_code", { file_path: "src/a.ts" }],
@@ -51,7 +57,7 @@ Deno.test("the audit log tells what was done, never content, protected names or 
 
 Deno.test("a new worktree gets what is listed, and protected files only where they are listed themselves", async () => {
   await using home = await temporaryHome();
-  const call = await installed(home, "setup-worktree", "copy=local,.env,../outside");
+  const { call } = await installed(home, "setup-worktree", "copy=local,.env,../outside");
   await home.write("local/a.txt", "a");
   await home.write("local/deep/.env", "b");
   await home.write(".agentclisecret", "no-cloud: .env\nno-cloud: **/.env\n");
@@ -73,41 +79,24 @@ Deno.test("the formatter runs on the written file, and not on a protected one", 
   await home.write("a file.txt", "x");
   // The path of the test's home holds a space, which parts words: the formatter is found on a path without.
   await Deno.mkdir(`${home.root}/bin`);
-  const call = await installed(home, "format-on-write", "formatter=sh format.sh --flag");
+  const { call, line } = await installed(home, "format-on-write", "formatter=sh format.sh --flag");
   await home.write("format.sh", 'echo "formatted $1" >"$2"\n');
-  assert.equal((await call("post_write_code", { file_path: "a file.txt", edits: [] })).code, 0);
+  assert.equal((await line("post_write_code", { file_path: "a file.txt", edits: [] })).code, 0);
   assert.equal(await home.read("a file.txt"), "formatted --flag\n");
-  assert.equal((await call("post_write_code", { file_path: ".env", edits: [] })).code, 0);
-  assert.match(await home.read(".env"), /TOKEN/);
+  // The script formats what the program names: nothing here.
+  const { code, stdout } = await call("post_write_code", { file_path: ".env", edits: [] });
+  assert.deepEqual([code, stdout], [0, ""]);
 });
 
 Deno.test("notes are added, and an answer with protected content is left out", async () => {
   await using home = await temporaryHome();
-  const call = await installed(home, "session-note", "file=notes.md");
+  const { call } = await installed(home, "session-note", "file=notes.md");
   assert.equal((await call("post_cascade_response", { response: "It is done." })).code, 0);
   assert.equal((await call("post_cascade_response", { response: `It is ${SECRET}.` })).code, 0);
   const notes = await home.read("notes.md");
   assert.match(notes, /It is done\./);
   assert.match(notes, /left out/);
   assert.equal(notes.includes(SECRET), false);
-});
-
-const PAYLOADS = new URL("fixtures/editor/payloads/", import.meta.url);
-
-Deno.test("every recorded input is read by the guard or by the log, and a wrong event by neither", async () => {
-  await using home = await temporaryHome();
-  await project(home);
-  for (const { name } of Deno.readDirSync(PAYLOADS)) {
-    if (!name.endsWith(".json")) continue;
-    const event = name.replace(".json", "");
-    const input = await Deno.readTextFile(new URL(name, PAYLOADS));
-    const scaffold = event.startsWith("pre_") ? "no-cloud-guard" : "audit-log";
-    const run = (as: string) => runLine(home, `'${home.root}/agentcli' editor hook ${scaffold} ${as}`, { input });
-    const finished = await run(event);
-    const names = /secrets/.test(input);
-    assert.equal(finished.code, names && event !== "pre_read_code" ? 2 : 0, `${event}: ${finished.stderr}`);
-    assert.equal((await run("pre_everything")).code, 2);
-  }
 });
 
 /** Programs that end with 0 and are not the guard, or did not get to judge. */
@@ -135,8 +124,9 @@ Deno.test("exit 0 without the answer of the guard lets nothing pass", async () =
   }
   await Deno.copyFile(real, program);
   assert.equal(await tried(".env", { DENO_V8_FLAGS: "--help" }), 2);
-  assert.equal(await tried(".env"), 2);
   assert.equal(await tried("src/a.ts"), 0);
+  const wrong = await callHook(home, { scaffold: "no-cloud-guard", event: "pre_everything" }, { input: "{}" });
+  assert.equal(wrong.code, 2);
 });
 
 Deno.test("the formatter of a scaffolded hook is no command, and the message says how to set it", async () => {

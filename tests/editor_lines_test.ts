@@ -1,6 +1,6 @@
 /** The installed command lines of the scaffolded hooks, in a real bash: with hostile inputs, programs and homes. */
 import assert from "node:assert/strict";
-import type { HookEvent } from "../src/editor/hooks/events.ts";
+import { EVENTS, type HookEvent } from "../src/editor/hooks/events.ts";
 import { type ScaffoldId, SCAFFOLDS } from "../src/editor/hooks/scaffold_ids.ts";
 import {
   contentOf,
@@ -15,8 +15,14 @@ import {
   SCOPES,
   SECRET,
 } from "./helpers/editor_lines.ts";
-import { done, each, runLine } from "./helpers/editor_program.ts";
+import { callHook, done, each, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+
+/** Pairs of a line and an input that go through a shell: of the project's scope each line, of the other each script. */
+function isShown({ scope, scaffold, event }: Line, kind: string): boolean {
+  const { guard, events } = SCAFFOLDS[scaffold];
+  return kind === (guard ? "secret" : "open") && (scope === "project" || event === events[0]);
+}
 
 for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
   Deno.test(`every installed line of the scope ${scope} does its work with the input of its event`, async () => {
@@ -25,20 +31,18 @@ for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
     assert.equal(lines.length, 14);
     const before = await contentOf(home);
     const given = infos(home);
-    await each(
-      lines.flatMap((line) => KINDS.map((kind) => ({ line, kind }))),
-      async (
-        { line: { scaffold, event, command }, kind },
-      ) => {
-        const input = kind === "recorded" ? await recorded(home, event) : payload(event, given[event][kind]);
-        const { code, stdout, stderr } = await runLine(home, command, { input });
-        const names = kind === "recorded" && /secrets/.test(input);
-        const blocked = SCAFFOLDS[scaffold].guard && (kind === "secret" || names);
-        assert.equal(code, blocked ? 2 : 0, `${scaffold} ${event} ${kind}: ${stderr}`);
-        assert.equal((stdout + stderr).includes(SECRET), false, `${scaffold} ${event} ${kind}`);
-        if (blocked) assert.match(stderr, /blocked: /);
-      },
-    );
+    await each(lines.flatMap((line) => KINDS.map((kind) => ({ line, kind }))), async ({ line, kind }) => {
+      const { scaffold, event, command } = line;
+      const input = kind === "recorded" ? await recorded(home, event) : payload(event, given[event][kind]);
+      const { code, stdout, stderr } = isShown(line, kind)
+        ? await runLine(home, command, { input })
+        : await callHook(home, line, { input });
+      const names = kind === "recorded" && /secrets/.test(input);
+      const blocked = SCAFFOLDS[scaffold].guard && (kind === "secret" || names);
+      assert.equal(code, blocked ? 2 : 0, `${scaffold} ${event} ${kind}: ${stderr}`);
+      assert.equal((stdout + stderr).includes(SECRET), false, `${scaffold} ${event} ${kind}`);
+      if (blocked) assert.match(stderr, /blocked: /);
+    });
     // What the hooks add to the project holds nothing of what is protected, and what was there is as it was.
     assert.equal(await contentOf(home), before);
     const log = await home.read(".agentcli-audit.jsonl");
@@ -50,6 +54,28 @@ for (const scope of Object.keys(SCOPES) as Line["scope"][]) {
     assert.equal(await Deno.stat(`${home.root}/made`).catch(() => null), null);
   });
 }
+
+Deno.test("the input of another event is blocked by the guard, and not written down by the others", async () => {
+  await using home = await temporaryHome();
+  const lines = await install(home, { scope: "project", program: await project(home) });
+  const before = await contentOf(home);
+  const given = infos(home);
+  const pairs = lines.flatMap((line) => EVENTS.map((event) => ({ line, event })))
+    .filter(({ line, event }) => line.event !== event);
+  for (const [at, { line, event }] of pairs.entries()) {
+    const kind = KINDS[at % KINDS.length] ?? "open";
+    const input = kind === "recorded" ? await recorded(home, event) : payload(event, given[event][kind]);
+    const { code, stdout, stderr } = await callHook(home, line, { input });
+    const what = `${line.scaffold} ${line.event} with ${event} ${kind}`;
+    assert.equal(code, 2, `${what}: ${stderr}`);
+    assert.equal((stdout + stderr).includes(SECRET), false, what);
+  }
+  assert.equal(await contentOf(home), before);
+  await assert.rejects(home.read(".agentcli-audit.jsonl"), Deno.errors.NotFound);
+  // Of the program's 2 the script of an event that nothing can stop makes a 1.
+  const log = lines.find(({ scaffold }) => scaffold === "audit-log") ?? assert.fail();
+  assert.equal((await runLine(home, log.command, { input: "{}" })).code, 1);
+});
 
 /** Inputs that nobody records, for the event `pre_read_code` or `post_read_code`; whether the guard lets them pass. */
 const HOSTILE: readonly [string, (event: HookEvent, project: string) => string | Uint8Array, boolean][] = [
@@ -99,21 +125,28 @@ const HOSTILE: readonly [string, (event: HookEvent, project: string) => string |
   ["5 MB", (event) => payload(event, { file_path: "src/a.ts", more: "a b ".repeat(1_310_720) }), true],
 ];
 
+/** Those on which a shell or a pipe could have a part. */
+const BY_SHELL: ReadonlySet<string> = new Set(["nothing", "zeros", "a path with quotes and a command", "5 MB"]);
+
 Deno.test("no input makes the guard fail open, none that is whole and open is blocked, and no other hook blocks", async () => {
   await using home = await temporaryHome();
   const lines = await install(home, { scope: "project", program: await project(home) });
   const before = await contentOf(home);
   const line = (scaffold: ScaffoldId) => lines.find((one) => one.scaffold === scaffold) ?? assert.fail(scaffold);
   const [guard, log, format] = [line("no-cloud-guard"), line("audit-log"), line("format-on-write")];
-  let turn = 0;
-  await each(HOSTILE, async ([what, make, passes]) => {
-    const judged = await runLine(home, guard.command, { input: make(guard.event, home.project) });
-    assert.equal(judged.code, passes ? 0 : 2, `${what}: ${judged.stderr}`);
-    assert.equal(judged.stderr === "", passes, what);
-    const { command, event } = turn++ % 2 === 0 ? log : format;
-    const { code, stderr } = await runLine(home, command, { input: make(event, home.project) });
-    assert.ok(code === 0 || code === 1, `${what}, ${event}: exit ${code}: ${stderr}`);
-  });
+  for (const [at, [what, make, passes]] of HOSTILE.entries()) {
+    const input = make(guard.event, home.project);
+    const called = await callHook(home, guard, { input });
+    for (
+      const { code, stderr } of BY_SHELL.has(what) ? [called, await runLine(home, guard.command, { input })] : [called]
+    ) {
+      assert.equal(code, passes ? 0 : 2, `${what}: ${stderr}`);
+      assert.equal(stderr === "", passes, what);
+    }
+    const other = at % 2 === 0 ? log : format;
+    const { code, stderr } = await callHook(home, other, { input: make(other.event, home.project) });
+    assert.ok(code === 0 || /stopped: /.test(stderr), `${what}, ${other.event}: exit ${code}: ${stderr}`);
+  }
   assert.equal(await contentOf(home), before);
   assert.equal(await Deno.stat(`${home.project}/made`).catch(() => null), null);
 });
@@ -140,17 +173,18 @@ Deno.test("every line ends well whatever becomes of the program: the guard's wit
   const inProject = await install(home, { scope: "project", program });
   const all = [...inProject, ...await install(home, { scope: "user", program })];
   const before = await contentOf(home);
-  const tried = async (what: string, lines = inProject) => {
+  const tried = async (what: string, lines: readonly Line[]) => {
     await each(lines, async ({ scope, scaffold, event, command }) => {
       const { code } = await runLine(home, command, { input: payload(event, {}) });
       const well = SCAFFOLDS[scaffold].guard ? code === 2 : code !== 0 && code !== 2;
       assert.ok(well, `${scope} ${scaffold} ${event}: exit ${code} when the program ${what}`);
     });
   };
+  const scripts = inProject.filter(({ scaffold, event }) => event === SCAFFOLDS[scaffold].events[0]);
   for (const [what, script, mode] of FAILURES) {
     await Deno.remove(program).catch(() => {});
     if (script !== null) await Deno.writeTextFile(program, `#!/bin/sh\n${script}\n`, { mode: mode ?? 0o755 });
-    await tried(what);
+    await tried(what, scripts);
   }
   await Deno.remove(program);
   await Deno.mkdir(program);
@@ -166,10 +200,8 @@ Deno.test("without agentcli on PATH, without its scripts and without a project t
   await done(home, "add", "hook", "no-cloud-guard", "--yes");
   const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
   const tried = async (env: Record<string, string>, options: { cwd?: string } = {}) => {
-    for (const event of SCAFFOLDS["no-cloud-guard"].events) {
-      const { code } = await runLine(home, hooks[event][0].command, { input: payload(event, {}), env, ...options });
-      assert.equal(code, 2, event);
-    }
+    const { code } = await runLine(home, hooks.pre_read_code[0].command, { input: "{}", env, ...options });
+    assert.equal(code, 2);
   };
   const env = { PATH: `${home.root}/bin` };
   await tried(env);
@@ -209,19 +241,11 @@ Deno.test(
       "--yes",
     );
     const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
-    await each(SCAFFOLDS["no-cloud-guard"].events, async (event) => {
-      const { code, stderr } = await runLine(home, hooks[event][0].command, { input: "{}" });
-      assert.equal(code, 2);
-      assert.match(stderr, /gave no answer/);
-    });
-    const pids = (await Deno.readTextFile(`${home.root}/pids`)).trim().split("\n");
-    assert.equal(pids.length, 5);
-    for (const pid of pids) {
-      assert.throws(
-        () => Deno.kill(Number(pid), 0 as unknown as Deno.Signal),
-        `${pid} still runs`,
-      );
-    }
+    const { code, stderr } = await runLine(home, hooks.pre_user_prompt[0].command, { input: "{}" });
+    assert.equal(code, 2);
+    assert.match(stderr, /gave no answer/);
+    const pid = Number(await Deno.readTextFile(`${home.root}/pids`));
+    assert.throws(() => Deno.kill(pid, 0 as unknown as Deno.Signal), `${pid} still runs`);
   },
 );
 
@@ -243,44 +267,17 @@ Deno.test("without a home the guard still judges, and the others lose nothing of
   const before = await contentOf(home);
   const given = infos(home);
   const chosen = lines.filter(({ event }) => CHOSEN.includes(event));
-  await each(HOMES.flatMap(([what, env]) => chosen.map((line) => ({ what, env: env(home), line }))), async (
-    { what, env, line: { scaffold, event, command } },
-  ) => {
-    const run = (kind: "open" | "secret") => runLine(home, command, { input: payload(event, given[event][kind]), env });
-    const open = await run("open");
-    if (!SCAFFOLDS[scaffold].guard) assert.ok(open.code === 0 || open.code === 1, `${scaffold} ${event}, ${what}`);
+  for (
+    const { what, env, line } of HOMES.flatMap(([what, env]) => chosen.map((line) => ({ what, env: env(home), line })))
+  ) {
+    const { scaffold, event } = line;
+    const call = (kind: "open" | "secret") => callHook(home, line, { input: payload(event, given[event][kind]), env });
+    const open = await call("open");
+    if (!SCAFFOLDS[scaffold].guard) assert.ok(open.code === 0 || /stopped: /.test(open.stderr), `${event}, ${what}`);
     else {
       assert.equal(open.code, 0, `${event}, ${what}: ${open.stderr}`);
-      assert.equal((await run("secret")).code, 2, `${event}, ${what}`);
+      assert.equal((await call("secret")).code, 2, `${event}, ${what}`);
     }
-  });
+  }
   assert.equal(await contentOf(home), before);
-});
-
-Deno.test("own hooks, servers and rules of a project are the same before, while and after the guard is there", async () => {
-  await using home = await temporaryHome();
-  const own = {
-    ".ide/hooks.json":
-      '{\n  // ours\n  "hooks": {\n    "pre_read_code": [{"command": "true"}],\n    "post_run_command": [],\n  }\n}\n',
-    ".ide/rules/own.md": "---\ntrigger: always_on\n---\nOurs.\n",
-    "../home/.vendor/ide/mcp_config.json": '{"mcpServers":{"own":{"command":"true","args":[]}}}',
-  };
-  for (const [name, text] of Object.entries(own)) await home.write(name, text);
-  const program = await project(home);
-  await done(home, "add", "hook", "no-cloud-guard", "--set", `agentcli=${program}`, "--yes");
-  const during = await home.read(".ide/hooks.json");
-  assert.match(during, /\/\/ ours/);
-  const { hooks } = JSON.parse(during.replace("// ours", "").replace(/,(\s*[}\]])/g, "$1"));
-  assert.deepEqual(hooks.pre_read_code[0], { command: "true" });
-  const input = payload("pre_read_code", { file_path: ".env" });
-  assert.deepEqual(
-    await Promise.all(
-      hooks.pre_read_code.map(async ({ command }: { command: string }) =>
-        (await runLine(home, command, { input })).code
-      ),
-    ),
-    [0, 2],
-  );
-  await done(home, "remove", "--all", "--yes");
-  for (const [name, text] of Object.entries(own)) assert.equal(await home.read(name), text, name);
 });

@@ -1,6 +1,6 @@
 /** What `editor init` installs: the texts send the assistant nowhere that the guard beside them closes. */
 import assert from "node:assert/strict";
-import { done, installProgram, runLine } from "./helpers/editor_program.ts";
+import { callHook, done, installProgram, runLine } from "./helpers/editor_program.ts";
 import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
 import { configure, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
@@ -14,10 +14,10 @@ async function installed(home: TemporaryHome) {
   await installProgram(home);
   await done(home, "init", "--yes");
   const env = { PATH: `${home.root}:${Deno.env.get("PATH")}` };
-  const { hooks } = JSON.parse(await home.read(".ide/hooks.json"));
   const guard = async (command: string) => {
     const input = JSON.stringify({ tool_info: { command_line: command, cwd: home.project } });
-    return await runLine(home, hooks.pre_run_command[0].command, { input, env });
+    const hook = { scaffold: "no-cloud-guard", event: "pre_run_command", settings: ["agentcli=agentcli"] };
+    return await callHook(home, hook, { input, env });
   };
   return { env, guard };
 }
@@ -48,7 +48,7 @@ Deno.test("where something is protected, the guard blocks of them what the texts
   await using home = await temporaryHome();
   const { guard } = await installed(home);
   const commands = await commandsNamed(home);
-  for (const command of [...commands, "agentcli run 'Summarise .env'", "git diff -- .env"]) {
+  for (const command of [...commands, "agentcli run 'Summarize .env'", "git diff -- .env"]) {
     const { code, stderr } = await guard(command.replace("COMMAND", "ls"));
     assert.equal(code, /^agentcli run|^git/.test(command) ? 2 : 0, `${command}: ${stderr}`);
   }

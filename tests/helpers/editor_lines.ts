@@ -17,6 +17,8 @@ export interface Line {
   scaffold: ScaffoldId;
   event: HookEvent;
   command: string;
+  /** What its script passes on. */
+  settings: readonly string[];
 }
 
 /** A project with protected files, and the program that hooks call. */
@@ -44,15 +46,16 @@ export async function install(
     "format-on-write": ["formatter=true"],
     "session-note": ["file=notes.md"],
   };
+  const given = (scaffold: ScaffoldId) => [`agentcli=${program}`, ...settings[scaffold]];
   for (const scaffold of SCAFFOLD_IDS) {
-    const given = [`agentcli=${program}`, ...settings[scaffold]].flatMap((setting) => ["--set", setting]);
-    await done(home, "add", "hook", scaffold, "--scope", scope, ...given, "--yes");
+    const set = given(scaffold).flatMap((setting) => ["--set", setting]);
+    await done(home, "add", "hook", scaffold, "--scope", scope, ...set, "--yes");
   }
   const { hooks } = JSON.parse(await home.read(SCOPES[scope]));
   return SCAFFOLD_IDS.flatMap((scaffold) =>
     SCAFFOLDS[scaffold].events.map((event) => {
       const entry = hooks[event].find(({ command }: { command: string }) => command.includes(`/${scaffold}.sh`));
-      return { scope, scaffold, event, command: entry.command };
+      return { scope, scaffold, event, command: entry.command, settings: given(scaffold) };
     })
   );
 }

@@ -26,6 +26,16 @@ export async function done(home: TemporaryHome, ...args: string[]) {
   return finished;
 }
 
+/** Runs what the script of a scaffolded hook calls, without a shell and a process. */
+export async function callHook(
+  home: TemporaryHome,
+  { scaffold, event, settings = [] }: { scaffold: string; event: string; settings?: readonly string[] },
+  { input, env = {}, cwd }: LineOptions,
+) {
+  const given = settings.flatMap((setting) => ["--set", setting]);
+  return await runInProcess(["editor", "hook", scaffold, event, ...given], { home, env, cwd, stdin: input });
+}
+
 /** How a line is run. */
 export interface LineOptions {
   input: string | Uint8Array;
