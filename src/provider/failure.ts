@@ -1,4 +1,4 @@
-/** What went wrong with a server, in the form the engine decides by. */
+/** Failures of a server, in the form the engine decides by. */
 import { AgentcliError, type ErrorCode } from "../errors.ts";
 
 /** The kinds of failure; what each means and does is in `errors.ts`. */
@@ -25,7 +25,7 @@ export type FailureKind =
   | "invalid"
   | "empty";
 
-/** What had arrived of a reply that did not end. */
+/** The part of a reply that arrived before its connection ended. */
 export interface PartialReply {
   text: string;
   reasoning: string;
@@ -46,7 +46,7 @@ export interface FailureFacts {
   promptTokens?: number;
   /** Of kind `tool_parse`: what the model wrote, where the server hands it back. Never for people. */
   failedGeneration?: string;
-  /** How long the server asks to wait, in milliseconds. */
+  /** The wait that the server requests, in milliseconds. */
   retryAfterMs?: number;
 }
 
@@ -61,7 +61,7 @@ export class ProviderFailure extends AgentcliError {
     this.facts = facts;
   }
 
-  /** What had arrived before the failure; null when nothing had. */
+  /** The part of the reply that arrived before the failure; null for none. */
   get partial(): PartialReply | null {
     return this.facts.partial ?? null;
   }

@@ -3,7 +3,7 @@
 /** A JSON object whose members are not known. */
 export type JsonRecord = Record<string, unknown>;
 
-/** Whether `value` is a JSON object (no array, no null). */
+/** Returns whether `value` is a JSON object (no array, no null). */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

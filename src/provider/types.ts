@@ -58,7 +58,7 @@ export interface ReplyCall {
   problem?: string;
 }
 
-/** Why a reply ended. `unknown`: the stream was closed properly without saying. */
+/** The reason a reply ended. `unknown`: the stream was closed properly without saying. */
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "unknown";
 
 /** A complete reply. An incomplete one is an error instead. */
@@ -85,7 +85,7 @@ export type ChatDelta =
 
 /** A retry that is about to be waited for. */
 export interface RetryNotice {
-  /** What went wrong. A model that loads is asked for until it is there: how often says little then. */
+  /** The failure. A loading model is requested until it is ready: the number of attempts says little then. */
   kind: FailureKind;
   /** From 1. */
   attempt: number;
@@ -94,6 +94,6 @@ export interface RetryNotice {
   /** HTTP status, or null when no response came. */
   status: number | null;
   reason: string;
-  /** What was handed on of the reply is void: it begins anew. */
+  /** The part of the reply that was handed on is void: it starts over. */
   restart?: true;
 }

@@ -4,7 +4,7 @@
  * the programs that people allow by prefix. Source: threat 115 and the manuals of the programs.
  */
 
-/** What of a program's arguments a prefix rule does not cover. */
+/** The arguments of a program that a prefix rule does not cover. */
 interface Escape {
   /** Long options without dashes. Any unique beginning of one counts too, as these programs accept that. */
   long?: readonly string[];
@@ -117,7 +117,10 @@ const PLAIN_SED: readonly RegExp[] = [
   /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?s([\/|,#:@!%])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*$/,
 ];
 
-/** Whether a `sed` command line only prints, deletes or replaces on its output. Everything else is not known to be. */
+/**
+ * Returns whether a `sed` command line only prints, deletes or replaces on its output. Everything else is not known to
+ * be.
+ */
 function isPlainSed(rest: readonly string[]): boolean {
   const operands: string[] = [];
   const scripts: string[] = [];
@@ -148,8 +151,8 @@ function uses(escape: Escape, rest: readonly string[], argv: readonly string[]):
 }
 
 /**
- * Whether what follows the first `prefixLength` words of a command may do more than the prefix says. What the prefix
- * itself spells out was somebody's decision and is not looked at.
+ * Returns whether what follows the first `prefixLength` words of a command may do more than the prefix says. What the
+ * prefix itself spells out was somebody's decision and is not looked at.
  */
 export function escapesPrefix(argv: readonly [string, ...string[]], prefixLength: number): boolean {
   const program = argv[0];

@@ -1,4 +1,4 @@
-/** How names of files are shown, and which are near one that does not exist. */
+/** Shows names of files, and suggests names near one that does not exist. */
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { closest } from "../config/suggest.ts";
 import { basename, dirname, join } from "../platform/path.ts";
@@ -14,7 +14,7 @@ export function shownName(name: string): string {
   });
 }
 
-/** What stands behind the name of a protected path in a listing: ` [no-cloud]`; empty for the others. */
+/** Returns the suffix of a protected path in a listing: ` [no-cloud]`; empty for the others. */
 export function markOf(path: ResolvedPath, { workspace }: { workspace: Workspace }): string {
   const rule = workspace.ruleAt(path);
   return rule === null ? "" : ` [${rule.tier}]`;

@@ -1,4 +1,4 @@
-/** What the session knows of a file: read, changed by somebody else since, or written by itself. */
+/** Tracks the files of a session: read, changed by others since, or written by the session. */
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
@@ -43,7 +43,7 @@ export async function remember(
   memory.files.set(path.real, { modified, size, inode, digest });
 }
 
-/** Whether the session has seen the file as it is now. */
+/** Returns whether the session has seen the file as it is now. */
 export async function knowledgeOf(
   path: ResolvedPath,
   file: Omit<CurrentFile, "label">,
@@ -78,7 +78,7 @@ export async function saveFile(
   return null;
 }
 
-/** What cannot be read is not written either, but for what is not there yet. */
+/** Keeps the previous version. An existing file that cannot be read is not written either. */
 async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, context: ToolContext): Promise<void> {
   const { workspace, sessionLabel } = context;
   if (context.keepPrevious === undefined) return;
@@ -93,7 +93,7 @@ async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, 
   await context.keepPrevious({ path: path.path, before: before?.bytes ?? null, after, label });
 }
 
-/** Whether bytes hold nothing of a protected file, as far as the net sees. */
+/** Returns whether bytes hold nothing of a protected file, as far as the net sees. */
 async function isFree(bytes: Uint8Array | undefined, path: ResolvedPath, context: ToolContext): Promise<boolean> {
   if (bytes === undefined || context.checkWrite === undefined) return true;
   return await context.checkWrite(new TextDecoder().decode(bytes), { display: path.display }) === null;

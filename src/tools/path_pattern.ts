@@ -1,6 +1,6 @@
 /**
- * Path patterns: `*`, `?`, `[a-z]`, `{a,b}` within a name and `**` over directories. Matching takes time proportional to
- * pattern times path, whatever the pattern: nothing here backtracks further than the last star (threat 126).
+ * Path patterns: `*`, `?`, `[a-z]`, `{a,b}` within a name and `**` over directories. Matching takes time proportional
+ * to pattern times path, whatever the pattern: nothing here backtracks further than the last star (threat 126).
  */
 
 /** A pattern, ready to match. Give it paths as their names. */
@@ -10,7 +10,7 @@ export interface PathPattern {
   readonly prefix: readonly string[];
 }
 
-/** How names are compared. */
+/** Options of the comparison. */
 interface PatternOptions {
   ignoreCase?: boolean;
   /** Braces are plain characters, as in `.gitignore`. */
@@ -145,7 +145,9 @@ function matchesOne(piece: Piece, character: string): boolean {
   }
 }
 
-/** Greedy with one way back, to the last star: an earlier star never needs to take more once a later one was reached. */
+/**
+ * Greedy with one way back, to the last star: an earlier star never needs to take more once a later one was reached.
+ */
 function matchPieces(pieces: readonly Piece[], name: string): boolean {
   let at = 0;
   let index = 0;

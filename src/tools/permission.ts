@@ -10,7 +10,7 @@ import { escapesPrefix } from "./command_escape.ts";
 export type { PermissionMode } from "../config/types.ts";
 export { parseRules, type Rule } from "./permission_rule.ts";
 
-/** What is to be decided: the tool, what it is called with, and for tools of paths the place in the project. */
+/** A call to decide on: the tool, its subject, and for tools of paths the place in the project. */
 interface PermissionRequest {
   tool: Pick<Tool, "name" | "kind">;
   /** The command, or the path as given. */
@@ -21,7 +21,7 @@ interface PermissionRequest {
   root?: string;
 }
 
-/** What the user laid down. */
+/** The user's rules. */
 interface PermissionPolicy {
   mode: PermissionMode;
   allow: readonly Rule[];
@@ -37,9 +37,9 @@ export type Decision = { behavior: "allow" } | { behavior: "deny"; reason: strin
 const ALLOW: Decision = { behavior: "allow" };
 
 /**
- * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes); `bypassPermissions` runs the
- * rest; reading in the project is always allowed; `acceptEdits` writes files; everything else needs a rule or is asked.
- * Never throws. Source: specification of the command line (permissions) and of the boundary §7.
+ * Decides one call. Deny rules win over everything; `plan` runs only what reads (and notes); `bypassPermissions` runs
+ * the rest; reading in the project is always allowed; `acceptEdits` writes files; everything else needs a rule or is
+ * asked. Never throws. Source: specification of the command line (permissions) and of the boundary §7.
  */
 export function decide(request: PermissionRequest, policy: PermissionPolicy): Decision {
   const { tool } = request;
@@ -58,8 +58,8 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
 }
 
 /**
- * The deny rule of Read that covers a file, or null: no tool may then show what is in it. `Read` without a pattern covers
- * every file.
+ * The deny rule of Read that covers a file, or null: no tool may then show what is in it. `Read` without a pattern
+ * covers every file.
  */
 export function readDenied(file: Pick<PermissionRequest, "paths" | "root">, deny: readonly Rule[]): Rule | null {
   const asked = { tool: "Read", subject: "", paths: file.paths ?? [], root: file.root };
@@ -75,8 +75,8 @@ function askReason({ tool }: PermissionRequest, complexity: string | null): stri
 }
 
 /**
- * What a rule is asked about. `paths` are the names of one file, relative to the project or absolute outside of it: as it
- * was addressed, and with every link resolved.
+ * The subject of a rule check. `paths` are the names of one file, relative to the project or absolute outside of it: as
+ * it was addressed, and with every link resolved.
  */
 export interface Asked {
   tool: string;
@@ -94,8 +94,8 @@ function names(rule: Rule, tool: string): boolean {
 }
 
 /**
- * Whether an allowing rule covers what is asked, under each of its names. In doubt it does not. `command` is the parsed
- * subject of Bash.
+ * Returns whether an allowing rule covers what is asked, under each of its names. In doubt it does not. `command` is
+ * the parsed subject of Bash.
  */
 export function allows(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
   if (!names(rule, asked.tool)) return false;
@@ -118,9 +118,9 @@ export function allows(rule: Rule, asked: Asked, command: ParsedCommand | null):
 }
 
 /**
- * Whether a denying rule covers what is asked. In doubt it does: a command rule counts as a prefix, for the program
- * under any path, with other words in between, and in any part of a compound command; a path rule of Write or Edit
- * counts for both and under each name of the file, so no link leads around it, and letter case does not matter.
+ * Returns whether a denying rule covers what is asked. In doubt it does: a command rule counts as a prefix, for the
+ * program under any path, with other words in between, and in any part of a compound command; a path rule of Write or
+ * Edit counts for both and under each name of the file, so no link leads around it, and letter case does not matter.
  */
 export function denies(rule: Rule, asked: Asked, command: ParsedCommand | null): boolean {
   if (rule.kind === "path" && isWriter(rule.tool) && isWriter(asked.tool)) return deniesPath(rule, asked);
@@ -166,7 +166,7 @@ function sameProgram(word: string | undefined, wanted: string | undefined): bool
   return word === wanted || base === wanted.toLowerCase();
 }
 
-/** Whether the wanted words come in this order, others in between allowed. */
+/** Returns whether the wanted words come in this order, others in between allowed. */
 function occurs(wanted: readonly string[], words: readonly string[]): boolean {
   let next = 0;
   for (const word of words) {
@@ -193,8 +193,8 @@ export function ruleNames(
 }
 
 /**
- * Says by which deny rule, as it was written, a file may not be read, or null; undefined when no rule speaks of reading.
- * Every tool that shows content asks it, and whatever attaches files.
+ * Says by which deny rule, as it was written, a file may not be read, or null; undefined when no rule speaks of
+ * reading. Every tool that shows content asks it, and whatever attaches files.
  */
 export function readDenials(
   workspace: Pick<Workspace, "root">,

@@ -18,7 +18,7 @@ import grep from "./grep/prompt_small.md" with { type: "text" };
 import read from "./read/prompt_small.md" with { type: "text" };
 import write from "./write/prompt_small.md" with { type: "text" };
 
-/** How much a session is told. */
+/** The size of the tool declarations. */
 export type Profile = "default" | "small";
 
 /** Tool → its short prompt text and the parameters that the small profile has. */
@@ -30,7 +30,7 @@ const SMALL: Readonly<Record<string, { description: string; parameters: readonly
   Bash: { description: bash, parameters: ["command"] },
 };
 
-/** What decides besides the tools themselves. */
+/** Options besides the tools themselves. */
 export interface ProfileOptions {
   profile: Profile;
   /** `edit:` of the model: one that cannot edit by replacing writes whole files. */
@@ -63,7 +63,10 @@ function small(tool: Tool): Tool {
   return { ...tool, description: form.description.trim(), parameters };
 }
 
-/** The built-in tools, always in this order: requests start with the same bytes. `git`: where commands may not see `.git`. */
+/**
+ * The built-in tools, always in this order: requests start with the same bytes. `git`: where commands may not see
+ * `.git`.
+ */
 export function builtinTools(options: { git?: boolean } = {}): Tool[] {
   const tools = [
     loadedLater(readDeclaration, async () => (await import("./read/tool.ts")).readTool),
@@ -122,7 +125,7 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
   });
 }
 
-/** What a server is told, byte for byte the same for the same tools. */
+/** Returns the schemas for a request, byte for byte the same for the same tools. */
 export function toolSchemas(tools: Tool[]): ToolSchema[] {
   return tools.map(({ name, description, parameters }) => ({
     type: "function",

@@ -28,7 +28,7 @@ export function failure(
   return result;
 }
 
-/** Where protected content came from; empty for content that is open. */
+/** Returns the source of protected content; empty for open content. */
 export function sourceOf(
   path: ResolvedPath,
   rule: ProtectionRule | undefined,
@@ -42,7 +42,7 @@ export function refused(refusal: Refusal, context: Pick<ToolContext, "workspace"
   return failure(`${refusal.message}.`, context);
 }
 
-/** Whether the workspace refused. */
+/** Returns whether the workspace refused. */
 export function isRefusal(value: unknown): value is Refusal {
   return typeof value === "object" && value !== null && "refused" in value;
 }

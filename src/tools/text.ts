@@ -1,6 +1,6 @@
 /** Bytes of a text file as text and back, so that what was not changed stays byte for byte what it was. */
 
-/** How a file's bytes are text. Latin-1 is the reading of what is no UTF-8: every byte is one character. */
+/** The text of a file's bytes. Bytes that are not UTF-8 are Latin-1: every byte is one character. */
 export type Encoding = "utf-8" | "utf-16le" | "utf-16be" | "latin-1";
 
 /** A text file in memory. */
@@ -8,7 +8,7 @@ export interface DecodedText {
   /** Without the byte order mark. */
   text: string;
   encoding: Encoding;
-  /** Whether the file begins with a byte order mark. */
+  /** True if the file begins with a byte order mark. */
   marked: boolean;
 }
 
@@ -29,12 +29,12 @@ function decodeLatin1(bytes: Uint8Array): string {
   return pieces.join("");
 }
 
-/** Whether a file that begins with these bytes is no text: a NUL byte early on, and no UTF-16 mark. */
+/** Returns whether a file that begins with these bytes is no text: a NUL byte early on, and no UTF-16 mark. */
 export function looksBinary(head: Uint8Array): boolean {
   return !isUtf16(head) && head.subarray(0, BINARY_PROBE).includes(0);
 }
 
-/** Whether the bytes begin with a UTF-16 byte order mark. */
+/** Returns whether the bytes begin with a UTF-16 byte order mark. */
 export function isUtf16(head: Uint8Array): boolean {
   return (head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff);
 }

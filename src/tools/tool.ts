@@ -5,7 +5,9 @@ import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/wor
 import type { Clock, Io } from "../platform/io.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
-/** The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by. */
+/**
+ * The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by.
+ */
 export interface ParameterSchema {
   type?: "object" | "string" | "integer" | "number" | "boolean" | "array";
   description?: string;
@@ -17,10 +19,10 @@ export interface ParameterSchema {
   default?: unknown;
 }
 
-/** What a tool does to the world; decides permission modes, and which calls may run together. */
+/** The effect of a tool; decides permission modes, and which calls may run together. */
 type ToolKind = "read" | "write" | "execute" | "note";
 
-/** What came of a call, for the model. */
+/** Result of a call, for the model. */
 export interface ToolResult {
   content: string;
   isError: boolean;
@@ -38,7 +40,7 @@ export interface ToolResult {
   details?: Record<string, unknown>;
 }
 
-/** What a tool is about to replace. */
+/** A file that a tool is about to replace. */
 interface PreviousVersion {
   /** Absolute. */
   path: string;
@@ -49,15 +51,15 @@ interface PreviousVersion {
   label: Label;
 }
 
-/** What a tool may use. Nothing of the outside reaches a tool by another way. */
+/** The context of a tool: its only access to the outside. */
 export interface ToolContext {
   workspace: Workspace;
-  /** What this session read and wrote: Write and Edit ask it. */
+  /** Files that this session read and wrote; Write and Edit check it. */
   memory: SessionMemory;
   signal: AbortSignal;
   /** Most bytes of a result, about: a share of the model's window. A result that was cut says how to get the rest. */
   resultBytes: number;
-  /** What commands run behind where paths are protected; without it none run there. */
+  /** The sandbox of commands where paths are protected; without it none run there. */
   sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
@@ -65,10 +67,12 @@ export interface ToolContext {
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
-  /** The highest label of what the session holds; when absent it counts as protected. Decides the network of commands. */
+  /**
+   * The highest label of what the session holds; when absent it counts as protected. Decides the network of commands.
+   */
   sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
-  /** Whether the model sees images; null when nobody knows. Absent: it does not. */
+  /** Returns whether the model supports image input; null for unknown. Absent: it does not. */
   seesImages?: (() => Promise<boolean | null>) | undefined;
   /** The deny rule by which no tool may show what is in this file, or null; absent when no rule speaks of reading. */
   readDenied?: ((path: ResolvedPath) => string | null) | undefined;
@@ -76,7 +80,7 @@ export interface ToolContext {
   secretVariables: readonly string[];
 }
 
-/** What a session remembers of files and todos between calls. */
+/** State of files and todos that a session keeps between calls. */
 export interface SessionMemory {
   /** Real path → what the file was when it was last read or written in this session. */
   files: Map<string, { modified: number; size: number; inode: number; digest: string }>;
@@ -91,13 +95,13 @@ export interface Tool<Input = any> {
   description: string;
   parameters: ParameterSchema;
   kind: ToolKind;
-  /** What a permission rule is matched against, and what a person is shown: the command, or the path as given. */
+  /** Returns the subject that permission rules match and that a person is shown: the command, or the path as given. */
   subject(input: Input): string;
   /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;
   /**
-   * The result of a call that could not be done, or would change nothing; null for any other. Does nothing itself: asked
-   * before a person is, so that nobody allows what then fails. Absent for tools that cannot tell.
+   * The result of a call that could not be done, or would change nothing; null for any other. Does nothing itself:
+   * asked before a person is, so that nobody allows what then fails. Absent for tools that cannot tell.
    */
   precheck?(input: Input, context: ToolContext): Promise<ToolResult | null>;
 }

@@ -8,7 +8,9 @@ import { isRefusal } from "./result.ts";
 
 /** The rules of one file, for paths below its directory. */
 interface IgnoreRules {
-  /** True: left out; false: taken in again by `!`; null: no rule speaks of it. `names` start below the file's directory. */
+  /**
+   * True: left out; false: taken in again by `!`; null: no rule speaks of it. `names` start below the file's directory.
+   */
   verdict(names: readonly string[], isDirectory: boolean): boolean | null;
 }
 
@@ -71,11 +73,11 @@ export interface FoundFile {
   names: readonly string[];
 }
 
-/** How to walk. */
+/** Options of a walk. */
 interface WalkOptions {
   signal: AbortSignal;
   clock: Pick<Clock, "monotonic" | "sleep">;
-  /** Whether a directory needs a look; names from where the walk began. */
+  /** Returns whether a directory needs a look; names from where the walk began. */
   enter?(names: readonly string[]): boolean;
 }
 
@@ -100,8 +102,8 @@ interface Listed {
 
 /**
  * The regular files below `start`, links not followed, `.git` and ignored ones left out, hidden ones taken in. A nested
- * repository starts with rules of its own. Directories that cannot be listed are passed over. Some files of one directory
- * at a time. Throws the abort reason.
+ * repository starts with rules of its own. Directories that cannot be listed are passed over. Some files of one
+ * directory at a time. Throws the abort reason.
  */
 export async function* walkFiles(
   start: ResolvedPath,

@@ -1,4 +1,4 @@
-/** What to do on a server so that its models have more room, or their tool calls are read. */
+/** Advises how a server gives its models a larger window, or parses their tool calls. */
 import { backendOf } from "./backends.ts";
 
 /** Tokens: what agent work needs at least. */
@@ -33,7 +33,7 @@ export function toolParserOf(model: string): string | undefined {
   return PARSERS.find(([pattern]) => pattern.test(name))?.[1];
 }
 
-/** How to have a server read the tool calls of a model, as an imperative; null where nothing is known to help. */
+/** Returns how to make a server parse the tool calls of a model, as an imperative; null for unknown. */
 export function toolParserAdvice(server: string | null, model: string): string | null {
   return backendOf(server)?.readCalls?.(toolParserOf(model)) ?? null;
 }

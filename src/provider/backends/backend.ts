@@ -1,4 +1,4 @@
-/** What is known of one kind of model server: a file for each kind beside this one, all of them in `backends.ts`. */
+/** Describes one kind of model server: a file for each kind beside this one, all of them in `backends.ts`. */
 import type { ReceivedHeaders } from "../http/headers.ts";
 import type { JsonResponse } from "../http/fetch_json.ts";
 import { tokens } from "../record.ts";
@@ -6,15 +6,15 @@ import type { ModelList } from "./model_list.ts";
 import type { TemplateNeeds } from "./template_needs.ts";
 
 /**
- * A kind of model server. Everything but how it is detected is left out where the server tells nothing, or needs nothing.
- * Facts are those of the wire reference, §2 to §4 and §9, unless a file says otherwise.
+ * A kind of model server. Everything but how it is detected is left out where the server tells nothing, or needs
+ * nothing. Facts are those of the wire reference, §2 to §4 and §9, unless a file says otherwise.
  */
 export interface Backend {
   /** As it is stored and compared: `llama.cpp`. */
   id: string;
   /** For people. */
   label: string;
-  /** Where it listens unless told otherwise. */
+  /** Default ports. */
   ports: readonly number[];
   /** Passes requests on to servers elsewhere: not local, whatever its address. */
   gateway?: true;
@@ -27,28 +27,32 @@ export interface Backend {
   /** Asked where neither tells. */
   probe?: Probe;
 
-  /** Where it tells the window in force, never the trained maximum: in its list of models, or elsewhere. */
+  /** Reads the window in force, never the trained maximum: in its list of models, or elsewhere. */
   window?: "list" | ((inquiry: Inquiry, models: readonly string[]) => Promise<Windows>);
   /** Windows in its list are those that models were trained with. */
   listsTrainedWindows?: true;
   /**
-   * Makes it load a model, where only then the window can be told; `onLoading` is called before. Whether it says it did,
-   * false too where there is nothing to load.
+   * Makes it load a model, where only then the window can be told; `onLoading` is called before. Whether it says it
+   * did, false too where there is nothing to load.
    */
   loadModel?(inquiry: Inquiry, model: string, onLoading: () => void): Promise<boolean>;
-  /** How to give a model a window of so many tokens, as an imperative. */
+  /** Returns how to give a model a window of so many tokens, as an imperative. */
   widen?(model: string, tokens: number): string;
 
-  /** Whether a model sees images; null where it does not tell. Loads nothing. */
+  /** Returns whether a model supports image input; null where it is not reported. Loads nothing. */
   vision?(inquiry: Inquiry, model: string): Promise<boolean | null>;
-  /** How its chat template wants tool calls; null where it does not tell. Loads nothing. */
+  /** Returns the form of tool calls that its chat template needs; null where it is not reported. Loads nothing. */
   templateNeeds?(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null>;
-  /** How to make it read tool calls itself, as an imperative; `parser` is vLLM's name of one, where it is known. */
+  /**
+   * Returns how to make it parse tool calls itself, as an imperative; `parser` is vLLM's name of one, where it is
+   * known.
+   */
   readCalls?(parser: string | undefined): string;
 
   /**
-   * Where a model runs, by what only this server tells; `here` too where the answers prove that another server gave them,
-   * null where there were none. Asked of every local address: detection may be fooled, this must not be.
+   * Returns where a model runs, from what only this server reports; `here` too where the answers prove that another
+   * server gave them, null where there were none. Asked of every local address: detection may be fooled, this must not
+   * be.
    */
   locality?(ask: LocalityQuestion, model: string): Promise<ModelLocality | null>;
   /** One name for all that mean the same model. */
@@ -72,7 +76,7 @@ export type QuirkKind =
   | "request"
   | "template";
 
-/** What is known of a server before it is asked anything special. */
+/** Facts about a server before any special request. */
 export interface Facts {
   /** Of the base URL; the default of the scheme where none is written. */
   port: number;
@@ -93,16 +97,18 @@ export interface Facts {
 export interface Probe {
   /** From the origin. */
   path: string;
-  /** Whether the facts speak for this server although its usual port does not. */
+  /** Returns whether the facts speak for this server although its usual port does not. */
   suspected?(facts: Facts): boolean;
-  /** Whether the answer proves it. Never by the status: LM Studio answers unknown paths with 200. */
+  /** Returns whether the answer proves it. Never by the status: LM Studio answers unknown paths with 200. */
   proves(answer: { json: unknown; text: string }): boolean;
 }
 
 /** A server that can be asked. */
 export interface Inquiry {
   list: ModelList | null;
-  /** The JSON at `path` of the origin, or of the base URL; undefined when it cannot be had. With a body it is a POST. */
+  /**
+   * The JSON at `path` of the origin, or of the base URL; undefined when it cannot be had. With a body it is a POST.
+   */
   get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;
 }
 
@@ -116,7 +122,7 @@ export interface ContextWindow {
 /** Windows by model. */
 export type Windows = Map<string, ContextWindow>;
 
-/** Where a model runs: proven to be here, or remote. */
+/** The locality of a model: proven to be here, or remote. */
 export type ModelLocality =
   /** `doubt` is for people: something odd that decides nothing. */
   | { kind: "here"; doubt?: string }
@@ -145,7 +151,7 @@ export function booleanOf(value: unknown): boolean | null {
   return typeof value === "boolean" ? value : null;
 }
 
-/** Whether a list has one of the words; null where there is no list. */
+/** Returns whether a list has one of the words; null where there is no list. */
 export function listsAny(value: unknown, words: readonly string[]): boolean | null {
   return Array.isArray(value) ? words.some((word) => value.includes(word)) : null;
 }
@@ -160,7 +166,7 @@ export function hasHeader(prefix: string): (facts: Facts) => boolean {
   return (facts) => [...facts.headers.keys()].some((name) => name.startsWith(prefix));
 }
 
-/** Whether the list has entries and all of them pass. */
+/** Returns whether the list has entries and all of them pass. */
 export function everyEntry(facts: Facts, test: (entry: Record<string, unknown>) => boolean): boolean {
   return facts.entries.length > 0 && facts.entries.every(test);
 }

@@ -1,5 +1,5 @@
 /**
- * Which model servers answer on the usual ports. Plain GETs: no key, no body, and nothing that makes a server load a
+ * Discovers model servers on the usual ports. Plain GETs: no key, no body, and nothing that makes a server load a
  * model. Source: seed §4.2; specification of `init-providers`.
  */
 import { isLocal } from "../../boundary/policy/locality.ts";
@@ -11,7 +11,7 @@ import { recognize, type Recognized } from "./recognize.ts";
 import type { Endpoint } from "../types.ts";
 import { findWindows } from "./inquiry.ts";
 
-/** What was met at an address. `no answer`: it may be open, but did not answer in time or broke off. */
+/** State of an address. `no response`: it may be open, but did not answer in time or broke off. */
 type DiscoveryState =
   | "serving"
   | "needs key"
@@ -35,16 +35,16 @@ export interface Discovered {
   host: string;
   port: number;
   baseUrl: string;
-  /** Whether the boundary counts the address as local. */
+  /** True if the boundary counts the address as local. */
   local: boolean;
   state: DiscoveryState;
-  /** What is behind the state, for people; never text of the server. */
+  /** Details for people; never text of the server. */
   detail: string;
   server: Recognized | null;
   models: DiscoveredModel[];
 }
 
-/** Where to look, and for how long. */
+/** Addresses, and the time limit. */
 interface DiscoveryOptions {
   /** Names or addresses, each with a port of its own or without: then the ports of the runtimes are asked. */
   hosts: readonly string[];

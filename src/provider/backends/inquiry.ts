@@ -1,4 +1,4 @@
-/** What is asked of a server besides replies: its window, whether its model sees images, what its template needs. */
+/** Requests metadata from a server: its context window, image input, and the needs of its chat template. */
 import { AgentcliError } from "../../errors.ts";
 import type { HttpClient } from "../http/client.ts";
 import { fetchJson, withDeadline } from "../http/fetch_json.ts";
@@ -17,14 +17,14 @@ const VISION_MS = 2000;
 /** For everything about a template, in milliseconds: a reply is waiting to be shown. */
 const TEMPLATE_MS = 1500;
 
-/** What limits the asking. */
+/** Limits of a request. */
 interface InquiryLimits {
   /** For each question. */
   timeoutMs: number;
   signal?: AbortSignal;
 }
 
-/** What is known of the server already. */
+/** Known facts about the server. */
 interface KnownServer extends InquiryLimits {
   /** Id of its {@link import("./backend.ts").Backend}. */
   server: string | null;
@@ -52,7 +52,7 @@ function inquiryOf(
   };
 }
 
-/** What `work` gives, or undefined when the server is not there, slow, or unreadable. */
+/** Returns the result of `work`, or undefined when the server is not there, slow, or unreadable. */
 async function attempt<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T | undefined> {
   try {
     return await work();
@@ -101,7 +101,10 @@ export async function findWindows(
   return windows;
 }
 
-/** Whether the server tells windows at all, besides those that stand in its list: perhaps only once a model is loaded. */
+/**
+ * Returns whether the server tells windows at all, besides those that stand in its list: perhaps only once a model is
+ * loaded.
+ */
 export function tellsWindows(server: string | null): boolean {
   return backendOf(server)?.window !== undefined;
 }
@@ -125,8 +128,8 @@ export async function loadModel(
 }
 
 /**
- * Whether a model of a server sees images; null when the server does not tell, or not within two seconds. Never a guess
- * from the name of the model. Makes no server load a model. Only the signal's reason is thrown.
+ * Returns whether a model supports image input; null when the server does not report it within two seconds. Never a
+ * guess from the name of the model. Makes no server load a model. Only the signal's reason is thrown.
  */
 export async function findVision(
   client: HttpClient,
@@ -148,8 +151,8 @@ export async function findVision(
 }
 
 /**
- * What the list of models itself says: OpenRouter (`architecture`), Mistral (`capabilities.vision`), LM Studio's own list
- * (`type`), llama.cpp (`capabilities` of `models[]`, which `data[]` does not have).
+ * Reads image input from the model list itself: OpenRouter (`architecture`), Mistral (`capabilities.vision`), LM
+ * Studio's own list (`type`), llama.cpp (`capabilities` of `models[]`, which `data[]` does not have).
  */
 function listedVision(list: ModelList, model: string): boolean | null {
   const entry = rawEntries(list.body).find((fields) => [fields["id"], fields["key"]].includes(model)) ?? {};
@@ -159,8 +162,8 @@ function listedVision(list: ModelList, model: string): boolean | null {
 }
 
 /**
- * How calls have to be sent to the model, by its chat template; null when the server does not tell, or not within a second
- * and a half. Makes no server load a model. Only the signal's reason is thrown.
+ * Returns the form of calls that the chat template needs; null when the server does not report it, or not within a
+ * second and a half. Makes no server load a model. Only the signal's reason is thrown.
  */
 export async function findTemplateNeeds(
   client: HttpClient,

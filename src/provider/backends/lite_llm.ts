@@ -22,7 +22,7 @@ export const liteLlm: Backend = {
   vision: async (inquiry, model) => booleanOf((await describedModels(inquiry)).get(model)?.["supports_vision"]),
 };
 
-/** What the operator of the gateway wrote down for each model. */
+/** The settings of the gateway's operator for each model. */
 async function describedModels({ get }: Inquiry): Promise<Map<unknown, Record<string, unknown>>> {
   const rows = membersOf(fieldsOf(await get("/model/info"))["data"]).map(fieldsOf);
   return new Map(rows.map((row) => [row["model_name"], fieldsOf(row["model_info"])]));

@@ -78,7 +78,7 @@ async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | nu
   return listsAny(entry?.["capabilities"], ["multimodal", "vision"]);
 }
 
-/** What a capability of the template that is false asks for; the first row that holds decides. */
+/** Needs that follow from a false capability of the template; the first match decides. */
 const TEMPLATE_NEEDS: readonly { capability: string; toolCalls: ToolCallFallback }[] = [
   { capability: "supports_tools", toolCalls: "text" },
   { capability: "supports_tool_calls", toolCalls: "text" },

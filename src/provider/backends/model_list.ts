@@ -21,7 +21,7 @@ export interface ServedModel {
   contextWindow: number | null;
   /** `owned_by`. */
   owner: string | null;
-  /** Where the list says so (llama.cpp router, llama-swap). */
+  /** Present where the list reports it (llama.cpp router, llama-swap). */
   state?: "loaded" | "unloaded" | "loading";
 }
 
@@ -33,13 +33,13 @@ export interface ModelList {
   body: unknown;
 }
 
-/** What came of asking for the list. */
+/** Outcome of a request for the list. */
 export type ModelListResponse = { kind: "list"; list: ModelList } | { kind: "refused"; answer: JsonResponse };
 
 /**
- * Reads a list in any of the forms servers give it: `{data: […]}`, `{data: null}` (Ollama without models), a bare array,
- * `{models: […]}`. Embedding models that say so, unusable ids and repeated ones are left out.
- * Throws `invalid_reply` for anything that is no list; a 200 with `{error}` is none (LM Studio on unknown paths).
+ * Reads a list in any of the forms servers give it: `{data: […]}`, `{data: null}` (Ollama without models), a bare
+ * array, `{models: […]}`. Embedding models that say so, unusable ids and repeated ones are left out. Throws
+ * `invalid_reply` for anything that is no list; a 200 with `{error}` is none (LM Studio on unknown paths).
  */
 export function readModelList(body: unknown): ServedModel[] {
   const models = new Map<string, ServedModel>();
@@ -100,8 +100,8 @@ function listedWindow(fields: Record<string, unknown>): number | null {
 }
 
 /**
- * Asks for the list and gives it, or the refusal. Throws what {@link fetchJson} throws, and `invalid_reply` for a success that
- * is no list.
+ * Asks for the list and gives it, or the refusal. Throws what {@link fetchJson} throws, and `invalid_reply` for a
+ * success that is no list.
  */
 export async function fetchModelList(
   client: HttpClient,
@@ -121,9 +121,9 @@ export async function fetchModelList(
 }
 
 /**
- * The models of a provider. Throws `provider_unreachable`, `provider_timeout`, `auth_failed` (401, 403), `provider_busy`
- * (503: it loads), `invalid_reply` (a success that is no list), `provider_error` (anything else), each naming provider
- * and address. What the server wrote is repeated only of a key, without what may be a part of it.
+ * The models of a provider. Throws `provider_unreachable`, `provider_timeout`, `auth_failed` (401, 403),
+ * `provider_busy` (503: it loads), `invalid_reply` (a success that is no list), `provider_error` (anything else), each
+ * naming provider and address. What the server wrote is repeated only of a key, without what may be a part of it.
  */
 export async function listModels(
   client: HttpClient,

@@ -1,6 +1,6 @@
 /**
- * Where a model runs. A loopback address proves nothing by itself: Ollama passes cloud models on, and a gateway passes
- * everything on. Source: specification of the boundary, second design §2, and threats 87, 88, R8.
+ * Determines where a model runs. A loopback address proves nothing by itself: Ollama passes cloud models on, and a
+ * gateway passes everything on. Source: specification of the boundary, second design §2, and threats 87, 88, R8.
  */
 import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
@@ -12,7 +12,7 @@ import type { Endpoint } from "../types.ts";
 
 /** Longest wait for all questions together, in milliseconds. */
 const ASK_MS = 5_000;
-/** How long an answer holds, in milliseconds: a restart of the server cannot be seen from here. */
+/** Validity of a cached result, in milliseconds: a restart of the server cannot be seen from here. */
 const VALID_MS = 60_000;
 /** Bytes of a model's description; templates and licenses are in it. */
 const SHOW_LIMIT = 8 * 1024 * 1024;

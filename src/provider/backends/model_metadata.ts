@@ -1,6 +1,7 @@
 /**
- * What earlier sessions learned of models on servers, in `cache/servers.json` of the home: a run does not ask again what
- * the one before found out. Everything in it is a hint; a file that cannot be read or written costs time and nothing else.
+ * Caches model metadata across sessions, in `cache/servers.json` of the home: a run does not ask again what
+ * the one before found out. Everything in it is a hint; a file that cannot be read or written costs time and nothing
+ * else.
  */
 import type { Home } from "../../platform/home.ts";
 import { fieldsOf, tokens } from "../record.ts";
@@ -11,7 +12,7 @@ const NAME = "cache/servers.json";
 const LAYOUT = 1;
 /** A server may be started again with another window at any time: half an hour. Milliseconds. */
 const WINDOW_AGE = 30 * 60 * 1000;
-/** Whether a server takes tools changes with its version: a week. Milliseconds. */
+/** Tool calling of a server changes with its version: a week. Milliseconds. */
 const TOOLS_AGE = 7 * 24 * 60 * 60 * 1000;
 /** Models kept; the ones learned of longest ago go first. */
 const COUNT_LIMIT = 200;
@@ -22,7 +23,7 @@ export interface ModelAddress {
   model: string;
 }
 
-/** What is known; a part that is not known, or too old, is absent. */
+/** Cached metadata; unknown or outdated parts are absent. */
 export interface ModelMetadata {
   /** Tokens; null: the server was asked and does not tell. */
   window?: number | null;
@@ -52,7 +53,7 @@ function keyOf({ baseUrl, model }: ModelAddress): string {
   return `${baseUrl} ${model}`;
 }
 
-/** What is known of a model. Never throws. */
+/** Returns the cached metadata of a model. Never throws. */
 export async function readModelMetadata(
   home: Home,
   address: ModelAddress,

@@ -1,4 +1,4 @@
-/** Which server answers at an address: from its list first, then by at most two questions of its own. */
+/** Recognizes the server at an address: from its model list first, then by at most two further requests. */
 import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
 import type { Backend, Facts } from "./backend.ts";
@@ -22,7 +22,7 @@ export interface Recognized {
   gateway: boolean;
 }
 
-/** What is known already, and what limits the asking. */
+/** Known facts, and limits of the requests. */
 interface RecognizeOptions {
   /** Null where there is none. */
   list: ModelList | null;
@@ -33,8 +33,8 @@ interface RecognizeOptions {
 }
 
 /**
- * The server behind an endpoint, or null when nothing proves one. The list, its headers, or its refusal decide where they
- * can; else one or two endpoints of the likely servers are asked, without the key, none of which loads a model.
+ * The server behind an endpoint, or null when nothing proves one. The list, its headers, or its refusal decide where
+ * they can; else one or two endpoints of the likely servers are asked, without the key, none of which loads a model.
  * Unreachable, slow and unreadable answers are no proof and no error; only the signal's reason is thrown.
  */
 export async function recognize(

@@ -11,8 +11,8 @@ export async function readArguments(raw: string): Promise<ReadArguments> {
 
 /**
  * Reads `raw`, mending what is complete but not quite JSON; null when that needs the library and it is not given. Text
- * that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not know are
- * kept as they stand (paths, patterns).
+ * that was cut is never closed for the model: a cut string looks like a short one. Backslashes that JSON does not know
+ * are kept as they stand (paths, patterns).
  */
 export function readArgumentsWith(raw: string, repair: RepairJson): ReadArguments;
 export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadArguments | null;
@@ -95,7 +95,7 @@ function refused(why: string): ReadArguments {
   };
 }
 
-/** What the parser says, without its quotation of the text. */
+/** Returns the parser's words, without its quotation of the text. */
 function parserWords(text: string): string {
   try {
     JSON.parse(text);
@@ -115,7 +115,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What the text read so far is. */
+/** State of the text read so far. */
 type ScanState = "empty" | "open" | "closed" | "more";
 
 /** Deepest nesting of what a server sends. Source: specification of the no-cloud boundary, "Around it". */

@@ -7,7 +7,7 @@ import { nextRetry, retryGroup } from "./retry.ts";
 import type { ServerError } from "./server_error.ts";
 import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../types.ts";
 
-/** How a request is made. */
+/** Options of a chat request. */
 interface ChatOptions {
   cache?: ChatCache;
   signal: AbortSignal;
@@ -31,10 +31,10 @@ interface AddressedRequest {
 }
 
 /**
- * Sends a request and reads the reply. Throws a {@link ProviderFailure} that says what kind of failure it was and, after a
- * cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after something of it
- * was handed on is requested from the start once, with a notice that says so. A field that the server refuses by name is
- * dropped, once, and left out of later requests with the same cache.
+ * Sends a request and reads the reply. Throws a {@link ProviderFailure} that says what kind of failure it was and,
+ * after a cut, what had arrived (`partial`); an abort throws the signal's reason. A reply that breaks off after
+ * something of it was handed on is requested from the start once, with a notice that says so. A field that the server
+ * refuses by name is dropped, once, and left out of later requests with the same cache.
  */
 export async function chat(client: HttpClient, addressed: AddressedRequest, options: ChatOptions): Promise<ChatReply> {
   const attempts = new Attempts(client, { ...addressed, options });
@@ -55,7 +55,9 @@ export async function chat(client: HttpClient, addressed: AddressedRequest, opti
   }
 }
 
-/** Returns the reply that a server refused to read (Groq's `tool_use_failed`), where it holds calls of declared tools. */
+/**
+ * Returns the reply that a server refused to read (Groq's `tool_use_failed`), where it holds calls of declared tools.
+ */
 async function recoverRefused(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatReply | null> {
   const text = failure.facts.failedGeneration;
   if (text === undefined || tools.length === 0) return null;

@@ -22,7 +22,9 @@ interface Signs {
   error: ServerError;
 }
 
-/** Words that no one server has for itself; those of one are in its file in `backends/`. Parts of regular expressions. */
+/**
+ * Words that no one server has for itself; those of one are in its file in `backends/`. Parts of regular expressions.
+ */
 const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
   context: [
     "context_length_exceeded",
@@ -53,7 +55,7 @@ const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
 
 const patterns = new Map<QuirkKind, RegExp>();
 
-/** Whether a text has words of any server for this kind of error: which server it is may not be known. */
+/** Returns whether a text has words of any server for this kind of error: which server it is may not be known. */
 function mentions(text: string, kind: QuirkKind): boolean {
   let pattern = patterns.get(kind);
   if (pattern === undefined) {
@@ -94,8 +96,8 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
 ];
 
 /**
- * What an error of a server is about. `status` is that of the response, 200 for an error inside a stream; `images`: the
- * request showed some.
+ * Returns the kind of a server's error. `status` is that of the response, 200 for an error inside a stream; `images`:
+ * the request showed some.
  */
 export function classify(
   error: ServerError,

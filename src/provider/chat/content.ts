@@ -1,4 +1,7 @@
-/** Messages of a conversation: their words, their images with about as many tokens as a model takes them for, and one tool call each for templates that show no more. */
+/**
+ * Messages of a conversation: their words, their images with about as many tokens as a model takes them for, and one
+ * tool call each for templates that show no more.
+ */
 import type { ContentPart, WireMessage, WireToolCall } from "../types.ts";
 
 /** The words of a message; images have none. */
@@ -24,18 +27,22 @@ export interface ShownImage {
   /** Pixels, as the header of the file says. */
   width: number;
   height: number;
-  /** How messages call it: its path, or its place in a message. */
+  /** Its name in messages: its path, or its place in a message. */
   name: string;
 }
 
-/** Side of the square of pixels that is one token. Source: model card of Qwen2-VL (patches of 14 pixels, merged 2 by 2). */
+/**
+ * Side of the square of pixels that is one token. Source: model card of Qwen2-VL (patches of 14 pixels, merged 2 by 2).
+ */
 const TOKEN_SIDE = 28;
 /** Every image of Gemma 3 is so many tokens, however small; LLaVA 1.5 takes 576. */
 const FEWEST_TOKENS = 256;
 /** Larger images are scaled down by the server. Source: llama.cpp, limit of image tokens of the Qwen models. */
 const MOST_TOKENS = 4096;
 
-/** Tokens that an image is taken for: what models make of one differs by a factor of ten, so this errs to the high side. */
+/**
+ * Tokens that an image is taken for: what models make of one differs by a factor of ten, so this errs to the high side.
+ */
 export function imageTokens({ width, height }: Pick<ShownImage, "width" | "height">): number {
   const squares = Math.ceil(width / TOKEN_SIDE) * Math.ceil(height / TOKEN_SIDE);
   return Math.min(Math.max(squares, FEWEST_TOKENS), MOST_TOKENS);

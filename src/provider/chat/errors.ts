@@ -1,4 +1,7 @@
-/** Turns a server's error into a failure that a person can act on: the message, the hint, and what is said of a key, never the key itself. */
+/**
+ * Turns a server's error into a failure that a person can act on: the message, the hint, and what is said of a key,
+ * never the key itself.
+ */
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -160,7 +163,7 @@ export interface FailedRequest {
   retryAfterMs?: number | undefined;
 }
 
-/** What to do about a model that the server does not have; `served` are those that it has, null where that is not known. */
+/** Returns the hint for a model that the server does not have; `served` are those that it has, null for unknown. */
 export function modelHint(
   message: string,
   { endpoint, model, served }: { endpoint: Endpoint; model: string; served: readonly string[] | null },
@@ -229,8 +232,8 @@ const PIECE = 4;
 
 /**
  * The server's own words about a key, to stand behind {@link keyRefused}; empty where it has none. Beside what
- * {@link shownMessage} leaves out, every word goes that has four letters in a row in common with the key or a header, or
- * in which the server itself left some out.
+ * {@link shownMessage} leaves out, every word goes that has four letters in a row in common with the key or a header,
+ * or in which the server itself left some out.
  */
 function wordsAboutKey(
   error: ServerError,
@@ -258,7 +261,7 @@ function piecesOf(text: string): string[] {
   return Array.from({ length: folded.length - PIECE + 1 }, (_, at) => folded.slice(at, at + PIECE));
 }
 
-/** What to do about it. */
+/** Returns the hint for a refused key. */
 export function keyHint(endpoint: Given): string {
   const { provider, keySource } = endpoint;
   const file = endpoint.configFile ?? "providers.yaml";
@@ -272,7 +275,7 @@ export function keyHint(endpoint: Given): string {
   return `write api_key: $NAME for ${provider} in ${file}, and set that variable to its key`;
 }
 
-/** How long the list is waited for, in milliseconds. */
+/** Longest wait for the list, in milliseconds. */
 const TIMEOUT = 2000;
 
 /** The same failure; its hint names what the server lists, nearest first, where it does. Throws the signal's reason. */

@@ -1,4 +1,4 @@
-/** What has come of a reply so far, put together from its parts. */
+/** Accumulates a message from the parts of its response. */
 import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../record.ts";
 import type { ChatDelta, ChatReply, FinishReason, ReplyCall, Usage } from "../types.ts";
@@ -119,7 +119,7 @@ export class MessageAccumulator implements ChunkSink {
     this.failure ??= error;
   }
 
-  /** What is new, at most one of a kind and of a call. */
+  /** Returns what is new, at most one of a kind and of a call. */
   takeDeltas(): ChatDelta[] {
     const deltas: ChatDelta[] = [];
     if (this.#newProgress !== null) {

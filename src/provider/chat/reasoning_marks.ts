@@ -13,8 +13,8 @@ const WORDS = /think|thought|reason|reflect|analysis/i;
 const NAME_LIMIT = 48;
 
 /**
- * Marks whose names say nothing, with what closes them: Magistral, Gemma 4, Apertus, MedGemma, Pangu, and gpt-oss, whose
- * analysis may also be the channel of a call.
+ * Marks whose names say nothing, with what closes them: Magistral, Gemma 4, Apertus, MedGemma, Pangu, and gpt-oss,
+ * whose analysis may also be the channel of a call.
  */
 const PAIRS: readonly (readonly [open: string, close: string])[] = [
   ["[THINK]", "[/THINK]"],
@@ -57,7 +57,9 @@ const BEGINNINGS = [...PAIRS, ...PHRASES, ...ANSWERS].map(([open]) => open);
 export const MARK_CANDIDATE = String.raw`<\|?\/?[\w.:|-]{1,${NAME_LIMIT}}>|◁\/?\w{1,${NAME_LIMIT}}▷|` +
   LITERALS.map((literal) => RegExp.escape(literal)).join("|");
 
-/** The mark of reasoning that stands at `at`, or null. Phrases count only where `first` says that the message begins. */
+/**
+ * The mark of reasoning that stands at `at`, or null. Phrases count only where `first` says that the message begins.
+ */
 export function reasoningMarkAt(text: string, at: number, { first = false } = {}): ReasoningMark | null {
   for (const [open, ...closers] of first ? [...PAIRS, ...PHRASES] : PAIRS) {
     if (!text.startsWith(open, at)) continue;
@@ -82,7 +84,7 @@ export function answerMarkAt(text: string, at: number): { end: number; closers: 
   return { end: at + open.length, closers };
 }
 
-/** Whether a text that goes on may begin with a mark, which cannot be told yet. */
+/** Returns whether a text that goes on may begin with a mark, which cannot be told yet. */
 export function mayBeginMark(text: string): boolean {
   if (BEGINNINGS.some((open) => open.startsWith(text))) return true;
   if (mayBeName(text)) return true;
@@ -90,8 +92,8 @@ export function mayBeginMark(text: string): boolean {
 }
 
 /**
- * Where the end of `text` may be the beginning of one of `literals`; its length when it is none. Without `literals`, of
- * any mark that is met inside a text, or of a fence.
+ * Returns the offset at which the end of `text` may begin one of `literals`; its length for none. Without `literals`,
+ * of any mark that is met inside a text, or of a fence.
  */
 export function deferredTail(text: string, literals?: readonly string[]): number {
   for (let at = Math.max(0, text.length - NAME_LIMIT - 2); at < text.length; at++) {

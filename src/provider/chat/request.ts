@@ -14,11 +14,11 @@ interface RequestBody {
   optional: string[];
 }
 
-/** What requests to one model leave behind for the next. Without one a request begins from nothing. */
+/** State shared by the requests to one model. Without one a request starts afresh. */
 export interface ChatCache {
   /** Fields that the server does not take. */
   refused: Set<string>;
-  /** What the last request began with, as bytes. */
+  /** The beginning of the last request, as bytes. */
   history: SerializedHistory;
 }
 
@@ -100,13 +100,13 @@ export function fittingMaxTokens(failure: ProviderFailure, request: ChatRequest)
 /** Bytes of a piece; also what the runtime takes of a body at a time. */
 const PIECE = 64 * 1024;
 
-/** Where a message ends: pieces that are full by then, and bytes of the next. */
+/** The end of a message: pieces that are full by then, and bytes of the next. */
 interface Place {
   full: number;
   used: number;
 }
 
-/** What stands in a request up to and with its last message. */
+/** A request up to and with its last message. */
 export interface Beginning {
   /** All that stands before the first message. */
   head: string;
@@ -126,9 +126,9 @@ export class SerializedHistory {
   #used = 0;
 
   /**
-   * The head and the messages with commas between them, in pieces. What was asked for last is written anew only from the
-   * first message on that is another one; messages are never changed once they were given here. The bytes of earlier
-   * answers stay as they are: a request on its way may still be reading them.
+   * The head and the messages with commas between them, in pieces. What was asked for last is written anew only from
+   * the first message on that is another one; messages are never changed once they were given here. The bytes of
+   * earlier answers stay as they are: a request on its way may still be reading them.
    */
   write({ head, messages, textOf }: Beginning): Uint8Array<ArrayBuffer>[] {
     if (head === this.#head) this.#cut(sameStart(this.#messages, messages));
@@ -187,7 +187,7 @@ export class SerializedHistory {
 
 const encoder = new TextEncoder();
 
-/** How many messages both begin with. */
+/** Returns the number of messages that both begin with. */
 function sameStart(one: readonly WireMessage[], other: readonly WireMessage[]): number {
   let at = 0;
   for (; at < one.length && at < other.length; at++) {
@@ -197,7 +197,10 @@ function sameStart(one: readonly WireMessage[], other: readonly WireMessage[]): 
   return at;
 }
 
-/** Whether they are written alike, as far as that is seen without writing them: some are made anew for each request. */
+/**
+ * Returns whether both are serialized alike, as far as that is seen without writing them: some are made anew for each
+ * request.
+ */
 function sameMessage(one: WireMessage, other: WireMessage): boolean {
   if (one === other) return true;
   return isPlain(one) && isPlain(other) && one.role === other.role && one.content === other.content;

@@ -1,4 +1,7 @@
-/** Reads the response to a chat request: the message, or the failure it amounts to. Loaded while the server works, so that no request waits for it. */
+/**
+ * Reads the response to a chat request: the message, or the failure it amounts to. Loaded while the server works, so
+ * that no request waits for it.
+ */
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
@@ -129,12 +132,14 @@ function cut(provider: string, end: "end" | "broken"): ProviderFailure {
  * sending comments for ever.
  */
 const AFTER_FINISH = 10_000;
-/** How long the server may take to end the response after `[DONE]`, so that the connection can be used again. */
+/**
+ * Milliseconds that the server may take to end the response after `[DONE]`, so that the connection can be used again.
+ */
 const AFTER_DONE = 100;
 /** The reason that ends a timer. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
 const OVER = "over";
 
-/** How a body is read. */
+/** Options for reading a body. */
 export interface ReadOptions {
   clock: Clock;
   /** Ends the reading; the caller looks at the signal afterwards. */
@@ -146,7 +151,7 @@ export interface ReadOptions {
   onDelta(delta: ChatDelta): void | Promise<void>;
 }
 
-/** How the reading ended: at the end of the body, by silence of so many milliseconds, or by a broken connection. */
+/** The end of a stream: the end of the body, an idle timeout of so many milliseconds, or a broken connection. */
 type ReadEnd = { kind: "end" } | { kind: "idle"; milliseconds: number } | { kind: "broken" };
 
 /**

@@ -6,8 +6,8 @@ import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.t
 import type { ChatDelta, ChatReply, Usage } from "../types.ts";
 
 /**
- * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the accumulator:
- * around a token of four bytes servers put two hundred that are not kept.
+ * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the
+ * accumulator: around a token of four bytes servers put two hundred that are not kept.
  */
 const WIRE_LIMIT = 1024 * 1024 * 1024;
 /** Largest document that is read whole, in bytes. Source: specification of the no-cloud boundary, "Around it". */
@@ -15,7 +15,7 @@ const DOCUMENT_LIMIT = 64 * 1024 * 1024;
 /** Longest `data: [DONE]` that is taken without its line end. */
 const DONE_LENGTH = 16;
 
-/** What a reply came to. `cut`: it ended without saying that it was complete. */
+/** Outcome of a response. `cut`: it ended without saying that it was complete. */
 export type Verdict =
   | { kind: "complete"; reply: ChatReply }
   | { kind: "error"; error: ServerError }
@@ -63,12 +63,12 @@ export class ResponseDecoder {
     return this.done || this.#message.ending !== null;
   }
 
-  /** Whether something that could be shown, or was reported, has come. */
+  /** Returns whether something that could be shown, or was reported, has come. */
   get started(): boolean {
     return this.#message.started;
   }
 
-  /** What came since the last call: at most one delta of a kind, and of a call. */
+  /** Returns the deltas since the last call: at most one of a kind, and of a tool call. */
   takeDeltas(): ChatDelta[] {
     return this.#message.takeDeltas();
   }
@@ -83,12 +83,12 @@ export class ResponseDecoder {
     this.#message.end();
   }
 
-  /** What had arrived so far. */
+  /** Returns the text and reasoning so far. */
   partial(): { text: string; reasoning: string } {
     return this.#message.partial();
   }
 
-  /** What it came to, after {@link end}. An error wins over everything that follows it. */
+  /** Returns the outcome, after {@link end}. An error wins over everything that follows it. */
   async verdict(): Promise<Verdict> {
     const message = this.#message;
     if (message.failure !== null) return { kind: "error", error: message.failure };
@@ -122,9 +122,9 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Where the parts go. */
+/** Receives the parts. */
 export interface ChunkSink {
-  /** Whether a choice of this index is the one that is read. */
+  /** Returns whether a choice of this index is the one that is read. */
   follows(index: number): boolean;
   content(text: string): void;
   reasoning(text: string): void;

@@ -1,4 +1,4 @@
-/** Whether a failed request is sent again, and when. Source: wire reference, §9, last paragraph. */
+/** Decides whether a failed request is sent again, and when. Source: wire reference, §9, last paragraph. */
 import type { FailureKind, ProviderFailure } from "../failure.ts";
 import type { ReceivedHeaders } from "../http/headers.ts";
 
@@ -7,7 +7,7 @@ const MAX_RETRIES = 3;
 /** Longest single wait, in milliseconds; a server that asks for more is not waited for. */
 export const LONGEST_WAIT = 60_000;
 
-/** How a kind of failure is retried: how often, and the waits in milliseconds. */
+/** Retry policy of a kind of failure: the number of retries, and the waits in milliseconds. */
 interface Policy {
   retries: number;
   first: number;
@@ -28,15 +28,15 @@ const POLICIES: Partial<Record<FailureKind, Policy>> = {
   empty: { retries: 1, first: 0, longest: 0 },
 };
 /**
- * Kinds that are retried after a part of the reply was handed on: that part is void, and the reply begins anew. Nothing of
- * it has run, because calls run only once their reply is complete.
+ * Kinds that are retried after a part of the reply was handed on: that part is void, and the reply begins anew. Nothing
+ * of it has run, because calls run only once their reply is complete.
  */
 const RESTARTED: ReadonlySet<FailureKind> = new Set(["lost", "stream", "transient", "busy", "tool_parse"]);
 const RESTART: Policy = { retries: 1, first: 0, longest: 0 };
 const GATEWAY: Policy = { retries: MAX_RETRIES, first: 500, longest: 8000 };
 const SERVER_ERROR: Policy = { retries: 1, first: 500, longest: 500 };
 
-/** What happened so far with one request. */
+/** Progress of one request. */
 interface RetryState {
   /** Retries before this one that {@link retryGroup} counts together with it. */
   retries: number;
@@ -68,7 +68,10 @@ export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | 
   return { delayMs, maxRetries: state.retries + 1 + Math.floor(left / policy.longest) };
 }
 
-/** What retries are counted by: a reply is begun anew once, whatever ended it; other failures count by kind. */
+/**
+ * Returns the group by which retries are counted: a reply is begun anew once, whatever ended it; other failures count
+ * by kind.
+ */
 export function retryGroup({ kind, partial }: ProviderFailure): string {
   return partial === null ? kind : "restart";
 }

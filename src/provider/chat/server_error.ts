@@ -1,4 +1,7 @@
-/** Reads the error out of the many shapes in which servers report one, without what they echo of the request. Source: wire reference, §6.3, §12.2. */
+/**
+ * Reads the error out of the many shapes in which servers report one, without what they echo of the request. Source:
+ * wire reference, §6.3, §12.2.
+ */
 import { countOf, isRecord, type JsonRecord, textOf } from "../record.ts";
 import { viewsOf } from "../../boundary/scan/variants.ts";
 
@@ -55,8 +58,8 @@ export function serverErrorFromBody(text: string): ServerError {
 
 /**
  * The message for people: at most 300 characters, and no piece of what was asked in it — servers echo the request in
- * parts. `asked` are the texts of the request, and the key. A message with control characters is not shown: what they cut
- * in pieces cannot be recognized.
+ * parts. `asked` are the texts of the request, and the key. A message with control characters is not shown: what they
+ * cut in pieces cannot be recognized.
  */
 export function shownMessage(error: ServerError, texts: readonly string[]): string {
   if (error.message.includes(CONTROL)) return "";
@@ -102,7 +105,10 @@ function fromText(text: string): ServerError {
   };
 }
 
-/** FastAPI's `detail`: a text, an object, or a list whose members echo the request in `input`: only `loc`, `msg` are read. */
+/**
+ * FastAPI's `detail`: a text, an object, or a list whose members echo the request in `input`: only `loc`, `msg` are
+ * read.
+ */
 function fromDetail(detail: unknown): ServerError {
   if (typeof detail === "string") return fromText(detail);
   if (isRecord(detail)) return fromRecord(detail);
@@ -159,7 +165,10 @@ const ESCAPE = /\\+u([0-9a-f]{4})|\\+x([0-9a-f]{2})|\\+[nrtbf]|&(?:quot|apos|amp
 /** Between two texts of a request. */
 const GAP = "\0";
 
-/** Letters and digits alone, in one letter case. A sigma at the end of a word has a form of its own, which depends on it. */
+/**
+ * Letters and digits alone, in one letter case. A sigma at the end of a word has a form of its own, which depends on
+ * it.
+ */
 function caseFolded(text: string): string {
   return text.toLowerCase().replaceAll("ς", "σ").replace(/[^\p{L}\p{N}\0]+/gu, "");
 }
@@ -215,9 +224,9 @@ const DUMP = /(?:\b\d{1,3}\b[\s,;]+){7,}\d{1,3}\b|(?:\\+(?:x[0-9a-f]{2}|[0-7]{3}
 
 /**
  * `message` without the pieces of `texts` in it, each replaced by `…`: whatever has ten letters or digits in a row in
- * common with them, in any spacing, quoting or escaping. JSON that held such a piece goes as a whole, and so does a message
- * that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in. Dumps of
- * bytes go whatever they hold.
+ * common with them, in any spacing, quoting or escaping. JSON that held such a piece goes as a whole, and so does a
+ * message that holds one reversed, in base64, in hexadecimal, in percent or another form that content is looked for in.
+ * Dumps of bytes go whatever they hold.
  */
 export function withoutEcho(message: string, texts: readonly string[]): string {
   return withoutPieces(message, texts).replace(DUMP, "…");
@@ -253,7 +262,7 @@ function hidePieces({ text, places }: Letters, given: { haystack: string; hidden
   }
 }
 
-/** Whether a message has a piece in common with the haystack in any form but the plain one. */
+/** Returns whether a message has a piece in common with the haystack in any form but the plain one. */
 function holdsEncoded(message: string, haystack: string): boolean {
   const decoder = new TextDecoder();
   const pieces = new Set<string>();

@@ -1,4 +1,7 @@
-/** Bytes into lines, and lines into JSON values: server-sent events, JSON lines, and JSON spread over lines, whichever a server sends. */
+/**
+ * Bytes into lines, and lines into JSON values: server-sent events, JSON lines, and JSON spread over lines, whichever a
+ * server sends.
+ */
 import { ProviderFailure } from "../failure.ts";
 
 /** Longest line, in characters. Source: specification of the no-cloud boundary, "Around it". */
@@ -78,7 +81,7 @@ export class LineDecoder {
   }
 }
 
-/** Where the values go. */
+/** Receives the values. */
 interface EventSink {
   /** One JSON object. `event` is the name that stood before it, or empty. */
   value(value: Record<string, unknown>, event: string): void;
@@ -88,13 +91,13 @@ interface EventSink {
   junk(text: string): void;
 }
 
-/** How often lines are tried together before only an empty line or the end decides: keeps the work linear. */
+/** Number of lines that are tried as one value before only an empty line or the end decides: keeps the work linear. */
 const ATTEMPTS = 64;
 const JUNK_LIMIT = 200;
 
 /**
- * Hands values on as soon as the lines read so far are valid JSON: servers differ in how, and whether, they end an event
- * (single line ends, a last line without one). `:` lines are comments, that is, signs of life.
+ * Hands values on as soon as the lines read so far are valid JSON: servers differ in how, and whether, they end an
+ * event (single line ends, a last line without one). `:` lines are comments, that is, signs of life.
  */
 export class EventDecoder {
   readonly #sink: EventSink;

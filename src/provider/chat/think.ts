@@ -1,7 +1,7 @@
 /** Reasoning that stands in the text between marks, told apart while it streams. */
 import { answerMarkAt, deferredTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
 
-/** Where the two kinds go. */
+/** Receives text and reasoning. */
 interface ThinkSink {
   text(text: string): void;
   reasoning(text: string): void;
@@ -15,10 +15,10 @@ interface ThinkSink {
 /** Longest white space that is held back: a model that runs away in blank lines must not cost more with each. */
 const SPACE_LIMIT = 256;
 
-/** What may follow an opening mark and belongs to it (gpt-oss). */
+/** May follow an opening mark and belongs to it (gpt-oss). */
 const MESSAGE = "<|message|>";
 
-/** What a text is looked through for: fences of code, opening tags with attributes, and marks. */
+/** Marks that a text is searched for: fences of code, opening tags with attributes, and marks. */
 const TEXT_MARKS = new RegExp(`\`{3,}|<([\\w.:|-]{1,48})(?=\\s)|${MARK_CANDIDATE}`, "g");
 
 /**
@@ -38,7 +38,7 @@ export class ThinkSplitter {
   /** Held back: the start of a mark, or white space whose meaning is open. */
   #deferred = "";
   #lastCharacter = "\n";
-  /** What closes the block or the answer that is open. */
+  /** Marks that close the open block or answer. */
   #closers: readonly string[] = [];
   /** Closing marks of what was opened in the text: they show nothing. */
   readonly #mentioned = new Set<string>();

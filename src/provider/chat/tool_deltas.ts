@@ -11,7 +11,7 @@ export interface CollectedCall {
   raw: string;
 }
 
-/** What one piece added. `name` stands with the piece that brought it. */
+/** The addition of one piece. `name` comes with the piece that brought it. */
 export interface ToolPiece {
   index: number;
   name?: string;
@@ -25,7 +25,7 @@ interface PendingCall {
   index: number | null;
   parts: string[];
   scanner: ObjectScanner;
-  /** How many parts the scanner has seen. */
+  /** Number of parts that the scanner has seen. */
   scanned: number;
   /** Each part so far begins with all of the part before: perhaps the server repeats what it sent. */
   growing: boolean;

@@ -1,4 +1,7 @@
-/** The body of a response: the bytes as they come, whatever carries them; taken out of an HTTP/1.1 connection (RFC 9112, sections 6 and 7); or small and read whole. */
+/**
+ * The body of a response: the bytes as they come, whatever carries them; taken out of an HTTP/1.1 connection (RFC 9112,
+ * sections 6 and 7); or small and read whole.
+ */
 import { type BodyLength, HEAD_LIMIT, NoHttp } from "./headers.ts";
 
 /** Bytes of the one buffer that every read uses. Measured: a buffer for each piece costs three times the time. */
@@ -62,7 +65,7 @@ export function unpacked(source: ByteSource, format: CompressionFormat): ByteSou
   return streamSource(packed.pipeThrough(new DecompressionStream(format)));
 }
 
-/** What was read: all of it, or the start of something longer. */
+/** The text, or the start of a longer one. */
 interface BoundedText {
   text: string;
   complete: boolean;
@@ -89,7 +92,7 @@ export async function readBounded(source: ByteSource | null, limitBytes: number)
 
 /** Takes a body out of the bytes of a connection, in pieces of any size. */
 export interface BodyDecoder {
-  /** Whether the body is complete. */
+  /** True if the body is complete. */
   readonly done: boolean;
   /** Moves what belongs to the body to the front of `bytes`; how many bytes that is. Throws {@link NoHttp}. */
   take(bytes: Uint8Array): number;
@@ -137,7 +140,7 @@ class Counted implements BodyDecoder {
   }
 }
 
-/** What the next byte belongs to. */
+/** The part that the next byte belongs to. */
 type Place = "size" | "extension" | "data" | "after data" | "trailer" | "end";
 
 const LINE_FEED = 10;

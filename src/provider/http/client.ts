@@ -43,7 +43,9 @@ import type { Endpoint } from "../types.ts";
 const TEXT_TIME = 30_000;
 /** Wait in milliseconds after which a server that never responded before is probed over a second connection. */
 const TLS_SILENCE = 500;
-/** Why a watch ends. Without a reason of ours the runtime makes an error, with a stack, for every request. */
+/**
+ * The reason that ends a watch. Without a reason of ours the runtime makes an error, with a stack, for every request.
+ */
 const OVER = "over";
 
 export { takesConnections };
@@ -68,7 +70,7 @@ export interface HttpRequest {
   withoutKey?: boolean;
 }
 
-/** What came back. Whoever gets one reads it to its end or cancels it. */
+/** A response. The caller reads it to its end or cancels it. */
 export interface HttpResponse {
   status: number;
   headers: ReceivedHeaders;
@@ -83,9 +85,9 @@ export interface HttpResponse {
 export interface HttpClient {
   /**
    * Sends a request; any status but a redirect is a response. Failures are {@link AgentcliError}s; an abort throws the
-   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or waits
-   * for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after `connectMs` of silence a second connection shows
-   * whether the address answers at all.
+   * signal's reason. A connect cannot be told from a slow server by `fetch`: on loopback it is immediate, refused, or
+   * waits for a server that is stopped, so only the wait for headers is bounded there; elsewhere, after `connectMs` of
+   * silence a second connection shows whether the address answers at all.
    */
   send(endpoint: Endpoint, request: HttpRequest): Promise<HttpResponse>;
   /** Closes idle connections; the client cannot be used after it. */

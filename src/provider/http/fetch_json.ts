@@ -8,7 +8,7 @@ import type { Endpoint } from "../types.ts";
 /** Most that is read of an answer that is no success: enough to tell what refused. Bytes. */
 const REFUSAL_LIMIT = 64 * 1024;
 
-/** What is asked. With a `body` it is a POST, else a GET. */
+/** A JSON request: with a `body` a POST, else a GET. */
 interface JsonRequest {
   path: string;
   /** `path` starts at the origin instead of the base URL. */

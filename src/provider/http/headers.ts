@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { Endpoint } from "../types.ts";
 
-/** What of a request decides its headers. */
+/** The parts of a request that decide its headers. */
 interface HeaderNeeds {
   body?: unknown;
   withoutKey?: boolean;
@@ -38,7 +38,7 @@ export function requestHeaders(endpoint: Endpoint, needs: HeaderNeeds): Record<s
   return headers;
 }
 
-/** How long a body is: none, so many bytes, in chunks, or as long as the connection lasts. */
+/** Length of a body: none, so many bytes, in chunks, or as long as the connection lasts. */
 export type BodyLength = { kind: "none" } | { kind: "bytes"; count: number } | { kind: "chunked" } | { kind: "rest" };
 
 /** Headers as they came: names in lower case, what was said several times as one list. */
@@ -80,7 +80,7 @@ export function requestHead(
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 
-/** Where the head ends in `bytes` (the offset of the body), or -1. Lines may end in a line feed alone. */
+/** Returns the end of the head in `bytes` (the offset of the body), or -1. Lines may end in a line feed alone. */
 export function headEnd(bytes: Uint8Array): number {
   for (let at = bytes.indexOf(10); at >= 0; at = bytes.indexOf(10, at + 1)) {
     if (bytes[at + 1] === 10) return at + 2;

@@ -15,7 +15,7 @@ import {
   type ResponseHead,
 } from "./headers.ts";
 
-/** What is sent; names and values of the headers must have been checked. */
+/** A request; names and values of its headers must have been checked. */
 export interface LoopbackRequest {
   method: "GET" | "POST";
   url: URL;
@@ -26,7 +26,7 @@ export interface LoopbackRequest {
   onSent?: (() => void) | undefined;
 }
 
-/** What came back. Whoever gets one reads the body to its end or cancels it. */
+/** A response. The caller reads the body to its end or cancels it. */
 interface LoopbackResponse {
   status: number;
   headers: ReceivedHeaders;
@@ -122,7 +122,7 @@ async function readResponseHead(
   }
 }
 
-/** What speaks otherwise may never send a line. */
+/** Checks the first bytes: another protocol may never send a line. */
 function startsAsHttp(bytes: Uint8Array): boolean {
   return [..."HTTP/1."].every((letter, at) => at >= bytes.length || bytes[at] === letter.charCodeAt(0));
 }

@@ -1,4 +1,7 @@
-/** Where a request goes and over which kind of connection: local servers never through the user's proxy. Source: no-cloud boundary, "Local". */
+/**
+ * Chooses the address and the kind of connection of a request: local servers never through the user's proxy. Source:
+ * no-cloud boundary, "Local".
+ */
 import { AgentcliError } from "../../errors.ts";
 import { type Connection, mayConnect, type SocketAddress } from "../../platform/http_client.ts";
 import type { Endpoint } from "../types.ts";
@@ -12,7 +15,7 @@ export interface Route {
   connection: Connection | { kind: "loopback"; address: SocketAddress };
 }
 
-/** What of a request decides where it goes. */
+/** The parts of a request that decide its URL. */
 export interface Address {
   path: string;
   atOrigin?: boolean;
@@ -79,7 +82,7 @@ export function bare(address: string): string {
   return address.replace(/^\[(.*)\]$/, "$1");
 }
 
-/** What the proxy variables said. */
+/** Settings from the proxy variables. */
 export interface ProxySettings {
   http: string | null;
   https: string | null;
@@ -146,8 +149,8 @@ function addressNumber(host: string): number | null {
 }
 
 /**
- * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may wait
- * for the end of a line that a greeting does not have, and then waits as long as we do.
+ * The address that must speak TLS; null where it need not, or where a proxy leads there. What speaks HTTP in clear may
+ * wait for the end of a line that a greeting does not have, and then waits as long as we do.
  */
 export function securedAddress({ url, connection }: Route): SocketAddress | null {
   if (url.protocol !== "https:" || connection.kind === "loopback" || connection.kind === "proxy") return null;

@@ -1,11 +1,11 @@
-/** What the runtime says when a connection fails, as our own words: its text holds addresses, and headers at worst. */
+/** Turns a failed connection into our own words: the runtime's text holds addresses, and headers at worst. */
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isMissingPermission } from "../../platform/runtime.ts";
 import { type FailureKind, ProviderFailure } from "../failure.ts";
 import type { ReceivedHeaders } from "./headers.ts";
 
-/** What was tried, for the message. */
+/** The attempt, for the message. */
 export interface Attempt {
   provider: string;
   /** Without query. */

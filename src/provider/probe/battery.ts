@@ -18,7 +18,7 @@ import { checkJsonSchema, checkStop, firstReply, measureGeneration, measurePromp
 import { Subject, type SubjectOptions } from "./subject.ts";
 import { claimedWindow, proveWindow, reach, type Reached } from "./window_checks.ts";
 
-/** What is measured, and how far it may go. */
+/** Options of the battery. */
 export interface BatteryOptions extends SubjectOptions {
   /** For everything, in milliseconds. */
   timeoutMs: number;
@@ -190,11 +190,11 @@ class Run {
   }
 }
 
-/** How long, and what else ends the work. */
+/** The time limit, and the signal that ends the work. */
 export interface Limits {
   clock: Clock;
   milliseconds: number;
-  /** Who is waited for, for the message. */
+  /** Name of the server, for the message. */
   provider: string;
   signal: AbortSignal;
 }

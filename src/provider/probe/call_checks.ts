@@ -8,7 +8,7 @@ import { type Subject, userMessage } from "./subject.ts";
 
 /** Tokens of a reply with calls: room for a model that reasons first. */
 const CALL_TOKENS = 1024;
-/** What the single call is asked for with; its result is sent back later. */
+/** Prompt of the single call; its result is sent back later. */
 const WEATHER_QUESTION = "What is the weather in Paris? Use the tool.";
 
 /** A finding with the reply it comes from; without one where the server does not support tool calling. */
@@ -89,7 +89,7 @@ const DEGREES = "-37";
 /** Nine letters and digits: the narrowest rule there is for ids (Mistral). */
 const CALL_ID = "call00001";
 
-/** How calls are made, and the reply that made one (null: its reasoning is not known). */
+/** The form of calls, and the reply that made one (null: its reasoning is not known). */
 interface ToolTurn {
   how: "native" | "text";
   reply: ChatReply | null;
@@ -173,7 +173,7 @@ export async function checkEdit(
   return checkCalls(reply, { tools: [EDIT], check: checkEditCall });
 }
 
-/** What is wrong with the edit; null when it gives the file that was asked for. */
+/** Returns what is wrong with the edit; null when it produces the requested file. */
 export const checkEditCall: CallCheck = (calls) => {
   const [call] = calls;
   if (call?.name !== "Edit" || calls.length !== 1) return "not one call of the tool";

@@ -37,7 +37,7 @@ function callsIn(reply: ChatReply, tools: readonly ToolSchema[]): SeenCalls {
   return { how: "text", calls: recovered.calls, family: recovered.family, problem: null };
 }
 
-/** What a reply came to. */
+/** Checks the calls of a reply. */
 export function checkCalls(
   reply: ChatReply,
   request: { tools: readonly ToolSchema[]; check: CallCheck },
@@ -49,7 +49,7 @@ export function checkCalls(
   return { how, correct: true, detail: family === null ? "" : `written as text, form ${family}` };
 }
 
-/** Whether an argument names the city, in whatever spelling or with its country. */
+/** Returns whether an argument names the city, in whatever spelling or with its country. */
 function isCity(value: unknown, city: string): boolean {
   return typeof value === "string" && value.toLowerCase().includes(city.toLowerCase());
 }

@@ -1,9 +1,9 @@
-/** What a probe found, and the settings that follow from it. */
+/** Findings of a probe, and the settings that follow from them. */
 import type { AgentcliError } from "../../errors.ts";
 import type { Recognized } from "../backends/recognize.ts";
 import { workingCalls } from "./battery.ts";
 
-/** What came of one check. `reason` says why nothing was measured. */
+/** Outcome of one check. `reason` says why nothing was measured. */
 export type Outcome<T> =
   | { kind: "done"; found: T }
   | { kind: "failed"; error: AgentcliError }
@@ -15,7 +15,7 @@ export interface Reachability {
   listMs: number;
   /** Models that the server lists; null when it gives no list. */
   models: number | null;
-  /** Whether the model is in the list; null without one. */
+  /** True if the model is in the list; null without one. */
   listed: boolean | null;
   server: Recognized | null;
 }
@@ -28,11 +28,11 @@ export interface FirstReply {
   answeredAs: string | null;
 }
 
-/** What the server says of its window. */
+/** The window that the server reports. */
 export interface ClaimedWindow {
   /** Null when it says nothing. */
   tokens: number | null;
-  /** Where it says so: the path of an answer. */
+  /** Path of the response that reports it. */
   source: string | null;
 }
 
@@ -43,19 +43,19 @@ export interface WindowStep {
   outcome: "repeated" | "lost" | "refused";
 }
 
-/** What long prompts showed. */
+/** Findings of long prompts. */
 export interface ProvedWindow {
   /** Tokens of the longest prompt whose start was repeated; null when none was. */
   proved: number | null;
   /** Tokens of the shortest prompt that was cut or refused; null when none was. */
   tooLong: number | null;
-  /** What a refusal named as the window. */
+  /** The window that a refusal named. */
   named: number | null;
   /** The model repeats a marker from a short prompt at all: without that, longer ones say nothing. */
   repeatsShort: boolean;
   /** In the order they were tried. */
   steps: WindowStep[];
-  /** Why it ended before all steps were tried; null when it did not. */
+  /** Reason for an end before all steps were tried; null for none. */
   ended: string | null;
 }
 
@@ -65,7 +65,7 @@ export interface Figure {
   runs: number;
 }
 
-/** How fast replies come, and how they arrive. */
+/** Speed of replies, and the way they arrive. */
 export interface Generation {
   /** Null where replies came too fast to measure. */
   tokensPerSecond: Figure | null;
@@ -99,7 +99,7 @@ export interface CallFinding {
   how: "native" | "text" | "none" | "cut";
   /** Names and arguments are what was asked for. */
   correct: boolean;
-  /** What was wrong, or the form of a call in text; empty when there is nothing to say. */
+  /** The problem, or the form of a call in text; may be empty. */
   detail: string;
 }
 
@@ -122,8 +122,8 @@ export interface ToolResultFinding {
 /** A reply under a schema. */
 export interface JsonSchemaFinding {
   /**
-   * `refused`: the server does not take the field; `ignored`: it does, and replies in words; `unclear`: the reply was cut
-   * before it could show.
+   * `refused`: the server does not take the field; `ignored`: it does, and replies in words; `unclear`: the reply was
+   * cut before it could show.
    */
   support: "yes" | "ignored" | "refused" | "unclear";
   detail: string;
@@ -168,7 +168,7 @@ export interface ProbeReport {
   interrupted: boolean;
 }
 
-/** What a check found; null when it failed or was skipped. */
+/** Returns the finding of a check; null when it failed or was skipped. */
 export function foundIn<T>(outcome: Outcome<T>): T | null {
   return outcome.kind === "done" ? outcome.found : null;
 }
@@ -180,7 +180,7 @@ export interface Verdict {
   text: string;
 }
 
-/** What was found out for the configuration; absent where it was not. */
+/** Settings for the configuration; absent where nothing was found. */
 export interface Learnt {
   contextWindow?: number;
   toolCalls?: "native" | "text" | "none";
@@ -190,7 +190,7 @@ export interface Learnt {
 /** Tokens: a smaller window has no room for prompt, tools and a file. */
 const SMALLEST_WINDOW = 4096;
 
-/** Why the model cannot be used at all; null when it replied. */
+/** Reason why the model cannot be used at all; null when it replied. */
 export function probeError({ checks }: Pick<ProbeReport, "checks">): AgentcliError | null {
   for (const outcome of [checks.reachable, checks.chat]) {
     if (outcome.kind === "failed") return outcome.error;
@@ -234,7 +234,7 @@ function count(tokens: number): string {
   return tokens.toLocaleString("en-US");
 }
 
-/** What `--write` stores: only what was clearly found. */
+/** Returns the settings that `--write` stores: clear findings only. */
 export function learnt({ checks }: Pick<ProbeReport, "checks">): Learnt {
   const contextWindow = windowOf(checks);
   const toolCalls = toolCallsOf(checks);

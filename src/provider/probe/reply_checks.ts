@@ -106,7 +106,7 @@ export function rateOf(run: TimedReply): number | null {
   return (streamed ? tokens - 1 : tokens) / time * 1000;
 }
 
-/** Whether a reply arrived over time: in more reads than one write makes. */
+/** Returns whether a reply arrived over time: in more reads than one write makes. */
 export function streamingOf(run: Pick<TimedReply, "reply" | "pieces">): Generation["streaming"] {
   const tokens = tokensOf(run);
   if (run.pieces > READS_OF_ONE_WRITE || (run.pieces > 1 && run.pieces >= tokens / 2)) return "yes";
@@ -168,7 +168,7 @@ export async function measurePromptCache(
   };
 }
 
-/** What the times, and the server's own word, say of its cache. */
+/** Reads the state of the server's cache from the times and from the counts it reports. */
 export function cacheKept(
   seen: { coldMs: number; warmMs: number; cachedShare: number },
 ): PromptCache["kept"] {
@@ -203,7 +203,7 @@ export async function checkJsonSchema(subject: Subject, signal: AbortSignal): Pr
   }
 }
 
-/** What a reply under the schema shows. A cut one shows nothing, unless it began with words. */
+/** Checks a reply under the schema. A cut one proves nothing, unless it began with words. */
 export function checkSchemaReply({ text, finish }: Pick<ChatReply, "text" | "finish">): JsonSchemaFinding {
   const problem = schemaProblem(text);
   if (problem === null) return { support: "yes", detail: "" };
@@ -218,7 +218,7 @@ function refused(): JsonSchemaFinding {
   return { support: "refused", detail: `the server does not take ${FIELD}` };
 }
 
-/** What keeps a text from being what the schema says; null when nothing does. */
+/** Returns how a text violates the schema; null when it does not. */
 export function schemaProblem(text: string): string | null {
   let value: unknown;
   try {

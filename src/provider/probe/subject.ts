@@ -14,7 +14,7 @@ export interface SubjectOptions {
   /** Request fields that the configuration gives the model: measured is what the agent would get. */
   params?: Record<string, unknown>;
   clock: Clock;
-  /** What is being waited for, for a progress line. */
+  /** Receives a progress line about the current wait. */
   onNote?(text: string): void;
 }
 
@@ -37,18 +37,20 @@ export interface TimedReply {
   endMs: number;
   /** Network reads that brought text, reasoning or parts of calls. */
   pieces: number;
-  /** Why the request was sent again, if it was. */
+  /** The reasons for which the request was sent again. */
   retries: string[];
 }
 
-/** How a request is waited for. */
+/** Options of one request. */
 export interface Waiting {
   signal: AbortSignal;
   /** Called with each piece. */
   onPiece?(): void;
 }
 
-/** Bytes a token has before anything was learnt: less than most have, so that a first prompt is too short, not too long. */
+/**
+ * Bytes a token has before anything was learnt: less than most have, so that a first prompt is too short, not too long.
+ */
 const BYTES_PER_TOKEN = 4;
 /** Prompts shorter than this, in tokens, say more of the chat template than of the text. */
 const TELLING_PROMPT = 200;

@@ -43,7 +43,7 @@ export function newMarker(): string {
   return `${WORDS[word % WORDS.length]}-${100_000 + digits % 900_000}`;
 }
 
-/** Whether `text` holds the marker, however its parts are joined. */
+/** Returns whether `text` holds the marker, however its parts are joined. */
 export function holdsMarker(text: string, marker: string): boolean {
   const [word = "", digits = ""] = marker.split("-");
   return new RegExp(`${word}[^a-z0-9]{0,5}${digits}`, "i").test(text);
@@ -52,7 +52,7 @@ export function holdsMarker(text: string, marker: string): boolean {
 /** Milliseconds for each of the small questions. */
 const SMALL_TIMEOUT = 10_000;
 
-/** What was found, with the list for later checks. */
+/** The finding, with the list for later checks. */
 export interface Reached {
   found: Reachability;
   list: ModelList | null;
@@ -110,13 +110,13 @@ async function freshList(subject: Subject, reached: Reached | null, signal: Abor
   }
 }
 
-/** What is known so far, in tokens. */
+/** Known bounds, in tokens. */
 export interface Search {
   /** The longest prompt whose start came back. */
   passed: number;
   /** The shortest whose start did not; null when there was none. */
   failed: number | null;
-  /** What the last outcome suggests; 0 for nothing. */
+  /** The step that the last outcome suggests; 0 for none. */
   guess: number;
 }
 
@@ -147,7 +147,7 @@ const AROUND = 80;
 /** Further prompts between the longest that was repeated and the shortest that was not. */
 const BISECTIONS = 3;
 
-/** What the proof starts from. */
+/** Start of the search. */
 interface ProofOptions {
   /** Tokens; null when the server says nothing. */
   claimed: number | null;

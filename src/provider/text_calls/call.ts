@@ -1,4 +1,7 @@
-/** Calls of declared tools, and calls written as JSON objects: `{"name": …, "arguments": {…}}` and the shapes models make of it. */
+/**
+ * Calls of declared tools, and calls written as JSON objects: `{"name": …, "arguments": {…}}` and the shapes models
+ * make of it.
+ */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
 import type { ToolSchema } from "../types.ts";
 import { type Cursor, type JsonResult, parseJson, readJson } from "./cursor.ts";
@@ -13,7 +16,7 @@ export interface TextCall {
   input: Record<string, unknown>;
 }
 
-/** What calls are read with. */
+/** Context of the parsers. */
 export interface CallContext {
   /** Name → JSON Schema of the parameters. */
   tools: ReadonlyMap<string, Record<string, unknown>>;
@@ -26,7 +29,7 @@ export interface CallContext {
 }
 
 /**
- * What stands at an opening mark. The cursor is behind it when it has an end.
+ * Result of parsing at an opening mark. The cursor is behind it when it has an end.
  * - `calls`: all of it is complete and declared.
  * - `refused`: it has an end, but is no call that may run (undeclared name, arguments of another kind, invalid JSON).
  * - `broken`: it starts as a call and has no end that can be trusted. Text after it may be the inside of one of its
@@ -34,7 +37,7 @@ export interface CallContext {
  */
 export type ParseResult = { kind: "calls"; calls: TextCall[] } | { kind: "refused" } | { kind: "broken" };
 
-/** What the calls of one text are read with. */
+/** Returns the context for one text. */
 export function contextOf(tools: readonly ToolSchema[], repair: RepairJson | null = null): CallContext {
   return { tools: new Map(tools.map((tool) => [tool.function.name, tool.function.parameters])), repair, mended: 0 };
 }
@@ -45,8 +48,8 @@ function mayMend(context: CallContext): boolean {
 }
 
 /**
- * Reads one JSON object that is closed but not quite JSON, as the arguments of other calls are read; null when it cannot
- * be mended, or not yet.
+ * Reads one JSON object that is closed but not quite JSON, as the arguments of other calls are read; null when it
+ * cannot be mended, or not yet.
  */
 export function mendObject(json: string, context: CallContext): Record<string, unknown> | null {
   if (!mayMend(context)) return null;
@@ -54,7 +57,9 @@ export function mendObject(json: string, context: CallContext): Record<string, u
   return readArgumentsWith(json, context.repair)?.input ?? null;
 }
 
-/** The declared name that `name` means, or null. Some models put a namespace before it (`functions.`, `default_api.`). */
+/**
+ * The declared name that `name` means, or null. Some models put a namespace before it (`functions.`, `default_api.`).
+ */
 export function declaredName(name: string, { tools }: CallContext): string | null {
   if (tools.has(name)) return name;
   const bare = name.slice(name.lastIndexOf(".") + 1);
@@ -148,8 +153,8 @@ export function readArgumentsObject(cursor: Cursor, call: { name: string; contex
 }
 
 /**
- * Reads call objects that follow each other, with white space, a comma or a semicolon between, or arrays of them. All or
- * nothing: one that is no call, or may not run, refuses all.
+ * Reads call objects that follow each other, with white space, a comma or a semicolon between, or arrays of them. All
+ * or nothing: one that is no call, or may not run, refuses all.
  */
 export function readCallObjects(cursor: Cursor, context: CallContext): ParseResult {
   const results: ParseResult[] = [];

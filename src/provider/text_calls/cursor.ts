@@ -73,7 +73,7 @@ function isSpace(code: number): boolean {
 const QUOTE = 34;
 const BACKSLASH = 92;
 
-/** What stands at a place where JSON was expected. */
+/** Result of reading JSON. */
 export type JsonResult =
   | { kind: "value"; value: unknown }
   /** Its brackets close, but it is not JSON. */

@@ -17,8 +17,8 @@ export interface Holdback {
 }
 
 /**
- * `start`: nothing but white space has come, the weak form is possible. `flow`: looking for markers; what is deferred may be
- * the beginning of one. `deferred`: a marker came, everything waits for the end. `off`: everything passes.
+ * `start`: nothing but white space has come, the weak form is possible. `flow`: looking for markers; what is deferred
+ * may be the beginning of one. `deferred`: a marker came, everything waits for the end. `off`: everything passes.
  */
 type State = "start" | "flow" | "deferred" | "off";
 
@@ -78,15 +78,15 @@ export function createHoldback(enabled: boolean): Holdback {
   }
 }
 
-/** What opens a call or an answer's end, behind which a call may stand. */
+/** Marks that open a call, or end an answer that a call may follow. */
 const MARKS = new RegExp(`${OPENER}|</(?:answer|response)>`, "g");
 
-/** Whether a call begins, may begin when more comes, or does not. */
+/** A call begins, may begin when more comes, or does not. */
 type Decision = "call" | "open" | "other";
 
 /**
- * Where a text must be deferred from: its length when nothing is to be deferred. `certain` when a call begins there, not only a
- * mark; `fence` when a fence was met that holds none.
+ * Returns the offset from which a text must be deferred: its length for nothing. `certain` when a call begins there,
+ * not only a mark; `fence` when a fence was met that holds none.
  */
 function findMark(
   text: string,
@@ -111,7 +111,7 @@ function findMark(
   return { at, certain: false, fence: ticks >= 0 && text.startsWith("```", ticks) };
 }
 
-/** What follows `Action:`: an object, or a name and the line of its arguments. */
+/** Classifies the text behind `Action:`: an object, or a name and the line of its arguments. */
 function classifyAction(behind: string): Decision {
   const body = behind.replace(/^\**\s*/, "");
   if (body === "" || /^`{1,2}$/.test(body)) return "open";
@@ -124,7 +124,7 @@ function classifyAction(behind: string): Decision {
   return "Action Input:".startsWith(line) || "Action_Input:".startsWith(line) ? "open" : "other";
 }
 
-/** What follows a mark: a name, a tag or an object, or words about it. */
+/** Classifies the text behind a mark: a name, a tag or an object, or words about it. */
 function classifyBehind(mark: string, behind: string): Decision {
   if (/ to=$/.test(mark)) return behind === "" ? "open" : /^[\w.-]/.test(behind) ? "call" : "other";
   if (mark.endsWith("Action:")) return classifyAction(behind);
@@ -147,7 +147,7 @@ function isOpening(mark: string): boolean {
     : mark.startsWith("]") || callMarkAt(mark, 0)?.kind === "open";
 }
 
-/** What follows the `=` of a tag: a name, the end of the tag, and what a call goes on with. */
+/** Classifies the text behind the `=` of a tag: a name, the end of the tag, and what a call goes on with. */
 function classifyTag(behind: string): Decision {
   const found = /^\s?["']?[A-Za-z_][\w.-]*["']?[^<>\n]*>\s*(?:\]<\]\w{1,24}\[>\[)?/.exec(behind);
   if (found === null) return /[<>\n]|^\s?["']?[^\w"'\s]/.test(behind) ? "other" : "open";
@@ -155,7 +155,7 @@ function classifyTag(behind: string): Decision {
   return /[<{\]]/.test(behind.charAt(found[0].length)) ? "call" : "other";
 }
 
-/** How messages of the weak form begin, without white space. */
+/** Beginnings of messages of the weak form, without white space. */
 const FENCES = ["", "```", "```json", "```tool_call", "```tool_calls", "```tool_code"];
 const BRACKETS = ["{", "[{"];
 const FIRST_KEYS = [
@@ -163,7 +163,7 @@ const FIRST_KEYS = [
   ...['"tool"', '"tool_name"', '"tool_call_id"'],
 ];
 
-/** Whether a message that begins like this may be nothing but calls. */
+/** Returns whether a message that begins like this may be nothing but calls. */
 function classifyBeginning(text: string): Decision {
   const begun = text.slice(0, UNDECIDED_LIMIT).replace(/\s+/g, "").replace(/^functools(?=\[)/, "");
   if (!/^[{[`f]/.test(begun)) return "other";

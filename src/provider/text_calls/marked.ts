@@ -22,7 +22,7 @@ export interface MarkedSpan {
   start: number;
   end: number;
   calls: TextCall[];
-  /** How it stands on its line. */
+  /** Its position on its line. */
   position: ReturnType<typeof positionOf>;
 }
 
@@ -30,11 +30,11 @@ export interface MarkedSpan {
 interface MarkedCalls {
   /** In order, refused ones included. */
   spans: MarkedSpan[];
-  /** Where the model began to make up results; the end of the text when it did not. */
+  /** Offset where the model began to invent results, or the end of the text. */
   until: number;
-  /** Where a call without an end begins; null when there is none. */
+  /** Offset of a call without an end; null for none. */
   broken: number | null;
-  /** What is thought or quoted, from a place up to another. */
+  /** Spans of reasoning and quotations. */
   hidden: (readonly [from: number, to: number])[];
 }
 
@@ -92,8 +92,8 @@ export function findMarked(text: string, context: CallContext): MarkedCalls {
 }
 
 /**
- * How a call stands on its line. Right behind another one, or on its line, it stands as that one does; nothing before
- * `floor` is looked at.
+ * Returns the position of a call on its line. Right behind another one, or on its line, it is that one's; nothing
+ * before `floor` is looked at.
  */
 function positionAt(
   text: string,

@@ -3,7 +3,7 @@
 /** A mark. `inner` ones stand between the parts of a call. */
 export interface CallMark {
   kind: "open" | "close" | "inner";
-  /** What stands between the brackets. */
+  /** The text between the brackets. */
   name: string;
   end: number;
 }
@@ -14,7 +14,7 @@ const NAME_LIMIT = 48;
 /** Longest paragraph that announces the fence with a call behind it, in characters. */
 export const PARAGRAPH_LIMIT = 400;
 
-/** What MiniMax M3 writes before each of its tags. */
+/** Prefix of every tag of MiniMax M3. */
 export const NAMESPACE = String.raw`\]<\]\w{1,24}\[>\[`;
 
 const ANGLE = String.raw`<[\/\w:|｜▁.-]{1,${NAME_LIMIT}}>`;
@@ -66,7 +66,7 @@ export const OPENER: string = [
 
 const FENCE = "`{3}(?:json|python|tool_code|xml)?(?=\\s)\\s*";
 
-/** What may stand between marks and the parts of a call: white space, a namespace, the opening of a fence. */
+/** Separators between marks and the parts of a call: white space, a namespace, the opening of a fence. */
 export const GAP = new RegExp(
   String.raw`(?:\s+(?:${NAMESPACE}\s*)?(?:${FENCE})?|${NAMESPACE}\s*(?:${FENCE})?|${FENCE})`,
   "y",
@@ -100,7 +100,9 @@ function kindOf(name: string): CallMark["kind"] | null {
     : null;
 }
 
-/** Offset behind what closes and parts calls and ends turns, where it follows a call, without the white space behind. */
+/**
+ * Offset behind what closes and parts calls and ends turns, where it follows a call, without the white space behind.
+ */
 export function skipClosing(text: string, from: number): number {
   const pattern = new RegExp(String.raw`(?:\s|${NAMESPACE})*(?:(${TURN_ENDS})|(?=<|\[))`, "y");
   for (let end = from;;) {
@@ -128,7 +130,7 @@ const BEGINNING = new RegExp(
   }[\s\u0120]?(?:n|na|nam|name)?\s?)$`,
 );
 
-/** Where the end of `text` may be the beginning of what opens a call; its length when it is none. */
+/** Returns the offset at which the end of `text` may begin an opening mark; its length for none. */
 export function openerTail(text: string): number {
   for (let at = Math.max(0, text.length - NAME_LIMIT - 10); at < text.length; at++) {
     if (!"<[]".includes(text.charAt(at))) continue;
@@ -140,7 +142,10 @@ export function openerTail(text: string): number {
   return text.length;
 }
 
-/** Where the last line of `text` begins, if it may become one that announces calls; else the length of the text. */
+/**
+ * Returns the offset of the last line of `text`, if it may become one that announces calls; else the length of the
+ * text.
+ */
 export function lineTail(text: string): number {
   const start = text.lastIndexOf("\n") + 1;
   const line = text.slice(start, start + NAME_LIMIT);

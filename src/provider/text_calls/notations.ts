@@ -1,4 +1,4 @@
-/** How calls are written behind an opening mark: as JSON, as Python, as Gemma's maps, between tags, or name first. */
+/** Reads calls behind an opening mark: as JSON, as Python, as Gemma's maps, between tags, or name first. */
 import { type CallContext, parsedCall, type ParseResult, readArgumentsObject, readCallObjects } from "./call.ts";
 import type { Cursor } from "./cursor.ts";
 import { type Notation, opensPython, readMap, readPythonCalls, readPythonList } from "./python.ts";
@@ -45,12 +45,12 @@ const ACTION_NAME =
   /\*{0,2}Action:\*{0,2}[ \t]*`?([A-Za-z_][\w.-]{0,127})`?[ \t\r]*\n\s*\*{0,2}Action[ _]Input:\*{0,2}\s*/y;
 const ACTION_OBJECT = /\*{0,2}Action:\*{0,2}\s*(?=[{[`])/y;
 
-/** What may stand between the name of a tool and its arguments. Source: mistral-common; the tool call guide of Kimi K2. */
+/** Separators between the name of a tool and its arguments. Source: mistral-common; the tool call guide of Kimi K2. */
 const BEHIND_NAME = /\s+|:\d{1,8}|\[CALL_ID\][\w-]{0,64}|\[ARGS\]/y;
 
 /**
- * Reads at an opening mark; null when what follows is nothing like a call (prose about the format). The cursor is behind
- * the calls when they have an end.
+ * Reads at an opening mark; null when what follows is nothing like a call (prose about the format). The cursor is
+ * behind the calls when they have an end.
  */
 export function readMarked(cursor: Cursor, context: CallContext): MarkedResult | null {
   const [, recipient] = cursor.takePattern(HEADER) ?? [];

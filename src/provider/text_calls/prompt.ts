@@ -1,12 +1,15 @@
-/** Tool calls for servers that know of none: the tools in the system prompt, calls and results as text (Hermes form). */
+/**
+ * Tool calls for servers that know of none: the tools in the system prompt, calls and results as text (Hermes form).
+ */
 import { imageParts, wordsOf } from "../chat/content.ts";
 import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
 import { isRecord } from "./call.ts";
 import { parseJson } from "./cursor.ts";
 
 /**
- * What the system prompt gains; empty when there are no tools. The same tools give the same bytes, so that the server's
- * cache of the prompt holds. Source: chat template of Hermes 2 Pro, which most models have seen in training.
+ * Returns the part of the system prompt that declares tools; empty without tools. The same tools give the same bytes,
+ * so that the server's cache of the prompt holds. Source: chat template of Hermes 2 Pro, which most models have seen in
+ * training.
  */
 export function promptProtocol(tools: readonly ToolSchema[]): string {
   if (tools.length === 0) return "";

@@ -7,7 +7,7 @@ const DEPTH_LIMIT = 64;
 /** Characters of the longest number or word that is read. */
 const ATOM_LIMIT = 400;
 
-/** Where notations differ. */
+/** The differences between notations. */
 export interface Notation {
   /** Reads a string; undefined when none opens here, null when it has no end. */
   string(cursor: Cursor): string | null | undefined;
@@ -47,7 +47,7 @@ function readLiteral(cursor: Cursor, options: { notation: Notation; depth?: numb
   return word !== null && notation.words.has(word) ? { value: notation.words.get(word) } : null;
 }
 
-/** Where a map is written otherwise than its notation says. */
+/** Options of a map, where it differs from its notation. */
 interface MapOptions {
   notation: Notation;
   key?: Notation["key"];
@@ -185,7 +185,10 @@ function readString(cursor: Cursor): string | null | undefined {
   return null;
 }
 
-/** What follows a backslash; an unknown escape stays as it is written, as in Python. `length` counts what it takes. */
+/**
+ * Reads the escape behind a backslash; an unknown escape stays as it is written, as in Python. `length` counts what it
+ * takes.
+ */
 function readEscape(text: string, at: number): { text: string; length: number } {
   const pattern = /x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})/y;
   pattern.lastIndex = at;

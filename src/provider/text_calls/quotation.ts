@@ -9,7 +9,7 @@ const ELEMENT =
 /** A here-document of a shell, with the word that ends it. */
 const HERE_DOCUMENT = /<<[-~]?[ \t]*(["']?)([A-Za-z_]\w*)\1/;
 
-/** What a tool gave, in the ReAct form. */
+/** The result of a tool, in the ReAct form. */
 const OBSERVATION = String.raw`(?<=^|\n)\*{0,2}Observation:`;
 
 /** Finds the places where a quotation may open. */
@@ -73,7 +73,7 @@ export function opensResult(text: string, at: number): boolean {
 }
 
 /**
- * What a line says of what stands in it behind `before`: that it is quoted (an item of a list, a row of a table, a quoted
+ * Returns how a line treats the text behind `before`: as quoted (an item of a list, a row of a table, a quoted
  * or an indented line), that it is a part of a sentence, or nothing.
  */
 export function positionOf(before: string): "quoted" | "amid" | "alone" {
@@ -139,7 +139,9 @@ function endOfFence(text: string, fence: { fence: string; from: number }): numbe
   return text.length;
 }
 
-/** Start of each run of backticks that has a closing run of the same length in its paragraph → offset behind that run. */
+/**
+ * Start of each run of backticks that has a closing run of the same length in its paragraph → offset behind that run.
+ */
 function pairInline(text: string): ReadonlyMap<number, number> {
   const runs: { start: number; length: number; paragraph: number }[] = [];
   let paragraph = 0;
@@ -157,7 +159,9 @@ function pairInline(text: string): ReadonlyMap<number, number> {
   return closers;
 }
 
-/** Offset behind the reasoning that `mark` opens: behind the first thing that closes it, the end of the text without. */
+/**
+ * Offset behind the reasoning that `mark` opens: behind the first thing that closes it, the end of the text without.
+ */
 export function endOfThought(text: string, mark: ReasoningMark & { kind: "open" }): number {
   const closing = new RegExp(mark.closers.map((closer) => RegExp.escape(closer)).join("|"), "g");
   closing.lastIndex = mark.end;

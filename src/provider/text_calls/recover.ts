@@ -18,7 +18,7 @@ import { opensPython, readPythonList } from "./python.ts";
 import { PARAGRAPH_LIMIT } from "./marks.ts";
 import { skipThought } from "./quotation.ts";
 
-/** What a text came to. */
+/** The calls and the rest of a text. */
 interface Recovered {
   /** At least one, in the order of the text. */
   calls: TextCall[];
@@ -35,9 +35,9 @@ interface Recovered {
  * The calls in the text of a complete reply, or null when there are none that may run.
  *
  * A call counts when its tool is declared, every value of it is closed and it stands outside reasoning and quotations
- * and not in the middle of a sentence; a call without marks only when it is the whole message. What the model made up as
- * the result of a call is left out, with all that follows. After a call without an end nothing counts, since it may be
- * the inside of one of its values. Never throws; time grows with the length of the text.
+ * and not in the middle of a sentence; a call without marks only when it is the whole message. What the model made up
+ * as the result of a call is left out, with all that follows. After a call without an end nothing counts, since it may
+ * be the inside of one of its values. Never throws; time grows with the length of the text.
  *
  * The caller makes sure that the request had tools, that the reply had no structured calls, and that it was not cut
  * (`finish` is not `length`).
@@ -80,7 +80,7 @@ function textWithout(text: string, spans: readonly MarkedSpan[]): string {
   return parts.join("\n\n");
 }
 
-/** What a whole message came to. */
+/** Result of reading a whole message. */
 type BareResult =
   | { kind: "calls"; calls: TextCall[]; rest: string }
   /** Data: one JSON value that is no call. Markers in its strings are content. */
@@ -152,14 +152,17 @@ function unfenced(message: string): { message: string; code: boolean } {
   return { message: message.slice(opening.length, -"\n```".length).trim(), code: language === "python" };
 }
 
-/** Where a call may stand behind an answer that is marked as one. */
+/** Returns the offset behind a marked answer, where a call may stand. */
 function behindAnswer(text: string, start: number): number | null {
   const end = /<\/(?:answer|response)>\s*(?=[[{`])/g;
   end.lastIndex = start;
   return end.test(text) ? end.lastIndex : null;
 }
 
-/** Where the only fence of a message opens that ends with it, behind one paragraph that does not speak of an example. */
+/**
+ * Returns the offset of the only fence of a message, which ends with it, behind one paragraph that does not speak of an
+ * example.
+ */
 function lastFence(text: string, start: number): number | null {
   const message = text.slice(start).trimStart();
   const [opening, paragraph = ""] = /^((?:[^\n`]+\n){1,8})\n?(?=```)/.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];
@@ -195,7 +198,7 @@ const NAME_WITHIN = 400;
 /** Characters between a mark that is not known and the name of a tool. */
 const NAME_BEHIND = 60;
 
-/** What looks like a mark around a call, of a form that is not known. */
+/** Looks like a mark around a call, of an unknown form. */
 const MARK =
   /<[|｜/]?[\w:|｜▁.-]{0,40}(?:tool|func|call|invoke|action|plugin)[\w:|｜▁.-]{0,40}[^<>\n]{0,80}>|<[|｜][\w:▁.-]{1,40}[|｜]>|\[[A-Z_]{4,32}\]/g;
 

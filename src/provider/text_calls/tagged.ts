@@ -12,7 +12,7 @@ import { type Cursor, parseJson } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";
 
 const PREFIX = String.raw`(?:[|｜]?[\w.-]{1,24}[:|｜])?`;
-/** How a tag names something: `=n` or `name="n"`, with quotes or without. */
+/** A name in a tag: `=n` or `name="n"`, with quotes or without. */
 const NAME = String.raw`(?:=\s?|[\s\u0120]*name\s?=\s?)["']?([A-Za-z_][\w.-]{0,127})["']?([^<>]{0,200})>`;
 
 const CALL_TAG = new RegExp(`<(${PREFIX}(?:function|invoke|tool_call|tool_use|tool|call))${NAME}`, "y");
@@ -28,7 +28,7 @@ const PAIR = new RegExp(
 /** A closing tag that is left over after a call shows that a value held the tags, so that its end was misjudged. */
 export const STRAY_TAG = /<\/[^\s<>]{0,24}(?:parameter|param|function|invoke|arg_key|arg_value)[^\s<>]{0,24}>/;
 
-/** Where the value of an argument begins, with what opens others of its kind and what closes it. */
+/** The opening of an argument: its name, the pattern of further openings, and its closing tag. */
 interface Opening {
   key: string;
   open: RegExp;
@@ -41,18 +41,18 @@ interface Opening {
   section?: boolean;
 }
 
-/** What a call consists of, once its name is known. */
+/** The syntax of a call, once its name is known. */
 interface TaggedCall {
   name: string;
   /** Moves over the tag that opens an argument. */
   open(cursor: Cursor): Opening | null;
-  /** What ends the call. */
+  /** Tags that end the call. */
   close: readonly string[];
 }
 
 /**
- * Reads a call whose tag names the tool. Null when no such tag stands here, or nothing of a call follows it. `around` is
- * the name of the mark before it, whose closing tag ends the call as well.
+ * Reads a call whose tag names the tool. Null when no such tag stands here, or nothing of a call follows it. `around`
+ * is the name of the mark before it, whose closing tag ends the call as well.
  */
 export function readTag(cursor: Cursor, context: CallContext, around: string | undefined): ParseResult | null {
   const tag = cursor.takePattern(CALL_TAG);
@@ -166,7 +166,7 @@ function endOfValue(cursor: Cursor, { tags, call }: { tags: RegExp; call: Tagged
   return null;
 }
 
-/** Whether the call goes on or ends here; leaves the cursor in its place. */
+/** Returns whether the call goes on or ends here; leaves the cursor in its place. */
 function endsArgument(cursor: Cursor, call: TaggedCall): boolean {
   const end = cursor.at;
   cursor.takePattern(GAP);
@@ -177,8 +177,8 @@ function endsArgument(cursor: Cursor, call: TaggedCall): boolean {
 
 /**
  * Cuts the newlines that templates put around a value: one behind the opening tag, and one before the closing tag only
- * where there was one behind the opening tag. Without that one the value stands between the tags as it is (GLM, MiniMax,
- * Seed-OSS), and the newline at its end is the last of a file.
+ * where there was one behind the opening tag. Without that one the value stands between the tags as it is (GLM,
+ * MiniMax, Seed-OSS), and the newline at its end is the last of a file.
  */
 function withoutFrame(value: string): string {
   const opening = /^\r?\n/.exec(value)?.[0];

@@ -1,4 +1,4 @@
-/** How a command is started: its shell, its environment, and the session's sandbox. */
+/** Starts commands: their shell, their environment, and the session's sandbox. */
 import { findExecutable } from "../../platform/process.ts";
 import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
@@ -38,7 +38,7 @@ export async function shellArgv(
   return sh === null ? [shell, "-c", command] : [sh, "-c", 'ulimit -c 0; exec "$@" 2>&1', "sh", shell, "-c", command];
 }
 
-/** What every command finds set: nobody is there to page or to answer. */
+/** Variables of every command: there is no person to page for or to prompt. */
 export const SET: Readonly<Record<string, string>> = {
   TERM: "dumb",
   GIT_TERMINAL_PROMPT: "0",
@@ -58,7 +58,7 @@ export function childEnvironment(
   return { ...Object.fromEntries(kept), ...SET };
 }
 
-/** What to start, and what to do when it has ended. */
+/** A command to start, and the work after its end. */
 export interface StartedAs {
   argv: [string, ...string[]];
   env: Record<string, string>;
@@ -68,12 +68,12 @@ export interface StartedAs {
   finish(): Promise<TamperReport>;
 }
 
-/** Why a command runs in a sandbox: `project` where paths of its own are protected; null where it does not. */
+/** Reason for a sandbox: `project` where its own paths are protected; null for no sandbox. */
 type SandboxReason = "project" | "always" | "elsewhere" | null;
 
 const NOTHING: HiddenPlaces = { files: [], directories: [] };
 
-/** Why the command must run in a sandbox. */
+/** Returns why the command must run in a sandbox. */
 export async function sandboxReason({ workspace, sandbox }: ToolContext): Promise<SandboxReason> {
   // An earlier command of the same request can have made what is protected.
   workspace.protection?.refresh();
@@ -128,8 +128,8 @@ export async function inSandbox(
 }
 
 /**
- * Outside of protected projects commands run in a sandbox because of others, and as ever where there is none: the person
- * is told, once.
+ * Outside of protected projects commands run in a sandbox because of others, and as ever where there is none: the
+ * person is told, once.
  */
 async function tellOnce(
   { sandbox, notify }: ToolContext,

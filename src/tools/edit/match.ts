@@ -8,13 +8,13 @@ export interface Replacement {
   text: string;
 }
 
-/** What was found. `exact` is false for a match that differs in white space only. */
+/** Result of a search. `exact` is false for a match that differs in white space only. */
 type Match =
   | { kind: "found"; replacements: Replacement[]; exact: boolean }
   | { kind: "several"; positions: number[]; exact: boolean }
   | { kind: "none" };
 
-/** What is asked for. */
+/** An edit request. */
 interface EditRequest {
   old: string;
   new: string;
@@ -44,7 +44,9 @@ function reduce(text: string, keep: (code: number, at: number) => boolean): Redu
   return { text: pieces.join(""), origin: origin.subarray(0, kept) };
 }
 
-/** Space, tab, line feed, carriage return, form feed, vertical tab, and the no-break space that models mistake for one. */
+/**
+ * Space, tab, line feed, carriage return, form feed, vertical tab, and the no-break space that models mistake for one.
+ */
 function isWhite(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 0xa0;
 }
@@ -67,7 +69,7 @@ function withLineEndsOf(file: string, text: string): string {
   return lineEndOf(file) === "\r\n" ? plain.replaceAll("\n", "\r\n") : plain;
 }
 
-/** Whether a position lies between the CR and the LF of one line end: no edit may begin or end there. */
+/** Returns whether a position lies between the CR and the LF of one line end: no edit may begin or end there. */
 function partsLineEnd(file: string, position: number): boolean {
   return file[position] === "\n" && file[position - 1] === "\r";
 }
@@ -155,7 +157,7 @@ function isBlank(line: string): boolean {
   return line.trim() === "";
 }
 
-/** Which indentation of the file stands for which of the model's, taken from the lines that correspond. */
+/** Maps indentations of the model to those of the file, taken from the lines that correspond. */
 function indentations(fileLines: string[], oldLines: string[]): Map<string, string> {
   const known = new Map<string, string>();
   const inFile = fileLines.filter((line) => !isBlank(line));
@@ -227,7 +229,7 @@ function withoutLeadingBlank(text: string, limit: number): { text: string; taken
   return { text: rest, taken };
 }
 
-/** Where the line of a position begins, and where its content ends. */
+/** Returns the start of the line of a position, and the end of its content. */
 function lineStart(file: string, position: number): number {
   return position === 0 ? 0 : file.lastIndexOf("\n", position - 1) + 1;
 }

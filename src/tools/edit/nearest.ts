@@ -16,8 +16,8 @@ function borders(pattern: string): Uint32Array {
 }
 
 /**
- * Where `pattern` stands in `text`, from left to right. Places that overlap are all given, because each of them may be
- * meant: `}}` stands twice in `}}}`. An empty pattern stands nowhere.
+ * Returns the offsets of `pattern` in `text`, from left to right. Overlapping ones are included, because each of them
+ * may be meant: `}}` stands twice in `}}}`. An empty pattern stands nowhere.
  */
 export function findAll(text: string, pattern: string): number[] {
   const found: number[] = [];
@@ -52,7 +52,7 @@ const SHOWN_LINES = 8;
 /** Characters of a line that are shown and compared. */
 const SHOWN_LENGTH = 200;
 
-/** How many places of one line are looked at: a closing brace stands everywhere and tells nothing. */
+/** Most candidates of one line: a closing brace occurs everywhere and proves nothing. */
 const PLACES = 20;
 
 /** Similarity (0 to 1) below which a line is not worth showing. */
@@ -68,7 +68,7 @@ function pairsOf(line: string): Map<string, number> {
   return pairs;
 }
 
-/** How much two lines share: twice the common pairs of characters by all pairs (Dice). */
+/** Returns the similarity of two lines: twice the common pairs of characters by all pairs (Dice). */
 function similarity(wanted: Map<string, number>, line: string): number {
   const other = pairsOf(line);
   let common = 0;
@@ -106,7 +106,10 @@ function bestByLines(lines: string[], wanted: string[]): number | null {
   return best === null || (votes.get(best) ?? 0) < 4 ? null : best;
 }
 
-/** The line (from 0) where the longest line of `wanted` has its nearest relative, minus its place; null when none is near. */
+/**
+ * The line (from 0) where the longest line of `wanted` has its nearest relative, minus its place; null when none is
+ * near.
+ */
 function bestBySimilarity(lines: string[], wanted: string[]): number | null {
   let longest = 0;
   for (const [index, line] of wanted.entries()) {
@@ -139,7 +142,7 @@ function shown(line: string): string {
 }
 
 /**
- * What to tell the model when `old` stands nowhere in the file: a reason where one can be told, and the nearest lines
+ * Explains to the model why `old` was not found in the file: a reason where one is known, and the nearest lines
  * with their numbers and the first of them that differs.
  */
 export function explainNoMatch(file: string, old: string): string {

@@ -26,7 +26,7 @@ export const editTool: Tool<EditInput> = {
   },
 };
 
-/** What an edit would come to. */
+/** A planned edit. */
 interface PlannedEdit {
   path: ResolvedPath;
   file: KnownText;
@@ -37,7 +37,7 @@ interface PlannedEdit {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** What would be changed, or the result when nothing can be. */
+/** Plans the change, or returns the result of an impossible one. */
 async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit | ToolResult> {
   context.signal.throwIfAborted();
   if (input.old_string === "") {

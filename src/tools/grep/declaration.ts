@@ -1,4 +1,4 @@
-/** What a model is told of Grep: all that a session needs of the tool before its first call. */
+/** Declares Grep to the model: all that a session needs of the tool before its first call. */
 import type { ToolDeclaration } from "../tool.ts";
 import prompt from "./prompt.md" with { type: "text" };
 
@@ -11,7 +11,7 @@ export interface GrepInput {
   pattern: string;
   /** File or directory; the working directory when absent. */
   path?: string;
-  /** Which files, by name or path below `path`. */
+  /** Pattern of the files, by name or path below `path`. */
   glob?: string;
   output_mode?: OutputMode;
   /** Lines shown before and after each match. */

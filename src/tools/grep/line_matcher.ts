@@ -25,9 +25,9 @@ export interface LineMatcher {
   readonly rust: string | null;
 }
 
-/** How a search is stopped, and what it tells. */
+/** Stops a search, and receives what it skips. */
 export interface SearchWatch {
-  /** Whether the time is up; asked often. */
+  /** Returns whether the time is up; asked often. */
   late(): boolean;
   /** Told of each line that is too long for the pattern. */
   skipped(): void;
@@ -162,7 +162,10 @@ interface RegexCost {
 const EVERYTHING = complement([]);
 const HOPELESS: Tries = { ways: Infinity, loops: 0, any: true };
 
-/** Of one attempt at one place: ways to match fixed parts, loops that trade with what follows, whether any loop is there. */
+/**
+ * Of one attempt at one place: ways to match fixed parts, loops that trade with what follows, whether any loop is
+ * there.
+ */
 interface Tries {
   ways: number;
   loops: number;
@@ -229,7 +232,7 @@ function repeatTries({ body, least, most }: Regex & { kind: "repeat" }, follow: 
   return { ways: 1, loops: disjoint(firstOf(body).set, follow) ? 0 : 1, any: true };
 }
 
-/** What a match may start with, and whether it may be empty. */
+/** Returns the characters a match may start with, and whether it may be empty. */
 function firstOf(regex: Regex): { set: CharacterSet; nullable: boolean } {
   switch (regex.kind) {
     case "set":

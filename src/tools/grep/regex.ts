@@ -1,4 +1,6 @@
-/** Regular expressions as data: what the search knows of a pattern. The forms are those of JavaScript with the `u` flag. */
+/**
+ * Regular expressions as data: what the search knows of a pattern. The forms are those of JavaScript with the `u` flag.
+ */
 
 /** First and last code point, both included. */
 export type Range = readonly [number, number];
@@ -40,17 +42,17 @@ export function complement(set: CharacterSet): CharacterSet {
   return rest;
 }
 
-/** What is in both. */
+/** Returns the intersection of both sets. */
 export function intersection(one: CharacterSet, other: CharacterSet): CharacterSet {
   return complement(characterSet([...complement(one), ...complement(other)]));
 }
 
-/** Whether nothing is in both. */
+/** Returns whether nothing is in both. */
 export function disjoint(one: CharacterSet, other: CharacterSet): boolean {
   return one.every(([low, high]) => other.every((range) => high < range[0] || low > range[1]));
 }
 
-/** Whether the code point is in it. */
+/** Returns whether the code point is in it. */
 export function contains(set: CharacterSet, code: number): boolean {
   for (const [low, high] of set) {
     if (code < low) return false;
@@ -188,7 +190,10 @@ function quantifier({ least, most, lazy }: Regex & { kind: "repeat" }): string {
   return lazy ? `${text}?` : text;
 }
 
-/** Whether all it takes, and all it looks at, are characters of ASCII: then the encoding of a text does not matter. */
+/**
+ * Returns whether all it takes, and all it looks at, are characters of ASCII: then the encoding of a text does not
+ * matter.
+ */
 export function takesAsciiOnly(regex: Regex): boolean {
   switch (regex.kind) {
     case "set":

@@ -19,7 +19,9 @@ const LOOK_EVERY = 2_048;
 
 /** Says whether a piece of text matches anywhere. */
 export interface LinearMatcher {
-  /** Whether `line`, which holds no line end, has a match. `late` is asked now and then; false once it says so. */
+  /**
+   * Returns whether `line`, which holds no line end, has a match. `late` is asked now and then; false once it says so.
+   */
   test(line: string, late?: () => boolean): boolean;
 }
 

@@ -35,13 +35,13 @@ export class SearchReport {
     return new SearchReport(this.#mode, { context: this.#context, limit: this.#limit });
   }
 
-  /** What a file needs to be searched for. */
+  /** Returns the limits for one file. */
   get wanted(): SearchLimits {
     if (this.#mode === "count") return { most: Infinity, context: null };
     return this.#mode === "content" ? { most: LINES_LIMIT + 1, context: this.#context } : { most: 1, context: null };
   }
 
-  /** Whether nothing more fits, and something was left out. */
+  /** Returns whether nothing more fits, and something was left out. */
   get full(): boolean {
     return this.#full;
   }

@@ -9,17 +9,17 @@ import type { LineMatcher } from "./line_matcher.ts";
 import type { SearchReport } from "./report.ts";
 import { type SearchEnd, searchFiles } from "./search.ts";
 
-/** What to search for. */
+/** A search of a directory. */
 interface FastSearch {
   context: ToolContext;
   matcher: LineMatcher;
-  /** Which files, as the model wrote it. */
+  /** Pattern of the files, as the model wrote it. */
   glob: string | undefined;
   /** Filled only when the search succeeds in this way. */
   report: SearchReport;
   /** Milliseconds that ripgrep may take: one long file can cost it more than reading the others costs us. */
   timeoutMs: number;
-  /** Whether the time for all is up. */
+  /** Returns whether the time for all is up. */
   late(): boolean;
 }
 
@@ -44,7 +44,7 @@ export async function fastSearch(start: ResolvedPath, search: FastSearch): Promi
 
 type Where = Omit<RipgrepSearch, "ordered" | "most" | "onStart">;
 
-/** Where ripgrep may look, as far as it costs nothing to tell; null where it may not. */
+/** Returns where ripgrep may search, from cheap checks alone; null where it may not. */
 async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Where, "signal"> | null> {
   const { context, matcher, glob } = search;
   const { workspace } = context;
@@ -74,15 +74,15 @@ async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Wh
   };
 }
 
-/** Whether the markers that were met so far protect anything. */
+/** Returns whether the markers that were met so far protect anything. */
 function mayProtect({ ambientLabel, protection }: Workspace): boolean {
   return protection === undefined || ambientLabel !== "open" || protection.rules.length > 0;
 }
 
 /**
- * What ripgrep finds, or null where it may not be believed. The boundary walks the tree meanwhile, and until it is through
- * nothing of what ripgrep says is looked at: where anything turns out to be protected, even whether it found something
- * would tell of protected content.
+ * Returns what ripgrep finds, or null where that cannot be trusted. The boundary walks the tree meanwhile, and until it
+ * is through nothing of what ripgrep says is looked at: where anything turns out to be protected, even whether it found
+ * something would tell of protected content.
  */
 async function foundWhereOpen(
   start: ResolvedPath,
@@ -105,7 +105,10 @@ async function foundWhereOpen(
   return found?.cut === true ? await filesByRipgrep({ ...where, ordered: true, most: MOST_ORDERED }) : found;
 }
 
-/** Whether nothing is protected, and ripgrep understands what tells it what to leave out as we do. Walks the roots. */
+/**
+ * Returns whether nothing is protected, and ripgrep understands what tells it what to leave out as we do. Walks the
+ * roots.
+ */
 function isOpen(start: ResolvedPath, workspace: Workspace): boolean {
   const { protection } = workspace;
   // A command of the same reply may have changed the tree.
@@ -181,13 +184,13 @@ interface RipgrepSearch {
   root: string;
   /** Of the directory, relative to the root. */
   relative: string;
-  /** Whether the root's `.gitignore` has to be named, because the search starts below it. */
+  /** True if the root's `.gitignore` has to be named, because the search starts below it. */
   ignoreFile: boolean;
   /** Pattern for the name of files, without a slash. */
   nameGlob: string | null;
   signal: AbortSignal;
   timeoutMs: number;
-  /** Whether the files come in the order of their paths: then it works alone, not with all processors. */
+  /** True if the files come in the order of their paths: then it works alone, not with all processors. */
   ordered: boolean;
   /** It is ended when it has found more than this. */
   most: number;
@@ -195,7 +198,7 @@ interface RipgrepSearch {
   onStart?(): void;
 }
 
-/** What it found. */
+/** Files that it found. */
 interface FoundNames {
   /** Paths below the directory. */
   names: string[];
@@ -207,8 +210,8 @@ interface FoundNames {
 const COMPLAINTS_LIMIT = 256 * 1024;
 
 /**
- * Options that make it look where we look. Source: `rg --help`, versions 13 to 15. Without `--max-filesize`: it asks for
- * the size of every file, which costs a fifth of a search (measured with version 13).
+ * Options that make it look where we look. Source: `rg --help`, versions 13 to 15. Without `--max-filesize`: it asks
+ * for the size of every file, which costs a fifth of a search (measured with version 13).
  */
 const SAME_FILES = [
   ..."--no-config --hidden --no-ignore-dot --no-ignore-exclude --no-ignore-global --no-ignore-parent".split(" "),
@@ -243,7 +246,10 @@ async function filesByRipgrep(search: RipgrepSearch): Promise<FoundNames | null>
   return { names: names.slice(0, search.most).map((name) => name.slice(above.length)), cut };
 }
 
-/** Whether exit code and output fit together. Else it is another program, or does not know an option or the pattern. */
+/**
+ * Returns whether exit code and output fit together. Else it is another program, or does not know an option or the
+ * pattern.
+ */
 function fits(code: number, { names, complaints }: { names: readonly string[]; complaints: string }): boolean {
   if (code === 0) return names.length > 0;
   if (code === 1) return names.length === 0;

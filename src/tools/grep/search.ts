@@ -18,7 +18,7 @@ interface FoundLine {
   match: boolean;
 }
 
-/** What a file came to. */
+/** Matches of one file. */
 export interface FileMatches {
   /** Matching lines; at least 1. Counting ends at the limit that was asked for. */
   count: number;
@@ -26,7 +26,7 @@ export interface FileMatches {
   lines: FoundLine[];
 }
 
-/** What is wanted of a file. */
+/** Limits for one file. */
 export interface SearchLimits {
   /** Most matching lines. */
   most: number;
@@ -47,7 +47,7 @@ function shownLine(text: string): string {
   return `${line.slice(0, end)}…`;
 }
 
-/** Whether bytes at the start of a file already show that it is no text. */
+/** Returns whether bytes at the start of a file already show that it is no text. */
 function isNoText(head: Uint8Array): boolean {
   return !isUtf16(head) && head.includes(0);
 }
@@ -110,21 +110,21 @@ function lineBefore(text: string, start: number): number {
   return start <= 1 ? 0 : text.lastIndexOf("\n", start - 2) + 1;
 }
 
-/** What to search, and for how long. */
+/** A search of files, and its limits. */
 interface TreeSearch {
   workspace: Workspace;
   signal: AbortSignal;
   matcher: LineMatcher;
-  /** Which of the files; all when null. */
+  /** Pattern of the files; all when null. */
   glob: PathPattern | null;
   report: SearchReport;
   /** The rule by which a file may not be read, or null. */
   readDenied?: ((path: ResolvedPath) => string | null) | undefined;
-  /** Whether the time is up. */
+  /** Returns whether the time is up. */
   late(): boolean;
 }
 
-/** What came of it besides the report. */
+/** Outcome besides the report. */
 export interface SearchEnd {
   label: Label;
   notes: string[];
@@ -140,8 +140,8 @@ const FIRST_READ = 1024 * 1024;
 const FILE_LIMIT = 64 * 1024 * 1024;
 
 /**
- * Searches files in the order in which they come, until the report is full or the time is up. A file without names is one
- * that was asked for itself. Throws the abort reason.
+ * Searches files in the order in which they come, until the report is full or the time is up. A file without names is
+ * one that was asked for itself. Throws the abort reason.
  */
 export async function searchFiles(
   files: Iterable<FoundFile[]> | AsyncIterable<FoundFile[]>,

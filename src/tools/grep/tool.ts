@@ -12,11 +12,11 @@ import { type SearchEnd, searchFiles } from "./search.ts";
 
 export type { GrepInput };
 
-/** How it searches; tests set these. */
+/** Options of the search; tests set these. */
 export interface GrepOptions {
   /** Milliseconds for one search. */
   deadlineMs: number;
-  /** Whether ripgrep is used where it may be. */
+  /** True if ripgrep is used where it may be. */
   ripgrep: boolean;
 }
 
@@ -77,7 +77,7 @@ async function ownSearch(
   return { ...await searchFiles(files, { workspace, signal, readDenied, matcher, report, glob, late }), report };
 }
 
-/** Whether the time for a search that begins now is up. */
+/** Returns whether the time for a search that begins now is up. */
 function timeLimit({ options, context }: Search): () => boolean {
   const { clock } = context.io;
   const end = clock.monotonic() + options.deadlineMs;

@@ -17,7 +17,7 @@ const LINE_LENGTH = 2000;
 /** Characters of a line that are shown in the smallest page. */
 const SHORTEST_CUT = 80;
 
-/** Which lines are wanted. */
+/** The lines of a page. */
 export interface PageRange {
   /** First line, from 1. */
   offset: number;
@@ -62,7 +62,10 @@ export class Page {
     return this.#full;
   }
 
-  /** Takes the next line of the file, without its line end; `length` is its true length when `line` is only its beginning. */
+  /**
+   * Takes the next line of the file, without its line end; `length` is its true length when `line` is only its
+   * beginning.
+   */
   add(line: string, length = line.length): void {
     this.#line += 1;
     if (this.#line < this.#range.offset) return;

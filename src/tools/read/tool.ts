@@ -1,4 +1,6 @@
-/** Read: a page of a text file with line numbers, the listing of a directory, an image, or the type of any other file. */
+/**
+ * Read: a page of a text file with line numbers, the listing of a directory, an image, or the type of any other file.
+ */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { markOf, shownName, suggestPaths } from "../file_names.ts";
@@ -151,7 +153,7 @@ function describeType(head: Uint8Array): string {
   return SIGNATURES.find(([, offset, hex]) => matches(head, offset, hex))?.[0] ?? "binary file";
 }
 
-/** Whether it is a PDF, which is no text although it may begin without a NUL byte. */
+/** Returns whether it is a PDF, which is no text although it may begin without a NUL byte. */
 function isPdf(head: Uint8Array): boolean {
   return matches(head, 0, "255044462d");
 }

@@ -1,4 +1,4 @@
-/** What a model is told of Write: all that a session needs of the tool before its first call. */
+/** Declares Write to the model: all that a session needs of the tool before its first call. */
 import type { ToolDeclaration } from "../tool.ts";
 import prompt from "./prompt.md" with { type: "text" };
 

@@ -26,7 +26,7 @@ export const writeTool: Tool<WriteInput> = {
   },
 };
 
-/** What would be written where, or the result when nothing can or need be. */
+/** Plans the write, or returns the result of an impossible or needless one. */
 async function plan(
   input: WriteInput,
   context: ToolContext,
