@@ -1,6 +1,7 @@
-/** Threat 122: what comes from outside steers no terminal. The program runs on a real one, made by `script`. */
+/** Threat 122: what comes from outside steers no terminal. A real one is made by `script`. */
 import assert from "node:assert/strict";
 import { always, ask, refuse, say, startFakeServer, type Step, want } from "../helpers/fake_server.ts";
+import { runInProcess } from "../helpers/in_process.ts";
 import {
   configure,
   type Finished,
@@ -41,12 +42,20 @@ async function findScript(): Promise<string | null> {
 
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
+type OnTerminal = (home: TemporaryHome, args: readonly string[]) => Promise<Finished>;
+
 /** Runs the program on a terminal of its own; `stdout` is what that terminal got. */
-async function onTerminal(home: TemporaryHome, args: readonly string[]): Promise<Finished> {
+const onTerminal: OnTerminal = async (home, args) => {
   const line = [...programCommand(), ...args].map(quoted).join(" ");
   await using program = startCommand([script ?? "", "-qec", line, "/dev/null"], { home, env: { TERM: "xterm" } });
   return await program.finished;
-}
+};
+
+/** The same for streams that only say that they are a terminal. */
+const asOnTerminal: OnTerminal = async (home, args) => {
+  const done = await runInProcess(args, { home, env: { TERM: "xterm" }, terminal: true });
+  return { ...done, stdout: done.stdout + done.stderr };
+};
 
 // deno-lint-ignore no-control-regex -- what the program itself sends
 const OWN = /\x1b\[[0-9;]*[mK]|\x1b\[\?25[lh]|\r\n|\r\x1b\[K/g;
@@ -61,46 +70,49 @@ function assertHarmless(shown: string, sequence: string, what: string): void {
   assert.equal(foreign, null, `${what}: ${JSON.stringify(foreign?.[0])} in ${JSON.stringify(shown.slice(0, 2000))}`);
 }
 
+/** Lets every part of a turn, an error and the lists bring the sequence. */
+async function assertNothingArrives(sequence: string, run: OnTerminal): Promise<void> {
+  await using home = await temporaryHome();
+  const text = `begin ${sequence} end`;
+  await home.write("notes.txt", text);
+  const name = sequence.replaceAll("/", "_");
+  await home.write(`file ${name}.txt`, "content");
+  const steps: Step[] = [
+    ask(
+      want("list", { path: "." }),
+      want("read", { path: "notes.txt" }),
+      want("shell", { command: `printf %s ${quoted(text)}` }),
+    ),
+    say(text, { reasoning: text }),
+  ];
+  await using server = startFakeServer({ script: steps, models: ["fake", `m${sequence}`] });
+  await using failing = startFakeServer({ script: [always(refuse(400, text))] });
+  await configure(home, {
+    loc: { baseUrl: server.baseUrl, models: ["fake", `m${sequence}`] },
+    bad: { baseUrl: failing.baseUrl },
+  });
+  const turn = await run(home, ["run", "go", "--model", "loc:fake", "--allowed-tools", "Bash"]);
+  assert.equal(turn.code, 0, turn.stdout);
+  assert.match(turn.stdout, /begin/, "control: the text was shown");
+  assertHarmless(turn.stdout, sequence, "run");
+  const failed = await run(home, ["run", "go", "--model", "bad", "--verbose"]);
+  assert.notEqual(failed.code, 0);
+  assertHarmless(failed.stdout, sequence, "error");
+  for (const args of [["providers", "list"], ["providers", "validate"], ["run", "go", "--model", `loc:${sequence}x`]]) {
+    const done = await run(home, args);
+    assertHarmless(done.stdout, sequence, args.join(" "));
+  }
+}
+
 for (const [name, sequence] of Object.entries(SEQUENCES)) {
-  Deno.test({
-    name: `a terminal gets no ${name} from model text, tool output, file names, model ids, or errors`,
-    ignore: script === null,
-    async fn() {
-      await using home = await temporaryHome();
-      const text = `begin ${sequence} end`;
-      await home.write("notes.txt", text);
-      const name = sequence.replaceAll("/", "_");
-      await home.write(`file ${name}.txt`, "content");
-      const steps: Step[] = [
-        ask(
-          want("list", { path: "." }),
-          want("read", { path: "notes.txt" }),
-          want("shell", { command: `printf %s ${quoted(text)}` }),
-        ),
-        say(text, { reasoning: text }),
-      ];
-      await using server = startFakeServer({ script: steps, models: ["fake", `m${sequence}`] });
-      await using failing = startFakeServer({ script: [always(refuse(400, text))] });
-      await configure(home, {
-        loc: { baseUrl: server.baseUrl, models: ["fake", `m${sequence}`] },
-        bad: { baseUrl: failing.baseUrl },
-      });
-      const turn = await onTerminal(home, ["run", "go", "--model", "loc:fake", "--allowed-tools", "Bash"]);
-      assert.equal(turn.code, 0, turn.stdout);
-      assert.match(turn.stdout, /begin/, "control: the text was shown");
-      assertHarmless(turn.stdout, sequence, "run");
-      const failed = await onTerminal(home, ["run", "go", "--model", "bad", "--verbose"]);
-      assert.notEqual(failed.code, 0);
-      assertHarmless(failed.stdout, sequence, "error");
-      for (
-        const args of [["providers", "list"], ["providers", "validate"], ["run", "go", "--model", `loc:${sequence}x`]]
-      ) {
-        const done = await onTerminal(home, args);
-        assertHarmless(done.stdout, sequence, args.join(" "));
-      }
-    },
+  Deno.test(`a terminal gets no ${name} from model text, tool output, file names, model ids, or errors`, async () => {
+    await assertNothingArrives(sequence, asOnTerminal);
   });
 }
+
+Deno.test("a real terminal gets none of them together", { ignore: script === null }, async () => {
+  await assertNothingArrives(Object.values(SEQUENCES).join(" "), onTerminal);
+});
 
 Deno.test({
   name: "JSON on a terminal carries control characters as \\u escapes only",

@@ -103,7 +103,7 @@ async function play(stage: Stage, way: Way, marked: boolean): Promise<Played> {
   return await stage.play("rem", {
     script,
     args: allowed,
-    env: way.env?.(stage, canary) ?? {},
+    env: way.env?.(stage, canary),
     settings: way.settings?.(stage) ?? {},
   });
 }

@@ -11,13 +11,20 @@ import { environmentOf, type Finished, type RunOptions, runProgram } from "./pro
  * Runs the program to its end, as `runProgram` does. A child is started for another form of it (`AGENTCLI_BIN`), and where
  * Deno is to permit less.
  */
-export async function runInProcess(args: readonly string[], options: RunOptions): Promise<Finished> {
+export async function runInProcess(
+  args: readonly string[],
+  options: RunOptions & {
+    /** The streams say that they are a terminal; nobody types on it. */
+    terminal?: boolean;
+  },
+): Promise<Finished> {
+  const { terminal = false } = options;
   if (Deno.env.get("AGENTCLI_BIN") || options.permissions !== undefined) return await runProgram(args, options);
   const started = performance.now();
   const environment = environmentOf(options);
   const written = { stdout: "", stderr: "" };
   const output = (name: keyof typeof written): Output => ({
-    isTerminal: false,
+    isTerminal: terminal,
     columns: () => 80,
     write(text) {
       written[name] += text;
@@ -31,7 +38,7 @@ export async function runInProcess(args: readonly string[], options: RunOptions)
   const { clock, os } = denoIo();
   const io: Io = {
     stdin: {
-      isTerminal: false,
+      isTerminal: terminal,
       read: () => Promise.resolve(waiting.pop() ?? null),
       setRaw: () => {},
     },
