@@ -1,6 +1,7 @@
 /** The completion scripts in real shells; those that are not installed are skipped, and the names of the tests say so. */
 import assert from "node:assert/strict";
 import { findExecutable } from "../src/platform/process.ts";
+import { runInProcess } from "./helpers/in_process.ts";
 import {
   configure,
   programCommand,
@@ -25,6 +26,12 @@ async function openHome(): Promise<TemporaryHome> {
   const words = programCommand().map((word) => `'${word}'`).join(" ");
   await Deno.mkdir(`${home.root}/bin`);
   await Deno.writeTextFile(`${home.root}/bin/agentcli`, `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 });
+  for (const shell of ["bash", "zsh", "fish"]) {
+    await Deno.writeTextFile(
+      `${home.root}/completions.${shell}`,
+      (await runInProcess(["completions", shell], { home })).stdout,
+    );
+  }
   return home;
 }
 
@@ -78,7 +85,7 @@ Deno.test("bash completes words that it splits itself", { ignore: Deno.build.os 
       BASH,
       "--norc",
       "-c",
-      `eval "$(agentcli completions bash)"; COMP_LINE=$1; COMP_POINT=\${#1}; shift; COMP_WORDS=("$@")
+      `. ../completions.bash; COMP_LINE=$1; COMP_POINT=\${#1}; shift; COMP_WORDS=("$@")
        COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _agentcli; printf '%s\\n' "\${COMPREPLY[@]}"`,
       "bash",
       line,
@@ -100,7 +107,7 @@ Deno.test(
         BASH,
         "--norc",
         "-c",
-        `eval "$(agentcli completions bash)"; COMP_LINE=$1; COMP_POINT=\${#1}; COMP_WORDS=(agentcli run x "$2")
+        `. ../completions.bash; COMP_LINE=$1; COMP_POINT=\${#1}; COMP_WORDS=(agentcli run x "$2")
        COMP_CWORD=3; _agentcli; printf '%s\\n' "\${COMPREPLY[@]}"`,
         "bash",
         line,
@@ -119,7 +126,7 @@ Deno.test(`zsh completes${skipped(zsh)}`, { ignore: zsh === null }, async () => 
       "-f",
       "-c",
       `compdef() { :; }; compadd() { while [[ $1 != -- ]]; do shift; done; shift; print -rl -- "$@"; }
-       eval "$(agentcli completions zsh)"; words=(agentcli "$@"); CURRENT=$#words; PREFIX=$words[-1]; _agentcli`,
+       . ../completions.zsh; words=(agentcli "$@"); CURRENT=$#words; PREFIX=$words[-1]; _agentcli`,
       "zsh",
       ...typed,
     ]);
@@ -135,7 +142,7 @@ Deno.test(`fish completes${skipped(fish)}`, { ignore: fish === null }, async () 
       fish ?? "",
       "--no-config",
       "-c",
-      `agentcli completions fish | source; complete -C "$argv[1]"`,
+      `source ../completions.fish; complete -C "$argv[1]"`,
       line,
     ]);
     assert.deepEqual(found.map((text) => text.split("\t")[0]), [...offered], line);
@@ -162,19 +169,19 @@ Deno.test("whatever is wrong, completions say nothing and offer what they can", 
   await using home = await openHome();
   await Deno.writeTextFile(`${home.agentcliHome}/providers.yaml`, "{{{");
   for (const words of [["--word=", "--", "providers", "remove"], ["--line=agentcli run --model "], ["--word="], []]) {
-    const done = await runProgram(["__complete", ...words], { home });
+    const done = await runInProcess(["__complete", ...words], { home });
     assert.deepEqual([done.code, done.stderr], [0, ""]);
     assert.match(done.stdout, /:none\n$/);
   }
-  const unknown = await runProgram(["completions", "bsh"], { home });
+  const unknown = await runInProcess(["completions", "bsh"], { home });
   assert.equal(unknown.code, 2);
   assert.match(unknown.stderr, /did you mean bash/);
 });
 
 Deno.test("sessions are completed by id", async () => {
   await using home = await openHome();
-  const turn = await runProgram(["run", "hello", "--model", "demo", "--json"], { home });
+  const turn = await runInProcess(["run", "hello", "--model", "demo", "--json"], { home });
   const { session_id: id } = JSON.parse(turn.stdout);
-  const done = await runProgram(["__complete", "--word=", "--", "sessions", "show"], { home });
+  const done = await runInProcess(["__complete", "--word=", "--", "sessions", "show"], { home });
   assert.match(done.stdout, new RegExp(`^${id}\\thello\\n:none\\n$`));
 });

