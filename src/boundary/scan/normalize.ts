@@ -49,15 +49,29 @@ function asUtf8(bytes: Uint8Array): Uint8Array {
 /** Characters without a width of their own, and those that only choose the look of the one before. */
 const UNSEEN =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
+/** Dots, accents and lines on, below and through a letter. */
+const MARKS = /[\p{Mn}\p{Me}]/gu;
+/** Letters of other scripts that look like Latin ones, and those. */
+const LOOKALIKES = new Map(
+  Array.from(
+    "аaсcеeіiјjоoрpѕsхxуyАAВBЕEІIЈJКKМMНHОOРPСCЅSТTХXοoΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX".matchAll(/(.)(.)/g),
+    (pair) => [
+      pair[1] ?? "",
+      pair[2] ?? "",
+    ],
+  ),
+);
+const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join("")}]`, "g");
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
- * A text in which characters that look alike are the same (NFKC: full-width, styled, composed), without unseen ones. Null
- * where that changes nothing.
+ * Returns a text in which characters that look alike are the same (NFKC: full-width, styled, composed; letters of other
+ * scripts), without marks and unseen ones. Null where that changes nothing.
  */
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;
-  const same = text.normalize("NFKC").replace(UNSEEN, "");
+  const bare = text.normalize("NFKD").replace(MARKS, "").normalize("NFKC").replace(UNSEEN, "");
+  const same = bare.replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter) ?? letter);
   return same === text ? null : same;
 }
 

@@ -23,6 +23,12 @@ const utf16Of = (text: string) =>
 const swapCase = (text: string) =>
   [...text].map((letter) => letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()).join("");
 
+const LOOKALIKE: Record<string, string> = { a: "а", c: "с", e: "е", o: "о", A: "А", B: "В", C: "С", E: "Е", H: "Н" };
+
+function bytesIn(text: string, base: number): string[] {
+  return [...new TextEncoder().encode(text)].map((byte) => byte.toString(base).padStart(base === 2 ? 8 : 3, "0"));
+}
+
 /** Every way that a fragment is looked for; `before` and `after` are what stands around it. */
 const ENCODINGS: Record<string, (fragment: string, around: { before: string; after: string }) => string> = {
   plain: (fragment, { before, after }) => before + fragment + after,
@@ -60,6 +66,15 @@ const ENCODINGS: Record<string, (fragment: string, around: { before: string; aft
   "in base64 of UTF-16": (fragment) => btoa(utf16Of(fragment)),
   "in hex of UTF-16": (fragment) =>
     [...utf16Of(fragment)].map((byte) => byte.charCodeAt(0).toString(16).padStart(2, "0")).join(""),
+  "in decimal bytes": (fragment, { before, after }) => `${before} ${bytesIn(fragment, 10).join(", ")} ${after}`,
+  "in octal escapes": (fragment, { before }) => before + bytesIn(fragment, 8).map((byte) => `\\${byte}`).join(""),
+  "as od shows it": (fragment) =>
+    bytesIn(fragment, 8).map((byte, at) => at % 8 ? byte : `\n00000${at} ${byte}`).join(" "),
+  "in binary": (fragment) => bytesIn(fragment, 2).join(" "),
+  "as calls by number": (fragment) => bytesIn(fragment, 10).map((byte) => `chr(${byte})`).join(" + "),
+  "with lines through its letters": (fragment) => [...fragment].map((letter) => `${letter}\u0336`).join(""),
+  "in letters of another script": (fragment) =>
+    fragment.replace(/[aceoABCEH]/g, (letter) => LOOKALIKE[letter] ?? letter),
   "in reversed base64": (fragment, { before, after }) =>
     `${before} ${[...base64Of(fragment)].reverse().join("")} ${after}`,
   "in wrapped base64": (fragment, { before, after }) => base64Of(before + fragment + after).replace(/(.{7})/g, "$1\n"),

@@ -13,8 +13,20 @@ export type Form =
   | "quoted-printable"
   | "reversed"
   | "hex"
+  | NumberForm
   | "base64"
   | "reversed base64";
+
+type NumberForm = "decimal" | "octal" | "binary";
+
+/** Bytes as numbers: their base, and most digits of one. */
+const NUMBERS: readonly (readonly [NumberForm, number, number])[] = [
+  ["decimal", 10, 4],
+  ["octal", 8, 4],
+  ["binary", 2, 8],
+];
+/** Most characters between two numbers of a run: `) + chr(`, and what `od` puts before a line. */
+const NUMBER_GAP = 16;
 
 /** One form of a text. */
 export interface View {
@@ -90,6 +102,9 @@ function* formsIn(text: string): Generator<View> {
   }
   yield { form: "reversed", bytes: reversed(plain) };
   for (const bytes of hexRuns(raw)) yield { form: "hex", bytes: normalizeBytes(bytes) };
+  for (const [form, base, digits] of NUMBERS) {
+    yield { form, bytes: normalizeBytes(numbersDecoded(raw, { base, digits })) };
+  }
   for (const bytes of base64Runs(raw)) yield { form: "base64", bytes: normalizeBytes(bytes) };
   const backwards = longRuns(raw).reverse();
   if (backwards.length > 0) {
@@ -235,6 +250,24 @@ function paired(digits: Uint8Array): Uint8Array {
     { length: digits.length >> 1 },
     (_, index) => (digits[index * 2] ?? 0) << 4 | (digits[index * 2 + 1] ?? 0),
   );
+}
+
+/** Numbers as the bytes that they are, whatever stands between them; longer ones, of other bases and addresses, left out. */
+function numbersDecoded(raw: Uint8Array, { base, digits }: { base: number; digits: number }): Uint8Array {
+  const out = new Uint8Array(raw.length + 1);
+  let [length, value, count, end] = [0, 0, 0, 0];
+  for (let at = 0; at <= raw.length; at++) {
+    const digit = (raw[at] ?? 0) - 0x30;
+    if (digit >= 0 && digit <= 9) {
+      if (count === 0 && at - end > NUMBER_GAP) out[length++] = 0xff;
+      value = digit < base ? value * base + digit : Infinity;
+      count += 1;
+    } else if (count > 0) {
+      if (count <= digits && value <= 0xff) out[length++] = value;
+      [value, count, end] = [0, 0, at];
+    }
+  }
+  return out.subarray(0, length);
 }
 
 /**
