@@ -81,8 +81,8 @@ class WorkspaceScanner implements ContentScanner {
     const { protection, root, local } = this.#workspace;
     // What stays here is looked through for what is stored.
     if (protection === undefined || !(local ? protection.anySoon : protection.any)) return null;
-    const { createLeakScanner } = await import("../boundary/scan/leak_scanner.ts");
-    return this.#scanner ??= createLeakScanner(protection, { root, allowed: this.#allowed });
+    const { LeakScanner } = await import("../boundary/scan/leak_scanner.ts");
+    return this.#scanner ??= new LeakScanner(protection, { root, allowed: this.#allowed });
   }
 
   /** Throws for a provider that is not local; else says whether the texts hold protected content. */

@@ -9,7 +9,7 @@ import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
 import { quietly } from "../real_path.ts";
-import { createScanner, type Fragment, type ScanHit, type Scanner } from "./scanner.ts";
+import { type Fragment, type ScanHit, Scanner } from "./scanner.ts";
 
 /** Most fragments that are looked up; a text with more shares too much to be let go. */
 const FRAGMENT_LIMIT = 500;
@@ -20,37 +20,16 @@ const FRAGMENT_LIMIT = 500;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
-/** Looks for protected content in texts. */
-export interface LeakScanner {
-  /**
-   * Returns the first fragment of a protected file in any of the texts, null when there is none. A text that passed is
-   * kept and not looked at again; `once` says that nobody will ask for it again.
-   */
-  check(texts: Iterable<string>, options?: { once?: boolean }): Promise<ScanHit | null>;
+/**
+ * Looks for the content of the protected files of a set. Nothing is read before the first check. Every check looks at size
+ * and times of the protected files and reads what changed (10,000 files: about 50 ms). What a file held before stays known:
+ * the session may have it already.
+ */
+export class LeakScanner {
   /** Asked about fragments from now on. */
   allowed: AllowedFragments;
-  /** Protected files that could not be read, or were too much: their content is not found. Known after a check. */
-  readonly notScanned: readonly string[];
-  /** Returns a hit for messages, without the fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
-  describe(hit: ScanHit): string;
-}
-
-/**
- * Creates the scanner over the protected files of a set; `root` is the project, for messages; `limit` is for the bytes kept of them. Nothing is read before the
- * first check. Every check looks at size and times of the protected files and reads what changed (10,000 files: about
- * 50 ms). What a file held before stays known: the session may have it already.
- */
-export function createLeakScanner(
-  protection: ProtectedSet,
-  { root, allowed, limit }: { root: string; allowed?: AllowedFragments | undefined; limit?: number },
-): LeakScanner {
-  return new ProjectScanner(protection, { root, allowed: allowed ?? (() => Promise.resolve(new Set())), limit });
-}
-
-class ProjectScanner implements LeakScanner {
   readonly #protection: ProtectedSet;
   readonly #root: string;
-  allowed: AllowedFragments;
   readonly #limit: number | undefined;
   #scanner: Scanner;
   /** Path → what it was when it was read; null for what could not be looked at. */
@@ -61,21 +40,27 @@ class ProjectScanner implements LeakScanner {
   /** Fragments that may leave. */
   readonly #harmless = new Set<string>();
 
+  /** `root` is the project, for messages; `limit` is for the bytes kept of the files. */
   constructor(
     protection: ProtectedSet,
-    { root, allowed, limit }: { root: string; allowed: AllowedFragments; limit: number | undefined },
+    { root, allowed, limit }: { root: string; allowed?: AllowedFragments | undefined; limit?: number | undefined },
   ) {
     this.#protection = protection;
     this.#root = root;
-    this.allowed = allowed;
+    this.allowed = allowed ?? (() => Promise.resolve(new Set()));
     this.#limit = limit;
-    this.#scanner = createScanner(limit);
+    this.#scanner = new Scanner(limit);
   }
 
+  /** Protected files that could not be read, or were too much: their content is not found. Known after a check. */
   get notScanned(): readonly string[] {
     return [...new Set([...this.#unread, ...this.#scanner.leftOut])];
   }
 
+  /**
+   * Returns the first fragment of a protected file in any of the texts, null when there is none. A text that passed is
+   * kept and not looked at again; `once` says that nobody will ask for it again.
+   */
   async check(texts: Iterable<string>, { once = false }: { once?: boolean } = {}): Promise<ScanHit | null> {
     this.#readChanged();
     for (const text of texts) {
@@ -87,6 +72,7 @@ class ProjectScanner implements LeakScanner {
     return null;
   }
 
+  /** Returns a hit for messages, without the fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
   describe(hit: ScanHit): string {
     const lines = hit.firstLine === hit.lastLine ? `line ${hit.firstLine}` : `lines ${hit.firstLine}-${hit.lastLine}`;
     const rule = this.#protection.rule(hit.path);
@@ -113,7 +99,7 @@ class ProjectScanner implements LeakScanner {
     this.#add(changed);
     if (this.#scanner.leftOut.length === 0 || isFirst) return;
     // Former content must not take the room of what is there now.
-    this.#scanner = createScanner(this.#limit);
+    this.#scanner = new Scanner(this.#limit);
     this.#add([...present.keys()]);
   }
 
@@ -130,7 +116,6 @@ class ProjectScanner implements LeakScanner {
       else this.#unread.delete(path);
       if (!("refused" in read)) this.#scanner.add(path, read.bytes);
     }
-    this.#scanner.finish();
   }
 
   async #harmful(fragments: readonly Fragment[]): Promise<ScanHit | null> {

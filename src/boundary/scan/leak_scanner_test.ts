@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { ProtectedSet } from "../policy/protected.ts";
-import { type AllowedFragments, createLeakScanner, type LeakScanner } from "./leak_scanner.ts";
+import { type AllowedFragments, LeakScanner } from "./leak_scanner.ts";
 
 const SECRET = "tok_5f1b0c9ae47d2386";
 
@@ -25,7 +25,7 @@ async function project(marker = "no-cloud: .env\n"): Promise<Project> {
     root,
     protection,
     write,
-    scanner: (allowed, more) => createLeakScanner(protection, { root, allowed, ...more }),
+    scanner: (allowed, more) => new LeakScanner(protection, { root, allowed, ...more }),
     [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
   };
 }
@@ -98,7 +98,7 @@ Deno.test("a copy is looked for once its source has changed, and not while the s
   const session = () => {
     const protection = new ProtectedSet([given.root], { remembered: [{ markers: [], derived: [copy] }] });
     protection.start();
-    return createLeakScanner(protection, { root: given.root });
+    return new LeakScanner(protection, { root: given.root });
   };
   const before = session();
   assert.equal(await before.check(["nothing = 'of a secret at all'"]), null, "the rest of a copy is nobody's secret");

@@ -51,17 +51,10 @@ const UNSEEN =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\u{e0000}-\u{e0fff}]/gu;
 /** Dots, accents and lines on, below and through a letter. */
 const MARKS = /[\p{Mn}\p{Me}]/gu;
-/** Letters of other scripts that look like Latin ones, and those. */
-const LOOKALIKES = new Map(
-  Array.from(
-    "аaсcеeіiјjоoрpѕsхxуyАAВBЕEІIЈJКKМMНHОOРPСCЅSТTХXοoΑAΒBΕEΖZΗHΙIΚKΜMΝNΟOΡPΤTΥYΧX".matchAll(/(.)(.)/g),
-    (pair) => [
-      pair[1] ?? "",
-      pair[2] ?? "",
-    ],
-  ),
-);
-const LOOKALIKE = new RegExp(`[${[...LOOKALIKES.keys()].join("")}]`, "g");
+/** Letters of other scripts, and below them the Latin ones that they look like. */
+const FOREIGN = "асеіјорѕхуАВЕІЈКМНОРСЅТХοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ";
+const LATIN = "aceijopsxyABEIJKMHOPCSTXoABEZHIKMNOPTYX";
+const LOOKALIKE = new RegExp(`[${FOREIGN}]`, "g");
 const NOT_ASCII = /[^\0-\x7f]/;
 
 /**
@@ -71,7 +64,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;
   const bare = text.normalize("NFKD").replace(MARKS, "").normalize("NFKC").replace(UNSEEN, "");
-  const same = bare.replace(LOOKALIKE, (letter) => LOOKALIKES.get(letter) ?? letter);
+  const same = bare.replace(LOOKALIKE, (letter) => LATIN[FOREIGN.indexOf(letter)] ?? letter);
   return same === text ? null : same;
 }
 

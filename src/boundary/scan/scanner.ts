@@ -1,10 +1,85 @@
-/** The net below the labels: finds fragments of protected files in a text, in the forms that text is copied in. */
-import { beginsAnImage, isImageAddress } from "./image_bytes.ts";
+/** Finds fragments of protected files in a text, in the forms that text is copied in. */
 import { Content, type Place } from "./content.ts";
-import { stopWords } from "./stop_words.ts";
 import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import { keyOf } from "./normalize.ts";
 import { type Form, viewsOf } from "./variants.ts";
+
+const ADDRESS = /^data:image\/[a-z]+;base64,/;
+
+/** PNG, JPEG, GIF, WebP (the length of the file stands in the middle). */
+const SIGNATURES: readonly (readonly (number | null)[])[] = [
+  [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a],
+  [0xff, 0xd8, 0xff],
+  [0x47, 0x49, 0x46, 0x38],
+  [0x52, 0x49, 0x46, 0x46, null, null, null, null, 0x57, 0x45, 0x42, 0x50],
+];
+
+/** Base64 of so many characters holds every signature. */
+const SIGNED = 16;
+
+/** Whether a text is an image as requests hold it, and nothing else: other words behind such a beginning are a text. */
+export function isImageAddress(text: string): boolean {
+  const begin = ADDRESS.exec(text)?.[0].length ?? text.length;
+  if (begin + SIGNED > text.length || /[^A-Za-z0-9+/]/.test(text.slice(begin, begin + SIGNED))) return false;
+  if (!beginsAnImage(Uint8Array.fromBase64(text.slice(begin, begin + SIGNED)))) return false;
+  return !/[^A-Za-z0-9+/=]/.test(text.slice(begin));
+}
+
+/** Whether a file that begins with these bytes is an image. */
+export function beginsAnImage(bytes: Uint8Array): boolean {
+  return SIGNATURES.some((signature) => signature.every((byte, at) => byte === null || bytes[at] === byte));
+}
+
+/** Normalized, as the scan compares. A fragment that lies inside of one of them is no hit. */
+const PHRASES: readonly string[] = [
+  "http://www.",
+  "https://www.",
+  "http://localhost:",
+  "https://localhost:",
+  "http://127.0.0.1:",
+  "https://127.0.0.1:",
+  "https://github.com/",
+  "https://api.",
+  "localhost",
+  "127.0.0.1",
+  "0.0.0.0:8080",
+  "production",
+  "development",
+  "postgresql://",
+  "postgresql",
+  "mongodb://localhost",
+  "redis://localhost:",
+  "application/json",
+  "text/plain",
+  "undefined",
+  "disabled",
+  "password",
+  "username",
+  "us-east-1",
+  "eu-west-1",
+  "changeme",
+  "information",
+  "#!/bin/bash",
+  "#!/usr/bin/envbash",
+  "#!/usr/bin/envpython",
+  "---trigger:always_on",
+  "---trigger:manual",
+  "---trigger:model_decision",
+];
+
+/** How a file with frontmatter begins, up to the first words of its description. */
+const HEAD =
+  /^-{0,3}(?:trigger:(?:always_on|model_decision|manual|glob)(?:-{1,3}|globs:|description:)?|globs:|description:)/;
+
+/**
+ * Whether a normalized fragment says nothing about the file it stands in. Behind the head of a file with frontmatter only
+ * what follows counts: it tells something from the length on that a fragment has without such a head, `shortest`.
+ */
+export function stopWords(normalized: string, { shortest }: { shortest: number }): boolean {
+  if (normalized.length <= 24 && PHRASES.some((phrase) => phrase.includes(normalized))) return true;
+  const head = HEAD.exec(normalized)?.[0];
+  return head !== undefined && normalized.length - head.length < shortest;
+}
 
 /** A fragment of a protected file in a text. Holds nothing of the content itself. */
 export interface ScanHit extends Place {
@@ -25,71 +100,53 @@ export interface Fragment {
  */
 const IMAGE_SHARE = 1 / 8;
 
-/** Scans texts for what was added. `add` everything, `finish` once, then scan as often as needed. */
-export interface Scanner {
-  /** Whether a file of so many bytes would be kept; one that would not need not be read. */
-  hasRoomFor(bytes: number): boolean;
-  /** Notes a file that is too much to keep. */
-  leaveOut(path: string): void;
-  /** Adds a protected file; `path` is how hits name it. */
-  add(path: string, bytes: Uint8Array): void;
-  /** Builds the index. */
-  finish(): void;
-  /** The first fragment in a text, or null. */
-  scan(text: string): ScanHit | null;
-  /** All fragments, at most `limit`; what one holds of another is not told twice. */
-  fragments(text: string, limit: number): Fragment[];
-  /** Files that were too much to keep (64 MiB altogether): the net has a hole there. */
-  readonly leftOut: readonly string[];
-}
-
 /**
- * A scanner without files; `limit` is for the bytes that it keeps of them. A hit is 12 or more normalized bytes in a row, or a whole value or line of 8 or more; see
- * `normalize.ts` for what normalized means and `views.ts` for the forms. Stretches of one or two different characters
- * (rulers, zeros) and stop words are none; an image holds a protected image from an eighth of it on. Measured on a busy virtual core: 10 MB of source indexed in 0.3 s, 1 MB
- * of it scanned in 0.2 s.
+ * Scans texts for what was added. A hit is 12 or more normalized bytes in a row, or a whole value or line of 8 or more; see
+ * `normalize.ts` for what normalized means and `variants.ts` for the forms. Stretches of one or two different characters
+ * (rulers, zeros) and stop words are none; an image holds a protected image from an eighth of it on. Measured on a busy
+ * virtual core: 10 MB of source indexed in 0.3 s, 1 MB of it scanned in 0.2 s.
  */
-export function createScanner(limit?: number): Scanner {
-  return new FragmentScanner(limit);
-}
-
-class FragmentScanner implements Scanner {
+export class Scanner {
   readonly #content: Content;
   /** Bytes of the images among the files. */
   readonly #images = new Map<string, number>();
+  /** Built when it is first needed after a change. */
   #index: FragmentIndex | null = null;
 
-  constructor(limit: number | undefined) {
+  /** `limit` is for the bytes that it keeps of files. */
+  constructor(limit?: number) {
     this.#content = new Content(limit);
   }
 
+  /** Files that were too much to keep (64 MiB altogether): their content is not found. */
   get leftOut(): readonly string[] {
     return this.#content.leftOut;
   }
 
+  /** Whether a file of so many bytes would be kept; one that would not need not be read. */
   hasRoomFor(bytes: number): boolean {
     return this.#content.hasRoomFor(bytes);
   }
 
+  /** Notes a file that is too much to keep. */
   leaveOut(path: string): void {
     this.#content.leftOut.push(path);
   }
 
+  /** Adds a protected file; `path` is how hits name it. */
   add(path: string, bytes: Uint8Array): void {
     this.#content.add(path, bytes);
     if (beginsAnImage(bytes)) this.#images.set(path, bytes.length);
     this.#index = null;
   }
 
-  finish(): void {
-    this.#index = new FragmentIndex(this.#content);
-  }
-
+  /** The first fragment in a text, or null. */
   scan(text: string): ScanHit | null {
     // Of an image one fragment tells nothing.
     return this.fragments(text, isImageAddress(text) ? Infinity : 1)[0]?.hit ?? null;
   }
 
+  /** All fragments, at most `limit`; what one holds of another is not told twice. */
   fragments(text: string, limit: number): Fragment[] {
     const found = new Map<string, Found>();
     this.#index ??= new FragmentIndex(this.#content);

@@ -1,14 +1,13 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { createScanner, type Scanner } from "./scanner.ts";
+import { Scanner } from "./scanner.ts";
 import type { Form } from "./variants.ts";
 
 function scannerOf(files: Record<string, string | Uint8Array>): Scanner {
-  const scanner = createScanner();
+  const scanner = new Scanner();
   for (const [path, content] of Object.entries(files)) {
-    scanner.add(path, typeof content === "string" ? new TextEncoder().encode(content) : content);
+    scanner.add(path, typeof content === "string" ? bytesOf(content) : content);
   }
-  scanner.finish();
   return scanner;
 }
 
@@ -23,11 +22,8 @@ const utf16Of = (text: string) =>
 const swapCase = (text: string) =>
   [...text].map((letter) => letter === letter.toLowerCase() ? letter.toUpperCase() : letter.toLowerCase()).join("");
 
-const LOOKALIKE: Record<string, string> = { a: "а", c: "с", e: "е", o: "о", A: "А", B: "В", C: "С", E: "Е", H: "Н" };
-
-function bytesIn(text: string, base: number): string[] {
-  return [...new TextEncoder().encode(text)].map((byte) => byte.toString(base).padStart(base === 2 ? 8 : 3, "0"));
-}
+const bytesIn = (text: string, base: number) =>
+  [...bytesOf(text)].map((byte) => byte.toString(base).padStart(base === 2 ? 8 : 3, "0"));
 
 /** Every way that a fragment is looked for; `before` and `after` are what stands around it. */
 const ENCODINGS: Record<string, (fragment: string, around: { before: string; after: string }) => string> = {
@@ -73,8 +69,7 @@ const ENCODINGS: Record<string, (fragment: string, around: { before: string; aft
   "in binary": (fragment) => bytesIn(fragment, 2).join(" "),
   "as calls by number": (fragment) => bytesIn(fragment, 10).map((byte) => `chr(${byte})`).join(" + "),
   "with lines through its letters": (fragment) => [...fragment].map((letter) => `${letter}\u0336`).join(""),
-  "in letters of another script": (fragment) =>
-    fragment.replace(/[aceoABCEH]/g, (letter) => LOOKALIKE[letter] ?? letter),
+  "in letters of another script": (fragment) => fragment.replaceAll("a", "а").replaceAll("e", "е").replaceAll("B", "В"),
   "in reversed base64": (fragment, { before, after }) =>
     `${before} ${[...base64Of(fragment)].reverse().join("")} ${after}`,
   "in wrapped base64": (fragment, { before, after }) => base64Of(before + fragment + after).replace(/(.{7})/g, "$1\n"),
@@ -228,12 +223,8 @@ Deno.test("a hit names the file and its lines, and the form, and holds nothing o
     ".env": "\n# comment\nNAME=x\n\nTOKEN=4f9c2b7e1d8a6053\nNEXT=1\n",
     "z.txt": "unrelated words here",
   });
-  assert.deepEqual(scanner.scan("is 4f9c2b7e1d8a6053 right?"), {
-    path: ".env",
-    firstLine: 5,
-    lastLine: 5,
-    form: "plain",
-  });
+  const plain = { path: ".env", firstLine: 5, lastLine: 5, form: "plain" };
+  assert.deepEqual(scanner.scan("is 4f9c2b7e1d8a6053 right?"), plain);
   assert.deepEqual(scanner.scan("3506a8d1e7b2c9f4"), { path: ".env", firstLine: 5, lastLine: 5, form: "reversed" });
   assert.deepEqual(scanner.scan("y\nTOKEN=4f9c2b7e1d8a6053\nNEXT=1\n"), {
     path: ".env",
@@ -320,9 +311,8 @@ Deno.test("three megabytes are indexed and one is scanned without a find, also w
       "-".repeat(1e6),
     ]]
   ) {
-    const scanner = createScanner();
+    const scanner = new Scanner();
     scanner.add("a", bytes as Uint8Array);
-    scanner.finish();
     // A slip into the square of the length would show as a test that does not end.
     assert.equal(scanner.scan(text as string), null);
   }

@@ -2,7 +2,7 @@
 import { findProjectRoot, rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
-import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { stringsIn } from "../../editor/hooks/events.ts";
 import { readFrontmatter } from "../../editor/resources/markdown.ts";
 import { ProtectedLookup } from "../../editor/guard/lookup.ts";
@@ -40,7 +40,7 @@ const HINT = "leave it out: the editor's assistant reads what is installed, and 
 export async function openProtection(place: ProtectionPlace, io: Io): Promise<Protection> {
   const { root, userHome } = place;
   const lookup = await ProtectedLookup.open({ roots: [root], cwd: place.cwd, userHome }, io);
-  const scanner = createLeakScanner(lookup.set, { root });
+  const scanner = new LeakScanner(lookup.set, { root });
   const refuse = (path: string, rule: ProtectionRule) => {
     throw new AgentcliError(
       "policy_refused",

@@ -1,6 +1,6 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { anyProtectedProject, knownProjects } from "../../boundary/policy/project_record_files.ts";
-import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
 import { loadConfiguration } from "../../config/load.ts";
@@ -33,7 +33,7 @@ export async function run(
     projects: { any: () => anyProtectedProject(home), all: () => knownProjects(home) },
   });
   protection.refresh();
-  const scanner = protection.any ? createLeakScanner(protection, { root }) : null;
+  const scanner = protection.any ? new LeakScanner(protection, { root }) : null;
   const sandboxed = await sandbox.wrapCommand({
     root,
     additional: [],

@@ -204,8 +204,8 @@ async function judgeTexts(
   }
   // Asked last: a name can lead to a marker that was not met before.
   if (!lookup.set.any) return null;
-  const { createLeakScanner } = await import("../../boundary/scan/leak_scanner.ts");
-  const scanner = createLeakScanner(lookup.set, { root: lookup.root });
+  const { LeakScanner } = await import("../../boundary/scan/leak_scanner.ts");
+  const scanner = new LeakScanner(lookup.set, { root: lookup.root });
   const hit = await scanner.check(texts);
   return hit === null ? null : `it holds ${scanner.describe(hit)}`;
 }

@@ -1,6 +1,6 @@
 /** The hooks that follow an action. None of them can stop anything; none of them writes protected content anywhere. */
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { createLeakScanner } from "../../boundary/scan/leak_scanner.ts";
+import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { hideKeys } from "../../config/hide_keys.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome } from "../../platform/home.ts";
@@ -58,7 +58,7 @@ function workspaceOf({ input, cwd }: PostHook): string {
 
 /** Whether a text may be kept: it holds no fragment of a protected file. */
 async function isOpen(text: string, { root, lookup }: Scene): Promise<boolean> {
-  return lookup.set.damaged === null && await createLeakScanner(lookup.set, { root }).check([text]) === null;
+  return lookup.set.damaged === null && await new LeakScanner(lookup.set, { root }).check([text]) === null;
 }
 
 const WITHHELD = "(protected)";
