@@ -4,7 +4,7 @@ import type { Context } from "./command.ts";
 import { asAgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import type { Host } from "../runtime/host.ts";
-import { createProgress } from "../terminal/progress.ts";
+import { createProgress } from "../terminal/paced_output.ts";
 import { VERSION } from "./version.ts";
 
 /** Something good to know, one line. */

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import * as property from "../../tests/property.ts";
-import { readInputLine } from "./input.ts";
-import { createLineReader } from "./line_reader.ts";
+import { createLineReader, readInputLine } from "./input.ts";
 
 const read = (value: unknown) => readInputLine(JSON.stringify(value));
 

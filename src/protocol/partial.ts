@@ -1,7 +1,7 @@
 /** The pieces of a reply while it arrives, as the protocol's nested blocks: start, deltas, stop, numbered from 0. */
 import type { ChatDelta } from "../provider/types.ts";
 import { callId } from "../session/item.ts";
-import { type LabelTrace, WITHHELD_INPUT } from "./label_trace.ts";
+import { type LabelTrace, WITHHELD_INPUT } from "./turn_event.ts";
 import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 
 /** The blocks of one reply after another. */

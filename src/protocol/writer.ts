@@ -1,11 +1,16 @@
 /** From what the engine tells to the events of stream-json, one at a time, in order. */
 import type { Usage } from "../provider/types.ts";
 import { createPartialBlocks, type PartialBlocks } from "./partial.ts";
-import { contextEvent } from "./context_event.ts";
 import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent } from "./schema.ts";
-import { type LabelTrace, traceLabel, WITHHELD_INPUT, WITHHELD_WORDS } from "./label_trace.ts";
+import {
+  type LabelTrace,
+  traceLabel,
+  type TurnEvent,
+  type TurnResult,
+  WITHHELD_INPUT,
+  WITHHELD_WORDS,
+} from "./turn_event.ts";
 import type { ToolResultItem } from "../session/item.ts";
-import type { TurnEvent, TurnResult } from "./turn_event.ts";
 
 /** What the writer must know besides the events. */
 export interface WriterOptions {
@@ -250,4 +255,37 @@ export function resultEvent(result: TurnResult): ResultEvent {
   return result.outcome === "success"
     ? { ...common, subtype: "success", result: result.answer }
     : { ...common, subtype: result.outcome, errors: result.errors };
+}
+
+/** The fields of the event besides session and id. */
+export function contextEvent(event: TurnEvent & { kind: "status" | "compacted" | "prefix_break" | "truncated" }) {
+  switch (event.kind) {
+    case "status":
+      return { type: "system" as const, subtype: "status" as const, status: event.status };
+    case "compacted":
+      return {
+        type: "system" as const,
+        subtype: "compact_boundary" as const,
+        compact_metadata: { trigger: event.trigger, pre_tokens: event.preTokens, post_tokens: event.postTokens },
+      };
+    case "prefix_break":
+      return {
+        type: "system" as const,
+        subtype: "agentcli_prefix_break" as const,
+        reason: event.reason,
+        bytes_kept: event.bytesKept,
+        bytes_before: event.bytesBefore,
+        bytes_after: event.bytesAfter,
+        count: event.count,
+        tool_use_ids: event.callIds,
+      };
+    case "truncated":
+      return {
+        type: "system" as const,
+        subtype: "agentcli_truncated" as const,
+        estimated_tokens: event.estimatedTokens,
+        prompt_tokens: event.promptTokens,
+        hint: event.hint,
+      };
+  }
 }

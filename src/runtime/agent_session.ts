@@ -13,15 +13,12 @@ import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
-import { itemsBeforeProtected } from "../session/fork.ts";
-import type { UserItem } from "../session/item.ts";
+import { itemsBeforeProtected, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline } from "./interrupt.ts";
-import type { Host } from "./host.ts";
-import { MessageQueue, type QueuedMessage } from "./message_queue.ts";
+import type { Host, SessionOptions } from "./host.ts";
+import { MessageQueue, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
-import type { SessionOptions } from "./session_options.ts";
-import { userItem } from "./user_item.ts";
 
 /** What a person or a client says at once. */
 export interface PromptInput {

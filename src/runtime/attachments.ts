@@ -4,7 +4,7 @@ import { AgentcliError, type ErrorDetails } from "../errors.ts";
 import type { Session } from "../agent/session.ts";
 import { readDenials } from "../tools/permission.ts";
 import type { ToolContext } from "../tools/tool.ts";
-import type { Attached } from "./user_item.ts";
+import type { Attached } from "./prompts.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
 import { IMAGE_BYTES, readImage } from "../provider/chat/image_file.ts";
 

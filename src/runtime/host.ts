@@ -1,6 +1,77 @@
-/** What differs between the surfaces of a session: a command, a chat, a client of a protocol. */
+/** What a surface brings: the options of a session, which transcript it goes on with, and the host. */
+import type { PermissionMode } from "../config/types.ts";
+import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 import type { Tool } from "../tools/tool.ts";
+
+/** The options of one session. A surface has its own way to ask for them; lists are empty where nothing is asked for. */
+export interface SessionOptions extends StoreOptions {
+  /** `provider`, `provider:model` or `demo`; absent: the configured model. */
+  model?: string | undefined;
+  /** Tokens of one reply, at most. */
+  maxTokens?: number | undefined;
+  temperature?: number | undefined;
+  /** Replaces the system prompt. */
+  systemPrompt?: string | undefined;
+  appendSystemPrompt?: string | undefined;
+  /** Lets the next prompt that holds protected content go to a remote model, once. */
+  allowProtectedPrompt: boolean;
+  /** Files that are attached to the first prompt. */
+  file: readonly string[];
+  /** Directories besides the project that tools may use. */
+  addDir: readonly string[];
+  permissionMode?: PermissionMode | undefined;
+  allowedTools: readonly string[];
+  disallowedTools: readonly string[];
+  /** Names of the tools that are offered; `none` for none. */
+  tools: readonly string[];
+  /** Replies of one turn, at most. */
+  maxTurns?: number | undefined;
+  /** Seconds of one turn, at most. */
+  timeout?: number | undefined;
+}
+
+/** What the command line says of stored sessions. */
+export interface StoreOptions {
+  resume?: string | undefined;
+  continue: boolean;
+  forkSession: boolean;
+  sessionId?: string | undefined;
+  noSessionPersistence: boolean;
+}
+
+/** The session to go on with, as `findSession` takes it; undefined for a new one. */
+export function sessionToGoOn({ resume, continue: last }: StoreOptions): string | undefined {
+  return resume ?? (last ? "latest" : undefined);
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** The id that events name until a session is open: the one that it will have where the options say it, else a new one. */
+export function eventSessionId({ sessionId, resume, forkSession }: StoreOptions): string {
+  const named = sessionId ?? (forkSession ? undefined : resume);
+  return named !== undefined && UUID.test(named) ? named.toLowerCase() : crypto.randomUUID();
+}
+
+/** Throws `usage` for options that do not go together. */
+export function checkStoreOptions(options: StoreOptions): void {
+  const { resume, sessionId, forkSession: fork } = options;
+  if (sessionId !== undefined && !UUID.test(sessionId)) {
+    throw new AgentcliError("usage", "--session-id is not a UUID", { hint: "leave it out to have one made" });
+  }
+  if (resume !== undefined && options.continue) {
+    throw new AgentcliError("usage", "--resume and --continue name two sessions", { hint: "give one of them" });
+  }
+  const goesOn = sessionToGoOn(options) !== undefined;
+  if (fork && !goesOn) {
+    throw new AgentcliError("usage", "--fork-session needs --resume or --continue");
+  }
+  if (sessionId !== undefined && goesOn && !fork && sessionId.toLowerCase() !== resume?.toLowerCase()) {
+    throw new AgentcliError("usage", "--session-id names a new session, --resume or --continue an old one", {
+      hint: "add --fork-session to go on in a copy of that id",
+    });
+  }
+}
 
 /** What a surface brings. */
 export interface Host {

@@ -20,14 +20,12 @@ import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import { offersGit } from "../tools/git/offer.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ChosenModel, type ProviderReach, sessionModel, toolProtocolOf } from "./model.ts";
-import type { Host } from "./host.ts";
-import { findCompactModel } from "./find_server.ts";
+import { type ChosenModel, findCompactModel, type ProviderReach, sessionModel, toolProtocolOf } from "./model.ts";
+import type { Host, SessionOptions } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
 import { turnOf } from "./recorder.ts";
-import type { SessionOptions } from "./session_options.ts";
 
 /** What was opened for a session. */
 export interface OpenedParts {

@@ -10,9 +10,8 @@ import { createHttpClient } from "../provider/http/client.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Tool } from "../tools/tool.ts";
-import { chooseModel, type ChosenModel, clientModel, reachProviders } from "./model.ts";
-import { knowServer } from "./find_server.ts";
-import type { Host } from "./host.ts";
+import { chooseModel, type ChosenModel, clientModel, knowServer, reachProviders } from "./model.ts";
+import { type Host, type SessionOptions, sessionToGoOn } from "./host.ts";
 import { makeSession, type OpenedParts } from "./make_session.ts";
 import {
   breakdown,
@@ -25,8 +24,6 @@ import {
 } from "./project_context.ts";
 import { createRecorder, createUndo, type Recorder } from "./recorder.ts";
 import type { SessionStore } from "./store.ts";
-import { sessionToGoOn } from "./store_options.ts";
-import type { SessionOptions } from "./session_options.ts";
 
 /** A session ready for its next turn. */
 export interface OpenSession {

@@ -3,7 +3,7 @@ import type { Session } from "../agent/session.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";
 import type { Home } from "../platform/home.ts";
-import type { SessionItem } from "../session/item.ts";
+import { isPrompt } from "../session/item.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Host } from "./host.ts";
 import type { SessionStore } from "./store.ts";
@@ -82,7 +82,6 @@ export function turnOf(
   { items, context }: Pick<Session, "items" | "context">,
   { transcript }: { transcript: Pick<Transcript, "turns"> | null },
 ): number {
-  const isPrompt = (item: SessionItem) => item.kind === "user" && item.origin === undefined;
   if (transcript === null) return context.removed + items.findLastIndex(isPrompt) + 1;
   // The transcript counts those that were summarised, too, but none after a turn that may not be stored.
   return Math.max(transcript.turns, items.filter(isPrompt).length);

@@ -1,10 +1,9 @@
 /** The stored side of a session that goes on: what was stored, and where the rest of it goes. */
-import { forkSession, openPart } from "../session/fork.ts";
+import { forkSession, resumeTranscript } from "../session/open_transcript.ts";
 import { findSession } from "../session/list.ts";
-import { loadTranscript } from "../session/load.ts";
-import { resumeTranscript } from "../session/open_transcript.ts";
+import { loadTranscript, openPart } from "../session/load.ts";
 import type { SessionStore, StorePlace } from "./store.ts";
-import type { StoreOptions } from "./store_options.ts";
+import type { StoreOptions } from "./host.ts";
 
 /** Opens the session `wanted`, or a copy of it. Throws as {@link openStore} does. */
 export async function reopenStore(

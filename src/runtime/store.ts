@@ -2,11 +2,10 @@
 import { currentBranch } from "../boundary/policy/git_directory.ts";
 import type { Home } from "../platform/home.ts";
 import type { Clock } from "../platform/io.ts";
-import { lateTranscript } from "../session/late_transcript.ts";
+import { lateTranscript, projectDirectory, projectSlug, transcriptName } from "../session/place.ts";
 import type { StoredSession } from "../session/load.ts";
-import { projectDirectory, projectSlug, transcriptName } from "../session/place.ts";
 import type { Transcript } from "../session/transcript.ts";
-import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./store_options.ts";
+import { checkStoreOptions, sessionToGoOn, type StoreOptions } from "./host.ts";
 
 /** Where it is stored and what is said of it. */
 export interface StorePlace {

@@ -5,7 +5,7 @@ import type { Rule } from "../tools/permission.ts";
 import { builtinTools, type Profile, profileTools, readRules, selectTools } from "../tools/registry.ts";
 import type { SessionPolicy } from "../agent/session.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { SessionOptions } from "./session_options.ts";
+import type { SessionOptions } from "./host.ts";
 
 /** Parts `Edit,Bash(git log:*)` at commas outside of parentheses; several lists are joined. */
 export function splitRules(texts: readonly string[]): string[] {

@@ -77,6 +77,11 @@ export interface ToolResultItem {
 /** An item of a session; the system prompt is not one, it is built. */
 export type SessionItem = UserItem | AssistantItem | ToolResultItem;
 
+/** Returns whether an item is the prompt that began a turn. */
+export function isPrompt(item: SessionItem): boolean {
+  return item.kind === "user" && item.origin === undefined;
+}
+
 /** Whether an item is what the user said: a prompt, or words for the turn that ran. */
 export function isUsersWords(item: SessionItem): boolean {
   return item.kind === "user" && (item.origin === undefined || item.origin === "steering");
@@ -90,4 +95,14 @@ export function imagesOf(item: SessionItem): readonly ShownImage[] {
 /** Whether an item shows images. */
 export function showsImages(item: SessionItem): boolean {
   return imagesOf(item).length > 0;
+}
+
+/**
+ * How many items of a session come before the turn in which protected content was met: what an open fork may hold. All
+ * of them when there is none.
+ */
+export function itemsBeforeProtected(items: readonly SessionItem[]): number {
+  const first = items.findIndex((item) => item.label !== "open");
+  if (first < 0) return items.length;
+  return Math.max(0, items.slice(0, first + 1).findLastIndex(isPrompt));
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "./item.ts";
-import { lateTranscript } from "./late_transcript.ts";
+import { lateTranscript } from "./place.ts";
 import type { SessionContext } from "./line.ts";
 import type { Transcript } from "./transcript.ts";
 

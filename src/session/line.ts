@@ -1,11 +1,8 @@
-/**
- * Lines of a transcript as they are written. Messages have the shape that clients of the protocol know (specification,
- * stream-json §5); what only agentcli needs is in the field `agentcli` of a message, or in lines of type `agentcli`.
- */
+/** The lines of a transcript as they are written: the shapes that readers of such transcripts know, with what is protected redacted. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ToolSchema, Usage } from "../provider/types.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
-import { type AssistantItem, imagesOf, type SessionItem } from "./item.ts";
+import { type AssistantItem, imagesOf, type ProtectedSource, type SessionItem } from "./item.ts";
 
 /** What every line of a session says. */
 export interface LineFacts {
@@ -180,4 +177,54 @@ export function ownLine(
 ): Record<string, unknown> {
   const { sessionId, timestamp } = given.facts;
   return { type: "agentcli", subtype, sessionId, timestamp, ...fields, agentcli: { ...given.standing } };
+}
+
+/** The text that stands for protected content. */
+function placeholder(source?: ProtectedSource): string {
+  return source === undefined
+    ? "[withheld: protected content (no-cloud) is not stored]"
+    : `[withheld: ${source.path} is protected (${source.rule}) and not stored]`;
+}
+
+/**
+ * The item as a store may hold it: open items as they are, protected ones as placeholders. Calls of a protected reply
+ * keep their ids, so that results still belong to them, and the names of tools there are; a name that is no tool is the
+ * model's own words. Rule: specification of the boundary, §5.
+ */
+export function storedForm(item: SessionItem, isTool: (name: string) => boolean): SessionItem {
+  if (labelOf(item) === "open") return item;
+  const name = (given: string) => isTool(given) ? given : "Withheld";
+  switch (item.kind) {
+    case "user": {
+      const { origin, source } = item;
+      return {
+        kind: "user",
+        text: placeholder(source),
+        label: "no-cloud",
+        ...(origin === undefined ? {} : { origin }),
+        ...(source === undefined ? {} : { source }),
+      };
+    }
+    case "assistant":
+      return {
+        kind: "assistant",
+        id: item.id,
+        text: placeholder(),
+        reasoning: "",
+        calls: item.calls.map((call) => ({ id: call.id, name: name(call.name), input: {} })),
+        label: "no-cloud",
+      };
+    case "tool_result": {
+      const { callId, isError, source } = item;
+      return {
+        kind: "tool_result",
+        callId,
+        name: name(item.name),
+        content: placeholder(source),
+        isError,
+        label: "no-cloud",
+        ...(source === undefined ? {} : { source }),
+      };
+    }
+  }
 }

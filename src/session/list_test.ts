@@ -14,13 +14,11 @@ import {
 import type { ToolHome } from "../../tests/helpers/tool_home.ts";
 import { AgentcliError } from "../errors.ts";
 import { sessionMarkdown, sessionValue } from "./export.ts";
-import { forkSession, itemsBeforeProtected } from "./fork.ts";
-import type { SessionItem } from "./item.ts";
+import { deleteSession, forkSession, openTranscript } from "./open_transcript.ts";
+import { itemsBeforeProtected, type SessionItem } from "./item.ts";
 import { findSession, listSessions } from "./list.ts";
 import { loadTranscript } from "./load.ts";
 import { projectSlug } from "./place.ts";
-import { deleteSession } from "./remove.ts";
-import { openTranscript } from "./open_transcript.ts";
 import type { TranscriptOptions } from "./transcript.ts";
 
 const HERE = { projectRoot: PROJECT_ROOT };

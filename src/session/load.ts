@@ -1,12 +1,73 @@
-/** A transcript as the session it tells of: lines read one by one, changes to earlier items applied in order. */
+/** Reading a transcript back: its lines, and the session that they tell. */
+import type { Home } from "../platform/home.ts";
+import { readPieces } from "../platform/journal.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
-import type { Home } from "../platform/home.ts";
-import type { SessionItem, ToolCall } from "./item.ts";
+import { itemsBeforeProtected, type SessionItem, type ToolCall } from "./item.ts";
 import type { MetaLine, NamedItem, SessionContext } from "./line.ts";
-import { fileLines } from "./lines.ts";
 import { transcriptName } from "./place.ts";
 import { type ReadLine, readLine } from "./read_line.ts";
+
+/** Longest line that is read, in bytes; a longer one is passed over and reported. */
+const LINE_LIMIT = 128 * 1024 * 1024;
+
+/** One line. `text` is null when it is no UTF-8 or too long. */
+export interface FileLine {
+  /** From 1. */
+  number: number;
+  text: string | null;
+  /** Whether a line feed ends it: the last line of a writer that was killed has none. */
+  ended: boolean;
+  /** Bytes of the file up to the end of this line, its line feed included. */
+  end: number;
+}
+
+const LF = 10;
+
+/** The lines of a file, which end at line feeds alone; none when it is absent. */
+export async function* fileLines(home: Home, name: string): AsyncGenerator<FileLine> {
+  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  let parts: Uint8Array[] = [];
+  let [length, end, number] = [0, 0, 0];
+  const take = (ended: boolean): FileLine => {
+    end += length + (ended ? 1 : 0);
+    const line = { number: ++number, text: decode(decoder, parts, length), ended, end };
+    parts = [];
+    length = 0;
+    return line;
+  };
+  const keep = (bytes: Uint8Array) => {
+    length += bytes.length;
+    // What is too long is counted, not held.
+    if (length > LINE_LIMIT) parts = [];
+    else parts.push(bytes);
+  };
+  for await (const piece of readPieces(home, name)) {
+    let start = 0;
+    for (let at = piece.indexOf(LF); at >= 0; at = piece.indexOf(LF, start)) {
+      keep(piece.subarray(start, at));
+      yield take(true);
+      start = at + 1;
+    }
+    if (start < piece.length) keep(piece.subarray(start));
+  }
+  if (length > 0) yield take(false);
+}
+
+function decode(decoder: TextDecoder, parts: readonly Uint8Array[], length: number): string | null {
+  if (length > LINE_LIMIT) return null;
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  try {
+    return decoder.decode(whole);
+  } catch {
+    return null;
+  }
+}
 
 /** A session as it was stored. */
 export interface StoredSession {
@@ -194,4 +255,12 @@ function mended(items: readonly SessionItem[]): SessionItem[] {
   }
   close();
   return whole;
+}
+
+/** A stored session as far as a provider elsewhere may have it, and a sentence on what did not come along. */
+export function openPart(stored: StoredSession): StoredSession {
+  const items = stored.items.slice(0, itemsBeforeProtected(stored.items));
+  if (items.length === stored.items.length) return stored;
+  const said = `a copy from before protected content was met: ${items.length} of ${stored.items.length} parts go along`;
+  return { ...stored, items, withheld: 0, problems: [...stored.problems, said] };
 }

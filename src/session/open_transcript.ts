@@ -1,10 +1,32 @@
-/** How the transcript of a session begins: anew, as a copy of another one, or where a stored one ended. */
+/** Opening, copying and deleting the transcript of a session, under its lock: one process writes it. */
 import { AgentcliError } from "../errors.ts";
+import { diskAdvice, isFull } from "../platform/disk_failure.ts";
 import type { Home } from "../platform/home.ts";
+import { type HeldLock, holdLock, removeTree } from "../platform/journal.ts";
+import { isSessionId, lockName, projectSlug, reasonOf, transcriptName, undoName } from "./place.ts";
 import { loadTranscript, type StoredSession } from "./load.ts";
-import { takeLock } from "./lock.ts";
-import { isSessionId, projectSlug, transcriptName } from "./place.ts";
 import { FileTranscript, type Transcript, type TranscriptOptions, type TranscriptParts } from "./transcript.ts";
+import type { SessionItem } from "./item.ts";
+
+/** The lock of a session, or `session_in_use`; null on a full disk, where nothing will be written either. */
+export async function takeLock(home: Home, place: { slug: string; id: string }): Promise<HeldLock | null> {
+  let lock: HeldLock | null;
+  try {
+    lock = await holdLock(home, lockName(place.slug, place.id));
+  } catch (error) {
+    if (isFull(error)) return null;
+    throw new AgentcliError("home_unusable", `cannot use the home ${home.path}: ${reasonOf(error)}`, {
+      hint: `${
+        diskAdvice(error) ?? "check the owner and the permissions of that directory"
+      }, set AGENTCLI_HOME, or use --no-session-persistence`,
+      cause: error,
+    });
+  }
+  if (lock !== null) return lock;
+  throw new AgentcliError("session_in_use", `the session ${place.id} is in use by another process`, {
+    hint: "end that process, or go on in a copy: --resume with --fork-session",
+  });
+}
 
 /**
  * Starts the transcript of a new session and takes its lock. The file is made with the first item. Throws
@@ -55,5 +77,33 @@ export async function resumeTranscript(
   } catch (error) {
     await lock?.release();
     throw error;
+  }
+}
+
+/**
+ * Copies the items of `source`, or the first `count` of them, into a new session of the id in `options`, and goes on
+ * writing that. A fork from before protected content was met is open. Throws what `openTranscript` throws.
+ */
+export async function forkSession(
+  home: Home,
+  source: Pick<StoredSession, "id" | "items" | "removed" | "context">,
+  options: TranscriptOptions & { count?: number },
+): Promise<{ items: SessionItem[]; removed: number; transcript: Transcript }> {
+  const items = source.items.slice(0, options.count ?? source.items.length);
+  const context = options.context ?? source.context ?? undefined;
+  const { removed } = source;
+  const transcript = await startTranscript(home, { ...options, context }, { removed, forkedFrom: source.id });
+  await transcript.record(items);
+  return { items, removed, transcript };
+}
+
+/** Removes a session with all that was kept for it. Throws `session_in_use` while a process writes it. */
+export async function deleteSession(home: Home, place: { slug: string; id: string }): Promise<void> {
+  const lock = await takeLock(home, place);
+  try {
+    await removeTree(home, undoName(place.id));
+    await home.remove(transcriptName(place.slug, place.id));
+  } finally {
+    await lock?.release();
   }
 }

@@ -1,4 +1,7 @@
-/** Where transcripts lie in the home. */
+/** Where a session is stored, and its transcript that is opened with the first record. */
+import { diskReason } from "../platform/disk_failure.ts";
+import type { SessionContext } from "./line.ts";
+import type { Transcript } from "./transcript.ts";
 
 /** Longest slug before its tail becomes a number, in characters: file systems end at 255 bytes. */
 const SLUG_LIMIT = 200;
@@ -44,4 +47,42 @@ export function lockName(slug: string, sessionId: string): string {
 /** What is kept for taking back the changes of a session, relative to the home. */
 export function undoName(sessionId: string): string {
   return `undo/${sessionId}`;
+}
+
+/** Why the system did not store it, a few words. */
+export function reasonOf(error: unknown): string {
+  return diskReason(error) ?? (error instanceof Error ? error.name : "unknown error");
+}
+
+/**
+ * The transcript of a new session, opened by `open` with the first record; `file` is where it will be. What `open` throws
+ * every record throws.
+ */
+export function lateTranscript(file: string, open: () => Promise<Transcript>): Transcript {
+  let context: SessionContext | null = null;
+  let opening: Promise<Transcript> | null = null;
+  let transcript: Transcript | null = null;
+  const start = async () => {
+    transcript = await open();
+    if (context !== null) transcript.setContext(context);
+    return transcript;
+  };
+  return {
+    file,
+    get turns() {
+      return transcript?.turns ?? 0;
+    },
+    async record(items, facts) {
+      const now = [...items];
+      await (await (opening ??= start())).record(now, facts);
+    },
+    setContext(next) {
+      context = next;
+      transcript?.setContext(next);
+    },
+    // Nothing is kept of a session in which nothing was said.
+    note: async (fields) => await (await opening)?.note(fields),
+    // One that did not open has nothing to give back.
+    close: async () => await (await opening?.catch(() => null))?.close(),
+  };
 }

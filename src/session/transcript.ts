@@ -16,11 +16,10 @@ import {
   ownLine,
   type SessionContext,
   type Standing,
+  storedForm,
 } from "./line.ts";
 import type { StoredSession } from "./load.ts";
-import { transcriptName } from "./place.ts";
-import { reasonOf } from "./store_error.ts";
-import { storedForm } from "./withheld.ts";
+import { reasonOf, transcriptName } from "./place.ts";
 
 /** What goes with an item. */
 export interface ItemFacts {

@@ -6,7 +6,7 @@ import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { reasonOf } from "./store_error.ts";
+import { reasonOf } from "./place.ts";
 import { addChange, digestOf, type FileState, keepContent, keptContent, storedChanges } from "./undo_files.ts";
 
 /** Most bytes of one file that are kept. */

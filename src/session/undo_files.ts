@@ -3,7 +3,7 @@ import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import { openJournal, readPieces } from "../platform/journal.ts";
 import { lineText } from "./line.ts";
-import { fileLines } from "./lines.ts";
+import { fileLines } from "./load.ts";
 import { undoName } from "./place.ts";
 
 /** A state of a file, known by its content: a SHA-256 in hex, or that there was none. */

@@ -1,7 +1,6 @@
 /** How a line editor looks: rows of a width, and where the cursor stands. */
 import { clean } from "./clean.ts";
-import type { Completion } from "./editor_completion.ts";
-import { graphemes, pasteIndex } from "./editor_text.ts";
+import { type Completion, graphemes, pasteIndex } from "./editor_text.ts";
 import type { EditorState } from "./line_editor.ts";
 import { type Row, row, type Span, span } from "./style.ts";
 import { displayWidth, fit } from "./table.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
-import { askHidden, type HiddenLine, typed } from "./hidden_line.ts";
+import { askHidden, type HiddenLine, typed } from "./prompt.ts";
 
 function type(text: string): HiddenLine {
   let line: HiddenLine = { kind: "typing", text: "" };

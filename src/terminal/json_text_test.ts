@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { jsonText } from "./json_text.ts";
+import { jsonText } from "./clean.ts";
 
 Deno.test("JSON carries control characters and direction signs only as escapes", () => {
   assert.equal(jsonText({ id: "a\u001b]0;x\u0007\u009b2J\u202eb" }), '{"id":"a\\u001b]0;x\\u0007\\u009b2J\\u202eb"}\n');

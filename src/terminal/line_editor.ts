@@ -1,14 +1,17 @@
 /** A line editor as a pure function: state and key in, state and effects out. Nothing here draws or waits. */
-import type { Completion, CompletionQuery } from "./editor_completion.ts";
-import { accept, queryAt, step } from "./editor_completion.ts";
 import {
+  accept,
   after,
   before,
+  type Completion,
+  type CompletionQuery,
   FIRST_PASTE,
   lineEnd,
   lineStart,
   MOST_PASTES,
   pasteIndex,
+  queryAt,
+  step,
   verticalMove,
   wordAfter,
   wordBefore,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../tests/property.ts";
-import { offer } from "./editor_completion.ts";
+import { offer } from "./editor_text.ts";
 import { viewEditor } from "./editor_view.ts";
 import { type Key, KeyDecoder, type KeyName } from "./keys.ts";
 import { createEditor, edit, type EditorEffect, type EditorState } from "./line_editor.ts";

@@ -3,9 +3,7 @@
  * anew. What is no Markdown is shown as it is.
  */
 import { clean } from "./clean.ts";
-import { highlight } from "./highlight.ts";
-import { inline } from "./markdown_inline.ts";
-import { isTable, tableRows } from "./markdown_table.ts";
+import { highlight, inline, isTable, tableRows } from "./markdown_parts.ts";
 import { type Row, row, span } from "./style.ts";
 import { wrap } from "./wrap.ts";
 

@@ -1,5 +1,5 @@
-/** Writes what streams while the next of it is read: one write at a time, and what comes meanwhile goes out together. */
-import type { Output } from "../platform/io.ts";
+/** Output that comes over time: the answer as it streams, and a line that says what is waited for. */
+import type { Io, Output } from "../platform/io.ts";
 
 /** Characters that may wait; beyond that the writer waits for the reader of the output. */
 const WAITING_LIMIT = 256 * 1024;
@@ -43,6 +43,68 @@ export function createPacedOutput(output: Output): PacedOutput {
     },
     async settled() {
       while (writing !== null) await writing;
+    },
+  };
+}
+
+/** A line that may be shown. Both functions may be called at any time. */
+export interface Progress {
+  /** Shows `label` with the seconds since this call, after the first second. */
+  start(label: string): void;
+  /** Adds to the label, for instance how much is done. */
+  note(text: string): void;
+  /** Takes the line away. Must be called before anything else is written to the terminal. */
+  stop(): Promise<void>;
+}
+
+/** Why a wait ends: without a reason of ours the runtime makes an error, with a stack. */
+const OVER = "over";
+
+/**
+ * Shows nothing where stderr is no terminal or quiet was asked for. A dumb terminal cannot take a line away: it gets one
+ * for each wait, which stays.
+ */
+export function createProgress(io: Pick<Io, "stderr" | "env" | "clock">, options: { quiet: boolean }): Progress {
+  if (options.quiet || !io.stderr.isTerminal) {
+    return { start: () => {}, note: () => {}, stop: () => Promise.resolve() };
+  }
+  const dumb = io.env("TERM") === "dumb";
+  /** Until the signal is aborted. */
+  const everySecond = async (act: () => void, signal: AbortSignal) => {
+    for (;;) {
+      await io.clock.sleep(1000, signal);
+      act();
+    }
+  };
+  let waiting: AbortController | null = null;
+  let drawn = false;
+  let note = "";
+  return {
+    start(label) {
+      if (waiting !== null) return;
+      const started = io.clock.monotonic();
+      note = "";
+      const draw = () => {
+        if (dumb) {
+          if (!drawn) void io.stderr.write(`${label} ...\n`).catch(() => {});
+          drawn = true;
+          return;
+        }
+        const seconds = Math.round((io.clock.monotonic() - started) / 1000);
+        drawn = true;
+        const line = `${label}, ${seconds} s${note}`.slice(0, io.stderr.columns() - 1);
+        void io.stderr.write(`\r\x1b[K${line}`).catch(() => {});
+      };
+      waiting = new AbortController();
+      everySecond(draw, waiting.signal).catch(() => {});
+    },
+    note: (text) => void (note = ` ${text}`),
+    async stop() {
+      if (waiting === null) return;
+      waiting.abort(OVER);
+      waiting = null;
+      if (drawn && !dumb) await io.stderr.write("\r\x1b[K");
+      drawn = false;
     },
   };
 }

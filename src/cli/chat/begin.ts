@@ -1,8 +1,28 @@
-/** How a chat begins: with the model that is configured, or with one that is chosen now. */
+/** How a chat begins, and what its commands and questions need of the surface that shows them. */
+import type { Choice } from "../../terminal/picker.ts";
+import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../command.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
-import type { ChatView } from "./view.ts";
+
+/** A way to tell and to ask. */
+export interface ChatView {
+  /** Whether what is said goes to a terminal: elsewhere it may go into a log, which gets nothing protected. */
+  readonly isTerminal: boolean;
+  /** Columns that rows may take. */
+  width(): number;
+  /** Rows that stay. */
+  say(rows: readonly Row[]): void;
+  /** One of the choices by its place; null when nothing was chosen, or nobody is there. `guarded`: no key that was meant for the line. */
+  pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null>;
+  /** A line of text; null when it was given up. */
+  ask(title: string): Promise<string | null>;
+  /** Says what is being done while it takes. */
+  during<T>(label: string, work: Promise<T>): Promise<T>;
+  /** Ends the chat after what runs now. */
+  leave(): void;
+  clear(): void;
+}
 
 /**
  * Prepares the session. Where no model is configured and there is somebody to ask, one is chosen first; the chat is left
@@ -18,7 +38,7 @@ export async function beginChat(
     const { code } = asAgentcliError(error);
     if (!canAsk) throw error;
     if (code !== "no_provider" && code !== "no_model") throw withWayOut(error);
-    const { chooseFirstModel } = await import("./first_start.ts");
+    const { chooseFirstModel } = await import("./models.ts");
     const selector = await chooseFirstModel({ view, context, signal });
     if (selector === null) return view.leave();
     await view.during("connecting", chat.setModel(selector));

@@ -1,6 +1,6 @@
 /** What the keys of the chat go to: the line that is typed, a list to choose from, or a question. */
 import type { Io } from "../../platform/io.ts";
-import { type Candidate, type CompletionQuery, offer } from "../../terminal/editor_completion.ts";
+import { type Candidate, type CompletionQuery, offer } from "../../terminal/editor_text.ts";
 import { viewEditor } from "../../terminal/editor_view.ts";
 import { type Key, KeyDecoder } from "../../terminal/keys.ts";
 import { createEditor, edit, type EditorEffect, type EditorState } from "../../terminal/line_editor.ts";

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { transcriptHome } from "../../../tests/helpers/transcripts.ts";
 import type { RetryNotice } from "../../provider/types.ts";
-import { traceLabel } from "../../protocol/label_trace.ts";
+import { traceLabel } from "../../protocol/turn_event.ts";
 import { eventLine } from "../run/text_output.ts";
-import { readCommand } from "./commands.ts";
+import { readCommand } from "./typed_line.ts";
 import { eventRows } from "./event_rows.ts";
 import { addToHistory, readHistory } from "./history.ts";
 import { ruleFor } from "./permission.ts";

@@ -1,7 +1,7 @@
 /** What a chat does: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
-import type { MessageQueue, QueuedMessage } from "../../runtime/message_queue.ts";
+import type { MessageQueue, QueuedMessage } from "../../runtime/prompts.ts";
 
 /** Time within which a second control-C leaves. Milliseconds. */
 const LEAVE_MS = 3000;

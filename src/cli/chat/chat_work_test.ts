@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
-import { MessageQueue } from "../../runtime/message_queue.ts";
+import { MessageQueue } from "../../runtime/prompts.ts";
 import { ChatWork } from "./chat_work.ts";
 
 function chatWork() {

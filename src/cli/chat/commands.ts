@@ -1,18 +1,16 @@
 /** What a line that begins with `/` does. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { PERMISSION_MODES } from "../../config/types.ts";
-import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import type { Context } from "../command.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
-import { COMMAND_NAMES, type CommandName } from "./command_names.ts";
-import { commandSource } from "./command_source.ts";
-import type { ChatView } from "./view.ts";
+import { COMMAND_NAMES, type CommandName, commandSource } from "./typed_line.ts";
+import type { ChatView } from "./begin.ts";
 
 /** What commands work on. */
-export interface CommandScene {
+export interface CommandTarget {
   chat: AgentSession;
   view: ChatView;
   context: Context;
@@ -20,39 +18,20 @@ export interface CommandScene {
   emit: TurnListener;
 }
 
-/**
- * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
- * with the nearest one, `others` among them.
- */
-export function readCommand(
-  line: string,
-  others: readonly string[] = [],
-): { name: CommandName; argument: string } | null {
-  const match = /^\/([a-z][a-z0-9-]*)(?:\s+([^\n]*))?$/.exec(line.trim());
-  if (match === null) return null;
-  const word = match[1] ?? "";
-  const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
-  if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
-  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
-  throw new AgentcliError("usage", `there is no command /${word}`, {
-    hint: didYouMean(`/${word}`, names) ?? "see /help; a line that begins with a space is no command",
-  });
-}
-
 /** Runs a command. Throws what it meets. */
 export async function runCommand(
   { name, argument }: { name: CommandName; argument: string },
-  project: CommandScene,
+  target: CommandTarget,
 ): Promise<void> {
-  const { chat, view, context, signal } = project;
+  const { chat, view, context, signal } = target;
   switch (name) {
     case "help":
       return view.say(helpRows(await customRows(chat)));
     case "exit":
       return view.leave();
     case "model": {
-      const { switchModel } = await import("./switch_model.ts");
-      return await switchModel(argument, project);
+      const { switchModel } = await import("./models.ts");
+      return await switchModel(argument, target);
     }
     case "models": {
       const { offeredModels } = await import("./models.ts");
@@ -71,13 +50,13 @@ export async function runCommand(
       return view.say(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
     }
     case "permissions":
-      return await showPermissions(argument, project);
+      return await showPermissions(argument, target);
     case "context": {
-      const { contextRows } = await import("./context_rows.ts");
+      const { contextRows } = await import("./session_commands.ts");
       return view.say(contextRows((await chat.ready()).session, view.width()));
     }
     case "compact": {
-      const done = await chat.compact({ signal: project.signal, onEvent: project.emit });
+      const done = await chat.compact({ signal: target.signal, onEvent: target.emit });
       return done ? undefined : view.say([row("nothing is worth a summary yet", "dim")]);
     }
     case "clear":
@@ -85,12 +64,12 @@ export async function runCommand(
       view.clear();
       return view.say([row("a new session; the other one is kept (/resume)", "dim")]);
     default: {
-      const files = await import("./file_commands.ts");
-      if (name === "undo") return await files.undoLast(project);
-      if (name === "diff") return await files.showDiff(project);
-      if (name === "export") return await files.exportSession(argument, project);
-      if (name === "secrets") return await files.showSecrets(project);
-      return await files.resumeStored(argument, project);
+      const files = await import("./session_commands.ts");
+      if (name === "undo") return await files.undoLast(target);
+      if (name === "diff") return await files.showDiff(target);
+      if (name === "export") return await files.exportSession(argument, target);
+      if (name === "secrets") return await files.showSecrets(target);
+      return await files.resumeStored(argument, target);
     }
   }
 }
@@ -131,7 +110,7 @@ function helpRows(customs: readonly Row[]): Row[] {
   ];
 }
 
-async function showPermissions(argument: string, { chat, view }: CommandScene): Promise<void> {
+async function showPermissions(argument: string, { chat, view }: CommandTarget): Promise<void> {
   if (argument !== "") {
     const mode = PERMISSION_MODES.find((known) => known.toLowerCase() === argument.toLowerCase());
     if (mode === undefined) {

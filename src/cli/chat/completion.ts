@@ -1,8 +1,7 @@
 /** What can be completed: commands, and paths of the project. */
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
-import type { Candidate, CompletionQuery } from "../../terminal/editor_completion.ts";
-import { COMMAND_NAMES } from "./command_names.ts";
-import type { CommandSource } from "./command_source.ts";
+import type { Candidate, CompletionQuery } from "../../terminal/editor_text.ts";
+import { COMMAND_NAMES, type CommandSource } from "./typed_line.ts";
 
 /** Offers that are listed. */
 const MOST_OFFERS = 50;

@@ -9,8 +9,7 @@ import { nameProblem, skillNameProblem } from "../../editor/limits.ts";
 import { AgentcliError } from "../../errors.ts";
 import { join } from "../../platform/path.ts";
 import { clean } from "../../terminal/clean.ts";
-import { isTaken } from "./command_names.ts";
-import type { CommandSource } from "./command_source.ts";
+import { type CommandSource, isTaken } from "./typed_line.ts";
 
 /** Largest file that is sent, in bytes: the editors take 12,000 characters of a workflow. */
 const FILE_LIMIT = 64 * 1024;

@@ -1,10 +1,58 @@
-/** Events that are told in a line or two, and how a turn failed. */
-import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+/** Rows that stay on the screen: the greeting, what was sent, and events that take a line or two. */
+import { shownCommand } from "../../engine/quote.ts";
 import { clean } from "../../terminal/clean.ts";
-import { type Row, span, type Style } from "../../terminal/style.ts";
+import { type Row, row, span, type Style } from "../../terminal/style.ts";
+import { fit } from "../../terminal/table.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
+import { selectorOf } from "../../runtime/agent_session.ts";
 import { wrap } from "../../terminal/wrap.ts";
+import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import { retryText } from "../run/text_output.ts";
-import { echoRows } from "./echo_rows.ts";
+
+/** Which model answers and where it runs, and how to go on. */
+export function greetingRows(prepared: OpenSession, width: number): Row[] {
+  const { model, items } = prepared.session;
+  const place = model.local ? "local" : "remote";
+  const held = items.length === 0 ? "" : `, ${items.length} items`;
+  return [
+    [span(clean(selectorOf(prepared)), "bold"), span(`  ${place}${held}`, "dim")],
+    row(fit("/help for commands, @ for paths, Ctrl-C stops, Ctrl-D leaves", width), "dim"),
+    [],
+  ];
+}
+
+/**
+ * The command that goes on with the session; null where there is nothing to go on with. A model that was `chosen` is
+ * named, since nothing else says it the next time.
+ */
+export function farewell(prepared: OpenSession, { chosen }: { chosen: boolean }): string | null {
+  const { session, transcriptFile } = prepared;
+  if (transcriptFile === null || session.items.length === 0) return null;
+  const model = chosen ? ["--model", clean(selectorOf(prepared))] : [];
+  const argv = ["agentcli", "chat", "--resume", session.id.slice(0, 8), ...model];
+  return `go on with: ${shownCommand({ argv, variables: [] }, "linux")}\n`;
+}
+
+/** Longest echo, in rows and in characters. */
+const ECHO_ROWS = 12;
+const ECHO_CHARACTERS = 4000;
+
+/** The text behind a prompt sign; of a large paste its beginning, and how much there is in all. */
+export function echoRows(text: string, width: number): Row[] {
+  // Of a large paste no more is prepared than is shown.
+  const lines = clean(text.slice(0, ECHO_CHARACTERS), { multiline: true }).replaceAll("\t", "    ").split("\n");
+  const echoed = lines.slice(0, ECHO_ROWS).flatMap((line, index) =>
+    wrap([span(line, "bold")], {
+      width,
+      first: [span(index === 0 ? "> " : "  ", "accent")],
+      indent: [span("  ")],
+    })
+  );
+  const isCut = lines.length > ECHO_ROWS || echoed.length > ECHO_ROWS || text.length > ECHO_CHARACTERS;
+  if (!isCut) return echoed;
+  const size = `  ... ${text.split("\n").length} lines, ${text.length} characters in all`;
+  return [...echoed.slice(0, ECHO_ROWS), row(fit(size, width), "dim")];
+}
 
 const BREAKS = {
   shortened: "old tool results were shortened; the server reads the session anew",

@@ -9,13 +9,11 @@ import { textOutput } from "../run/text_output.ts";
 import type { RunOptions } from "../run/command.ts";
 import { hostOf, showError } from "../output.ts";
 import type { Context } from "../command.ts";
-import { beginChat } from "./begin.ts";
+import { beginChat, type ChatView } from "./begin.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
-import { promptOf } from "./chat_turn.ts";
+import { promptOf, readTyped } from "./typed_line.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
-import { readTyped } from "./typed_line.ts";
-import type { ChatView } from "./view.ts";
 
 /** Longest line, in characters. */
 const LINE_LIMIT = 16 * 1024 * 1024;

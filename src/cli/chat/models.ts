@@ -1,4 +1,4 @@
-/** The models that can be chosen: what the configured servers really have. */
+/** Choosing the model of a chat: at its first start, and while it runs. Loaded when one is chosen. */
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { effectiveBaseUrl } from "../../config/base_url.ts";
 import { resolveEndpoint } from "../../config/endpoint.ts";
@@ -8,6 +8,20 @@ import { createHttpClient } from "../../provider/http/client.ts";
 import { listModels } from "../../provider/backends/model_list.ts";
 import { findProjectContext } from "../../runtime/project_context.ts";
 import type { Context } from "../command.ts";
+import { sessionLabel } from "../../agent/session.ts";
+import { itemsBeforeProtected } from "../../session/item.ts";
+import { clean } from "../../terminal/clean.ts";
+import { row } from "../../terminal/style.ts";
+import { selectorOf } from "../../runtime/agent_session.ts";
+import type { CommandTarget } from "./commands.ts";
+import { DEMO } from "../../config/find.ts";
+import { openHome } from "../../platform/home.ts";
+import { discover, type Discovered } from "../../provider/backends/discovery.ts";
+import type { Choice } from "../../terminal/picker.ts";
+import { mergeFound, setDefaultModel } from "../init_providers/run.ts";
+import { asksForStudio } from "../init_providers/plan.ts";
+import { modelText } from "../init_providers/report.ts";
+import type { ChatView } from "./begin.ts";
 
 /** How long a server is waited for, in milliseconds. */
 const TIMEOUT_MS = 3000;
@@ -53,4 +67,125 @@ export async function offeredModels(context: Context, signal: AbortSignal): Prom
   } finally {
     client.close();
   }
+}
+
+/** The `/model` command. Throws what is wrong with a name. */
+export async function switchModel(
+  argument: string,
+  { chat, view, context, signal }: Pick<CommandTarget, "chat" | "view" | "context" | "signal">,
+): Promise<void> {
+  const selector = argument === "" ? await chooseModel({ view, context, signal }) : argument;
+  if (selector === null) return;
+  const before = chat.opened === null ? null : selectorOf(chat.opened);
+  const prepared = await view.during("changing the model", chat.setModel(selector));
+  const { session } = prepared;
+  if (session.model.local || sessionLabel(session) === "open") {
+    view.say([row(`now with ${clean(selectorOf(prepared))} (${session.model.local ? "local" : "remote"})`, "dim")]);
+    return;
+  }
+  const kept = itemsBeforeProtected(session.items);
+  view.say([
+    row(
+      `This session has read protected content, and ${clean(selector)} is remote: none of it may go there.`,
+      "warning",
+    ),
+  ]);
+  const choice = await view.pick({
+    title: "What now?",
+    choices: [
+      { label: "stay with the local model", note: before ?? "" },
+      { label: "fork from before the protected content", note: `${kept} of ${session.items.length} items go along` },
+    ],
+  });
+  if (choice === 1) {
+    const forked = await view.during("forking the session", chat.forkOpen(selector));
+    view.say([row(`a new session with ${clean(selectorOf(forked))}; the other one is kept`, "dim")]);
+  } else if (before !== null) {
+    await view.during("going back", chat.setModel(before));
+    view.say([row(`still with ${clean(before)}`, "dim")]);
+  }
+}
+
+async function chooseModel(
+  { view, context, signal }: Pick<CommandTarget, "view" | "context" | "signal">,
+): Promise<string | null> {
+  const models = await view.during("asking the servers", offeredModels(context, signal));
+  const choices = [
+    ...models.flatMap(({ selector, note }) => selector === null ? [] : [{ label: selector, note }]),
+    { label: "demo", note: "a fixed script, no language model" },
+  ];
+  const chosen = await view.pick({ title: "Which model?", choices });
+  return choices[chosen ?? -1]?.label ?? null;
+}
+
+/** Milliseconds for one address. */
+const TIMEOUT = 2000;
+
+interface Offer {
+  choice: Choice;
+  /** Writes what makes it the usual model; gives its selector. */
+  take(): Promise<string>;
+}
+
+/**
+ * The selector of the model that was chosen, now the usual one; null when none was. Throws configuration errors, and the
+ * signal's reason.
+ */
+export async function chooseFirstModel(
+  { view, context, signal }: { view: ChatView; context: Context; signal: AbortSignal },
+): Promise<string | null> {
+  const offers = await view.during("looking for model servers", findOffers(context, signal));
+  if (offers.length === 0) {
+    view.say([
+      row("No model server answers on the usual ports (11434, 1234, 8000, 8080), and none is configured."),
+      row("Start one (agentcli local-model serve --help), or name another: agentcli providers add --help", "dim"),
+      row("The demo needs no server: a script that reads files and answers with an outline of them.", "dim"),
+    ]);
+  }
+  const demo: Offer = {
+    choice: { label: "the demo", note: "no language model: a fixed script, to try things out" },
+    take: () => Promise.resolve(DEMO),
+  };
+  const all = [...offers, demo];
+  const chosen = await view.pick({ title: "Which model?", choices: all.map(({ choice }) => choice) });
+  return await all[chosen ?? -1]?.take() ?? null;
+}
+
+async function findOffers(context: Context, signal: AbortSignal): Promise<Offer[]> {
+  const home = await openHome(context.io);
+  const client = createHttpClient(context.io);
+  try {
+    const [configured, found] = await Promise.all([
+      offeredModels(context, signal),
+      discover(client, { hosts: ["localhost"], timeoutMs: TIMEOUT, signal }),
+    ]);
+    const known = configured.flatMap(({ selector, note, provider }): Offer[] =>
+      selector === null ? [] : [{
+        choice: { label: selector, note },
+        take: async () => {
+          await setDefaultModel(home, { provider, model: selector.slice(provider.length + 1) });
+          return selector;
+        },
+      }]
+    );
+    const listed = new Set(known.map(({ choice }) => choice.label));
+    const fresh = found.filter(({ state }) => state === "serving").flatMap((server) =>
+      server.models.map((model): Offer => ({
+        choice: { label: modelText(model), note: `local, ${server.host}:${server.port}` },
+        take: async () => {
+          const { plan } = await mergeFound(home, found, { studioAsked: asksForStudio(context.io.env) });
+          const provider = plan.names.get(server.baseUrl) ?? nameOf(server);
+          await setDefaultModel(home, { provider, model: model.id });
+          return `${provider}:${model.id}`;
+        },
+      }))
+    );
+    return listed.size > 0 ? known : fresh;
+  } finally {
+    client.close();
+  }
+}
+
+function nameOf({ runtime, port }: Discovered): string {
+  return runtime ?? `port-${port}`;
 }

@@ -1,10 +1,10 @@
 /** Chooses how the chat is shown: drawn on a terminal, or line by line on anything else. */
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
-import { checkStoreOptions } from "../../runtime/store_options.ts";
 import type { RUN_OPTIONS } from "../run/command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Invocation } from "../command.ts";
+import { checkStoreOptions } from "../../runtime/host.ts";
 
 /** Runs the command. Throws `usage` for machine formats, which belong to `run`. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {

@@ -2,36 +2,36 @@
 import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
-import { wantsColour } from "../../terminal/colour.ts";
+import { type Row, row, rowWidth, wantsColour } from "../../terminal/style.ts";
 import type { EditorEffect } from "../../terminal/line_editor.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { createScreen, type Screen } from "../../terminal/screen.ts";
-import { type Row, row, rowWidth } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
-import { beginChat } from "./begin.ts";
+import { beginChat, type ChatView } from "./begin.ts";
 import { ChatInput } from "./chat_input.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
-import type { QueuedMessage } from "../../runtime/message_queue.ts";
-import { nextMode, promptOf } from "./chat_turn.ts";
+import type { QueuedMessage } from "../../runtime/prompts.ts";
+import {
+  commandSource,
+  nextMode,
+  promptOf,
+  readBeside,
+  readTyped,
+  type TypedCommand,
+  type TypedPrompt,
+} from "./typed_line.ts";
 import { ChatWork } from "./chat_work.ts";
-import { commandSource } from "./command_source.ts";
 import { runCommand } from "./commands.ts";
 import { candidatesFor } from "./completion.ts";
-import { echoRows } from "./echo_rows.ts";
-import { textRows } from "./event_rows.ts";
-import { createFrames } from "./frames.ts";
-import { farewell, greetingRows } from "./greeting.ts";
+import { echoRows, farewell, greetingRows, textRows } from "./event_rows.ts";
+import { createFrames, liveRows, statusRow } from "./live_rows.ts";
 import { readHistory, rememberTyped } from "./history.ts";
-import { liveRows } from "./live_rows.ts";
 import { askInChat } from "./permission.ts";
-import { statusRow } from "./status.ts";
 import { TurnView } from "./turn_view.ts";
-import { readBeside, readTyped, type TypedCommand, type TypedPrompt } from "./typed_line.ts";
-import type { ChatView } from "./view.ts";
 
 /** What is being done tells its seconds. Milliseconds. */
 const TICK_MS = 1000;

@@ -1,9 +1,55 @@
 /** What a line that was typed is: words for the model, a command of the chat, or one of the project. */
+import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
+import { readDenials } from "../../tools/permission.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
 import type { Label } from "../../boundary/policy/label.ts";
-import type { AgentSession } from "../../runtime/agent_session.ts";
-import { BESIDE_A_TURN, type CommandName, isTaken } from "./command_names.ts";
-import { commandSource } from "./command_source.ts";
-import { readCommand } from "./commands.ts";
+import type { AgentSession, PromptInput } from "../../runtime/agent_session.ts";
+import { didYouMean } from "../../config/suggest.ts";
+import { AgentcliError } from "../../errors.ts";
+
+/** The commands of the chat, as help and completion list them. */
+export const COMMAND_NAMES = [
+  { name: "help", brief: "this list, and the keys" },
+  { name: "model", brief: "go on with another model" },
+  { name: "models", brief: "what the servers have" },
+  { name: "tools", brief: "what the model can do" },
+  { name: "permissions", brief: "what runs without asking" },
+  { name: "context", brief: "what fills the window" },
+  { name: "compact", brief: "summarise the older part now" },
+  { name: "clear", brief: "begin a new session" },
+  { name: "undo", brief: "take back what the last turn did to files" },
+  { name: "diff", brief: "what this session changed" },
+  { name: "resume", brief: "go on with a stored session" },
+  { name: "export", brief: "write the session as Markdown, or as JSON: /export json" },
+  { name: "secrets", brief: "what is protected here" },
+  { name: "exit", brief: "leave; so do /quit, and either word alone" },
+] as const;
+
+/** The name of a command. */
+export type CommandName = typeof COMMAND_NAMES[number]["name"];
+
+/** Those that only tell, or change what a key may change at any time: they need not wait for the turn that runs. */
+export const BESIDE_A_TURN: ReadonlySet<CommandName> = new Set(["help", "tools", "permissions", "context", "diff"]);
+
+/** Whether a word is a command of the chat: no project can give it another meaning. */
+export function isTaken(word: string): boolean {
+  return word === "quit" || COMMAND_NAMES.some(({ name }) => name === word);
+}
+
+/** A place to read from, and by which deny rule a file may not be read. */
+export interface CommandSource {
+  workspace: Workspace;
+  readDenied(path: ResolvedPath): string | null;
+}
+
+/** The source of a session; null before it is prepared. */
+export function commandSource(prepared: OpenSession): CommandSource;
+export function commandSource(prepared: OpenSession | null): CommandSource | null;
+export function commandSource(prepared: OpenSession | null): CommandSource | null {
+  if (prepared === null) return null;
+  const { workspace, policy } = prepared.session;
+  return { workspace, readDenied: readDenials(workspace, policy.deny) ?? (() => null) };
+}
 
 /** Words for the model. `from` names the file of the project that they come from; null for typed ones. */
 export interface TypedPrompt {
@@ -23,6 +69,25 @@ export interface TypedCommand {
 
 /** A line that was understood. */
 export type TypedLine = TypedPrompt | TypedCommand;
+
+/**
+ * The command of a line and what stands behind it; null for a line that is none. A word that is no command is `usage`,
+ * with the nearest one, `others` among them.
+ */
+export function readCommand(
+  line: string,
+  others: readonly string[] = [],
+): { name: CommandName; argument: string } | null {
+  const match = /^\/([a-z][a-z0-9-]*)(?:\s+([^\n]*))?$/.exec(line.trim());
+  if (match === null) return null;
+  const word = match[1] ?? "";
+  const found = COMMAND_NAMES.find(({ name }) => name === word) ?? (word === "quit" ? { name: "exit" as const } : null);
+  if (found !== null) return { name: found.name, argument: (match[2] ?? "").trim() };
+  const names = [...COMMAND_NAMES.map(({ name }) => name), ...others].map((name) => `/${name}`);
+  throw new AgentcliError("usage", `there is no command /${word}`, {
+    hint: didYouMean(`/${word}`, names) ?? "see /help; a line that begins with a space is no command",
+  });
+}
 
 /** The command of a line that need not wait for the turn that runs; null for any other line. */
 export function readBeside(line: string): TypedCommand | null {
@@ -55,4 +120,33 @@ export async function readTyped(line: string, chat: AgentSession): Promise<Typed
   }
   const prompt = await customPrompt({ command, argument: argument.trim() }, source);
   return { kind: "prompt", ...prompt, from: command.file.display };
+}
+
+/** Returns what was typed as a prompt, with the images that its words name. Throws what opening the session throws. */
+export async function promptOf(
+  { text, label, from }: TypedPrompt,
+  chat: AgentSession,
+  notice: (text: string) => void,
+): Promise<PromptInput> {
+  const { session } = await chat.ready();
+  const files = from === null ? await mentioned(text, session.workspace, notice) : [];
+  return { text, label, files };
+}
+
+async function mentioned(text: string, workspace: Workspace, notice: (text: string) => void): Promise<string[]> {
+  if (!/\.(?:png|jpe?g|webp|gif)/i.test(text)) return [];
+  const { mentionedImages } = await import("./mentioned_images.ts");
+  const { files, problems } = await mentionedImages(text, workspace);
+  for (const problem of problems) notice(problem);
+  if (files.length > 0) notice(`attached: ${files.join(", ")}`);
+  return files;
+}
+
+/** The modes that a key goes through; what asks for nothing is chosen by name alone. */
+const CYCLED_MODES = ["default", "acceptEdits", "plan"] as const;
+
+/** Takes the next of the modes that one key goes through. */
+export function nextMode(chat: AgentSession): void {
+  const at = CYCLED_MODES.findIndex((mode) => mode === chat.mode);
+  chat.setMode(CYCLED_MODES[(at + 1) % CYCLED_MODES.length] ?? "default");
 }

@@ -10,8 +10,7 @@ import {
   settingWarnings,
 } from "../../config/settings.ts";
 import { type Home, openHome } from "../../platform/home.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";
 import { editProviders } from "../../config/edit.ts";

@@ -1,8 +1,7 @@
 /** Runs `agentcli doctor`: all checks at once, printed in a fixed order as they finish. */
 import type { Configuration } from "../../config/types.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import type { Context, Invocation } from "../command.ts";
 import { VERSION } from "../version.ts";
 import { checkBoundary } from "./boundary.ts";

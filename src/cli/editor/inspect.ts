@@ -3,8 +3,7 @@ import { type FoundArtifact, problemText, type Source, sourcesOf } from "../../e
 import { inspect } from "../../editor/resources/inspect.ts";
 import { type InstalledResource, interruptedPaths, readLedger } from "../../editor/plan/ledger.ts";
 import { LIMITS } from "../../editor/limits.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
 import type { Completion, Context, Invocation } from "../command.ts";

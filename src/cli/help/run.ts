@@ -1,7 +1,7 @@
 /** Runs `agentcli help` and `agentcli version`. */
 import { closest } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { jsonText } from "../../terminal/clean.ts";
 import { helpText, rows, wrap } from "./text.ts";
 import type { Command, Group, Invocation } from "../command.ts";
 import { type Section, type Topic, TOPICS } from "./topics.ts";

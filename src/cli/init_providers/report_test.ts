@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import type { Discovered } from "../../provider/backends/discovery.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { jsonText } from "../../terminal/clean.ts";
 import { planMerge } from "./plan.ts";
 import { changeLines, discoveryTable, jsonReport, nextSteps, type Outcome } from "./report.ts";
 

@@ -9,13 +9,12 @@ import { hideKeys } from "../../config/hide_keys.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import { discover, type Discovered, type DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { createHttpClient, type HttpClient } from "../../provider/http/client.ts";
-import { jsonText } from "../../terminal/json_text.ts";
 import type { Invocation } from "../command.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { asksForStudio, type Configured, type Plan, planMerge, type PlannedProvider, STUDIO_NOTE } from "./plan.ts";
 import { changeLines, discoveryTable, jsonReport, modelText, nextSteps, type Outcome } from "./report.ts";
 import type { INIT_PROVIDERS_OPTIONS } from "./command.ts";
 import type { Configuration } from "../../config/types.ts";
-import { clean } from "../../terminal/clean.ts";
 import { askLine } from "../../terminal/prompt.ts";
 
 /** Milliseconds for one address. */

@@ -12,11 +12,10 @@ import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import { startEngine } from "./start.ts";
 import { prepareCommands, type ServeTask } from "./commands.ts";
 import type { SERVE_OPTIONS } from "./command.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
 import { isRequestedModel, printLeftOut, printReady, register } from "./result.ts";
-import { createProgress } from "../../terminal/progress.ts";
+import { createProgress } from "../../terminal/paced_output.ts";
 
 /**
  * Runs the command; gives the exit code. What does not fit is `usage`; a missing program, a taken port and an engine that

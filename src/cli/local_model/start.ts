@@ -15,9 +15,9 @@ import { endDetached, processIdentity, startDetached } from "../../platform/proc
 import { backendOf } from "../../provider/backends/backends.ts";
 import { loadModel } from "../../provider/backends/inquiry.ts";
 import { clean } from "../../terminal/clean.ts";
-import { createProgress } from "../../terminal/progress.ts";
 import { prepareCommands, type Prepared, type ServeTask } from "./commands.ts";
 import { logWriter, printLeftOut, printLog, printReady, printWarnings, register } from "./result.ts";
+import { createProgress } from "../../terminal/paced_output.ts";
 
 /** Milliseconds after which an engine that still cannot be asked is given up. */
 const READY_LIMIT_MS = 30 * 60_000;

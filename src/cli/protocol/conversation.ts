@@ -4,16 +4,15 @@
  */
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
-import { createLineReader } from "../../protocol/line_reader.ts";
-import { checkStoreOptions } from "../../runtime/store_options.ts";
+import { type ControlRequest, createLineReader, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { checkStoreOptions } from "../../runtime/host.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
 import { type ClientOutput, type ClientRequests, createClientOutput, createClientRequests } from "./client.ts";
 import { type ClientModel, clientModels } from "./client_models.ts";
 import { ClientSession } from "./client_session.ts";
-import type { QueuedMessage } from "../../runtime/message_queue.ts";
+import type { QueuedMessage } from "../../runtime/prompts.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
 import { textOf } from "./fields.ts";
 

@@ -7,13 +7,13 @@ import type { KeyStoreName } from "../../config/keys/store.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
 import type { Context, Invocation } from "../command.ts";
 import type { SET_KEY_OPTIONS } from "./command.ts";
 import { RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import type { Io } from "../../platform/io.ts";
-import { askHidden } from "../../terminal/hidden_line.ts";
+import { askHidden } from "../../terminal/prompt.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 
 const PLACES: Record<KeyStoreName, string> = { keyring: "the keyring of the system", file: "credentials.json" };

@@ -8,20 +8,19 @@ import { DEMO, findConfigured, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector 
 import { AgentcliError } from "../../errors.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
 import { openHome } from "../../platform/home.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";
 import { dropStoredKey } from "./keys.ts";
 import type { ADD_OPTIONS } from "./command.ts";
 import type { Configuration, ProviderEntry } from "../../config/types.ts";
 import { confirm } from "../../terminal/prompt.ts";
-import { clean } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { localityOf } from "../secrets/context.ts";
 import { modelJson, modelText } from "./models.ts";
 import { createHttpClient } from "../../provider/http/client.ts";
 import { type ModelAddress, readModelMetadata } from "../../provider/backends/model_metadata.ts";
-import { createProgress } from "../../terminal/progress.ts";
+import { createProgress } from "../../terminal/paced_output.ts";
 import { checkProvider, type CheckTools, type ProviderCheck } from "./check.ts";
 
 /** Runs the command. A bad name, type or address is `usage`; an existing name without `--replace` is `config_invalid`. */

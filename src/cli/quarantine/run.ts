@@ -1,8 +1,7 @@
 /** Runs `agentcli quarantine …`: lists quarantined files and restores them. */
 import { listQuarantine, restoreQuarantined } from "../../boundary/sandbox/quarantine.ts";
 import { homePath } from "../../platform/home.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";

@@ -1,7 +1,7 @@
 /** Machine output. `json`: the result object alone. `stream-json`: one event per line, the result last. */
 import { createProtocolWriter, resultEvent } from "../../protocol/writer.ts";
 import type { Io } from "../../platform/io.ts";
-import { escapedJson, jsonText } from "../../terminal/json_text.ts";
+import { escapedJson, jsonText } from "../../terminal/clean.ts";
 import { VERSION } from "../version.ts";
 import type { TurnOutput } from "./text_output.ts";
 import { failureFields } from "../../agent/result.ts";

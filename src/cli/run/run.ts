@@ -8,9 +8,8 @@ import type { Context, Invocation } from "../command.ts";
 import { type Interrupt, listenForInterrupt } from "../../runtime/interrupt.ts";
 import { textOutput, type TurnOutput } from "./text_output.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
-import type { Host } from "../../runtime/host.ts";
+import { checkStoreOptions, eventSessionId, type Host } from "../../runtime/host.ts";
 import { hostOf } from "../output.ts";
-import { checkStoreOptions, eventSessionId } from "../../runtime/store_options.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./command.ts";
 
 type Format = typeof OUTPUT_FORMATS[number];

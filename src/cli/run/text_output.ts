@@ -1,10 +1,8 @@
 /** Text output: the model's text on stdout as it arrives; tool calls, notices and statistics on stderr. */
 import type { Io } from "../../platform/io.ts";
-import { type LabelTrace, traceLabel } from "../../protocol/label_trace.ts";
-import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
+import { type LabelTrace, traceLabel, type TurnEvent, type TurnResult } from "../../protocol/turn_event.ts";
 import { clean } from "../../terminal/clean.ts";
-import { createPacedOutput } from "../../terminal/paced_output.ts";
-import { createProgress } from "../../terminal/progress.ts";
+import { createPacedOutput, createProgress } from "../../terminal/paced_output.ts";
 import { showError } from "../output.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { RetryNotice } from "../../provider/types.ts";

@@ -2,8 +2,7 @@
 import { doubtOf } from "../../boundary/policy/marker_text.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo, resolve } from "../../platform/path.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";

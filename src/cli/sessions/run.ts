@@ -1,8 +1,7 @@
 /** Runs `agentcli sessions …`: lists, prints, exports and deletes stored sessions. */
 import { lstat, stat, writeAtomically } from "../../platform/files.ts";
 import { findSession, listSessions, type SessionScope, type SessionSummary } from "../../session/list.ts";
-import { clean } from "../../terminal/clean.ts";
-import { jsonText } from "../../terminal/json_text.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
 import { table } from "../../terminal/table.ts";
 import { notice, warn } from "../output.ts";
 import type { Context, Invocation } from "../command.ts";
@@ -11,8 +10,8 @@ import { sessionMarkdown, sessionValue } from "../../session/export.ts";
 import { loadTranscript } from "../../session/load.ts";
 import { AgentcliError } from "../../errors.ts";
 import { resolve } from "../../platform/path.ts";
-import { reasonOf } from "../../session/store_error.ts";
-import { deleteSession } from "../../session/remove.ts";
+import { reasonOf } from "../../session/place.ts";
+import { deleteSession } from "../../session/open_transcript.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
 import { type Home, openHome } from "../../platform/home.ts";

@@ -1,22 +1,62 @@
-/** The commands about files and stored sessions: undo, diff, export, resume, secrets. */
+/** Commands of the chat about its session and its files. Loaded with the first of them. */
+import { baseBytes, estimateOf } from "../../agent/chat_request.ts";
+import { byteLength, limitsOf } from "../../agent/context/tokens.ts";
+import type { Session } from "../../agent/session.ts";
+import { type Row, row, span } from "../../terminal/style.ts";
+import { fit } from "../../terminal/table.ts";
+import { tokensText } from "./live_rows.ts";
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io, Output } from "../../platform/io.ts";
 import { listSessions } from "../../session/list.ts";
 import type { Restored, TurnChange } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
-import { type Row, row } from "../../terminal/style.ts";
 import { minute } from "../sessions/run.ts";
-import { diffRows } from "./change_preview.ts";
+import { diffRows } from "./permission.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
-import type { CommandScene } from "./commands.ts";
+import type { CommandTarget } from "./commands.ts";
 import { textRows } from "./event_rows.ts";
+
+const LONGEST_BAR = 40;
+const NAME_WIDTH = 14;
+
+/** One bar a kind, then the total against the window. */
+export function contextRows(session: Session, width: number): Row[] {
+  const { context, model } = session;
+  const base = baseBytes(session);
+  const system = Math.min(byteLength(JSON.stringify(session.system.text)), base);
+  const bytesOf = (kind: Session["items"][number]["kind"]) =>
+    session.items.filter((item) => item.kind === kind).reduce((sum, item) => sum + context.sizeOf(item), 0);
+  const parts = [
+    { name: "system prompt", bytes: system },
+    { name: "tools", bytes: base - system },
+    { name: "you", bytes: bytesOf("user") },
+    { name: "model", bytes: bytesOf("assistant") },
+    { name: "tool results", bytes: bytesOf("tool_result") },
+  ].map(({ name, bytes }) => ({ name, tokens: Math.ceil(bytes / context.bytesPerToken) }));
+  const room = Math.max(4, Math.min(LONGEST_BAR, width - NAME_WIDTH - 10));
+  const most = Math.max(1, ...parts.map(({ tokens }) => tokens));
+  const bars = parts.map(({ name, tokens }): Row => {
+    const length = tokens === 0 ? 0 : Math.max(1, Math.round((tokens / most) * room));
+    return [
+      span(name.padEnd(NAME_WIDTH)),
+      span(tokensText(tokens).padStart(6) + "  "),
+      span("#".repeat(length), "accent"),
+    ];
+  });
+  const used = estimateOf(session);
+  const { threshold } = limitsOf(model);
+  const total =
+    `about ${tokensText(used)} of ${tokensText(model.contextWindow)} tokens (window ${model.windowSource}); ` +
+    `shortened from ${tokensText(threshold)} on`;
+  return [...bars, row(fit(total, width), "dim")];
+}
 
 /** Files of one kind that the model is told of by name. */
 const NOTED = 20;
 
 /** Takes back what the last turn that changed files did to them. */
-export async function undoLast({ chat, view }: CommandScene): Promise<void> {
+export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
   const { session, undo } = await chat.ready();
   const store = await undo();
   const turn = store.turns().at(-1);
@@ -51,7 +91,7 @@ async function undoNote(restored: readonly Restored[], workspace: Workspace): Pr
 }
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */
-export async function showDiff({ chat, view }: CommandScene): Promise<void> {
+export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
   const { session: { workspace }, undo } = await chat.ready();
   const store = await undo();
   const first = new Map<string, TurnChange>();
@@ -79,7 +119,7 @@ export async function showDiff({ chat, view }: CommandScene): Promise<void> {
 }
 
 /** Writes the session into a new file: as Markdown, or as JSON for `json` and for names that end in `.json`. */
-export async function exportSession(argument: string, { chat, view, context }: CommandScene): Promise<void> {
+export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();
   if (transcriptFile === null) {
     return view.say([row("this session is not stored, so there is nothing to export", "dim")]);
@@ -98,14 +138,14 @@ export async function exportSession(argument: string, { chat, view, context }: C
 }
 
 /** Says what is protected here, and whether the model of the session counts as local. */
-export async function showSecrets({ chat, view, context }: CommandScene): Promise<void> {
+export async function showSecrets({ chat, view, context }: CommandTarget): Promise<void> {
   const model = chat.opened === null ? undefined : selectorOf(chat.opened);
   const { listProtected } = await import("../secrets/show.ts");
   await listProtected({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
 }
 
 /** Goes on with a stored session of this project: the one that is named, or one of a list. */
-export async function resumeStored(argument: string, { chat, view, context }: CommandScene): Promise<void> {
+export async function resumeStored(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const id = argument === "" ? await chooseStored({ chat, view, context }) : argument;
   if (id === null) return;
   const { session } = await view.during("reading the session", chat.resume(id));
@@ -116,7 +156,7 @@ export async function resumeStored(argument: string, { chat, view, context }: Co
   ]);
 }
 
-async function chooseStored({ chat, view, context }: Pick<CommandScene, "chat" | "view" | "context">) {
+async function chooseStored({ chat, view, context }: Pick<CommandTarget, "chat" | "view" | "context">) {
   const { session } = await chat.ready();
   const home = await openHome(context.io);
   const stored = await listSessions(home, { projectRoot: session.workspace.root });
@@ -136,7 +176,7 @@ async function chooseStored({ chat, view, context }: Pick<CommandScene, "chat" |
 }
 
 /** The outside of a command that is called from the chat: what it prints becomes rows. */
-function toView(io: Io, view: CommandScene["view"]): Io {
+function toView(io: Io, view: CommandTarget["view"]): Io {
   const output: Output = {
     isTerminal: false,
     columns: () => view.width(),
