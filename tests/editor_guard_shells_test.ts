@@ -101,6 +101,26 @@ const PARTS = [
   ...["\n", "\r", "\t", "\u2019", "\u00e9"],
 ];
 
+/** Runs all lines in one process of a shell, each from the same directory; returns what they print. */
+function outputOfAll(
+  [shell = "", ...options]: readonly string[],
+  lines: readonly string[],
+  { cwd }: { cwd: string },
+): string {
+  const each = shell === "fish"
+    ? 'for line in $argv; eval $line </dev/null 2>/dev/null; cd "$HOME"; end'
+    : 'for line do (eval "$line") </dev/null 2>/dev/null; done';
+  const { stdout } = new Deno.Command(shell, {
+    args: [...options, "-c", each, ...shell === "fish" ? [] : [shell], ...lines],
+    cwd,
+    clearEnv: true,
+    env: { PATH: "/usr/bin:/bin", HOME: cwd },
+    stdin: "null",
+    stderr: "null",
+  }).outputSync();
+  return new TextDecoder().decode(stdout);
+}
+
 function isThere(shell: string): boolean {
   try {
     return new Deno.Command(shell, { args: ["-c", ":"], stderr: "null" }).outputSync().success;
@@ -123,7 +143,7 @@ Deno.test("no spelling of a protected name passes the guard and is read by a she
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
     const shells = SHELLS.filter(isThere);
     const { clock } = denoIo();
-    let passed = 0;
+    const passed: string[] = [];
     for (let round = 0; round < ROUNDS; round++) {
       const target = pick([".env", "secrets/plan", "src/e", "src/s/plan", "src/h", ".git/x"]);
       const letters = [...target].map((sign) => sign === "/" || random() < 0.5 ? sign : pick(spellingsOf(sign)));
@@ -131,16 +151,20 @@ Deno.test("no spelling of a protected name passes the guard and is read by a she
       const input = parseHookInput(JSON.stringify({ tool_info: { command_line: line } }), "pre_run_command");
       const io = { os: "linux" as const, env: () => undefined, clock };
       const hasSandbox = () => Promise.resolve(false);
-      if (await judge(input, { cwd: root, userHome: `${root}-home`, io, hasSandbox }) !== null) continue;
-      passed += 1;
-      for (const shell of shells) {
-        const { stdout } = new Deno.Command(shell, { args: ["-c", line], cwd: root, stdin: "null", stderr: "null" })
-          .outputSync();
-        assert.equal(new TextDecoder().decode(stdout).includes(CANARY), false, `${shell}: ${line}`);
-      }
+      if (await judge(input, { cwd: root, userHome: `${root}-home`, io, hasSandbox }) === null) passed.push(line);
+    }
+    for (const shell of shells) {
+      assert.match(
+        outputOfAll([shell], ["cat src/a.ts; cd src", "cat .env"], { cwd: root }),
+        new RegExp(`open\n${CANARY}`),
+      );
+      if (!outputOfAll([shell], passed, { cwd: root }).includes(CANARY)) continue;
+      const leaks = passed.filter((line) => outputOfAll([shell], [line], { cwd: root }).includes(CANARY));
+      assert.fail(`${shell}: ${leaks.join("\n")}`);
     }
     // Otherwise nothing was tried: spellings that only some shells know mean nothing to the others.
-    assert.ok(shells.length > 0 && passed > ROUNDS / 50 && passed < ROUNDS / 2, `${passed} passed`);
+    const count = passed.length;
+    assert.ok(shells.length > 0 && count > ROUNDS / 50 && count < ROUNDS / 2, `${count} passed`);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
@@ -149,8 +173,6 @@ Deno.test("no spelling of a protected name passes the guard and is read by a she
 Deno.test("a line that the guard takes for one command is one in every shell, with these words", async () => {
   const root = await plainDirectory();
   try {
-    const told = `#!/bin/sh\nfor word in agentcli "$@"; do printf '<%s>' "$word"; done\n`;
-    Deno.writeTextFileSync(`${root}/agentcli`, told, { mode: 0o755 });
     Deno.writeTextFileSync(`${root}/.env`, `${CANARY}\n`);
     const random = randomOf(20_262);
     const shells = SHELLS.filter(isThere).flatMap((shell) =>
@@ -158,27 +180,37 @@ Deno.test("a line that the guard takes for one command is one in every shell, wi
     );
     // Fish makes one backslash of two in single quotes.
     const plain = (text: string) => text.replaceAll("\\", "");
-    let accepted = 0;
+    const accepted: { line: string; expected: string }[] = [];
     for (let round = 0; round < 3 * ROUNDS; round++) {
       const parts = Array.from({ length: 1 + random() * 9 }, () => PARTS[Math.floor(random() * PARTS.length)]);
       const line = `agentcli sandbox -- ${parts.join("")}`;
       const words = plainWords(line);
-      if (words === null) continue;
-      accepted += 1;
-      const expected = words.map((word) => `<${word}>`).join("");
-      for (const [shell = "", ...options] of shells) {
+      if (words !== null) accepted.push({ line, expected: words.map((word) => `<${word}>`).join("") });
+    }
+    for (const [shell = "", ...options] of shells) {
+      const agentcli = shell === "fish"
+        ? "function agentcli; printf '<%s>' agentcli $argv; end"
+        : `agentcli() { printf '<%s>' agentcli "$@"; }`;
+      const outputOf = (lines: readonly string[]) => {
+        const script = [agentcli, ...lines.map((line) => `${line}\necho`)].join("\n");
         const { stdout } = new Deno.Command(shell, {
-          args: [...options, "-c", line],
+          args: [...options, "-c", script],
           cwd: root,
           clearEnv: true,
-          env: { PATH: `${root}:/usr/bin:/bin`, HOME: root },
+          env: { PATH: "/usr/bin:/bin", HOME: root },
           stdin: "null",
           stderr: "null",
         }).outputSync();
-        assert.equal(plain(new TextDecoder().decode(stdout)), plain(expected), `${shell} ${options}: ${line}`);
+        return plain(new TextDecoder().decode(stdout));
+      };
+      const expected = accepted.map((one) => `${plain(one.expected)}\n`).join("");
+      if (outputOf(accepted.map(({ line }) => line)) === expected) continue;
+      for (const one of accepted) {
+        assert.equal(outputOf([one.line]), `${plain(one.expected)}\n`, `${shell} ${options}: ${one.line}`);
       }
+      assert.fail(`${shell} ${options}: lines that are well alone are not together`);
     }
-    assert.ok(shells.length > 0 && accepted > ROUNDS / 20, `${accepted} accepted`);
+    assert.ok(shells.length > 0 && accepted.length > ROUNDS / 20, `${accepted.length} accepted`);
   } finally {
     await Deno.remove(root, { recursive: true });
   }
