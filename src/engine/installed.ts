@@ -1,5 +1,7 @@
 /** Finds the program of an engine, what its installed version offers, and the environment that it gets. */
-import { findExecutable, run } from "../platform/process.ts";
+import { findProgram } from "../boundary/programs.ts";
+import type { Io } from "../platform/io.ts";
+import { run } from "../platform/process.ts";
 import { stat } from "../platform/files.ts";
 import { isAbsolute } from "../platform/path.ts";
 import type { Command } from "./engine.ts";
@@ -24,6 +26,8 @@ export interface Installed {
 export interface Search {
   /** The value of PATH. */
   path: string;
+  /** Leads to the home: what lies in a protected project does not count. A virtual environment elsewhere does. */
+  io: Pick<Io, "env" | "os">;
   env: Record<string, string>;
   cwd: string;
   signal: AbortSignal;
@@ -33,7 +37,9 @@ export interface Search {
 export async function findInstalled(commands: readonly Command[], search: Search): Promise<Installed | null> {
   for (const command of commands) {
     for (const name of command.programs) {
-      const program = isAbsolute(name) ? await fileAt(name) : await findExecutable(name, search.path, { notBelow: [] });
+      const program = isAbsolute(name)
+        ? await fileAt(name)
+        : await findProgram(name, { path: search.path, roots: [], io: search.io });
       if (program === null) continue;
       const help = await readHelp(program, command, search);
       if (help !== "absent") return { command, name, program, help };

@@ -71,6 +71,12 @@ export async function anyProtectedProject(home: Home): Promise<boolean> {
   return await home.status(INDEX) !== null;
 }
 
+/** Returns the roots of the projects that ever had a marker. One look where there are none. */
+export async function knownRoots(home: Home): Promise<string[]> {
+  if (!await anyProtectedProject(home)) return [];
+  return Object.values(await readIndex(home)).map(({ root }) => root);
+}
+
 /**
  * The records of the projects that ever had a marker, of all or of those that are wanted. Throws `home_unusable` for one
  * that cannot be read. One look where there are none.

@@ -1,8 +1,8 @@
 /** Making a session's sandbox: the first way that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { findExecutable } from "../../platform/process.ts";
 import { isAbsolute } from "../../platform/path.ts";
+import { findProgram } from "../programs.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { quietly, realOrNamed } from "../real_path.ts";
 import type { SandboxBackend } from "./backends.ts";
@@ -96,7 +96,9 @@ async function gitPrograms(
 ): Promise<readonly string[] | SandboxRefusal> {
   const places = (request.hide.repositories ?? []).filter((path) => !/\.(?:pack|bundle)$/i.test(path));
   if (request.git === "open" || request.access === "read" || places.length === 0) return [];
-  const git = await findExecutable("git", `${GIT_PLACES}:${options.path}`, { notBelow: roots });
+  const known = (await options.projects?.all() ?? []).map(({ root }) => root);
+  const search = { path: `${GIT_PLACES}:${options.path}`, roots: [...roots, ...known], io: null };
+  const git = await findProgram("git", search);
   if (git === null) return [];
   let refused: SandboxRefusal | null = null;
   const found = await programs.find({ git, sh, places, roots }, async (question) => {

@@ -14,7 +14,9 @@ import { copyingVariables } from "../../boundary/policy/leaky_environment.ts";
 import { isMissingPermission, runtimeFacts } from "../../platform/runtime.ts";
 import { readProxySettings } from "../../provider/http/route.ts";
 import { VERSION } from "../version.ts";
-import { findExecutable, run } from "../../platform/process.ts";
+import { findProgram } from "../../boundary/programs.ts";
+import { findProjectRoot } from "../../boundary/policy/project.ts";
+import { run } from "../../platform/process.ts";
 
 /** `fail`: the program cannot do its work because of it. `warn`: it can, but not as it should. */
 export type CheckState = "ok" | "warn" | "fail";
@@ -187,10 +189,12 @@ const WANTED = [
 const HINTS = { linux: "apt install", darwin: "brew install", windows: "winget install" } as const;
 const PACKAGES = { git: "git", ripgrep: "ripgrep" } as const;
 
-/** git, ripgrep and the shell of commands. What lies in the project does not count. */
+/** git, ripgrep and the shell of commands. What lies in a project does not count. */
 export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<Check[]> {
   const path = io.env("PATH") ?? "";
-  const find = (name: string) => findExecutable(name, path, { notBelow: [cwd] });
+  const userHome = io.env(io.os === "windows" ? "USERPROFILE" : "HOME");
+  const roots = [cwd, await findProjectRoot(cwd, userHome).catch(() => cwd)];
+  const find = (name: string) => findProgram(name, { path, roots, io });
   const programs = await Promise.all(WANTED.map(async ({ id, names: [name], without }): Promise<Check> => {
     const program = await find(name);
     if (program === null) {

@@ -18,7 +18,7 @@ import { isFor, isScaffold, SCAFFOLD_IDS, type ScaffoldId, SCAFFOLDS } from "../
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { join, relativeTo, resolve } from "../../platform/path.ts";
-import { findExecutable } from "../../platform/process.ts";
+import { findProgram } from "../../boundary/programs.ts";
 import type { Invocation, Values } from "../command.ts";
 import { planAndApply } from "./apply.ts";
 import { parseServer, readContent, readFolder, refuseIdleOptions } from "./content.ts";
@@ -70,8 +70,8 @@ export async function addArtifact(
 }
 
 /** Says so when the scripts of hooks would not find agentcli: a guard then blocks everything. */
-async function warnMissingProgram({ context }: EditorContext): Promise<void> {
-  const found = await findExecutable("agentcli", context.io.env("PATH") ?? "", { notBelow: [] });
+async function warnMissingProgram({ context, around: { root } }: EditorContext): Promise<void> {
+  const found = await findProgram("agentcli", { path: context.io.env("PATH") ?? "", roots: [root], io: context.io });
   if (found !== null) return;
   await warn(context, "agentcli is not on PATH, where the hooks look for it: they fail, and a guard blocks everything");
   await notice(context, "  put it there, or add the hook again with --set agentcli=<path of the program>");

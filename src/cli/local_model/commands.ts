@@ -74,7 +74,7 @@ export async function prepareCommands(
   const { engine, context: { io, globals }, checked: { values }, asking } = task;
   const set = buildEnvironment(engine, values);
   const env = engineEnvironment(io.environment(), { set, secret: task.secret, download: task.download });
-  const search = { path: io.env("PATH") ?? "", env, cwd: globals.cwd, signal: asking.signal };
+  const search = { path: io.env("PATH") ?? "", io, env, cwd: globals.cwd, signal: asking.signal };
   const built: { argv: [string, ...string[]]; shown: string[]; mayFail: boolean; leftOut: LeftOut[] }[] = [];
   let installed = true;
   const add = async (candidates: readonly Command[]) => {

@@ -129,7 +129,7 @@ async function endService(record: EngineRecord, { io, globals }: Context): Promi
     port: String(record.port),
     ...(record.model === undefined ? {} : { model: record.model }),
   };
-  const search = { path: io.env("PATH") ?? "", env, cwd: globals.cwd, signal: new AbortController().signal };
+  const search = { path: io.env("PATH") ?? "", io, env, cwd: globals.cwd, signal: new AbortController().signal };
   for (const command of running.stop) {
     if (command.needs !== undefined && values[command.needs] === undefined) continue;
     const found = await findInstalled([command], search);

@@ -4,7 +4,8 @@ import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import type { Io } from "../../platform/io.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { isWithin, join, resolve } from "../../platform/path.ts";
-import { findExecutable, run } from "../../platform/process.ts";
+import { findProgram } from "../../boundary/programs.ts";
+import { run } from "../../platform/process.ts";
 import type { TemporaryDirectory } from "../../platform/temporary.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { lookAt } from "../plan/disk.ts";
@@ -51,7 +52,7 @@ export async function makeTrialPlace(
   write("protected.txt", "nothing of yours\n");
   write("open.txt", "one\n");
   write("transcript.jsonl", "{}\n");
-  const worktree = needsWorktree ? await makeWorktree(directory, join(temporary.path, "worktree"), io) : null;
+  const worktree = needsWorktree ? await makeWorktree(directory, join(temporary.path, "worktree"), { root, io }) : null;
   const copied = copiedNames(root);
   for (const name of copied) {
     if (lstatSync(join(directory, name)) !== null) continue;
@@ -79,8 +80,12 @@ function copiedNames(root: string): string[] {
 }
 
 /** Makes a repository of a directory, and an empty linked worktree of it. Null where there is no git that does so. */
-async function makeWorktree(top: string, worktree: string, io: Io): Promise<string | null> {
-  const git = await findExecutable("git", io.env("PATH") ?? "", { notBelow: [top] });
+async function makeWorktree(
+  top: string,
+  worktree: string,
+  { root, io }: { root: string; io: Io },
+): Promise<string | null> {
+  const git = await findProgram("git", { path: io.env("PATH") ?? "", roots: [top, root], io });
   if (git === null) return null;
   const steps = [
     ["init", "--quiet"],

@@ -3,7 +3,8 @@ import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import type { Io } from "../../platform/io.ts";
 import { join, resolve } from "../../platform/path.ts";
-import { findExecutable, run } from "../../platform/process.ts";
+import { findProgram } from "../../boundary/programs.ts";
+import { run } from "../../platform/process.ts";
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { type HookEvent, isEvent, WORKTREE_EVENT } from "../hooks/events.ts";
 import type { FoundArtifact } from "../resources/found.ts";
@@ -90,7 +91,7 @@ async function tryHook(
   if (event === WORKTREE_EVENT) environment.ROOT_WORKSPACE_PATH = workspace;
   // What our own hooks keep of a trial is not the user's; the guard needs what it knows of the project.
   if (hook.ours && isScaffold(hook.name) && !isGuard(line)) environment.AGENTCLI_HOME = join(place.directory, "home");
-  const work = (input: string) => runLine(line, input, { cwd, io, environment });
+  const work = (input: string) => runLine(line, input, { cwd, root, io, environment });
   const touching = (path: string) =>
     payloadOf(event, {
       path,
@@ -181,10 +182,10 @@ function judgeBlocked(subject: string, { trial, harmless }: { trial: Trial; harm
 async function runLine(
   line: string,
   input: string,
-  { cwd, io, environment }: { cwd: string; io: Io; environment: Record<string, string> },
+  { cwd, root, io, environment }: { cwd: string; root: string; io: Io; environment: Record<string, string> },
 ): Promise<Trial | null> {
   const name = io.os === "windows" ? "powershell" : "bash";
-  const shell = await findExecutable(name, environment.PATH ?? environment.Path ?? "", { notBelow: [cwd] });
+  const shell = await findProgram(name, { path: environment.PATH ?? environment.Path ?? "", roots: [cwd, root], io });
   if (shell === null) return null;
   const decoder = new TextDecoder();
   let stderr = "";

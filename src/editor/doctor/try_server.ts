@@ -3,7 +3,8 @@ import { isLocal } from "../../boundary/policy/locality.ts";
 import type { Io } from "../../platform/io.ts";
 import type { FoundArtifact } from "../resources/found.ts";
 import { isAbsolute, resolve } from "../../platform/path.ts";
-import { findExecutable, run } from "../../platform/process.ts";
+import { findProgram } from "../../boundary/programs.ts";
+import { run } from "../../platform/process.ts";
 
 /** What came of it; `tools` are those that are active, 0 where they are not known. */
 export interface ServerTrial {
@@ -79,9 +80,9 @@ export async function toolsOfProgram(
     ? command
     : /[/\\]/.test(command)
     ? resolve(root, command)
-    : await findExecutable(command, environment.PATH ?? environment.Path ?? "", { notBelow: [] });
+    : await findProgram(command, { path: environment.PATH ?? environment.Path ?? "", roots: [root], io });
   const fix = `install ${command}, or write its whole path`;
-  if (program === null) return { problem: `its program "${command}" is not on PATH`, fix };
+  if (program === null) return { problem: `its program "${command}" is not on PATH outside of your projects`, fix };
   const own = typeof env === "object" && env !== null ? Object.entries(env) : [];
   const words = Array.isArray(args) ? args.map((word) => expanded(word, io.env)) : [];
   const answers = new AbortController();

@@ -1,5 +1,5 @@
 /** Starts commands: their shell, their environment, and the session's sandbox. */
-import { findExecutable } from "../../platform/process.ts";
+import { findProgram, type ProgramSearch } from "../../boundary/programs.ts";
 import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
@@ -10,10 +10,9 @@ import type { ToolContext } from "../tool.ts";
 /** The argument list that runs `command` in PowerShell; null when there is none on the path. */
 async function windowsShell(
   command: string,
-  options: { path: string; notBelow: readonly string[] },
+  search: ProgramSearch,
 ): Promise<[string, ...string[]] | null> {
-  const shell = await findExecutable("pwsh", options.path, options) ??
-    await findExecutable("powershell", options.path, options);
+  const shell = await findProgram("pwsh", search) ?? await findProgram("powershell", search);
   return shell === null ? null : [shell, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", command];
 }
 
@@ -22,17 +21,17 @@ const PLACES = "/bin:/usr/bin:/usr/local/bin:/run/current-system/sw/bin";
 
 /**
  * The argument list that runs `command`, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no
- * shell outside of `notBelow`. Standard error goes where standard output goes, so that their order is the real one.
+ * shell that may be started. Standard error goes where standard output goes, so that their order is the real one.
  */
 export async function shellArgv(
   command: string,
-  options: { io: Pick<Io, "env" | "os">; notBelow: readonly string[] },
+  { io, roots }: Pick<ProgramSearch, "roots"> & { io: Pick<Io, "env" | "os"> },
 ): Promise<[string, ...string[]] | null> {
-  const path = options.io.env("PATH") ?? "";
-  if (options.io.os === "windows") return await windowsShell(command, { path, notBelow: options.notBelow });
-  const directories = `${PLACES}:${path}`;
-  const sh = await findExecutable("sh", directories, options);
-  const shell = await findExecutable("bash", directories, options) ?? sh;
+  const path = io.env("PATH") ?? "";
+  if (io.os === "windows") return await windowsShell(command, { path, roots, io });
+  const search = { path: `${PLACES}:${path}`, roots, io };
+  const sh = await findProgram("sh", search);
+  const shell = await findProgram("bash", search) ?? sh;
   if (shell === null) return null;
   // The small outer shell joins the two outputs, forbids core files (they hold memory), and becomes the inner one.
   return sh === null ? [shell, "-c", command] : [sh, "-c", 'ulimit -c 0; exec "$@" 2>&1', "sh", shell, "-c", command];

@@ -24,7 +24,7 @@ export const bashTool: Tool<BashInput> = {
     const problem = precheck(input);
     if (problem !== null) return failure(problem, context);
     const { workspace, io } = context;
-    const argv = await shellArgv(input.command, { io, notBelow: [workspace.root, ...workspace.additional] });
+    const argv = await shellArgv(input.command, { io, roots: [workspace.root, ...workspace.additional] });
     if (argv === null) return failure("There is no shell on this machine. Use Read, Edit, Glob and Grep.", context);
     return await runCommand(argv, { input, context });
   },

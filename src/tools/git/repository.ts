@@ -12,9 +12,9 @@ import {
 } from "../../boundary/sandbox/git_call.ts";
 import { gitDirectory } from "../../boundary/policy/git_directory.ts";
 import type { HiddenPlaces, SandboxRequest } from "../../boundary/sandbox/request.ts";
+import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";
-import { findExecutable } from "../../platform/process.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { failure, isRefusal, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
@@ -204,8 +204,8 @@ const INDEX_ENTRY =
  */
 export async function openGitWork(context: ToolContext): Promise<GitWork | string> {
   const { workspace, sandbox, io } = context;
-  const notBelow = [workspace.root, ...workspace.additional];
-  const git = await findExecutable("git", `${GIT_PLACES}:${io.env("PATH") ?? ""}`, { notBelow });
+  const roots = [workspace.root, ...workspace.additional];
+  const git = await findProgram("git", { path: `${GIT_PLACES}:${io.env("PATH") ?? ""}`, roots, io });
   if (git === null) return "Git is not installed on this machine.";
   const place = gitDirectory(join(workspace.root, ".git"));
   if (place === null) return "The project root is no git repository.";

@@ -1,7 +1,8 @@
 /** Searches a directory with the help of ripgrep, where it may open the files and would find the same. */
 import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { findExecutable, run } from "../../platform/process.ts";
+import { findProgram } from "../../boundary/programs.ts";
+import { run } from "../../platform/process.ts";
 import { isRefusal } from "../result.ts";
 import type { ToolContext } from "../tool.ts";
 import type { FoundFile } from "../walk.ts";
@@ -57,7 +58,7 @@ async function placeOf(start: ResolvedPath, search: FastSearch): Promise<Omit<Wh
   if (root === undefined) return null;
   const relative = relativeTo(root, start.real);
   if (await hasRulesBetween(root, relative, context)) return null;
-  const program = await findExecutable("rg", context.io.env("PATH") ?? "", { notBelow: roots });
+  const program = await findProgram("rg", { path: context.io.env("PATH") ?? "", roots, io: context.io });
   if (program === null) return null;
   const rules = await kindOf(join(root, ".gitignore"), context);
   // It would be opened at once, and a pipe waited for.
