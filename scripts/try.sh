@@ -17,6 +17,6 @@ cat >&2 <<END
 
 That was the whole program with a scripted model. With a model on this machine (Ollama, LM Studio, vLLM, llama.cpp):
   alias agentcli='$agentcli_settings "$DENO" run -A --no-config "$root/main.ts"'
-  agentcli init-providers               # finds the servers that run here and writes ~/.agentcli/providers.yaml
+  agentcli chat                         # finds the servers that run here and asks which model to use
   agentcli run "Explain what this does" # one turn; see agentcli run --help
 END

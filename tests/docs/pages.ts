@@ -29,6 +29,9 @@ git init -q; git add README.md main.ts; git -c user.name=a -c user.email=a@b com
 echo '// more' >> main.ts; git diff > changes.diff
 `;
 
+/** A reader whose path has a space in it would quote it; the test goes by a link without one. */
+const CLONE = `ln -s '${REPOSITORY}' "$HOME/clone"\n`;
+
 const CONFIGURED = `
 agentcli init-providers
 agentcli config set default_provider runtime_a --yes
@@ -48,8 +51,8 @@ echo '{"hooks": {"post_write_code": [{"command": "bash .ide/format.sh"}]}}' > .i
 
 /** A page that is not named here has a project and a configuration. */
 export const PAGES: Record<string, PageSetting> = {
-  // A reader whose path has a space in it would quote it; the test goes by a link without one.
-  "README.md": { setup: `ln -s '${REPOSITORY}' "$HOME/clone"\n${PROJECT}`, placeholders: { "<clone>": "$HOME/clone" } },
+  "README.md": { setup: CLONE + PROJECT, placeholders: { "<clone>": "$HOME/clone" } },
+  "docs/permissions.md": { setup: CLONE + PROJECT + CONFIGURED, placeholders: { "<clone>": "$HOME/clone" } },
   "docs/air-gapped.md": {
     // The medium is the project's directory: the release, and the script beside it.
     setup: `cp -a "$RELEASE/." .; cp '${REPOSITORY}/scripts/install.sh' .`,
