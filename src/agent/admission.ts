@@ -1,9 +1,8 @@
 /** What may go where: every prompt passes here on its way into a session, and every request on its way to a model. Source: specification of the boundary, "Letting out". */
-import { admit } from "../boundary/policy/gate.ts";
+import { admit, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 import { type Session, sessionLabel } from "./session.ts";
-import { labelOf } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import type { LocalityCache, LocatedModel } from "../provider/backends/model_locality.ts";
 import type { ChatRequest } from "../provider/types.ts";

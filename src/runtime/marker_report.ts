@@ -3,13 +3,11 @@ import { entriesSync } from "../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { foldedName } from "../boundary/case_folded.ts";
 import { exists, quietly } from "../boundary/real_path.ts";
-import type { UnjudgedPlace } from "../boundary/policy/listing.ts";
-import { MARKER_NAME } from "../boundary/policy/marker.ts";
-import { doubtOf } from "../boundary/policy/marker_text.ts";
+import { isOfSystem, type UnjudgedPlace } from "../boundary/policy/listing.ts";
+import { doubtOf, MARKER_NAME } from "../boundary/policy/marker.ts";
 import { compilePatterns, isWild, Patterns, type Scope } from "../boundary/policy/patterns.ts";
 import type { ProtectedSet } from "../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
-import { isOfSystem } from "../boundary/policy/system_directories.ts";
 
 /** A name that more files have than this is no name of a secret. */
 const NAMESAKE_LIMIT = 20;

@@ -1,6 +1,5 @@
 /** The transcript of a running session: every item on the disk before the session goes on, protected ones withheld. */
-import { admit } from "../boundary/policy/gate.ts";
-import { highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
+import { admit, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";
 import type { Clock } from "../platform/io.ts";

@@ -3,14 +3,23 @@
  * do not read them by those paths, but a view may show them, and another name of theirs, or their content, may lie in a
  * root. Only what the patterns name is walked, and no more than a limit.
  */
-import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
-import { isWithin, normalize } from "../../platform/path.ts";
-import { isTooLong, listEntries, NO_UTF8, TOO_LONG, type UnjudgedPlace, UNNAMED, within } from "./listing.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
+import { isWithin } from "../../platform/path.ts";
+import {
+  isOfSystem,
+  isTooLong,
+  listEntries,
+  NO_UTF8,
+  TOO_LONG,
+  type UnjudgedPlace,
+  UNNAMED,
+  within,
+} from "./listing.ts";
 import type { Patterns, Scope } from "./patterns.ts";
+import type { ProtectedFile } from "./inode_index.ts";
+import { followLink, type TreeRules } from "./protected_tree.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
-import { isOfSystem } from "./system_directories.ts";
 import { quietly } from "../real_path.ts";
-import { systemReason } from "../system_error.ts";
 
 /** Most entries of directories that one walk looks at, and most files that it gives. */
 const ENTRY_LIMIT = 200_000;
@@ -24,27 +33,13 @@ export interface ExternalSource {
   patterns: Patterns;
 }
 
-/** A protected file outside of the roots. */
-export interface ExternalFile {
-  path: string;
-  rule: ProtectionRule;
-}
-
 /** What is protected outside of the roots, absolute paths. */
 export interface ExternalFound {
-  files: readonly ExternalFile[];
+  files: readonly ProtectedFile[];
   /** Covered as a whole. */
   directories: readonly string[];
   /** Where the patterns lead and nobody can say what lies there, or the walk did not get to. */
   unjudged: readonly UnjudgedPlace[];
-}
-
-/** What a walk needs to know. */
-export interface ExternalRules {
-  /** Not entered: they are looked at by themselves. */
-  roots: readonly string[];
-  /** A covered link leads to `real`. */
-  follow(real: string, rule: ProtectionRule): void;
 }
 
 interface Waiting {
@@ -56,31 +51,28 @@ interface Waiting {
 
 /** The files of one session. */
 export class ExternalPaths {
-  readonly #rules: ExternalRules;
-  #last: ExternalFound & { version: number; until: number } = {
-    version: -1,
-    until: 0,
-    files: [],
-    directories: [],
-    unjudged: [],
-  };
+  readonly #roots: readonly string[];
+  readonly #rules: Pick<TreeRules, "version" | "follow">;
+  #last: { found: ExternalFound; version: number; until: number } | null = null;
 
-  constructor(rules: ExternalRules) {
+  /** The roots are not entered: they are looked at by themselves. */
+  constructor(roots: readonly string[], rules: Pick<TreeRules, "version" | "follow">) {
+    this.#roots = roots;
     this.#rules = rules;
   }
 
-  /** What the sources name; `version` changes when there are new patterns. */
-  find(version: number, sources: () => readonly ExternalSource[]): ExternalFound {
-    const start = performance.now();
-    if (this.#last.version === version && start < this.#last.until) return this.#last;
-    const found = this.#walk(sources());
+  /** Returns what the sources name. */
+  find(sources: readonly ExternalSource[]): ExternalFound {
+    const [{ version }, last, start] = [this.#rules, this.#last, performance.now()];
+    if (last !== null && last.version === version && start < last.until) return last.found;
+    const found = this.#walk(sources);
     const end = performance.now();
-    this.#last = { version, until: end + REUSED_FOR * (end - start), ...found };
-    return this.#last;
+    this.#last = { found, version, until: end + REUSED_FOR * (end - start) };
+    return found;
   }
 
   #walk(sources: readonly ExternalSource[]): ExternalFound {
-    const files: ExternalFile[] = [];
+    const files: ProtectedFile[] = [];
     const directories: string[] = [];
     const unjudged: UnjudgedPlace[] = [];
     let entries = 0;
@@ -111,7 +103,7 @@ export class ExternalPaths {
           const below = scope?.below(name) ?? null;
           const covering = rule ?? below?.rule ?? null;
           if (isDirectory) {
-            if (isOfSystem(path) || this.#rules.roots.some((root) => isWithin(root, path))) continue;
+            if (isOfSystem(path) || this.#roots.some((root) => isWithin(root, path))) continue;
             if (covering !== null) {
               if (rule === null) directories.push(path);
               next.push({ directory: path, scope: null, rule: covering });
@@ -120,21 +112,12 @@ export class ExternalPaths {
               else next.push({ directory: path, scope: below, rule: null });
             }
           } else if (covering !== null && isFile) files.push({ path, rule: covering });
-          else if (covering !== null && isSymlink && rule === null) this.#follow(path, covering);
+          else if (covering !== null && isSymlink && rule === null) followLink(path, covering, this.#rules);
         }
       }
       waiting = next;
     }
     return { files, directories, unjudged };
-  }
-
-  #follow(link: string, rule: ProtectionRule): void {
-    try {
-      const real = realPathSync(link);
-      if (real !== null) this.#rules.follow(normalize(real), rule);
-    } catch (error) {
-      systemReason(error);
-    }
   }
 }
 

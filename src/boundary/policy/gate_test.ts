@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { AgentcliError } from "../../errors.ts";
-import { admit } from "./gate.ts";
+import { admit } from "./label.ts";
 
 const local = { kind: "provider", name: "near", local: true } as const;
 const remote = { kind: "provider", name: "far", local: false } as const;

@@ -1,4 +1,5 @@
-/** What may leave and what may not: the label that every item of a session carries. */
+/** Labels, and the one gate for letting things out: every sink asks it, and it decides by label. */
+import { AgentcliError } from "../../errors.ts";
 
 /** `no-cloud`: for local models only. Labels only rise. */
 export type Label = "open" | "no-cloud";
@@ -14,4 +15,42 @@ export function highestLabel(labels: Iterable<Label | undefined>): Label {
     if (label !== "open") return "no-cloud";
   }
   return "open";
+}
+
+/** Where items go. `store` is everything that outlives the process: transcripts, history, exports, logs. */
+export type Destination = { kind: "provider"; name: string; local: boolean } | { kind: "store" };
+
+/** Something that wants to leave. */
+export interface Outgoing {
+  label?: Label | undefined;
+  /** The file it came from and the line of a marker that covers it, for the message. */
+  source?: { path: string; rule: string } | undefined;
+}
+
+function describe({ source }: Outgoing): string {
+  return source === undefined ? "protected content (no-cloud)" : `${source.path} (${source.rule})`;
+}
+
+/**
+ * Lets the items go, or throws `policy_refused`: no protected item goes to a provider that is not local, and none as it
+ * is into a store, which takes a placeholder instead. An item without a label is protected. All or nothing.
+ */
+export function admit(destination: Destination, items: Iterable<Outgoing>): void {
+  if (destination.kind === "provider" && destination.local) return;
+  for (const item of items) {
+    if (labelOf(item) === "open") continue;
+    if (destination.kind === "store") {
+      throw new AgentcliError("policy_refused", `${describe(item)} may not be stored`, {
+        hint: "store a placeholder with path and rule instead",
+      });
+    }
+    throw new AgentcliError(
+      "policy_refused",
+      `this session has read ${describe(item)}; the provider "${destination.name}" is not local`,
+      {
+        hint: "continue with a local model, or in a copy from before that turn " +
+          "(/model in a chat, else --fork-session with --continue or --resume)",
+      },
+    );
+  }
 }

@@ -1,9 +1,17 @@
-/** What the entries of a directory tell by their names and kinds, before any rule is asked. */
+/** Reads what the entries of a directory tell by their names and kinds, before any rule is asked. */
 import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
 import { dirname } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { systemReason } from "../system_error.ts";
+
+/** Directories of the system whose files are doors, not content: reading them could show keys of other processes. */
+const SYSTEM_DIRECTORY = /^\/(?:proc|sys|dev)(?:\/|$)/;
+
+/** Whether a real path lies in one of them. Asked for every directory of a tree: one look at the beginning of the path. */
+export function isOfSystem(real: string): boolean {
+  return SYSTEM_DIRECTORY.test(real);
+}
 
 /** A place that nobody can say what lies in, and why: a view leaves it out as a whole. */
 export interface UnjudgedPlace {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { doubtOf, escapedPath, parseMarker } from "./marker_text.ts";
+import { doubtOf, escapedPath, parseMarker } from "./marker.ts";
 import { compilePatterns, Patterns } from "./patterns.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);

@@ -8,7 +8,7 @@ import { statSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
-import type { Tier } from "./marker_text.ts";
+import type { Tier } from "./marker.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -106,7 +106,9 @@ async function readIndex(home: Home): Promise<Index> {
   const text = await home.read(INDEX);
   if (text === null) return {};
   const index = quietly(() => JSON.parse(text));
-  if (index?.format === FORMAT && isIndex(index.projects)) return { ...index.projects };
+  const isIndex = index?.format === FORMAT && isLike(index.projects, {}) &&
+    Object.values(index.projects).every((project) => isLike(project, PROJECT));
+  if (isIndex) return { ...index.projects };
   const found: Index = {};
   for (const { name } of await listDirectory(home.file(DIRECTORY)) ?? []) {
     const id = RECORD_NAME.exec(name)?.[1];
@@ -120,7 +122,7 @@ async function readRecord(home: Home, id: string): Promise<RecordData | null> {
   const text = await home.read(`${DIRECTORY}/${id}.json`);
   if (text === null) return null;
   const data = quietly(() => JSON.parse(text));
-  if (data?.format === FORMAT && isRecord(data)) return data;
+  if (data?.format === FORMAT && isLike(data, RECORD)) return data;
   throw new AgentcliError(
     "home_unusable",
     `${home.file(`${DIRECTORY}/${id}.json`)}, the record of a project, cannot be read`,
@@ -164,38 +166,22 @@ export async function changeRecord(
   });
 }
 
+/** What values of both files are like; of a list its items. */
+const IDENTITY = { device: 0, inode: 0, born: 0 };
+const PROJECT = { root: "", ...IDENTITY };
+const RECORD = {
+  ...PROJECT,
+  ...{ salt: "", endpoints: [""], confirmed: [""], allowed: [""] },
+  markers: [{ path: "", lines: [{ tier: "", pattern: "" }] }],
+  derived: [{ path: "", source: "", ...IDENTITY }],
+};
+
 /** Whether every value is what it has to be: one that is not would end each session of the project with an error in here. */
-function isRecord(data: unknown): data is RecordData {
-  if (!isKnown(data)) return false;
-  const { salt, endpoints, confirmed, allowed, markers, derived } = data as Partial<RecordData>;
-  return typeof salt === "string" && isListOf(markers, isMarker) && isListOf(derived, isDerived) &&
-    [endpoints, confirmed, allowed].every((values) => isListOf(values, (value) => typeof value === "string"));
-}
-
-function isIndex(projects: unknown): projects is Index {
-  return typeof projects === "object" && projects !== null && isListOf(Object.values(projects), isKnown);
-}
-
-function isKnown(entry: unknown): entry is Index[string] {
-  return hasAll(entry, "string", ["root"]) && hasAll(entry, "number", ["device", "inode", "born"]);
-}
-
-function isMarker(marker: unknown): boolean {
-  return hasAll(marker, "string", ["path"]) &&
-    isListOf((marker as Partial<SeenMarker>).lines, (line) => hasAll(line, "string", ["tier", "pattern"]));
-}
-
-function isDerived(file: unknown): boolean {
-  return hasAll(file, "string", ["path", "source"]) && hasAll(file, "number", ["device", "inode", "born"]);
-}
-
-function isListOf(values: unknown, is: (value: unknown) => boolean): boolean {
-  return Array.isArray(values) && values.every(is);
-}
-
-function hasAll(value: unknown, type: "string" | "number", names: readonly string[]): boolean {
+function isLike<Shape>(value: unknown, shape: Shape): boolean {
+  if (Array.isArray(shape)) return Array.isArray(value) && value.every((item) => isLike(item, shape[0]));
+  if (typeof shape !== "object" || shape === null) return typeof value === typeof shape;
   return typeof value === "object" && value !== null &&
-    names.every((name) => typeof (value as Record<string, unknown>)[name] === type);
+    Object.entries(shape).every(([key, member]) => isLike((value as Record<string, unknown>)[key], member));
 }
 
 /** A record as it is where its project lies now. */

@@ -8,8 +8,7 @@ import type { Clock } from "../../platform/io.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { mainTree } from "./git_directory.ts";
-import { MARKER_NAME, readMarker } from "./marker.ts";
-import type { MarkerEntry } from "./marker_text.ts";
+import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
 import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { InodeIndex } from "./inode_index.ts";
@@ -91,7 +90,7 @@ export class ProtectedSet {
   ) {
     this.#roots = roots;
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
-    this.#elsewhere = new ExternalPaths({ roots, follow: (real, rule) => this.follow(real, rule) });
+    this.#elsewhere = new ExternalPaths(roots, this);
     for (const { path, lines } of remembered.flatMap(({ markers }) => markers)) {
       const entries = lines.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
       if (lines.length > 0) this.#take(path, { entries, remembered: true });
@@ -288,7 +287,7 @@ export class ProtectedSet {
       ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
     ];
     const isOutside = ({ directory }: ExternalSource) => !this.#roots.some((root) => isWithin(root, directory));
-    return this.#elsewhere.find(this.#version, () => named.filter(isOutside));
+    return this.#elsewhere.find(named.filter(isOutside));
   }
 
   #placeOf(directory: string, standing?: Standing): Place {

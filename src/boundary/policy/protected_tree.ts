@@ -8,11 +8,19 @@ import type { Clock } from "../../platform/io.ts";
 import { normalize } from "../../platform/path.ts";
 import { after } from "../../platform/sleep.ts";
 import { quietly } from "../real_path.ts";
-import { isTooLong, listEntries, namedIn, NO_UTF8, type Standing, type UnjudgedPlace, within } from "./listing.ts";
+import {
+  isOfSystem,
+  isTooLong,
+  listEntries,
+  namedIn,
+  NO_UTF8,
+  type Standing,
+  type UnjudgedPlace,
+  within,
+} from "./listing.ts";
 import type { ExternalFound } from "./external_paths.ts";
 import type { NamelessFile, ProtectedFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
-import { isOfSystem } from "./system_directories.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** What a walk found that a view of the roots must not show as it is. Absolute paths; links are not followed. */
@@ -96,7 +104,7 @@ interface Listed extends SettingsGroup {
   covered: readonly string[];
   files: readonly ProtectedFile[];
   /** Covered ones: where they lead is covered too, and may change without a trace here. */
-  links: readonly string[];
+  links: readonly ProtectedFile[];
   /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
   blind: boolean;
   unjudged: readonly UnjudgedPlace[];
@@ -202,7 +210,7 @@ export class ProtectedTree {
       open.push(listed);
       for (const below of listed.open) waiting.push(below);
       for (const below of listed.covered) directories.push(below);
-      for (const link of listed.links) this.#followLink(link);
+      for (const { path, rule } of listed.links) followLink(path, rule, this.#rules);
       yield;
     }
     const inside = [...directories];
@@ -274,8 +282,8 @@ export class ProtectedTree {
     { entries, ruled }: { entries: readonly PlainEntry[]; ruled: boolean },
   ): Pick<Listed, "open" | "covered" | "files" | "links"> {
     const long = isTooLong(directory);
-    const [open, covered, links]: [string[], string[], string[]] = [[], [], []];
-    const files: ProtectedFile[] = [];
+    const [open, covered]: [string[], string[]] = [[], []];
+    const [files, links]: [ProtectedFile[], ProtectedFile[]] = [[], []];
     // Most of a tree: nothing that lies here is covered.
     for (const entry of ruled ? entries : entries.filter(({ isDirectory }) => isDirectory)) {
       const { name, isDirectory, isSymlink } = entry;
@@ -286,8 +294,7 @@ export class ProtectedTree {
         if (!isDirectory || name === ".git" || isOfSystem(path)) continue;
         if (!long && !name.includes(NO_UTF8)) open.push(path);
       } else if (isDirectory) covered.push(path);
-      else if (isSymlink) links.push(path);
-      else files.push({ path, rule });
+      else (isSymlink ? links : files).push({ path, rule });
     }
     return { open, covered, files, links };
   }
@@ -308,13 +315,12 @@ export class ProtectedTree {
     const blind = entries.some(({ name }) => name.includes(NO_UTF8));
     return { ...NOTHING, ...facts, version, covered, files, blind };
   }
+}
 
-  /** Notes where a covered link leads. Links in a circle, and places that may not be looked at, lead nobody to content. */
-  #followLink(link: string): void {
-    const rule = this.#rules.rule(link);
-    const real = rule === null ? null : quietly(() => realPathSync(link));
-    if (rule !== null && real !== null) this.#rules.follow(normalize(real), rule);
-  }
+/** Tells the rules where a covered link leads. Links in a circle, and places that may not be looked at, lead nobody to content. */
+export function followLink(link: string, rule: ProtectionRule, rules: Pick<TreeRules, "follow">): void {
+  const real = quietly(() => realPathSync(link));
+  if (real !== null) rules.follow(normalize(real), rule);
 }
 
 function isSame(one: FileStatus | null, other: FileStatus | null): boolean {

@@ -13,7 +13,7 @@ import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy
 import { readRegularFile } from "../reader.ts";
 import { realOrNamed } from "../real_path.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
-import { isOfSystem } from "../policy/system_directories.ts";
+import { isOfSystem } from "../policy/listing.ts";
 import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 import { checkWritable, removeFile, replaceFile } from "./writer.ts";

@@ -1,6 +1,6 @@
 /** Changes what is protected: adds lines to the marker, allows fragments, and trusts a changed project. */
 import { parseLocalEndpoint } from "../../boundary/policy/locality.ts";
-import { findMarkers, MARKER_NAME } from "../../boundary/policy/marker.ts";
+import { escapedPath, findMarkers, MARKER_NAME, parseMarker } from "../../boundary/policy/marker.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
@@ -10,7 +10,6 @@ import { openProjectContext, type ProjectContext, ruleJson, warnOfMarkers } from
 import type { ADD_OPTIONS } from "./command.ts";
 import { diskAdvice, diskReason } from "../../platform/disk_failure.ts";
 import { lstat, writeAtomically } from "../../platform/files.ts";
-import { escapedPath, parseMarker } from "../../boundary/policy/marker_text.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { unitsOfText } from "../../boundary/scan/allowed_fragments.ts";
 import { confirm } from "../../terminal/prompt.ts";

@@ -1,5 +1,5 @@
 /** Prints what is protected: the whole project, or the paths that are named. */
-import { doubtOf } from "../../boundary/policy/marker_text.ts";
+import { doubtOf } from "../../boundary/policy/marker.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { relativeTo, resolve } from "../../platform/path.ts";
 import { clean, jsonText } from "../../terminal/clean.ts";
