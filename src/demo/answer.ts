@@ -20,7 +20,7 @@ function indented(text: string): string {
   return [...shown, ...(hidden > 0 ? [`    (${hidden} more lines)`] : [])].join("\n");
 }
 
-/** Whether a result says that nobody allowed the call: the engine's words, not those of a command that failed. */
+/** Returns whether a result says that nobody allowed the call: the engine's words, not those of a command that failed. */
 function wasDenied(result: string): boolean {
   return /^(permission denied:|the user denied)/i.test(result.trim());
 }
@@ -73,7 +73,7 @@ function sections(calls: readonly DoneCall[], editing: boolean): string[] {
   return texts;
 }
 
-/** The answer to a prompt after its calls. `missing` are tools that the script wanted and was not offered. */
+/** Returns the answer to a prompt after its calls. `missing` are tools that the script wanted and was not offered. */
 export function answer(intents: Intents, done: { rounds: readonly DoneCall[][]; missing: readonly string[] }): string {
   const calls = done.rounds.flat();
   const texts = sections(calls, intents.edit !== undefined);
@@ -111,7 +111,7 @@ const DEFINITIONS: readonly { endings: RegExp; pattern: RegExp; what: string }[]
   { endings: /\.(toml|ini|cfg)$/, pattern: /^\[+([^\]]+)\]+/, what: "sections" },
 ];
 
-/** The numbered lines (`12<tab>text`) of a Read result. */
+/** Returns the numbered lines (`12<tab>text`) of a Read result. */
 function numberedLines(result: string): { number: number; text: string }[] {
   const lines: { number: number; text: string }[] = [];
   for (const line of result.split("\n")) {

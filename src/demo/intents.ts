@@ -39,7 +39,7 @@ const EMPTY_WORDS = new Set([
   "anything",
 ]);
 
-/** Whether a word looks like the path of a file: a known name, or a name with an ending made of letters. */
+/** Returns whether a word looks like the path of a file: a known name, or a name with an ending made of letters. */
 function isFileName(text: string): boolean {
   // Blanks may stand in a quoted name; they do not decide whether it is one.
   const word = text.replaceAll(" ", "_");

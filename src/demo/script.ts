@@ -20,7 +20,7 @@ export type DemoReply = { kind: "calls"; text: string; calls: DemoCall[] } | { k
 /** Rounds of calls after which the script answers whatever it has. */
 const ROUND_LIMIT = 4;
 
-/** The calls since the last prompt, a list for each reply. */
+/** Returns the calls since the last prompt, a list for each reply. */
 function roundsSince(messages: readonly DemoMessage[]): DoneCall[][] {
   const results = new Map<string, string>();
   for (const message of messages) {
@@ -34,7 +34,7 @@ function reads(paths: readonly string[]): DemoCall[] {
   return paths.map((file_path) => ({ name: "Read", input: { file_path } }));
 }
 
-/** The first calls for a prompt. */
+/** Returns the first calls for a prompt. */
 function begin(intents: Intents): DemoCall[] {
   if (intents.edit) return reads([intents.edit.file]);
   if (intents.command !== undefined) {
@@ -45,12 +45,12 @@ function begin(intents: Intents): DemoCall[] {
   return calls.length > 0 ? calls : [{ name: "Glob", input: { pattern: "./*" } }];
 }
 
-/** A pattern that matches exactly `text`. */
+/** Returns a pattern that matches exactly `text`. */
 function literal(text: string): string {
   return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** The calls that follow what was done; empty when the answer is next. */
+/** Returns the calls that follow what was done; empty when the answer is next. */
 function follow(intents: Intents, rounds: readonly DoneCall[][]): DemoCall[] {
   const last = rounds.at(-1) ?? [];
   const [only] = last;
@@ -66,7 +66,7 @@ function follow(intents: Intents, rounds: readonly DoneCall[][]): DemoCall[] {
   return rounds.length === 1 ? [{ name: "Glob", input: { pattern: "*" } }] : [];
 }
 
-/** The reply to a request. Calls only tools that the request offers. */
+/** Returns the reply to a request. Calls only tools that the request offers. */
 export function replyTo(request: Pick<DemoRequest, "messages" | "tools">): DemoReply {
   const at = request.messages.findLastIndex((message) => message.role === "user");
   const intents = intentsOf(request.messages[at]?.content ?? "");

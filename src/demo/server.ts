@@ -84,7 +84,7 @@ function usageOf(request: DemoRequest, reply: DemoReply) {
   return { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion };
 }
 
-/** The whole reply, for a request without streaming. `created` is in seconds since 1970. */
+/** Returns the whole reply, for a request without streaming. `created` is in seconds since 1970. */
 export function completionOf(
   request: DemoRequest,
   reply: DemoReply,
@@ -103,7 +103,7 @@ export function completionOf(
   };
 }
 
-/** The reply as events of a stream, each complete with its blank line, `[DONE]` last. */
+/** Returns the reply as events of a stream, each complete with its blank line, `[DONE]` last. */
 export function* eventsOf(
   request: DemoRequest,
   reply: DemoReply,
@@ -187,7 +187,7 @@ function messageOf(message: Record<string, unknown>): DemoMessage {
   };
 }
 
-/** The request in `body`; null when it is not a chat request. */
+/** Returns the request in `body`; null when it is not a chat request. */
 export function readDemoRequest(body: string): DemoRequest | null {
   const value = inputOf(body);
   if (!Array.isArray(value.messages)) return null;

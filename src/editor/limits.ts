@@ -17,7 +17,7 @@ export function codePoints(text: string): number {
   return count;
 }
 
-/** Why a text is too long; null when it is not. */
+/** Returns why a text is too long; null when it is not. */
 export function lengthProblem(text: string, limit: number): string | null {
   const count = codePoints(text);
   return count <= limit ? null : `it has ${count} characters; the editor takes at most ${limit}`;
@@ -28,7 +28,7 @@ const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)(?:\.|$)/;
 const SKILL_NAME = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
 
-/** Why `name` is no name of an artifact; null when it is. */
+/** Returns why `name` is no name of an artifact; null when it is. */
 export function nameProblem(name: string): string | null {
   if (!NAME.test(name)) {
     return "a name is 1 to 64 of a-z, 0-9, dot, underscore, hyphen, and starts with a letter or digit";
@@ -37,7 +37,7 @@ export function nameProblem(name: string): string | null {
   return DEVICE.test(name) ? "that name means a device on Windows" : null;
 }
 
-/** Why `name` is no name of a skill (Agent Skills specification); null when it is. */
+/** Returns why `name` is no name of a skill (Agent Skills specification); null when it is. */
 export function skillNameProblem(name: string): string | null {
   if (name.length <= 64 && SKILL_NAME.test(name)) return nameProblem(name);
   return "a skill's name is 1 to 64 of a-z, 0-9, in parts joined by single hyphens";

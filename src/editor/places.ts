@@ -44,7 +44,7 @@ function hasContent(path: string): boolean {
   return contentOf(path) !== "";
 }
 
-/** Whether the text of a hooks file holds a hook; one that cannot be read may. */
+/** Returns whether the text of a hooks file holds a hook; one that cannot be read may. */
 function holdsHook(path: string): boolean {
   const text = contentOf(path);
   if (text === "") return false;
@@ -59,7 +59,7 @@ function holdsHook(path: string): boolean {
 }
 
 /**
- * The hooks file of a project that the editor reads now: the first that holds hooks, else the first that has content;
+ * Returns the hooks file of a project that the editor reads now: the first that holds hooks, else the first that has content;
  * where there is none yet, the one of the dialect's own directory. A hook in another one would switch those off.
  */
 export function liveHooksFile(dialect: Dialect, root: string): string {
@@ -69,7 +69,7 @@ export function liveHooksFile(dialect: Dialect, root: string): string {
 }
 
 /**
- * What is wrong with the hooks files of a project beside the live one. The editor reads a later one where an earlier one is
+ * Returns what is wrong with the hooks files of a project beside the live one. The editor reads a later one where an earlier one is
  * absent or empty; whether one without hooks is empty it does not say, so such a one has to go.
  */
 export function hooksFileProblems(dialect: Dialect, root: string): PlaceProblem[] {
@@ -89,7 +89,7 @@ export function hooksFileProblems(dialect: Dialect, root: string): PlaceProblem[
   return [...before, ...after];
 }
 
-/** The directory of the system scope. Throws `usage` where it is not known. */
+/** Returns the directory of the system scope. Throws `usage` where it is not known. */
 function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }: LookupOptions): string {
   if (systemDirectory !== undefined) return systemDirectory;
   const named = dialect.systemDirectories[os];
@@ -101,7 +101,7 @@ function systemDirectory(dialect: Dialect, { os, programData, systemDirectory }:
   return named.replace("%ProgramData%", programData ?? "");
 }
 
-/** The places of a scope. Throws `usage` for a system directory that is not known. */
+/** Returns the places of a scope. Throws `usage` for a system directory that is not known. */
 export function placesOf(dialect: Dialect, scope: Scope, around: LookupOptions): Places {
   if (scope === "project") {
     const own = join(around.root, dialect.projectDirectory);
@@ -161,7 +161,7 @@ export function dialectsHere({ root }: Pick<LookupOptions, "root">): DialectId[]
 }
 
 /**
- * The dialect that was named; else the one that was used in this project before, when it was always the same (`used`);
+ * Returns the dialect that was named; else the one that was used in this project before, when it was always the same (`used`);
  * else the one whose files the project has, an older file that is live before a newer directory; else `ide`.
  */
 export function chooseDialect(

@@ -26,18 +26,18 @@ export interface Address {
   port: number;
 }
 
-/** The host under which this machine reaches a server bound to `host`, without brackets. */
+/** Returns the host under which this machine reaches a server bound to `host`, without brackets. */
 export function reachableHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   return /^(?:::|0(?::0){7})$/.test(host) ? "::1" : host;
 }
 
-/** A host as it stands in a URL. */
+/** Returns a host as it stands in a URL. */
 export function urlHost(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-/** The connection to an engine of this machine: direct, whatever proxies are set. */
+/** Returns the connection to an engine of this machine: direct, whatever proxies are set. */
 export function engineEndpoint(
   engine: { id: string },
   address: Address,
@@ -65,7 +65,7 @@ export interface Asking {
   signal: AbortSignal;
 }
 
-/** Whether the engine can be asked now. Only the signal's reason is thrown. */
+/** Returns whether the engine can be asked now. Only the signal's reason is thrown. */
 export async function isReady(engine: Pick<Engine, "ready">, asking: Omit<Asking, "clock">): Promise<boolean> {
   const { client, endpoint, signal } = asking;
   try {
@@ -130,7 +130,7 @@ export interface EngineModel {
   contextWindow: number | null;
 }
 
-/** What the engine serves; empty when it does not tell. Only the signal's reason is thrown. */
+/** Returns what the engine serves; empty when it does not tell. Only the signal's reason is thrown. */
 export async function servedModels(asking: Asking): Promise<EngineModel[]> {
   const { client, endpoint, signal } = asking;
   const limits = { timeoutMs: ANSWER_MS, signal };

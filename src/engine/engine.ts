@@ -165,12 +165,12 @@ function isValueName(name: string): name is ValueName {
   return Object.hasOwn(NAMES, name);
 }
 
-/** The flags that a help text knows. */
+/** Returns the flags that a help text knows. */
 function flagsOf(help: string): Set<string> {
   return new Set(help.match(/(?<![\w-])--?[A-Za-z][\w-]*/g) ?? []);
 }
 
-/** The flags among the user's own words: `--port=1` is `--port`. */
+/** Returns the flags among the user's own words: `--port=1` is `--port`. */
 function givenFlags(own: readonly string[]): Set<string> {
   return new Set(own.filter((word) => word.startsWith("-")).map((word) => word.split("=")[0] ?? word));
 }
@@ -182,7 +182,7 @@ export function contradictions(command: Command, own: readonly string[]): string
 }
 
 /**
- * The words of a command. `help` is what the installed version printed, null where that cannot be had; options it does
+ * Returns the words of a command. `help` is what the installed version printed, null where that cannot be had; options it does
  * not know are left out and told (with `unchecked` none are), and so are those that `own`, which comes last, gives itself (not told).
  */
 export function buildWords(
@@ -225,7 +225,7 @@ function whyNot(
   return unknown ? "the installed version does not know this value" : null;
 }
 
-/** The commands of an engine, whatever it runs as. */
+/** Returns the commands of an engine, whatever it runs as. */
 export function commandsOf(engine: Engine): readonly Command[] {
   const { running } = engine;
   return running.kind === "child" ? running.commands : [...running.start, ...running.stop];

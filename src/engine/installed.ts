@@ -33,7 +33,7 @@ export interface Search {
   signal: AbortSignal;
 }
 
-/** The first of the commands whose program is installed; null when none is. Throws the signal's reason. */
+/** Returns the first of the commands whose program is installed; null when none is. Throws the signal's reason. */
 export async function findInstalled(commands: readonly Command[], search: Search): Promise<Installed | null> {
   for (const command of commands) {
     for (const name of command.programs) {
@@ -84,7 +84,7 @@ const REMOVED: readonly RegExp[] = [
   /^SSLKEYLOGFILE$/i,
 ];
 
-/** The user's variables without keys, and with what the engine is set up by. */
+/** Returns the user's variables without keys, and with what the engine is set up by. */
 export function engineEnvironment(
   inherited: Readonly<Record<string, string>>,
   options: { set: Readonly<Record<string, string>>; secret: readonly string[]; download: boolean },

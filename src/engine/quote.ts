@@ -40,7 +40,7 @@ function quotedForPowerShell(word: string): string {
 /** Options whose value is a key, by their names. */
 const KEY_OPTION = /^--?[\w-]*(?:api-?keys?|token|secret|password)$/i;
 
-/** The words with what follows such an option hidden: for showing and keeping, never for running. */
+/** Returns the words with what follows such an option hidden: for showing and keeping, never for running. */
 export function withoutKeys(argv: readonly string[]): string[] {
   return argv.map((word, at) => {
     const [flag = "", ...value] = word.split("=");

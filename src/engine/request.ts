@@ -36,12 +36,12 @@ export interface Checked {
 
 const DEFAULT_HOST = "127.0.0.1";
 
-/** All engines: those of the table, then the templates of the user. */
+/** Returns all engines: those of the table, then the templates of the user. */
 export function allEngines(templates: Readonly<Record<string, EngineTemplate>>): Engine[] {
   return [...engines(), ...Object.entries(templates).map(([id, template]) => ownEngine(id, template))];
 }
 
-/** The engine of that id. Unknown ones, and templates under the id of a built-in one, are `usage`. */
+/** Returns the engine of that id. Unknown ones, and templates under the id of a built-in one, are `usage`. */
 export function engineNamed(id: string, templates: Readonly<Record<string, EngineTemplate>>): Engine {
   const all = allEngines(templates);
   const found = all.filter((engine) => engine.id === id);
@@ -117,7 +117,7 @@ const NEEDS: readonly { option: string; given(request: ServeRequest): boolean; a
   { option: "--ray", given: (request) => request.ray, any: ["ray"] },
 ];
 
-/** The options of `serve` that do something for an engine, `--model` and `--port` aside. */
+/** Returns the options of `serve` that do something for an engine, `--model` and `--port` aside. */
 export function applicableOptions(engine: Engine): string[] {
   const used = usedValues(engine);
   const options = NEEDS.filter(({ any }) => any.some((name) => used.has(name))).map(({ option }) => option);
@@ -215,7 +215,7 @@ function modelHint(engine: Engine): string {
 const READY_PATH = "/v1/models";
 
 /**
- * The engine of a template: its words are what is run, without any check of flags. What answers on its port counts as
+ * Returns the engine of a template: its words are what is run, without any check of flags. What answers on its port counts as
  * it only while nothing else is recognized there.
  */
 export function ownEngine(id: string, template: EngineTemplate): Engine {

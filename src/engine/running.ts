@@ -87,7 +87,7 @@ export async function runCalls(
   }
 }
 
-/** A service that was set up: watched by asking it, taken down by its calls. */
+/** Returns a service that was set up: watched by asking it, taken down by its calls. */
 export function watchService(
   engine: Engine,
   options: RunOptions & { stop: readonly ReadyCommand[]; asking: Omit<Asking, "signal">; clock: Clock },
@@ -162,7 +162,7 @@ export class LogTail {
   }
 }
 
-/** The last lines of a whole log. */
+/** Returns the last lines of a whole log. */
 export function lastLines(log: string): string[] {
   const tail = new LogTail();
   tail.add(new TextEncoder().encode(log), "stdout");
@@ -193,7 +193,7 @@ export interface EngineRecord {
   log?: string;
 }
 
-/** The name of an engine on a port: the id alone on its usual one. */
+/** Returns the name of an engine on a port: the id alone on its usual one. */
 export function recordName(engine: { id: string; port: number | null }, port: number): string {
   return engine.port === port ? engine.id : `${engine.id}-${port}`;
 }
@@ -213,7 +213,7 @@ export async function removeRecord(home: Home, name: string): Promise<void> {
   await home.remove(`${DIRECTORY}/${name}.json`);
 }
 
-/** The record of that name; null when there is none that can be used. */
+/** Returns the record of that name; null when there is none that can be used. */
 export async function readRecord(home: Home, name: string): Promise<EngineRecord | null> {
   const text = await home.read(`${DIRECTORY}/${name}.json`).catch(() => null);
   if (text === null) return null;
@@ -225,7 +225,7 @@ export async function readRecord(home: Home, name: string): Promise<EngineRecord
   }
 }
 
-/** All records, by name. */
+/** Returns all records, by name. */
 export async function readRecords(home: Home): Promise<EngineRecord[]> {
   const entries = await listDirectory(home.file(DIRECTORY)) ?? [];
   const names = entries.filter(({ name, kind }) => kind === "file" && /^[a-z0-9][\w.-]*\.json$/.test(name))
@@ -234,7 +234,7 @@ export async function readRecords(home: Home): Promise<EngineRecord[]> {
   return records.filter((record) => record !== null);
 }
 
-/** Whether what was started still runs; null for an engine whose process is not ours to look at. */
+/** Returns whether what was started still runs; null for an engine whose process is not ours to look at. */
 export async function isRunning(record: EngineRecord): Promise<boolean | null> {
   if (record.process === undefined) return null;
   return await processIdentity(record.process.pid) === record.process.identity;

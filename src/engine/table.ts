@@ -254,7 +254,7 @@ function fieldOf(json: unknown, name: string): unknown {
   return typeof json === "object" && json !== null ? (json as Record<string, unknown>)[name] : undefined;
 }
 
-/** Whether a list of models has one. */
+/** Returns whether a list of models has one. */
 export function hasModels(json: unknown): boolean {
   const data = fieldOf(json, "data");
   return Array.isArray(data) && data.length > 0;

@@ -8,7 +8,7 @@ const encoder = new TextEncoder();
 /** Bytes of standard input taken at a time. */
 const INPUT_CHUNK = 64 * 1024;
 
-/** A stream to write to. Of `notices` nothing depends on: what cannot be written there is dropped. */
+/** Returns a stream to write to. Of `notices` nothing depends on: what cannot be written there is dropped. */
 function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { notices: boolean }): Output {
   return {
     isTerminal: stream.isTerminal(),
@@ -43,7 +43,7 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { 
   };
 }
 
-/** The system's words for what went wrong with a stream; they name no data. */
+/** Returns the system's words for what went wrong with a stream; they name no data. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return "unknown error";
   return error.message.replace(/ \(os error \d+\)/, "").toLowerCase();
@@ -87,7 +87,7 @@ function onResize(listener: () => void): () => void {
   return () => Deno.removeSignalListener("SIGWINCH", listener);
 }
 
-/** A variable, or undefined where it is not set or Deno was not permitted to read it (`--allow-env=A,B`). */
+/** Returns a variable, or undefined where it is not set or Deno was not permitted to read it (`--allow-env=A,B`). */
 function env(name: string): string | undefined {
   try {
     return Deno.env.get(name);
@@ -120,7 +120,7 @@ export function denoIo(): Io {
   };
 }
 
-/** The command line after the program's name. */
+/** Returns the command line after the program's name. */
 export function processArguments(): string[] {
   return Deno.args;
 }

@@ -28,18 +28,18 @@ function codeOf(error: unknown): string | null {
   return typeof code === "string" ? code : null;
 }
 
-/** Whether the disk has no room. */
+/** Returns whether the disk has no room. */
 export function isFull(error: unknown): boolean {
   return ["ENOSPC", "EDQUOT"].includes(codeOf(error) ?? "");
 }
 
-/** Why the system did not do it, a few words without a path; null for an error that is not the system's. */
+/** Returns why the system did not do it, a few words without a path; null for an error that is not the system's. */
 export function diskReason(error: unknown): string | null {
   const code = codeOf(error);
   return code === null ? null : FAILURE_OF_CODE[code]?.reason ?? `the system refused (${code})`;
 }
 
-/** What helps where owner and permissions are not the cause, an imperative; null for everything else. */
+/** Returns what helps where owner and permissions are not the cause, an imperative; null for everything else. */
 export function diskAdvice(error: unknown): string | null {
   return FAILURE_OF_CODE[codeOf(error) ?? ""]?.advice ?? null;
 }

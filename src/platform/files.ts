@@ -29,12 +29,12 @@ export interface FileStatus {
   owner: number | null;
 }
 
-/** What the runtime calls a file, in one word. Also of a directory's entry. */
+/** Returns what the runtime calls a file, in one word. Also of a directory's entry. */
 export function kindOf({ isSymlink, isFile, isDirectory }: Omit<Deno.DirEntry, "name">): FileKind {
   return isSymlink ? "symlink" : isFile ? "file" : isDirectory ? "directory" : "other";
 }
 
-/** What the runtime says of a file, in our words. */
+/** Returns what the runtime says of a file, in our words. */
 export function statusOf(info: Deno.FileInfo): FileStatus {
   return {
     kind: kindOf(info),
@@ -50,12 +50,12 @@ export function statusOf(info: Deno.FileInfo): FileStatus {
   };
 }
 
-/** Whether `error` says that nothing is there (also: a parent that is no directory). */
+/** Returns whether `error` says that nothing is there (also: a parent that is no directory). */
 export function isAbsent(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory;
 }
 
-/** Whether `error` says that the system or the user did not permit it. */
+/** Returns whether `error` says that the system or the user did not permit it. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof Deno.errors.PermissionDenied || error instanceof Deno.errors.NotCapable;
 }
@@ -72,19 +72,19 @@ async function presentOnly<T>(work: () => T | Promise<T>): Promise<T | null> {
 // Asking for facts is done synchronously: a trip to the thread pool costs ten times the call itself (measured with Deno 2.9.6),
 // and a turn asks dozens of times before its first request.
 
-/** What stands at `path` itself, links not followed; null when nothing does. */
+/** Returns what stands at `path` itself, links not followed; null when nothing does. */
 export async function lstat(path: string): Promise<FileStatus | null> {
   const info = await presentOnly(() => Deno.lstatSync(path));
   return info && statusOf(info);
 }
 
-/** What stands at the end of `path`'s links; null when nothing does. */
+/** Returns what stands at the end of `path`'s links; null when nothing does. */
 export async function stat(path: string): Promise<FileStatus | null> {
   const info = await presentOnly(() => Deno.statSync(path));
   return info && statusOf(info);
 }
 
-/** The path with every link resolved; null when it does not lead anywhere. */
+/** Returns the path with every link resolved; null when it does not lead anywhere. */
 export async function realPath(path: string): Promise<string | null> {
   return await presentOnly(() => Deno.realPathSync(path));
 }
@@ -122,7 +122,7 @@ export async function openFile(path: string): Promise<OpenFile | null> {
   };
 }
 
-/** The text of a small regular file, read synchronously: for files of the home on the way to the first request. */
+/** Returns the text of a small regular file, read synchronously: for files of the home on the way to the first request. */
 export function readTextSync(path: string): string {
   return new TextDecoder().decode(Deno.readFileSync(path));
 }
@@ -133,12 +133,12 @@ export interface DirectoryEntry {
   kind: FileKind;
 }
 
-/** An entry as the runtime gives it, in our words. */
+/** Returns an entry as the runtime gives it, in our words. */
 export function entryOf(entry: Deno.DirEntry): DirectoryEntry {
   return { name: entry.name, kind: kindOf(entry) };
 }
 
-/** The entries of a directory, in the order of the system; null when there is no such directory. */
+/** Returns the entries of a directory, in the order of the system; null when there is no such directory. */
 export async function listDirectory(path: string): Promise<DirectoryEntry[] | null> {
   return await presentOnly(() => Array.from(Deno.readDirSync(path), entryOf));
 }
@@ -196,7 +196,7 @@ export function temporaryName(name: string): string {
   return `.${name}.${crypto.randomUUID()}.tmp`;
 }
 
-/** The name of the file that is written under this {@link temporaryName}; null for any other name. */
+/** Returns the name of the file that is written under this {@link temporaryName}; null for any other name. */
 export function nameBehindTemporary(name: string): string | null {
   // Asked for every file of a project: nearly all are told by their first letter.
   return name.startsWith(".") ? TEMPORARY_NAME.exec(name)?.[1] ?? null : null;

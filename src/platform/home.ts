@@ -47,7 +47,7 @@ export interface Home {
   locked<T>(name: string, work: () => Promise<T>): Promise<T>;
 }
 
-/** Where the home lies, without touching the disk. A relative or unset place is `home_unusable`. */
+/** Returns where the home lies, without touching the disk. A relative or unset place is `home_unusable`. */
 export function homePath(io: Pick<Io, "env" | "os">): string {
   const named = io.env("AGENTCLI_HOME");
   if (named !== undefined && named !== "") {
@@ -112,7 +112,7 @@ async function checkDirectory(path: string): Promise<void> {
   if (found.mode !== null && (found.mode & 0o077) !== 0) await setMode(path, 0o700);
 }
 
-/** The nearest directory above a path that exists. */
+/** Returns the nearest directory above a path that exists. */
 async function existingPart(path: string): Promise<string> {
   let place = dirname(path);
   while (place !== dirname(place) && await stat(place) === null) place = dirname(place);
@@ -133,7 +133,7 @@ function ofAnother(path: string, { user, owner }: { user: number; owner: number 
   return new AgentcliError("home_unusable", message, { hint });
 }
 
-/** The home of this process. Throws `home_unusable` for a place that cannot be one; creates nothing. */
+/** Returns the home of this process. Throws `home_unusable` for a place that cannot be one; creates nothing. */
 export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   const path = homePath(io);
   try {
@@ -182,7 +182,7 @@ export async function openHome(io: Pick<Io, "env" | "os">): Promise<Home> {
   };
 }
 
-/** Where a file is written: at the end of its links, which the user made (a directory of settings kept elsewhere). */
+/** Returns where a file is written: at the end of its links, which the user made (a directory of settings kept elsewhere). */
 async function targetOf(path: string): Promise<string> {
   if ((await lstat(path))?.kind !== "symlink") return path;
   const target = await realPath(path);
@@ -198,7 +198,7 @@ async function targetOf(path: string): Promise<string> {
 
 const MARK = "\ufeff";
 
-/** The byte order mark that a file has, or nothing: editors of Windows want it back. */
+/** Returns the byte order mark that a file has, or nothing: editors of Windows want it back. */
 function markOf(path: string): string {
   const handle = openSync(path);
   if (handle === null) return "";

@@ -50,7 +50,7 @@ function transportOf(url: string): "http" | "https" | "socks5" {
   return url.startsWith("https:") ? "https" : "http";
 }
 
-/** Whether `NO_PROXY` may be set. Asked first: setting a variable that is not granted would stop and ask on a terminal. */
+/** Returns whether `NO_PROXY` may be set. Asked first: setting a variable that is not granted would stop and ask on a terminal. */
 function mayLeaveProxies(): boolean {
   return Deno.permissions.querySync({ name: "env", variable: "NO_PROXY" }).state === "granted";
 }
@@ -69,7 +69,7 @@ function withoutProxy<T>(host: string, make: () => T): T {
   }
 }
 
-/** Whether the process may connect to `host:port` without being asked about it. */
+/** Returns whether the process may connect to `host:port` without being asked about it. */
 export function mayConnect(host: string, port: number): boolean {
   return Deno.permissions.querySync({ name: "net", host: `${host}:${port}` }).state === "granted";
 }
@@ -112,7 +112,7 @@ export async function openSocket(address: SocketAddress, signal: AbortSignal): P
 }
 
 /**
- * Whether something answers a greeting of TLS there, found with a connection that is closed at once; whom its certificate
+ * Returns whether something answers a greeting of TLS there, found with a connection that is closed at once; whom its certificate
  * names, and who signed it, does not matter. Rejects with the signal's reason; every other failure is `false`.
  */
 export async function speaksTls(address: SocketAddress, signal: AbortSignal): Promise<boolean> {
@@ -135,7 +135,7 @@ export async function speaksTls(address: SocketAddress, signal: AbortSignal): Pr
 }
 
 /**
- * Whether something takes connections there, found with a connection that is closed at once. Rejects with the signal's
+ * Returns whether something takes connections there, found with a connection that is closed at once. Rejects with the signal's
  * reason; every other failure is `false`.
  */
 export async function takesConnections(

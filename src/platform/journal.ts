@@ -135,7 +135,7 @@ async function openExisting(home: Home, name: string): Promise<Deno.FsFile | nul
   }
 }
 
-/** A file of the home piece by piece; nothing when it is absent. */
+/** Returns a file of the home piece by piece; nothing when it is absent. */
 export async function* readPieces(home: Home, name: string): AsyncGenerator<Uint8Array<ArrayBuffer>> {
   const handle = await openExisting(home, name);
   if (handle === null) return;
@@ -151,7 +151,7 @@ export async function* readPieces(home: Home, name: string): AsyncGenerator<Uint
   }
 }
 
-/** The last `length` bytes of a file of the home; fewer when it is shorter, null when it is absent. */
+/** Returns the last `length` bytes of a file of the home; fewer when it is shorter, null when it is absent. */
 export async function readEnd(
   home: Home,
   name: string,

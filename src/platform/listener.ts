@@ -13,7 +13,7 @@ export interface Listener {
 
 const TCP_LISTEN = "0A";
 
-/** The process that a connection to `port` of 127.0.0.1 or [::1] reaches; null when there is none or nobody tells. */
+/** Returns the process that a connection to `port` of 127.0.0.1 or [::1] reaches; null when there is none or nobody tells. */
 export async function listenerOn(port: number): Promise<Listener | null> {
   if (Deno.build.os === "linux") return await linuxListener(port);
   if (Deno.build.os === "darwin") return await macosListener(port);

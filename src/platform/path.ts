@@ -15,7 +15,7 @@ function rootLength(path: string): number {
   return path.startsWith("/") ? 1 : 0;
 }
 
-/** Whether `path` starts at a root. `C:x` (relative to a drive) does not. */
+/** Returns whether `path` starts at a root. `C:x` (relative to a drive) does not. */
 export function isAbsolute(path: string): boolean {
   return rootLength(forward(path)) > 0;
 }
@@ -40,7 +40,7 @@ export function normalize(path: string): string {
   return root + parts.join("/") || ".";
 }
 
-/** The parts joined by separators and normalized; an absolute part does not restart the path. */
+/** Returns the parts joined by separators and normalized; an absolute part does not restart the path. */
 export function join(...parts: string[]): string {
   // Without lists in between: every path of a start comes by here.
   let text = "";
@@ -56,7 +56,7 @@ export function resolve(base: string, path: string): string {
   return isAbsolute(path) ? normalize(path) : join(base, path);
 }
 
-/** The directory that holds `path`; the root is its own. */
+/** Returns the directory that holds `path`; the root is its own. */
 export function dirname(path: string): string {
   const text = normalize(path);
   const root = rootLength(text);
@@ -65,13 +65,13 @@ export function dirname(path: string): string {
   return text.slice(0, end);
 }
 
-/** The last part of `path`. */
+/** Returns the last part of `path`. */
 export function basename(path: string): string {
   const text = normalize(path);
   return text.slice(text.lastIndexOf("/") + 1);
 }
 
-/** Whether `path` is `directory` or lies below it, compared as text part by part. Both absolute. */
+/** Returns whether `path` is `directory` or lies below it, compared as text part by part. Both absolute. */
 export function isWithin(directory: string, path: string): boolean {
   const above = normalize(directory);
   const below = normalize(path);

@@ -116,7 +116,7 @@ export async function runOnOwnStreams(
   }
 }
 
-/** The first of exit, abort and time limit. */
+/** Returns the first of exit, abort and time limit. */
 function watchEnd(status: Promise<unknown>, options: ProcessOptions) {
   const { promise, resolve } = Promise.withResolvers<ProcessOutcome["ended"]>();
   const onAbort = () => resolve("abort");
@@ -173,7 +173,7 @@ async function feed(sink: WritableStream<Uint8Array<ArrayBuffer>>, bytes: Uint8A
 }
 
 /**
- * The absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH); null when
+ * Returns the absolute path of a program, looked up in the absolute directories of `pathVariable` (the value of PATH); null when
  * it is not there. What lies in `notBelow` (as named or as linked) is passed over: a repository must not bring its own.
  */
 export async function findExecutable(

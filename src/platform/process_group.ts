@@ -88,7 +88,7 @@ async function isGone(leader: GroupLeader): Promise<boolean> {
   return !signalTo(group, "SIGCONT");
 }
 
-/** What stands for the whole group in a signal; on Windows the process alone. */
+/** Returns what stands for the whole group in a signal; on Windows the process alone. */
 function groupOf({ pid }: GroupLeader): number {
   return Deno.build.os === "windows" ? pid : -pid;
 }
@@ -160,7 +160,7 @@ export async function startDetached({ argv, cwd, env, log }: DetachedOptions): P
 const SETPRIV_PLACES: readonly string[] = ["/usr/bin/setpriv", "/bin/setpriv"];
 
 /**
- * The command so that its process is asked to end when ours is gone without a word (`kill -9`). On Linux with `setpriv`;
+ * Returns the command so that its process is asked to end when ours is gone without a word (`kill -9`). On Linux with `setpriv`;
  * elsewhere the command as it is.
  */
 export async function endingWithUs(argv: readonly [string, ...string[]]): Promise<readonly [string, ...string[]]> {
@@ -173,7 +173,7 @@ export async function endingWithUs(argv: readonly [string, ...string[]]): Promis
 }
 
 /**
- * A text that no other process has or will have, for as long as `pid` runs; null when it does not, or only waits to be
+ * Returns a text that no other process has or will have, for as long as `pid` runs; null when it does not, or only waits to be
  * collected. Linux: boot and start time in ticks; macOS: start time to the second by `ps`; Windows: by PowerShell.
  */
 export async function processIdentity(pid: number): Promise<string | null> {

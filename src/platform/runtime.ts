@@ -19,7 +19,7 @@ export function runtimeFacts(): RuntimeFacts {
   return { version: Deno.version.deno, form, system: `${Deno.build.os} ${Deno.build.arch}` };
 }
 
-/** Whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources are not. */
+/** Returns whether the absolute path is the program that runs now: the binary, or the one file of JavaScript. Sources are not. */
 export function isProgramFile(path: string): boolean {
   if (Deno.build.standalone) return path === normalize(Deno.execPath());
   if (!Deno.mainModule.startsWith("file:") || !Deno.mainModule.endsWith(".js")) return false;
@@ -31,7 +31,7 @@ export function isProgramFile(path: string): boolean {
 /** The oldest Deno that each form runs on. Sources import texts in a way that 2.8 is the first to know. */
 const OLDEST = { binary: "2.7.11", bundle: "2.7.11", source: "2.8.0" } as const;
 
-/** The version of Deno that is needed; null when this one is not older. */
+/** Returns the version of Deno that is needed; null when this one is not older. */
 export function neededRuntime({ version, form }: RuntimeFacts): string | null {
   const [major = 0, minor = 0, patch = 0] = version.split(/[.+-]/).map(Number);
   const [oldMajor = 0, oldMinor = 0, oldPatch = 0] = OLDEST[form].split(".").map(Number);
@@ -39,7 +39,7 @@ export function neededRuntime({ version, form }: RuntimeFacts): string | null {
   return difference < 0 ? OLDEST[form] : null;
 }
 
-/** Whether `error` says that a permission of the process is missing. */
+/** Returns whether `error` says that a permission of the process is missing. */
 export function isMissingPermission(error: unknown): boolean {
   return error instanceof Deno.errors.NotCapable;
 }
@@ -55,7 +55,7 @@ export function hasAllPermissions(): boolean {
 }
 
 /**
- * The command that starts this program as it was started; null when that cannot be told: of the flags of the runtime
+ * Returns the command that starts this program as it was started; null when that cannot be told: of the flags of the runtime
  * only "everything is permitted" can be seen from inside.
  */
 export function ownCommand(): [string, ...string[]] | null {
@@ -101,7 +101,7 @@ export async function reexec(
 const SHOWN = 12;
 
 /**
- * The commit that is checked out where `directory` is the top of a checkout, shortened; null where it is none, or cannot
+ * Returns the commit that is checked out where `directory` is the top of a checkout, shortened; null where it is none, or cannot
  * be read. Read from where git keeps it: no process is started, and so changes that are not committed are not seen.
  */
 export function commitOfCheckout(directory: string): string | null {
@@ -116,7 +116,7 @@ export function commitOfCheckout(directory: string): string | null {
   }
 }
 
-/** The directory of the main module; null when it came from an address. */
+/** Returns the directory of the main module; null when it came from an address. */
 export function programDirectory(): string | null {
   if (!Deno.mainModule.startsWith("file:")) return null;
   // Drives of Windows: `/C:/…`.

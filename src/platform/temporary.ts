@@ -49,7 +49,7 @@ function makeDirectory(): string {
 }
 
 /**
- * The error that keeps this process from writing below a directory; null when it can. Tried out with one byte, since
+ * Returns the error that keeps this process from writing below a directory; null when it can. Tried out with one byte, since
  * permission bits say nothing of read-only file systems and full disks; the file is gone at once.
  */
 export function obstacleToWriting(directory: string): unknown {

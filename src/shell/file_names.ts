@@ -84,7 +84,7 @@ export function readShell(
   return { names, prose };
 }
 
-/** The same as other shells may read it, and without its comments, in which quotes are none. */
+/** Returns the same as other shells may read it, and without its comments, in which quotes are none. */
 function otherReadings(text: string): Set<string> {
   const bare = text.replace(/(^|[\s;&|()])#.*$/gm, "$1");
   const others = new Set([text, bare].flatMap((one) => [one, ansiDecoded(one, EXPANDED), unescaped(one, EXPANDED)]));
@@ -92,7 +92,7 @@ function otherReadings(text: string): Set<string> {
   return others;
 }
 
-/** The words of the tokens that hold a pattern or a variable; a pattern of stars alone only where it can be read. */
+/** Returns the words of the tokens that hold a pattern or a variable; a pattern of stars alone only where it can be read. */
 function* namesOf(tokens: readonly Token[]): Generator<ShellName> {
   let program: string | null = null;
   let inCase = false;
@@ -324,7 +324,7 @@ class Lexer {
     return this.#variable(end + 1, { found: true });
   }
 
-  /** Where the bracket at `start` is closed; -1 where it is not. What stands in single quotes closes nothing. */
+  /** Returns where the bracket at `start` is closed; -1 where it is not. What stands in single quotes closes nothing. */
   #closing(start: number): number {
     const open = this.#text[start];
     const close = open === "(" ? ")" : "}";

@@ -12,13 +12,13 @@ import { artifactsInWorktree, worktreesAround } from "../plan/other_places.ts";
 /** What puts the guard right. */
 export const GUARD_FIX = "agentcli editor add hook no-cloud-guard --force";
 
-/** Whether a command line runs the guard that comes with the program. */
+/** Returns whether a command line runs the guard that comes with the program. */
 export function isGuard(entry: unknown): boolean {
   return /no-cloud-guard/.test(JSON.stringify(entry ?? null));
 }
 
 /**
- * What is to be said of the events without a guard. `installed`: the ledger says that it was installed here. A project that
+ * Returns what is to be said of the events without a guard. `installed`: the ledger says that it was installed here. A project that
  * never had one is warned; one that has lost some of it does not get what was promised. `isStopped`: a file cannot be
  * used, so that nothing can be added to it before it is right again.
  */
@@ -42,7 +42,7 @@ export function missingGuards(
   }));
 }
 
-/** A guard that was not run: nothing shows that it blocks. */
+/** Returns the finding for a guard that was not run: nothing shows that it blocks. */
 export function unprovenGuard(subject: string, origin: Origin): Finding {
   return origin === "changed"
     ? {
@@ -62,7 +62,7 @@ export function unprovenGuard(subject: string, origin: Origin): Finding {
 /** `own`: to the byte, with its scripts; `changed`: ours, but not as it was written; `foreign`: somebody else's. */
 export type Origin = "own" | "changed" | "foreign";
 
-/** Where a hook or a server comes from. `root` is the project. */
+/** Returns where a hook or a server comes from. `root` is the project. */
 export async function originOf(
   found: FoundArtifact,
   { ledger, root }: { ledger: Ledger; root: string },

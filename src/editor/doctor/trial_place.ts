@@ -29,7 +29,7 @@ export interface TrialPlace {
   copied: readonly string[];
 }
 
-/** Whether a hook of ours is run in the trial's own project, and not in the user's. */
+/** Returns whether a hook of ours is run in the trial's own project, and not in the user's. */
 export function isTriedApart({ ours, name }: { ours: boolean; name: string }): boolean {
   return ours && WRITERS.includes(name);
 }
@@ -67,7 +67,7 @@ export async function makeTrialPlace(
   };
 }
 
-/** What the installed script of `setup-worktree` copies and the project has. */
+/** Returns what the installed script of `setup-worktree` copies and the project has. */
 function copiedNames(root: string): string[] {
   const scripts = DIALECT_IDS.flatMap((id) =>
     lookAt(join(root, DIALECTS[id].projectDirectory, "hooks", "setup-worktree.sh")) ?? []

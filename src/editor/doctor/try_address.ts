@@ -15,7 +15,7 @@ export interface ServerAddress {
   headers?: unknown;
 }
 
-/** The tools, or why there are none. `url` is one that counts as local. */
+/** Returns the tools, or why there are none. `url` is one that counts as local. */
 export async function toolsAtAddress(
   name: string,
   { url, headers }: ServerAddress,

@@ -149,7 +149,7 @@ function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
     : failure(`it fails with exit ${code}, and the editor then lets everything pass${why}`, fix);
 }
 
-/** What a person can do about a line that fails. */
+/** Returns what a person can do about a line that fails. */
 function fixOf({ ours, path, name }: FoundArtifact, { code, said }: { code: number; said: string }): string {
   // The script itself is gone; what the script calls is named behind its name and line.
   if (ours && /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(said)) return "agentcli editor apply";
@@ -245,7 +245,7 @@ function toolInfo(
   }
 }
 
-/** The input of an event, as the editor writes it. */
+/** Returns the input of an event, as the editor writes it. */
 export function payloadOf(event: HookEvent, touched: Touched): string {
   return JSON.stringify({
     agent_action_name: event,

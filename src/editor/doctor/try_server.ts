@@ -12,13 +12,13 @@ export interface ServerTrial {
   tools: number;
 }
 
-/** The address of a server; null for one that is a program. */
+/** Returns the address of a server; null for one that is a program. */
 function addressOf({ serverUrl, url }: Record<string, unknown>): string | null {
   const named = serverUrl ?? url;
   return typeof named === "string" ? named : null;
 }
 
-/** Whether trying it starts a program; a server that is switched off or at an address does not. */
+/** Returns whether trying it starts a program; a server that is switched off or at an address does not. */
 export function startsProgram({ entry }: FoundArtifact): boolean {
   const { disabled, command } = (entry ?? {}) as Record<string, unknown>;
   return disabled !== true && typeof command === "string";
@@ -69,7 +69,7 @@ export interface ServerProgram {
   env?: unknown;
 }
 
-/** The tools, or why there are none. */
+/** Returns the tools, or why there are none. */
 export async function toolsOfProgram(
   { command, args, env }: ServerProgram,
   root: string,
@@ -141,7 +141,7 @@ export interface Tools {
   more: boolean;
 }
 
-/** The message with this id in an output, line by line, also as server-sent events; null as long as it is not there. */
+/** Returns the message with this id in an output, line by line, also as server-sent events; null as long as it is not there. */
 export function messageIn(output: string, id: number): Record<string, unknown> | null {
   for (const line of output.split("\n")) {
     try {
@@ -155,14 +155,14 @@ export function messageIn(output: string, id: number): Record<string, unknown> |
   return null;
 }
 
-/** The tools that an answer to {@link LIST_TOOLS} lists; null for one without a list. */
+/** Returns the tools that an answer to {@link LIST_TOOLS} lists; null for one without a list. */
 export function toolsIn(message: Record<string, unknown>): Tools | null {
   const { tools, nextCursor } = (message.result ?? {}) as { tools?: unknown; nextCursor?: unknown };
   if (!Array.isArray(tools)) return null;
   return { names: tools.map((tool) => String(tool?.name)), more: typeof nextCursor === "string" && nextCursor !== "" };
 }
 
-/** A configured value with `${env:NAME}` put in. */
+/** Returns a configured value with `${env:NAME}` put in. */
 export function expanded(value: unknown, env: (name: string) => string | undefined): string {
   return String(value).replace(/\$\{env:(\w+)\}/g, (_, name: string) => env(name) ?? "");
 }

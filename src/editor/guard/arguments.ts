@@ -10,7 +10,7 @@ import type { ProtectedLookup } from "./lookup.ts";
 /** A longer text is no path. Characters. */
 const PATH_LIMIT = 4_096;
 
-/** The texts of a value, without the names of members. */
+/** Returns the texts of a value, without the names of members. */
 function* textsIn(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
   else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* textsIn(one); }
@@ -43,7 +43,7 @@ const SHELL_NAMES =
   /^(?:(?:shell|bash|terminal|run|exec)?(?:commands?|cmd)|commandline|shell|bash|sh|exec|execute|run)$/i;
 const WORD_NAMES = /^(?:args|argv|arguments)$/i;
 
-/** The lines among arguments that a shell is handed: not a single word, which many tools have for what they are to do. */
+/** Returns the lines among arguments that a shell is handed: not a single word, which many tools have for what they are to do. */
 export function* shellLinesIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;
   const members = Object.entries(given).map(([name, value]) => ({ name: name.replace(/[-_]/g, ""), value }));
@@ -59,7 +59,7 @@ export function* shellLinesIn(given: unknown): Generator<string> {
   }
 }
 
-/** The command lines among arguments: of each object one, since a program and its words may be two members of it. */
+/** Returns the command lines among arguments: of each object one, since a program and its words may be two members of it. */
 export function* commandsIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;
   const words: unknown[] = [];
@@ -70,7 +70,7 @@ export function* commandsIn(given: unknown): Generator<string> {
   if (words.length > 0) yield words.filter((word) => typeof word === "string").join(" ");
 }
 
-/** Why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
+/** Returns why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
 export async function judgeArguments(
   given: unknown,
   { lookup, tamperCheck }: { lookup: ProtectedLookup; tamperCheck: TamperCheck },

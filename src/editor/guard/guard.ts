@@ -109,7 +109,7 @@ async function judgeEvent(input: HookInput, scene: Scene): Promise<string | Obje
   }
 }
 
-/** What a path may mean. Throws `usage` for what is none: the editor may still read something by it. */
+/** Returns what a path may mean. Throws `usage` for what is none: the editor may still read something by it. */
 function meaningsOf(word: string, lookup: ProtectedLookup): string[] {
   const found = lookup.meanings(word);
   if (found.length === 0) throw new AgentcliError("usage", "the path is empty or holds a NUL byte");
@@ -149,7 +149,7 @@ async function judgeCommand(line: string, scene: Scene): Promise<string | Object
     await onlySandboxed([line], scene, () => read(line, scene));
 }
 
-/** What the reader of shell words finds: all that there is where no sandbox can be made. */
+/** Returns what the reader of shell words finds: all that there is where no sandbox can be made. */
 async function read(line: string, { lookup, tamperCheck }: Scene): Promise<string | null> {
   const { findPathReference, findTampering } = await import("./path_references.ts");
   const found = await findPathReference(line, "command", lookup);

@@ -165,7 +165,7 @@ export class ProtectedLookup {
     return null;
   }
 
-  /** Whether every name of every protected file is one that was met: then no file elsewhere can be one of them. */
+  /** Returns whether every name of every protected file is one that was met: then no file elsewhere can be one of them. */
   #allNamesKnown(): boolean {
     const left = new Map<string, number>();
     for (const path of new Set(this.set.files())) {

@@ -26,7 +26,7 @@ export interface PathReference {
   rule: ProtectionRule;
 }
 
-/** The first protected path that the text names; null when it names none. Throws `usage` for too many words. */
+/** Returns the first protected path that the text names; null when it names none. Throws `usage` for too many words. */
 export async function findPathReference(
   text: string,
   kind: TextKind,
@@ -48,7 +48,7 @@ export async function findPathReference(
 }
 
 /**
- * Why a command may not run although it names nothing that is protected: it names what tamperCheck the guard off. Null when it
+ * Returns why a command may not run although it names nothing that is protected: it names what switches the guard off. Null when it
  * does not. Throws `usage` for too many words.
  */
 export function findTampering(
@@ -136,7 +136,7 @@ const BEHIND_VARIABLE = /(?:\$\w+|\$env:\w+|[)}`]|%\w+%|(?:^|[\s=:"'(])~[\w.+-]+
 /** What a shell puts in the place of a variable that is not set, or is. */
 const IN_PLACE = /\$\{\w+:?[-+=?]([^\s{}]+)\}/g;
 
-/** The words of all spellings, each once. `loose`: it follows a variable. Throws `usage` for too many words. */
+/** Returns the words of all spellings, each once. `loose`: it follows a variable. Throws `usage` for too many words. */
 function* distinctWords(text: string, kind: TextKind): Generator<{ word: string; loose: boolean }> {
   const seen = new Set<string>();
   for (const spelling of spellingsOf(text, kind)) {
@@ -159,7 +159,7 @@ function* distinctWords(text: string, kind: TextKind): Generator<{ word: string;
   }
 }
 
-/** The words of a text, each without what may stand before or behind a name. */
+/** Returns the words of a text, each without what may stand before or behind a name. */
 function* wordsOf(text: string, kind: TextKind): Generator<string> {
   // An argument of a tool may be a path as a whole; a path with spaces in a longer text stands in quotes.
   if (text.length <= 4096 && text.includes("/") && !text.includes("\n")) yield text.trim();

@@ -33,7 +33,7 @@ export function isSandboxed(line: string, place: CommandPlace): boolean {
   return (isSandbox || OWN_LINES.includes(words.join(" "))) && programInRoots(program, place) === null;
 }
 
-/** The file in a project that a shell runs as the program; null where it is none, or not found. */
+/** Returns the file in a project that a shell runs as the program; null where it is none, or not found. */
 function programInRoots(program: string, { path, cwd, roots }: CommandPlace): string | null {
   const places = program.includes("/")
     ? [program]
@@ -43,7 +43,7 @@ function programInRoots(program: string, { path, cwd, roots }: CommandPlace): st
   return [found, realOrNamed(found)].some((one) => roots.some((root) => isWithin(root, one))) ? found : null;
 }
 
-/** Why a command does not run as it is, and how it does. */
+/** Returns why a command does not run as it is, and how it does. */
 export function sandboxAdvice(line: string, place: CommandPlace): { reason: string; instead: string } {
   const reason = "commands run in the sandbox here, where what .agentclisecret protects is not there";
   const program = plainWords(place.program)?.length === 1 ? place.program : `'${place.program}'`;

@@ -30,7 +30,7 @@ export class PatternSearch {
   }
 
   /**
-   * What `judge` finds of the first entry that the name means; null where it finds nothing. A name without a pattern means
+   * Returns what `judge` finds of the first entry that the name means; null where it finds nothing. A name without a pattern means
    * nothing here. Throws `usage` where it means too many entries.
    */
   first<T>(name: ShellName, judge: (path: string) => T | null): T | null {
@@ -84,7 +84,7 @@ export class PatternSearch {
 /** A pattern of a command belongs to no marker. */
 const ITS_OWN = { tier: "no-cloud", pattern: "", marker: "", line: 0 } as const;
 
-/** The names of a pattern as patterns are written; a star that was in quotes stands for one sign. */
+/** Returns the names of a pattern as patterns are written; a star that was in quotes stands for one sign. */
 function plainNames(names: readonly string[]): string[] {
   const plain: string[] = [];
   for (const name of names) {

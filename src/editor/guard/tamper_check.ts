@@ -35,7 +35,7 @@ export class TamperCheck {
     this.#programs = new Set(path.split(/[:;]/).filter(isAbsolute).map((directory) => join(directory, "agentcli")));
   }
 
-  /** Why the path may not be changed, a few words; null when it is none of these, also under another name of the file. */
+  /** Returns why the path may not be changed, a few words; null when it is none of these, also under another name of the file. */
   reasonAt(path: string): string | null {
     const real = realOrNamed(path);
     if (this.#agentcliHome !== null && isWithin(this.#agentcliHome, real)) return "it belongs to agentcli itself";
@@ -50,7 +50,7 @@ export class TamperCheck {
       : null;
   }
 
-  /** Why a directory may not be moved or removed: the hooks lie in it. */
+  /** Returns why a directory may not be moved or removed: the hooks lie in it. */
   reasonAbove(path: string): string | null {
     const real = realOrNamed(path);
     const holds = this.#directories().some((place) =>
@@ -59,7 +59,7 @@ export class TamperCheck {
     return holds && exists(real) ? "hooks of the editor lie in it" : null;
   }
 
-  /** Why a command may not run: agentcli itself changes by it what is installed, or what is protected. */
+  /** Returns why a command may not run: agentcli itself changes by it what is installed, or what is protected. */
   reasonOfCommand(text: string): string | null {
     const plain = text.replace(/\\\r?\n|["'\\]/g, "");
     return OWN_COMMANDS.test(plain) && !SHOWS_ALONE.test(plain)
@@ -67,7 +67,7 @@ export class TamperCheck {
       : null;
   }
 
-  /** Whether a command may change directories that it names. */
+  /** Returns whether a command may change directories that it names. */
   changes(text: string): boolean {
     return CHANGING.test(text);
   }

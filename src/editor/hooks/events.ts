@@ -27,7 +27,7 @@ export type HookEvent = (typeof EVENTS)[number];
  */
 export const WORKTREE_EVENT = "post_setup_worktree" satisfies HookEvent;
 
-/** Whether a word names an event. */
+/** Returns whether a word names an event. */
 export function isEvent(word: string): word is HookEvent {
   return (EVENTS as readonly string[]).includes(word);
 }
@@ -60,14 +60,14 @@ export function parseHookInput(text: string, event: HookEvent): HookInput {
   return { event, trajectory, info: value.tool_info };
 }
 
-/** A text of the input. Throws `usage` when it is missing: what cannot be judged is not let through. */
+/** Returns a text of the input. Throws `usage` when it is missing: what cannot be judged is not let through. */
 export function textField({ info, event }: HookInput, name: string): string {
   const value = info[name];
   if (typeof value === "string") return value;
   throw new AgentcliError("usage", `the input of ${event} has no ${name}`);
 }
 
-/** A text of the input; null when it is missing. */
+/** Returns a text of the input; null when it is missing. */
 export function optionalField({ info }: HookInput, name: string): string | null {
   const value = info[name];
   return typeof value === "string" ? value : null;

@@ -50,13 +50,13 @@ export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
   }
 }
 
-/** Where the hook belongs: a new worktree is told of in the project that it was made from. */
+/** Returns where the hook belongs: a new worktree is told of in the project that it was made from. */
 function workspaceOf({ input, cwd }: PostHook): string {
   const from = input.event === WORKTREE_EVENT ? optionalField(input, "root_workspace_path") : null;
   return from === null || !exists(from) ? cwd : realOrNamed(from);
 }
 
-/** Whether a text may be kept: it holds no fragment of a protected file. */
+/** Returns whether a text may be kept: it holds no fragment of a protected file. */
 async function isOpen(text: string, { root, lookup }: Scene): Promise<boolean> {
   return lookup.set.damaged === null && await new LeakScanner(lookup.set, { root }).check([text]) === null;
 }
@@ -122,7 +122,7 @@ async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise
   return copied.map((line) => `${line}\n`).join("");
 }
 
-/** The file to format: inside of the project, there, and not protected. Empty: none. */
+/** Returns the file to format: inside of the project, there, and not protected. Empty: none. */
 function fileToFormat({ input, cwd }: PostHook, { root, lookup }: Scene): string {
   const path = resolve(cwd, textField(input, "file_path"));
   const real = realOrNamed(path);
@@ -232,7 +232,7 @@ const OPTIONS: readonly { program: RegExp; option: RegExp }[] = [
 ];
 
 /**
- * A command line with such passwords as `(hidden)`, with the user's name where both are one word. An option of that letter
+ * Returns a command line with such passwords as `(hidden)`, with the user's name where both are one word. An option of that letter
  * of another program of the line is hidden too: what is said of a command in a log is no command to be run again.
  */
 export function hideArguments(line: string): string {

@@ -28,12 +28,12 @@ const TEXTS: Readonly<Record<ScaffoldId, Scripts>> = {
   "session-note": { bash: NOTE_SH, powershell: NOTE_PS1 },
 };
 
-/** A text in single quotes of bash. */
+/** Returns a text in single quotes of bash. */
 export function bashQuoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** A text in single quotes of PowerShell, where typographic quotes end a text too. */
+/** Returns a text in single quotes of PowerShell, where typographic quotes end a text too. */
 export function powershellQuoted(text: string): string {
   return `'${text.replace(/['\u2018-\u201b]/g, "$&$&")}'`;
 }
@@ -42,7 +42,7 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Why a parameter of a scaffold cannot have a value; null when it can. */
+/** Returns why a parameter of a scaffold cannot have a value; null when it can. */
 function valueProblem(id: ScaffoldId, name: string, { value }: { value: string }): string | null {
   // deno-lint-ignore no-control-regex -- a script line must stay one line
   if (/[\u0000-\u001f\u007f\u2028\u2029]/.test(value)) return `the value of ${name} holds a control character`;
@@ -70,7 +70,7 @@ export function readParameters(id: ScaffoldId, settings: readonly string[]): Map
   }));
 }
 
-/** The scripts with these parameters. */
+/** Returns the scripts with these parameters. */
 export function scriptsOf(id: ScaffoldId, parameters: ReadonlyMap<string, string>): Scripts {
   let { bash, powershell } = TEXTS[id];
   for (const [name, value] of parameters) {
@@ -81,7 +81,7 @@ export function scriptsOf(id: ScaffoldId, parameters: ReadonlyMap<string, string
   return { bash, powershell };
 }
 
-/** The parameters of a bash script that was written with them. */
+/** Returns the parameters of a bash script that was written with them. */
 export function parametersOf(id: ScaffoldId, bash: string): Map<string, string> {
   return new Map(SCAFFOLDS[id].parameters.flatMap((name): [string, string][] => {
     const quoted = new RegExp(`^${name}='(.*)'$`, "m").exec(bash)?.[1];

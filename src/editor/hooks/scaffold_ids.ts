@@ -13,7 +13,7 @@ export const SCAFFOLD_IDS = [
 /** One of them. */
 export type ScaffoldId = (typeof SCAFFOLD_IDS)[number];
 
-/** Whether a word names one. */
+/** Returns whether a word names one. */
 export function isScaffold(word: string): word is ScaffoldId {
   return (SCAFFOLD_IDS as readonly string[]).includes(word);
 }
@@ -84,7 +84,7 @@ export const SCAFFOLDS: Readonly<Record<ScaffoldId, ScaffoldFacts>> = {
   },
 };
 
-/** Whether a scaffold has something to do on an event. */
+/** Returns whether a scaffold has something to do on an event. */
 export function isFor(id: ScaffoldId, event: HookEvent): boolean {
   const { events, more = [] } = SCAFFOLDS[id];
   return events.includes(event) || more.includes(event);

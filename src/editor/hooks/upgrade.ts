@@ -10,7 +10,7 @@ import { isScaffold, SCAFFOLDS } from "./scaffold_ids.ts";
 import { dirname } from "../../platform/path.ts";
 
 /**
- * A hook as this version writes it, in the places and with the parameters and events that it has. Null for everything
+ * Returns a hook as this version writes it, in the places and with the parameters and events that it has. Null for everything
  * else: no scaffold, what was taken over, and what a change was begun of.
  */
 export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: Installed): Artifact | null {
@@ -33,7 +33,7 @@ export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: I
   });
 }
 
-/** Those of the installed hooks that an earlier version wrote, as this one does. */
+/** Returns those of the installed hooks that an earlier version wrote, as this one does. */
 export async function upgradedScaffolds(installed: readonly Installed[]): Promise<Artifact[]> {
   const upgraded: Artifact[] = [];
   for (const one of installed) {
@@ -45,7 +45,7 @@ export async function upgradedScaffolds(installed: readonly Installed[]): Promis
   return upgraded;
 }
 
-/** What is to be said of those that an earlier version wrote, one sentence each. */
+/** Returns what is to be said of those that an earlier version wrote, one sentence each. */
 export async function earlierVersions(installed: readonly Installed[]): Promise<string[]> {
   return (await upgradedScaffolds(installed)).map(({ name }) =>
     `an earlier version wrote hook:${name}: agentcli editor apply renews it`

@@ -31,7 +31,7 @@ export interface AdoptContext {
   places(scope: Scope): Places;
 }
 
-/** What others wrote of what was found. Each has a name that no other artifact of its place has. */
+/** Returns what others wrote of what was found. Each has a name that no other artifact of its place has. */
 export function candidatesOf(found: readonly FoundArtifact[], scene: AdoptContext): Candidate[] {
   // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
   const owned = scene.ledger.artifacts.filter(({ resources }) => resources.some(({ written }) => written !== null));
@@ -131,7 +131,7 @@ function resourcesOf(first: FoundArtifact, group: readonly FoundArtifact[], base
   return resources.length === 0 ? { reason: "it cannot be read" } : resources;
 }
 
-/** Whether a server has a key as it stands: what is noted of it would be a second place for it. */
+/** Returns whether a server has a key as it stands: what is noted of it would be a second place for it. */
 function holdsLiteralKey(entry: unknown): boolean {
   return canonical(hideKeysOf(entry)) !== canonical(entry);
 }
@@ -161,7 +161,7 @@ function sectionResource({ name, path, scope, marks }: FoundArtifact): Resource[
   }
 }
 
-/** A file as a resource; nothing for one that is not there. */
+/** Returns a file as a resource; nothing for one that is not there. */
 function fileResource(path: string): Resource[] {
   try {
     const file = readFound(path);

@@ -120,7 +120,7 @@ async function fingerprint({ changes }: Plan): Promise<string> {
 /** Where first originals are kept, and which. */
 type Keeping = { home: Home } & Pick<ApplyOptions, "mayKeep">;
 
-/** The ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it forgets. */
+/** Returns the ledger once the plan is done; `records` are those of the files that it writes, `dropped` those it forgets. */
 async function ledgerAfter(
   ledger: Ledger,
   plan: Plan,
@@ -144,7 +144,7 @@ async function ledgerAfter(
   return { next, records, dropped };
 }
 
-/** The record of a file of which the change was begun, and of which nothing is left to do. */
+/** Returns the record of a file of which the change was begun, and of which nothing is left to do. */
 async function settled(path: string, record: FileRecord): Promise<FileRecord> {
   const { created, untouched } = record;
   const found = readFound(path);
@@ -156,7 +156,7 @@ function pathsOf({ artifacts }: Ledger): string[] {
   return artifacts.flatMap(({ resources }) => resources.map(({ resource }) => resource.path));
 }
 
-/** The directories above what is installed. */
+/** Returns the directories above what is installed. */
 function directoriesOfOurs(ledger: Ledger): Set<string> {
   const found = new Set<string>();
   for (const path of pathsOf(ledger)) {
@@ -165,7 +165,7 @@ function directoriesOfOurs(ledger: Ledger): Set<string> {
   return found;
 }
 
-/** The record of a file after a change; keeps the first original when it is our first. */
+/** Returns the record of a file after a change; keeps the first original when it is our first. */
 async function recordAfter(
   ledger: Ledger,
   { path, before, after }: Change,
@@ -184,7 +184,7 @@ async function recordAfter(
   };
 }
 
-/** The directories that have to be made for a file below `base`, the innermost first; the system's may be new itself. */
+/** Returns the directories that have to be made for a file below `base`, the innermost first; the system's may be new itself. */
 async function missingAbove(path: string, base: string): Promise<string[]> {
   const missing: string[] = [];
   if (!isWithin(base, path)) return missing;
@@ -207,7 +207,7 @@ function failed(error: unknown, stay: readonly Change[]): AgentcliError {
   });
 }
 
-/** Those of the ledger that still stand, and those that will be made. */
+/** Returns those of the ledger that still stand, and those that will be made. */
 async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
   const found = new Set(await standing(ledger.directories));
   for (const { path, base, after } of plan.changes) {

@@ -14,7 +14,7 @@ export interface FoundFile {
   mode: number | null;
 }
 
-/** The file, or null when nothing is there. Throws `usage` for what is no readable regular file, or too large. */
+/** Returns the file, or null when nothing is there. Throws `usage` for what is no readable regular file, or too large. */
 export function readFound(path: string): FoundFile | null {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   if ("refused" in read) {
@@ -34,13 +34,13 @@ export function textOf(bytes: Uint8Array): string | null {
   }
 }
 
-/** The text of a file, or null when it is not there or cannot be read: for looking around, never before writing. */
+/** Returns the text of a file, or null when it is not there or cannot be read: for looking around, never before writing. */
 export function lookAt(path: string): string | null {
   const read = readRegularFile(path, { display: path, limit: FILE_LIMIT });
   return "refused" in read || read.more ? null : textOf(read.bytes);
 }
 
-/** Whether two files have the same bytes; null: there is none. */
+/** Returns whether two files have the same bytes; null: there is none. */
 export function sameBytes(one: Uint8Array | null, other: Uint8Array | null): boolean {
   if (one === null || other === null) return one === other;
   return one.length === other.length && one.every((byte, at) => byte === other[at]);
@@ -54,7 +54,7 @@ export async function sha256(content: string | Uint8Array<ArrayBuffer>): Promise
 }
 
 /**
- * The link that stands between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
+ * Returns the link that stands between `base` and `path`, or at `path` itself; null when there is none. Nothing is written
  * through one: it could lead out of the place that was shown. What `path` is not below is judged by itself alone.
  */
 export async function linkOnTheWay(base: string, path: string): Promise<string | null> {

@@ -24,12 +24,12 @@ export class LiveText {
     return this.#text ??= this.#json === null ? "" : printJson(this.json);
   }
 
-  /** Whether it is not as it was found. */
+  /** Returns whether it is not as it was found. */
   get isChanged(): boolean {
     return this.#isChanged;
   }
 
-  /** Whether it has nothing but white space, a byte order mark aside. */
+  /** Returns whether it has nothing but white space, a byte order mark aside. */
   get isBlank(): boolean {
     return this.#text !== null && this.#text.replace(/^\ufeff/, "").trim() === "";
   }
@@ -126,14 +126,14 @@ export async function openDraft(
   };
 }
 
-/** The draft as text; null for bytes that are none. */
+/** Returns the draft as text; null for bytes that are none. */
 export function liveText(draft: Draft): LiveText | null {
   const text = draft.live === null ? textOfFile(draft.now) : null;
   if (text !== null) draft.live = new LiveText(text);
   return draft.live;
 }
 
-/** The bytes of the draft, with what was changed in its text. */
+/** Returns the bytes of the draft, with what was changed in its text. */
 export function bytesNow(draft: Draft): Uint8Array<ArrayBuffer> | null {
   if (draft.live?.isChanged) {
     draft.now = new TextEncoder().encode(draft.live.text);

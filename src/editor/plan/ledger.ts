@@ -116,7 +116,7 @@ export async function writeLedger(home: Home, ledger: Ledger): Promise<void> {
   await home.write(LEDGER, text);
 }
 
-/** The states that count as ours: what was written, and what stood there when a change was begun and not ended. */
+/** Returns the states that count as ours: what was written, and what stood there when a change was begun and not ended. */
 export function ownStates({ written, also }: Pick<FileRecord, "written" | "also">): (string | null)[] {
   return [written, ...(also ?? [])];
 }
@@ -138,7 +138,7 @@ export async function keepOriginal(home: Home, path: string, { found }: { found:
   await home.write(await originalName(path), JSON.stringify(content) + "\n");
 }
 
-/** The first original of a file; null when none is kept. */
+/** Returns the first original of a file; null when none is kept. */
 export async function readOriginal(home: Home, path: string): Promise<FoundFile | null> {
   const text = await home.read(await originalName(path));
   if (text === null) return null;

@@ -32,7 +32,7 @@ export interface Operation {
   old: InstalledResource | null;
 }
 
-/** The operations, and the artifacts as they will be once their resources are noted. */
+/** Returns the operations, and the artifacts as they will be once their resources are noted. */
 export function operationsOf(ledger: Ledger, wanted: Wanted): { operations: Operation[]; artifacts: Installed[] } {
   const operations: Operation[] = [];
   const artifacts: Installed[] = [];
@@ -77,7 +77,7 @@ function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, 
   return { kind, name, scope, dialect, base };
 }
 
-/** Whether what was taken over goes for good: only when forced, since it was not written from here. */
+/** Returns whether what was taken over goes for good: only when forced, since it was not written from here. */
 export function discards({ adopted }: Pick<InstalledResource, "adopted">, { force }: Wanted): boolean {
   return adopted === true && force;
 }

@@ -11,7 +11,7 @@ import { SectionProblem } from "../resources/section.ts";
 import { mainTree } from "../../boundary/policy/git_directory.ts";
 import { artifactId, type Resource } from "../resources/artifact.ts";
 
-/** What is installed for all users in directories that nobody named, one sentence each. `command`: what would reach it. */
+/** Returns what is installed for all users in directories that nobody named, one sentence each. `command`: what would reach it. */
 export function systemElsewhere(
   { artifacts }: Pick<Ledger, "artifacts">,
   { isHere, command }: { isHere(one: Installed): boolean; command: string },
@@ -25,7 +25,7 @@ export function systemElsewhere(
 }
 
 /**
- * Where a project was when its artifacts were installed: a path that is gone, while all that was installed there stands
+ * Returns where a project was when its artifacts were installed: a path that is gone, while all that was installed there stands
  * here with the same content. Null where there is none, or something is installed at `root` itself.
  */
 async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string | null> {
@@ -50,7 +50,7 @@ function isThere(path: string): boolean {
   }
 }
 
-/** Whether a resource of `base` stands in the same place of `root` as it was written. */
+/** Returns whether a resource of `base` stands in the same place of `root` as it was written. */
 async function standsIn(
   root: string,
   { resource, written }: InstalledResource,
@@ -71,7 +71,7 @@ async function standsIn(
   }
 }
 
-/** What to say where nothing is known of a project: its former path, else that nothing is. Empty: something is known. */
+/** Returns what to say where nothing is known of a project: its former path, else that nothing is. Empty: something is known. */
 export async function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, root: string): Promise<string[]> {
   if (artifacts.some(({ scope, base }) => scope === "project" && base === root)) return [];
   const former = await formerPath({ artifacts }, root);
@@ -111,7 +111,7 @@ function moved<T extends Resource>(resource: T, { from, to }: { from: string; to
   return isWithin(from, resource.path) ? { ...resource, path: join(to, relativeTo(from, resource.path)) } : resource;
 }
 
-/** The artifacts of the main tree as they would be in the worktree `root`. */
+/** Returns the artifacts of the main tree as they would be in the worktree `root`. */
 export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main }: Worktrees): Installed[] {
   if (main === null) return [];
   return artifacts.filter(({ scope, base }) => scope === "project" && base === main).map((one) => ({
@@ -121,7 +121,7 @@ export function artifactsInWorktree({ artifacts }: Ledger, root: string, { main 
   }));
 }
 
-/** The words of those of which something is missing in a worktree: there they do nothing, a guard neither. */
+/** Returns the words of those of which something is missing in a worktree: there they do nothing, a guard neither. */
 export function missingHere(artifacts: readonly Installed[], installedHere: readonly Installed[]): string[] {
   const texts = textsOnDisk();
   return artifacts

@@ -118,7 +118,7 @@ async function planOf(ledger: Ledger, wanted: Wanted, { home }: { home: Home }):
   return { changes, problems: [...problems.values()], givenBack: [...givenBack], artifacts: left };
 }
 
-/** The operations in their order, but what is to go for good as a file at the end: a line that stays may need it. */
+/** Returns the operations in their order, but what is to go for good as a file at the end: a line that stays may need it. */
 function scriptsLast(operations: readonly Operation[]): Operation[] {
   const goes = ({ next, old }: Operation) => next === null && old?.resource.kind === "file";
   return [...operations.filter((operation) => !goes(operation)), ...operations.filter(goes)];
@@ -126,7 +126,7 @@ function scriptsLast(operations: readonly Operation[]): Operation[] {
 
 type Refused = { reason: Problem["reason"]; message: string };
 
-/** The state of the place of an operation's resource in the draft. */
+/** Returns the state of the place of an operation's resource in the draft. */
 async function stateOf(
   resource: Resource,
   draft: Draft,
@@ -189,7 +189,7 @@ async function perform(
   return edit(operation, draft, { state, noted: { ...noted, written: goal, ...replaced } });
 }
 
-/** What is known of a resource beside what was written. */
+/** Returns what is known of a resource beside what was written. */
 function notesOf(old: InstalledResource | null): Pick<InstalledResource, "backup" | "adopted"> {
   return {
     ...(old?.backup === undefined ? {} : { backup: old.backup }),

@@ -92,7 +92,7 @@ export function resourceHash(resource: Resource): Promise<string> {
   return sha256(resource.kind === "section" ? resource.content : canonical(resource.value));
 }
 
-/** The bytes of a base64 text. Throws `internal` for a damaged one. */
+/** Returns the bytes of a base64 text. Throws `internal` for a damaged one. */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   try {
     return Uint8Array.fromBase64(text);
@@ -101,7 +101,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-/** A text as the content of a file resource. */
+/** Returns a text as the content of a file resource. */
 export function fileContent(text: string): string {
   return new TextEncoder().encode(text).toBase64();
 }

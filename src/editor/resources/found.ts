@@ -37,7 +37,7 @@ export interface PlaceProblem {
   unusable?: true;
 }
 
-/** A problem of a place as one text. */
+/** Returns a problem of a place as one text. */
 export function problemText({ path, message }: PlaceProblem): string {
   return `${path}: ${message}`;
 }
@@ -54,7 +54,7 @@ export interface Inspection {
 /** The first of the artifacts whose hooks have this; by what a hook is known by. */
 type Owners = Map<string, number>;
 
-/** A key of a hook in its place. */
+/** Returns a key of a hook in its place. */
 function placed(path: string, event: string | undefined, key: string): string {
   return `${JSON.stringify([path, event])} ${key}`;
 }
@@ -137,7 +137,7 @@ function ruleOf(kind: ArtifactKind, dialect: Dialect, { root }: { root: string }
   return "all levels count, and none overrides another";
 }
 
-/** What counts for each kind that was found. */
+/** Returns what counts for each kind that was found. */
 export function sourcesOf(
   found: readonly FoundArtifact[],
   dialect: Dialect,

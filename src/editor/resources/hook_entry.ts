@@ -125,13 +125,13 @@ export interface HookInFile {
   problems: string[];
 }
 
-/** The command lines of an entry, bash first. */
+/** Returns the command lines of an entry, bash first. */
 function commandLines(entry: unknown): string[] {
   if (!isRecord(entry)) return [];
   return [entry.command, entry.powershell].filter((line) => typeof line === "string");
 }
 
-/** The words of a command line, quotes taken off; what a shell would expand stays as it is. */
+/** Returns the words of a command line, quotes taken off; what a shell would expand stays as it is. */
 function wordsOf(line: string): string[] {
   return [...line.matchAll(/'([^']*)'|"([^"]*)"|[^\s'"();|&]+/g)].map(([word, single, double]) =>
     single ?? double ?? word
@@ -144,7 +144,7 @@ function slug(text: string): string {
   return text.toLowerCase().replace(/[^a-z0-9]+/g, "-").slice(0, 40).replace(/^-+|-+$/g, "");
 }
 
-/** A name for a hook of others: that of its script, else its command, else its event. */
+/** Returns a name for a hook of others: that of its script, else its command, else its event. */
 function hookName(entry: unknown, event: string): string {
   const lines = commandLines(entry);
   for (const line of lines) {
@@ -158,7 +158,7 @@ function hookName(entry: unknown, event: string): string {
 /** Before a path of the project, in lines of hooks that run in a new worktree of it. */
 const IN_PROJECT = /^\$\{?(?:env:)?ROOT_WORKSPACE_PATH[^\\/]*[\\/]/;
 
-/** The files that an entry names and that lie beside the hooks file or below it: its scripts. Absolute paths. */
+/** Returns the files that an entry names and that lie beside the hooks file or below it: its scripts. Absolute paths. */
 export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
   const directory = isRecord(entry) ? entry.working_directory : undefined;
   const from = typeof directory === "string" ? resolve(base, directory) : base;
@@ -169,7 +169,7 @@ export function scriptsOfHook(entry: unknown, { hooksFile, base }: { hooksFile: 
   return [...new Set(named)];
 }
 
-/** The scripts that any entry of the text of a hooks file names; none where the text cannot be read. */
+/** Returns the scripts that any entry of the text of a hooks file names; none where the text cannot be read. */
 export function scriptsIn(text: string, { hooksFile, base }: { hooksFile: string; base: string }): string[] {
   try {
     const hooks = text.trim() === "" ? null : nodeAt(parseJsonTree(text), ["hooks"]);
@@ -199,7 +199,7 @@ function entryProblems(entry: unknown): string[] {
   return problems;
 }
 
-/** The hooks of one member of `hooks`; null when it is no list. */
+/** Returns the hooks of one member of `hooks`; null when it is no list. */
 export function hooksOfEvent(event: string, value: unknown): HookInFile[] | null {
   if (!Array.isArray(value)) return null;
   const unknown = isEvent(event) ? [] : [`the editor knows no event "${event}"`];
@@ -212,7 +212,7 @@ export function hooksOfEvent(event: string, value: unknown): HookInFile[] | null
 }
 
 /**
- * The hooks of one member of the other agent's file: groups with a `matcher` for names of tools, and hooks in each. Null
+ * Returns the hooks of one member of the other agent's file: groups with a `matcher` for names of tools, and hooks in each. Null
  * when it is no list. Its events are its own and are not judged.
  */
 export function hooksOfOtherAgent(event: string, value: unknown): HookInFile[] | null {

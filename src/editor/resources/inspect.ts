@@ -110,7 +110,7 @@ function inspectScope(places: Places, scene: Scene): void {
   if (legacy !== null) addLegacyRules(legacy, join(base, legacy), scene);
 }
 
-/** The old single file of rules: what others wrote into it, and the sections in it. */
+/** Returns the old single file of rules: what others wrote into it, and the sections in it. */
 function addLegacyRules(name: string, path: string, scene: Scene): void {
   if (lstatSync(path) === null) return;
   const text = lookAt(path);
@@ -133,7 +133,7 @@ function addHooks(
   for (const hook of hooks) inspection.found.push({ ...hook, kind: "hook", scope, path, ours: false });
 }
 
-/** The sections of a file of instructions, and what stands beside them. */
+/** Returns the sections of a file of instructions, and what stands beside them. */
 function addInstructions(
   path: string,
   { inspection }: Scene,
@@ -156,7 +156,7 @@ function addInstructions(
   for (const marks of text === null ? [] : sectionsIn(text)) add(marks.name, { marks });
 }
 
-/** The members of an object of a JSON file; what is wrong with the file is noted. */
+/** Returns the members of an object of a JSON file; what is wrong with the file is noted. */
 function membersOf(
   path: string,
   { member, scene: { inspection } }: { member: string | null; scene: Scene },

@@ -28,7 +28,7 @@ export interface EditableJson extends JsonDocument {
   layout: Layout;
 }
 
-/** A text to be changed; one without anything gets an empty object. Throws {@link JsonProblem}. */
+/** Returns a text to be changed; one without anything gets an empty object. Throws {@link JsonProblem}. */
 export function editableJson(text: string): EditableJson {
   const isEmpty = text.replace(/^\ufeff/, "").trim() === "";
   const layout = {
@@ -44,7 +44,7 @@ interface Stop {
   index: number;
 }
 
-/** The way to the value at `path`, which is there. */
+/** Returns the way to the value at `path`, which is there. */
 function wayTo(root: JsonNode, path: readonly string[]): Stop[] {
   const way: Stop[] = [];
   let node: JsonNode | undefined = root;
@@ -58,7 +58,7 @@ function wayTo(root: JsonNode, path: readonly string[]): Stop[] {
 }
 
 /**
- * The white space that the line begins with on which the last child of a way stands, or with `ofValue` its value. The line
+ * Returns the white space that the line begins with on which the last child of a way stands, or with `ofValue` its value. The line
  * is put together backwards until it begins.
  */
 function indentAt({ head }: JsonDocument, way: readonly Stop[], { ofValue }: { ofValue: boolean }): string {
@@ -80,7 +80,7 @@ function rendered(value: unknown, { newline, indent }: Layout, before: string): 
   return parseJsonTree(JSON.stringify(value, null, indent).split("\n").join(newline + before));
 }
 
-/** The container at `path`. Throws {@link JsonProblem} for a value of another kind. */
+/** Returns the container at `path`. Throws {@link JsonProblem} for a value of another kind. */
 function containerAt(json: EditableJson, path: readonly string[], kind: JsonContainer["kind"]): JsonContainer {
   const node = nodeAt(json.root, path);
   if (node !== null && node.kind !== "plain" && node.kind === kind) return node;
@@ -138,7 +138,7 @@ function cut(container: JsonContainer, index: number): void {
   container.comma = hasComma && container.comma && children.length > 0;
 }
 
-/** What stays of the space before a child: its comments; also the line end of one that `rest` would fall into. */
+/** Returns what stays of the space before a child: its comments; also the line end of one that `rest` would fall into. */
 function leadLeft(lead: string, { before, rest }: { before: string; rest: string }): string {
   const kept = lead.trimEnd();
   const line = (before + kept).split("\n").at(-1) ?? "";

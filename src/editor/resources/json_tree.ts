@@ -47,17 +47,17 @@ export function parseJsonDocument(text: string): JsonDocument {
   return new Parser(text).document();
 }
 
-/** The value of a text. Throws {@link JsonProblem}. */
+/** Returns the value of a text. Throws {@link JsonProblem}. */
 export function parseJsonTree(text: string): JsonNode {
   return parseJsonDocument(text).root;
 }
 
-/** The text of a document. */
+/** Returns the text of a document. */
 export function printJson({ head, root, foot }: JsonDocument): string {
   return head + printNode(root) + foot;
 }
 
-/** The text of a value. */
+/** Returns the text of a value. */
 function printNode(node: JsonNode): string {
   if (node.kind === "plain") return node.text;
   const children = node.children.map((child, at) =>
@@ -67,7 +67,7 @@ function printNode(node: JsonNode): string {
   return open + children.join("") + node.tail + close;
 }
 
-/** The text of a child without its comma. */
+/** Returns the text of a child without its comma. */
 export function printChild({ lead, label, value, trail }: JsonChild): string {
   return lead + label + printNode(value) + trail;
 }
@@ -178,14 +178,14 @@ class Parser {
   }
 }
 
-/** The value as data. Of members of one name the last one counts, as everywhere. */
+/** Returns the value as data. Of members of one name the last one counts, as everywhere. */
 export function dataOf(node: JsonNode): unknown {
   if (node.kind === "plain") return node.value;
   if (node.kind === "array") return node.children.map(({ value }) => dataOf(value));
   return Object.fromEntries(node.children.map(({ key, value }) => [key, dataOf(value)]));
 }
 
-/** The place of the member `name`; -1 when there is none. Throws {@link JsonProblem} where the name stands twice. */
+/** Returns the place of the member `name`; -1 when there is none. Throws {@link JsonProblem} where the name stands twice. */
 export function memberAt({ children }: JsonContainer, name: string): number {
   const found = children.findIndex(({ key }) => key === name);
   if (found >= 0 && children.findLastIndex(({ key }) => key === name) !== found) {
@@ -194,7 +194,7 @@ export function memberAt({ children }: JsonContainer, name: string): number {
   return found;
 }
 
-/** The value at the end of `path`; null when there is none. Throws {@link JsonProblem} where a name stands twice. */
+/** Returns the value at the end of `path`; null when there is none. Throws {@link JsonProblem} where a name stands twice. */
 export function nodeAt(root: JsonNode, path: readonly string[]): JsonNode | null {
   let node: JsonNode = root;
   for (const name of path) {

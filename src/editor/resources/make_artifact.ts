@@ -52,7 +52,7 @@ export interface RuleFields {
   description?: string | undefined;
 }
 
-/** A rule; in the user's scope a section of the global rules. Throws `usage` for one that would not load. */
+/** Returns a rule; in the user's scope a section of the global rules. Throws `usage` for one that would not load. */
 export function makeRule(
   name: string,
   text: string,
@@ -69,7 +69,7 @@ export function makeRule(
   return artifact("rule", name, { to, resources: [textFile(join(to.places.rules, `${name}.md`), whole)] });
 }
 
-/** A workflow. Throws `usage` for one that is too long or not described. */
+/** Returns a workflow. Throws `usage` for one that is too long or not described. */
 export function makeWorkflow(
   name: string,
   text: string,
@@ -89,7 +89,7 @@ export interface BundledFile {
   executable: boolean;
 }
 
-/** A skill with what it bundles; `directory` instead of the dialect's own, for one copy that serves several assistants. */
+/** Returns a skill with what it bundles; `directory` instead of the dialect's own, for one copy that serves several assistants. */
 export function makeSkill(
   name: string,
   files: readonly BundledFile[],
@@ -119,7 +119,7 @@ export interface HookEntry {
   working_directory?: string;
 }
 
-/** A hook with command lines of the user's own. */
+/** Returns a hook with command lines of the user's own. */
 export function makeHook(
   name: string,
   entry: HookEntry,
@@ -145,7 +145,7 @@ export function makeHook(
   return artifact("hook", name, { to, resources });
 }
 
-/** A scaffolded hook: two scripts, and an entry for each event that runs them. */
+/** Returns a scaffolded hook: two scripts, and an entry for each event that runs them. */
 export function makeScaffold(
   name: string,
   scripts: Scripts,
@@ -175,7 +175,7 @@ export function makeScaffold(
   return artifact("hook", name, { to, resources });
 }
 
-/** A script as the lines of an event name it. */
+/** Returns a script as the lines of an event name it. */
 function scriptPath(path: string, event: HookEvent, { scope, base }: Pick<Places, "scope" | "base">): Scripts {
   // A project's hooks run at its root, and the project may be somewhere else for the next person.
   const named = scope === "project" ? relativeTo(base, path) : path;
@@ -199,7 +199,7 @@ function powershellLine(script: string, event: string, { guard }: { guard: boole
     `if ($LASTEXITCODE -ne 0) { exit ${code} }`;
 }
 
-/** A value with `$NAME` and `${NAME}` written as the editors read it. */
+/** Returns a value with `$NAME` and `${NAME}` written as the editors read it. */
 function withReferences(value: string): string {
   return value.replace(/\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))/g, (_, braced, plain) => `\${env:${braced ?? plain}}`);
 }
@@ -226,7 +226,7 @@ export type McpServer =
     | { serverUrl: string; headers: Readonly<Record<string, string>> }
   );
 
-/** An MCP server. Throws `usage` where the scope has none, and for literal keys. */
+/** Returns an MCP server. Throws `usage` where the scope has none, and for literal keys. */
 export function makeServer(name: string, server: McpServer, { to }: { to: Destination }): Artifact {
   if (to.places.mcp === null) {
     throw new AgentcliError("usage", `the editor reads no MCP servers in the scope ${to.places.scope}`, {
@@ -255,7 +255,7 @@ export function makeServer(name: string, server: McpServer, { to }: { to: Destin
   });
 }
 
-/** A section of `AGENTS.md` (in `directory` of the project), of the old file of rules, or of the user's global rules. */
+/** Returns a section of `AGENTS.md` (in `directory` of the project), of the old file of rules, or of the user's global rules. */
 export function makeInstructions(
   name: string,
   content: string,

@@ -53,7 +53,7 @@ export function readFrontmatter(text: string): Frontmatter {
   return { fields, body: lines.slice(end + 1).join("\n"), repeated };
 }
 
-/** A field as one text; a list is joined by commas, as the editors join globs. */
+/** Returns a field as one text; a list is joined by commas, as the editors join globs. */
 export function fieldText({ fields }: Frontmatter, key: string): string | null {
   const value = fields?.get(key);
   return typeof value === "string" ? value : Array.isArray(value) ? value.join(",") : null;
@@ -73,7 +73,7 @@ const TRIGGERS = ["always_on", "model_decision", "glob", "manual"] as const;
 /** One of them. */
 export type Trigger = (typeof TRIGGERS)[number];
 
-/** What is wrong with globs, joined by commas; null when nothing is. */
+/** Returns what is wrong with globs, joined by commas; null when nothing is. */
 export function globsProblem(globs: string): string | null {
   if (globs.trim() === "") return "trigger glob needs globs";
   if (/\{[^}]*,[^}]*\}/.test(globs)) return "a glob with a comma in braces would be cut at the comma; name each one";

@@ -39,7 +39,7 @@ export interface ResourceSearch {
 /** For a resource of which nothing is known. */
 export const UNKNOWN: ResourceSearch = { versions: [], isOther: () => false, isKnown: false };
 
-/** The value in the place of a resource, and of an item its index; null when there is none. */
+/** Returns the value in the place of a resource, and of an item its index; null when there is none. */
 function valueIn(
   file: LiveText,
   resource: Extract<Resource, { kind: "member" | "item" }>,
@@ -55,7 +55,7 @@ function valueIn(
   return node === undefined ? null : { node, index };
 }
 
-/** What stands in the place of a resource. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
+/** Returns what stands in the place of a resource. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
 export async function stateIn(
   file: LiveText,
   resource: TextResource,
@@ -72,7 +72,7 @@ export async function stateIn(
 }
 
 /**
- * Whether anything stands in the place of a resource, whatever it is; what cannot be read counts as something. `texts` looks
+ * Returns whether anything stands in the place of a resource, whatever it is; what cannot be read counts as something. `texts` looks
  * at files.
  */
 export function isPresent(resource: Resource, texts: (path: string) => LiveText | null): boolean {
@@ -135,17 +135,17 @@ function isEmpty(node: JsonNode | null): boolean {
   return node !== null && node.kind !== "plain" && node.children.length === 0;
 }
 
-/** Whether nothing is left that anybody wrote: white space, or an empty object. */
+/** Returns whether nothing is left that anybody wrote: white space, or an empty object. */
 export function isBare(text: string): boolean {
   return /^\ufeff?\s*(?:\{\s*\})?\s*$/.test(text);
 }
 
-/** The text of bytes; null when they are no text. */
+/** Returns the text of bytes; null when they are no text. */
 export function textOfFile(bytes: Uint8Array | null): string | null {
   return bytes === null ? "" : textOf(bytes);
 }
 
-/** The bytes of a file resource. */
+/** Returns the bytes of a file resource. */
 export function bytesOf(resource: Extract<Resource, { kind: "file" }>): Uint8Array<ArrayBuffer> {
   return decodeBase64(resource.content);
 }

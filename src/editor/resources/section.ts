@@ -7,7 +7,7 @@ export interface SectionMarks {
   end: string;
 }
 
-/** The marks of a section of ours. */
+/** Returns the marks of a section of ours. */
 export function ownMarks(name: string): SectionMarks {
   return { name, begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
 }
@@ -31,7 +31,7 @@ function placeOf(text: string, { name, begin, end }: SectionMarks): Place | null
   return { start: first, end: last + end.length };
 }
 
-/** The content of a section with plain line ends; null when the file has none. Throws {@link SectionProblem}. */
+/** Returns the content of a section with plain line ends; null when the file has none. Throws {@link SectionProblem}. */
 export function readSection(text: string, marks: SectionMarks): string | null {
   const place = placeOf(text, marks);
   if (place === null) return null;
@@ -40,7 +40,7 @@ export function readSection(text: string, marks: SectionMarks): string | null {
   return inner.replaceAll("\r\n", "\n").replace(/^\n/, "").replace(/\n$/, "");
 }
 
-/** The text with the section set: in its place, or behind everything with an empty line between. */
+/** Returns the text with the section set: in its place, or behind everything with an empty line between. */
 export function writeSection(text: string, marks: SectionMarks, { content }: { content: string }): string {
   const { begin, end } = marks;
   const newline = text.includes("\r\n") ? "\r\n" : "\n";
@@ -56,7 +56,7 @@ function gapBefore(text: string, newline: string): string {
   return text.endsWith("\n") ? newline : newline + newline;
 }
 
-/** The text without the section and the empty line before it. */
+/** Returns the text without the section and the empty line before it. */
 export function removeSection(text: string, marks: SectionMarks): string {
   const place = placeOf(text, marks);
   if (place === null) return text;
@@ -64,7 +64,7 @@ export function removeSection(text: string, marks: SectionMarks): string {
   return before + text.slice(place.end).replace(/^\r?\n/, "");
 }
 
-/** The words of a comment of one line, lower case; null for a line that is none. */
+/** Returns the words of a comment of one line, lower case; null for a line that is none. */
 function commentWords(line: string): string[] | null {
   const inner = /^\s*<!--\s*(.*?)\s*-->\s*$/.exec(line)?.[1];
   return inner === undefined ? null : inner.toLowerCase().split(/[\s:_/-]+/).filter((word) => word !== "");
@@ -74,7 +74,7 @@ const BEGIN = /^(?:begin|start)$/;
 const END = /^(?:end|stop)$/;
 
 /**
- * The sections that a text is divided into by comments, those of other installers too: a line that says "begin" or
+ * Returns the sections that a text is divided into by comments, those of other installers too: a line that says "begin" or
  * "start", and a later one that says "end" or "stop" and names nothing that the first does not name.
  */
 export function sectionsIn(text: string): SectionMarks[] {
@@ -101,7 +101,7 @@ function closes(line: string, names: readonly string[]): boolean {
     words.filter((word) => !END.test(word)).every((word) => names.includes(word));
 }
 
-/** Whether a text has anything beside its sections. */
+/** Returns whether a text has anything beside its sections. */
 export function hasOwnText(text: string): boolean {
   let rest = text;
   try {

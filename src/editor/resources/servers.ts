@@ -12,7 +12,7 @@ const PASSWORD = /(:\/\/[^/\s@:]*:)[^/\s@]+@/g;
 const SCHEME = /^\s*(?:bearer|basic|token|bot)\s+\S{6,}\s*$/i;
 const HIDDEN = "(a key)";
 
-/** Whether something of that name is a key: a variable, a header, an option, a parameter of an address. */
+/** Returns whether something of that name is a key: a variable, a header, an option, a parameter of an address. */
 function namesKey(name: string): boolean {
   const plain = name.replace(/^-+/, "").replaceAll(/[-.]/g, "_");
   return isSecretVariable(plain) || /(?:^|_)(?:authorization|auth|cookie|pass|pwd|pat|sig|signature)$/i.test(plain);
@@ -26,25 +26,25 @@ function isOnlyReferences(value: string): boolean {
       .test(rest);
 }
 
-/** Whether the value of a variable or of a header is a key as it stands, or holds one beside a reference. */
+/** Returns whether the value of a variable or of a header is a key as it stands, or holds one beside a reference. */
 export function isLiteralKey(name: string, value: string, { inHeader }: { inHeader: boolean }): boolean {
   const isNamed = isSecretVariable(name.replaceAll("-", "_")) || (inHeader && namesKey(name));
   return holdsKey(value) || SCHEME.test(value.replace(REFERENCE, "")) ||
     (isNamed && value !== "" && !isOnlyReferences(value));
 }
 
-/** Whether a word or an address holds a key: by its shape, as a password, or as a parameter that is named like one. */
+/** Returns whether a word or an address holds a key: by its shape, as a password, or as a parameter that is named like one. */
 export function holdsKey(word: string): boolean {
   return hiddenIn(word) !== word;
 }
 
-/** What follows a name that is one of a key: a key, unless it refers to one, or names a file. */
+/** Returns what follows a name that is one of a key: a key, unless it refers to one, or names a file. */
 function isValueOfKey(value: string): boolean {
   const rest = value.replace(ANY_REFERENCE, "").replace(/^\s*(?:bearer|basic|token|bot)?[\s:"']*$/i, "");
   return rest !== "" && !/^(?:\.{0,2}|~)\/|^[A-Za-z]:\\|\.(?:pem|key|crt|json|txt)$/.test(value);
 }
 
-/** A word with what is a key in it hidden; `before`: the word in front of it. */
+/** Returns a word with what is a key in it hidden; `before`: the word in front of it. */
 function shownWord(word: string, before: string): string {
   const [, head = "", name = "", value = ""] =
     /^((?:--?[A-Za-z][\w-]*=)?(-{0,2}[A-Za-z_][\w-]*)[=:]\s*)([^]*)$/.exec(word) ??
@@ -58,12 +58,12 @@ function shownWords(words: readonly string[]): string[] {
   return words.map((word, at) => shownWord(word, words[at - 1] ?? ""));
 }
 
-/** The places of those words of a command line that hold a key as it stands (`--token=…`, `--password …`, `KEY=…`). */
+/** Returns the places of those words of a command line that hold a key as it stands (`--token=…`, `--password …`, `KEY=…`). */
 export function argumentsWithKey(words: readonly string[]): number[] {
   return shownWords(words).flatMap((shown, at) => shown === words[at] ? [] : [at]);
 }
 
-/** A text without what is a key wherever it stands: by its shape, in an address, or after an option named like one. */
+/** Returns a text without what is a key wherever it stands: by its shape, in an address, or after an option named like one. */
 function hiddenIn(text: string): string {
   return text
     .replace(new RegExp(KEY_SHAPE, "g"), HIDDEN)
@@ -109,7 +109,7 @@ function shownAs(value: string): JsonNode {
 }
 
 /**
- * The text of a file for eyes: keys that others wrote into it are hidden. A text that does not parse loses what looks like
+ * Returns the text of a file for eyes: keys that others wrote into it are hidden. A text that does not parse loses what looks like
  * a key by its shape, and what stands in an address or an option as one.
  */
 export function hideKeys(text: string): string {
@@ -125,7 +125,7 @@ export function hideKeys(text: string): string {
   }
 }
 
-/** An entry of a file for eyes: a server, or anything else. */
+/** Returns an entry of a file for eyes: a server, or anything else. */
 export function hideKeysOf(entry: unknown): unknown {
   if (entry === undefined) return undefined;
   return JSON.parse(hideKeys(JSON.stringify({ mcpServers: { entry } }))).mcpServers.entry;
