@@ -52,7 +52,12 @@ function checkObject(schema: ParameterSchema, input: Record<string, unknown>, at
     const value = given.get(name);
     if (value === undefined || value === null) {
       if (!schema.required?.includes(name)) continue;
-      return { problem: `The argument \`${place}\` is missing; expected ${expectation(parameter)}.` };
+      const names = Object.keys(input).slice(0, 8).map((given) => `\`${given.slice(0, QUOTE_LIMIT)}\``).join(", ") ||
+        "none";
+      return {
+        problem: `The argument \`${place}\` is missing (given: ${names}). ` +
+          `Send the call again with \`${place}\`: ${expectation(parameter)}.`,
+      };
     }
     const checked = checkValue(parameter, value, place);
     if ("problem" in checked) return checked;
@@ -64,19 +69,19 @@ function checkObject(schema: ParameterSchema, input: Record<string, unknown>, at
 /** The given values by declared name: exact names first, then spellings and aliases that mean one free name. */
 function namedAsDeclared(declared: Record<string, ParameterSchema>, input: Record<string, unknown>) {
   const given = new Map<string, unknown>();
-  const strangers: [string, unknown][] = [];
+  const unknown: [string, unknown][] = [];
   for (const [name, value] of Object.entries(input)) {
     if (Object.hasOwn(declared, name)) given.set(name, value);
-    else strangers.push([name, value]);
+    else unknown.push([name, value]);
   }
   const claims = new Map<string, unknown[]>();
-  for (const [name, value] of strangers) {
+  for (const [name, value] of unknown) {
     const meant = meantBy(name, declared);
     if (meant !== undefined && (given.get(meant) ?? null) === null) {
       claims.set(meant, [...claims.get(meant) ?? [], value]);
     }
   }
-  // Two strangers for one name are a riddle, not a spelling.
+  // Two unknown names for one parameter are ambiguous, not a spelling.
   for (const [name, values] of claims) if (values.length === 1) given.set(name, values[0]);
   return given;
 }
@@ -90,7 +95,7 @@ function meantBy(name: string, declared: Record<string, ParameterSchema>): strin
 
 function checkValue(schema: ParameterSchema, value: unknown, at: string): Checked {
   const wrong: Checked = {
-    problem: `The argument \`${at}\` must be ${expectation(schema)}, not ${describe(value)}.`,
+    problem: `The argument \`${at}\` must be ${expectation(schema)}, not ${describe(value)}. Send the call again.`,
   };
   switch (schema.type) {
     case "string":
@@ -121,8 +126,8 @@ function checkText(schema: ParameterSchema, value: unknown, wrong: Checked): Che
   const text = typeof value === "number" || typeof value === "boolean" ? String(value) : value;
   if (typeof text !== "string") return wrong;
   if (schema.enum === undefined || schema.enum.includes(text)) return { value: text };
-  const folded = text.trim().toLowerCase();
-  const meant = schema.enum.filter((word) => word.toLowerCase() === folded);
+  const lowered = text.trim().toLowerCase();
+  const meant = schema.enum.filter((word) => word.toLowerCase() === lowered);
   return meant.length === 1 ? { value: meant[0] } : wrong;
 }
 

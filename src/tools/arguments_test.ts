@@ -68,20 +68,29 @@ Deno.test("another name is taken for the one that is meant, when there is only o
 });
 
 Deno.test("the problem names the argument, what was expected, and what came", () => {
-  assert.equal(problem({}), "The argument `file_path` is missing; expected text.");
+  assert.equal(
+    problem({}),
+    "The argument `file_path` is missing (given: none). Send the call again with `file_path`: text.",
+  );
   assert.equal(
     problem({ file_path: "a", limit: "soon" }),
-    'The argument `limit` must be a whole number, not the text "soon".',
+    'The argument `limit` must be a whole number, not the text "soon". Send the call again.',
   );
-  assert.equal(problem({ file_path: "a", limit: 1.5 }), "The argument `limit` must be a whole number, not 1.5.");
+  assert.equal(
+    problem({ file_path: "a", limit: 1.5 }),
+    "The argument `limit` must be a whole number, not 1.5. Send the call again.",
+  );
   assert.equal(
     problem({ file_path: "a", mode: "x" }),
-    'The argument `mode` must be one of "content", "count", not the text "x".',
+    'The argument `mode` must be one of "content", "count", not the text "x". Send the call again.',
   );
-  assert.equal(problem({ file_path: ["a"] }), "The argument `file_path` must be text, not a list.");
+  assert.equal(
+    problem({ file_path: ["a"] }),
+    "The argument `file_path` must be text, not a list. Send the call again.",
+  );
   assert.equal(
     problem({ file_path: "a", todos: [{ content: "x" }, {}] }),
-    "The argument `todos[1].content` is missing; expected text.",
+    "The argument `todos[1].content` is missing (given: none). Send the call again with `todos[1].content`: text.",
   );
   assert.ok(problem({ file_path: "a", limit: "x".repeat(100_000) }).length < 200);
 });

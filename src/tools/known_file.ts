@@ -44,7 +44,7 @@ export async function remember(
 }
 
 /** Returns whether the session has seen the file as it is now. */
-export async function knowledgeOf(
+export async function fileState(
   path: ResolvedPath,
   file: Omit<CurrentFile, "label">,
   memory: SessionMemory,
@@ -93,7 +93,7 @@ async function keepPrevious(path: ResolvedPath, after: Uint8Array<ArrayBuffer>, 
   await context.keepPrevious({ path: path.path, before: before?.bytes ?? null, after, label });
 }
 
-/** Returns whether bytes hold nothing of a protected file, as far as the net sees. */
+/** Returns whether bytes hold nothing of a protected file, as far as the leak scanner sees. */
 async function isFree(bytes: Uint8Array | undefined, path: ResolvedPath, context: ToolContext): Promise<boolean> {
   if (bytes === undefined || context.checkWrite === undefined) return true;
   return await context.checkWrite(new TextDecoder().decode(bytes), { display: path.display }) === null;

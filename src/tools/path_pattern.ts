@@ -21,6 +21,10 @@ interface PatternOptions {
 const BRACE_LIMIT = 200;
 /** Longest pattern, in characters. */
 const LENGTH_LIMIT = 2_000;
+/** The problem of a pattern that is not compiled, for the model. */
+export const LIMITS_EXCEEDED =
+  "The glob is longer than 2,000 characters, or its braces make more than 200 alternatives. " +
+  "Use a shorter one, such as **/*.ts.";
 
 /** One place of a name: a character, any one, one of a class, or any number. */
 type Piece = { kind: "character"; value: string } | { kind: "one" } | { kind: "many" } | CharacterClass;
@@ -36,16 +40,16 @@ export function compilePattern(pattern: string, options: PatternOptions = {}): P
   if (pattern.length > LENGTH_LIMIT) return null;
   const texts = options.noBraces ? [pattern] : expandBraces(pattern);
   if (texts === null) return null;
-  const fold = (text: string) => options.ignoreCase ? text.toLowerCase() : text;
+  const caseFolded = (text: string) => options.ignoreCase ? text.toLowerCase() : text;
   const alternatives = texts.map((text) =>
-    fold(text).split("/").filter((name) => name !== "" && name !== ".").map(compileName)
+    caseFolded(text).split("/").filter((name) => name !== "" && name !== ".").map(compileName)
   );
   const [only] = alternatives;
   return {
     prefix: alternatives.length === 1 && only !== undefined && !options.ignoreCase ? exactPrefix(only) : [],
     matches(names) {
-      const folded = options.ignoreCase ? names.map(fold) : names;
-      return alternatives.some((alternative) => matchNames(alternative, folded));
+      const compared = options.ignoreCase ? names.map(caseFolded) : names;
+      return alternatives.some((alternative) => matchNames(alternative, compared));
     },
   };
 }

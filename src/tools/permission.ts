@@ -143,7 +143,7 @@ function deniesPath(rule: PathRule, asked: Asked): boolean {
   const paths = asked.paths.length > 0 ? asked.paths : [asked.subject];
   return paths.some((path) => {
     const names = namesOf(formFor(rule, path, asked));
-    return rule.folded.some((pattern) => pattern.matches(names));
+    return rule.caseFolded.some((pattern) => pattern.matches(names));
   });
 }
 

@@ -18,7 +18,7 @@ export interface PathRule {
   absolute: boolean;
   exact: PathPattern[];
   /** Ignores letter case: for denying, on disks that ignore it too. */
-  folded: PathPattern[];
+  caseFolded: PathPattern[];
 }
 
 const PATH_TOOLS: readonly string[] = ["read", "write", "edit"];
@@ -62,9 +62,9 @@ function pathRule(text: string, { tool, inner }: { tool: string; inner: string }
   // A directory covers what is below it.
   const forms = pattern === "." ? ["**"] : [pattern, `${pattern}/**`];
   const exact = forms.flatMap((form) => compilePattern(form) ?? []);
-  const folded = forms.flatMap((form) => compilePattern(form, { ignoreCase: true }) ?? []);
-  if (exact.length < forms.length || folded.length < forms.length) {
+  const caseFolded = forms.flatMap((form) => compilePattern(form, { ignoreCase: true }) ?? []);
+  if (exact.length < forms.length || caseFolded.length < forms.length) {
     throw malformed(text, "is too long or has too many alternatives");
   }
-  return { kind: "path", text, tool, absolute: isAbsolute(pattern), exact, folded };
+  return { kind: "path", text, tool, absolute: isAbsolute(pattern), exact, caseFolded };
 }

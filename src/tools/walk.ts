@@ -86,7 +86,7 @@ const LISTED_AHEAD = 16;
 /** Files that are given at once. */
 const MOST_AT_ONCE = 32;
 /** Milliseconds of work between two pauses. */
-const BREATH_MS = 200;
+const PAUSE_EVERY_MS = 200;
 /** Bytes of a `.gitignore` that are read. */
 const IGNORE_FILE_LIMIT = 256 * 1024;
 
@@ -118,28 +118,28 @@ class Walk {
   readonly #workspace: Workspace;
   readonly #options: WalkOptions;
   /** When others had their turn last. */
-  #breathed: number;
+  #paused: number;
 
   constructor(workspace: Workspace, options: WalkOptions) {
     this.#workspace = workspace;
     this.#options = options;
-    this.#breathed = options.clock.monotonic();
+    this.#paused = options.clock.monotonic();
   }
 
   async *below(directory: Listed): AsyncGenerator<FoundFile[]> {
-    await this.#breathe();
+    await this.#pause();
     const children = directory.entries.flatMap((entry) => this.#child(directory, entry));
     // Listings are asked for ahead, because each waits for the system, and are given in order all the same.
     const ahead: Promise<Listed>[] = [];
-    let asked = 0;
+    let started = 0;
     const directories = children.filter((child) => child.isDirectory);
-    const askAhead = () => {
-      while (ahead.length < LISTED_AHEAD && asked < directories.length) {
-        const next = directories[asked++];
+    const listAhead = () => {
+      while (ahead.length < LISTED_AHEAD && started < directories.length) {
+        const next = directories[started++];
         if (next !== undefined) ahead.push(this.list({ ...next, chain: directory.chain }));
       }
     };
-    askAhead();
+    listAhead();
     let files: FoundFile[] = [];
     for (const child of children) {
       if (!child.isDirectory) {
@@ -148,23 +148,23 @@ class Walk {
       }
       if (files.length > 0) {
         yield files;
-        await this.#breathe();
+        await this.#pause();
         files = [];
       }
       if (!child.isDirectory) continue;
       const listed = await ahead.shift();
-      askAhead();
+      listAhead();
       if (listed !== undefined) yield* this.below(listed);
     }
     if (files.length > 0) yield files;
   }
 
   /** All here is synchronous: without a pause nobody would hear of a stop. */
-  async #breathe(): Promise<void> {
+  async #pause(): Promise<void> {
     const { clock, signal } = this.#options;
-    if (clock.monotonic() - this.#breathed > BREATH_MS) {
+    if (clock.monotonic() - this.#paused > PAUSE_EVERY_MS) {
       await clock.sleep(0);
-      this.#breathed = clock.monotonic();
+      this.#paused = clock.monotonic();
     }
     signal.throwIfAborted();
   }

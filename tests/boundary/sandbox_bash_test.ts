@@ -73,7 +73,7 @@ Deno.test(
 );
 
 Deno.test(
-  "output is withheld when a protected path appears or is replaced meanwhile",
+  "output is redacted when a protected path appears or is replaced meanwhile",
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
@@ -89,7 +89,7 @@ Deno.test(
       await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
       const { content, isError } = await running;
       assert.ok(isError);
-      assert.match(content, /withheld/);
+      assert.match(content, /redacted/);
       assert.ok(!holdsCanary(content, project.canary), content);
     }),
 );

@@ -1,4 +1,4 @@
-/** What a command wrote while a protected file was replaced or came to be: its output is withheld, and so are its files. */
+/** What a command wrote while a protected file was replaced or came to be: its output is redacted, and so are its files. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { configure, startProgram } from "../helpers/program.ts";
@@ -52,7 +52,7 @@ Deno.test("what a command wrote while a protected file was replaced is protected
   });
   const took = await Deno.readTextFile(`${stage.project}/copy.txt`);
   assert.ok(took.includes(coded(value)), "control: the command could read the new file");
-  assert.match(played.results[0] ?? "", /withheld/);
+  assert.match(played.results[0] ?? "", /redacted/);
   assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
   assert.match(played.results[1] ?? "", /still here/, "control: the next command ran");
   assert.match(played.done.stderr, /protected from now on, since .*\.env was replaced meanwhile: .*copy\.txt/);

@@ -68,7 +68,7 @@ export interface StartedAs {
 }
 
 /** Reason for a sandbox: `project` where its own paths are protected; null for no sandbox. */
-type SandboxReason = "project" | "always" | "elsewhere" | null;
+type SandboxReason = "project" | "always" | "external" | null;
 
 const NOTHING: HiddenPlaces = { files: [], directories: [] };
 
@@ -79,7 +79,7 @@ export async function sandboxReason({ workspace, sandbox }: ToolContext): Promis
   if (workspace.ambientLabel !== "open" || workspace.protection?.any === true) return "project";
   if (sandbox === undefined || sandbox.settings.mode === "never") return null;
   if (sandbox.settings.mode === "always") return "always";
-  return !workspace.local && await sandbox.protectsElsewhere() ? "elsewhere" : null;
+  return !workspace.local && await sandbox.protectsElsewhere() ? "external" : null;
 }
 
 /** The command in the sandbox; or, as text for the model, why it does not run; null where it may run without one. */
@@ -108,11 +108,11 @@ export async function inSandbox(
     hide: await protection?.hidden() ?? NOTHING,
     readOnly: protection?.markers ?? [],
     git: reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only",
-    network: label === "open" && (reason === "elsewhere" || sandbox.settings.network),
+    network: label === "open" && (reason === "external" || sandbox.settings.network),
   });
-  if (reason === "elsewhere") await tellOnce(context, sandboxed);
+  if (reason === "external") await notifyOnce(context, sandboxed);
   if (sandboxed.kind === "refused") {
-    if (reason === "elsewhere") return null;
+    if (reason === "external") return null;
     const why = reason === "project" ? "this project has protected paths" : "sandbox.mode is always";
     return `The command was not run: ${why}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
@@ -130,7 +130,7 @@ export async function inSandbox(
  * Outside of protected projects commands run in a sandbox because of others, and as ever where there is none: the
  * person is told, once.
  */
-async function tellOnce(
+async function notifyOnce(
   { sandbox, notify }: ToolContext,
   sandboxed: SandboxedCommand | SandboxRefusal,
 ): Promise<void> {

@@ -12,9 +12,9 @@ const LONGEST_TIMEOUT_MS = 600_000;
 /** Linux takes no argument of 128 KiB or more. */
 const LONGEST_COMMAND = 100_000;
 
-const WITHHELD =
-  "The command ran, but a protected path was made or replaced meanwhile, and the output could hold it: " +
-  "it is withheld. Run the command again to see its output.";
+const REDACTED =
+  "The command ran, but a protected path was created or replaced meanwhile, and the output could contain it: " +
+  "it is redacted. Run the command again to see its output.";
 
 /** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
@@ -31,8 +31,8 @@ export const bashTool: Tool<BashInput> = {
 };
 
 function precheck(input: BashInput): string | null {
-  if (input.command.trim() === "") return "The command is empty.";
-  if (input.command.includes("\0")) return "The command holds a NUL byte.";
+  if (input.command.trim() === "") return "The command is empty. Send the shell command to run as command.";
+  if (input.command.includes("\0")) return "The command holds a NUL byte. Send it again without.";
   return new TextEncoder().encode(input.command).length <= LONGEST_COMMAND
     ? null
     : "The command is longer than 100,000 bytes. Write it to a file with Write and run the file.";
@@ -64,19 +64,24 @@ async function runCommand(
     onOutput: (bytes) => output.add(bytes),
   });
   const { quarantined, replaced, slipped } = await started.finish();
-  const text = replaced.length === 0 ? output.text() : WITHHELD;
+  const text = replaced.length === 0 ? output.text() : REDACTED;
   const notes = started.notices.map((notice) => `[${notice}]`);
   if (quarantined !== null) {
     const paths = quarantined.paths.join(", ");
-    notes.push(`[moved to quarantine, only the user may make them: ${paths}]`);
+    notes.push(`[moved to quarantine, since only the user may create them: ${paths}]`);
     await context.notify?.(
       `a command made ${paths}, which could run code later: moved to quarantine; ` +
         `to put it back: agentcli quarantine restore ${quarantined.id}`,
     );
   }
   if (outcome.ended === "abort") context.signal.throwIfAborted();
-  if (outcome.ended === "timeout") notes.push(`[ended after ${timeoutMs / 1000} s: time limit]`);
-  else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
+  if (outcome.ended === "timeout") {
+    notes.push(
+      `[ended after ${timeoutMs / 1000} s: time limit${
+        timeoutMs < LONGEST_TIMEOUT_MS ? `; a higher timeout allows more, at most ${LONGEST_TIMEOUT_MS} ms` : ""
+      }]`,
+    );
+  } else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
   return {
@@ -146,7 +151,7 @@ export class BoundedOutput {
     // A cut can fall inside a character; its halves are worth nothing.
     const start = decoder.decode(head).replace(/\uFFFD{1,3}$/, "");
     const end = decoder.decode(tail).replace(/^\uFFFD{1,3}/, "");
-    const note = `[${left.toLocaleString("en-US")} bytes left out; write the output to a file to see all of it]`;
+    const note = `[${left.toLocaleString("en-US")} bytes omitted; redirect the output to a file to see all of it]`;
     return `${start}\n${note}\n${end}`;
   }
 }

@@ -1,7 +1,7 @@
 /** Edit: replaces a text of a file that occurs once, or every one. */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { knowledgeOf, readWhole, saveFile, WHOLE_FILE_LIMIT } from "../known_file.ts";
+import { fileState, readWhole, saveFile, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../file_names.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { cutText, type DecodedText, decodeText, encodeText } from "../text.ts";
@@ -44,7 +44,10 @@ async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit
     return failure("old_string is empty. Give the text to replace, or use Write for a whole file.", context);
   }
   if (input.old_string === input.new_string) {
-    return failure("old_string and new_string are the same; nothing to do.", context);
+    return failure(
+      "old_string and new_string are identical, so nothing would change. Set new_string to the new text.",
+      context,
+    );
   }
   const path = await context.workspace.resolve(input.file_path);
   if (isRefusal(path)) return refused(path, context);
@@ -66,23 +69,27 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
   if (isRefusal(current)) {
     if (current.refused !== "absent") return refused(current, context);
     return failure(
-      `${path.display} does not exist. ${await suggestPaths(path, context)} Write creates files.`,
+      `${path.display} does not exist. ${await suggestPaths(path, context)} To create it, call Write.`,
       context,
     );
   }
-  const knowledge = await knowledgeOf(path, current, context.memory);
-  if (knowledge === "unread") return failure(`${path.display} was not read in this session. Read it first.`, context);
-  if (knowledge === "changed") {
-    return failure(`${path.display} has changed since it was read. Read it again, then edit.`, context);
+  const state = await fileState(path, current, context.memory);
+  if (state === "unread") {
+    return failure(`${path.display} was not read in this session. Call Read, then Edit again.`, context);
+  }
+  if (state === "changed") {
+    return failure(`${path.display} has changed since it was read. Call Read, then Edit again.`, context);
   }
   if (current.bytes === null) {
     return failure(
-      `${path.display} is larger than ${count(WHOLE_FILE_LIMIT, "byte")}; use a command to edit it.`,
+      `${path.display} is larger than ${count(WHOLE_FILE_LIMIT, "byte")}. Change it with a command, such as sed -i.`,
       context,
     );
   }
   const text = decodeText(current.bytes);
-  if (text === null) return failure(`${path.display} is no text file; Edit changes text only.`, context);
+  if (text === null) {
+    return failure(`${path.display} is not a text file. Edit changes text files only; use a command.`, context);
+  }
   return { ...text, label: current.label, source: sourceOf(path, current.rule, context) };
 }
 
@@ -107,7 +114,7 @@ function planIn(
     const lines = listLines(linesAt(file.text, match.positions));
     return failure(
       match.exact
-        ? `old_string stands ${match.positions.length} times in ${path.display}: lines ${lines}. Add lines around it to mean one, or set replace_all.`
+        ? `old_string occurs ${match.positions.length} times in ${path.display}: lines ${lines}. Add surrounding lines to make it unique, or set replace_all.`
         : `old_string was not found exactly in ${path.display}; ${match.positions.length} places differ only in white space: lines ${lines}. Copy one of them exactly.`,
       context,
       { label: file.label, ...file.source },
@@ -115,15 +122,21 @@ function planIn(
   }
   const changed = applyReplacements(file.text, match.replacements);
   if (changed === file.text) {
-    return failure(`${path.display} already is as new_string says; nothing was written.`, context, {
-      label: file.label,
-      ...file.source,
-    });
+    return failure(
+      `${path.display} already has the text of new_string there; nothing was written. Go on, or send another new_string.`,
+      context,
+      {
+        label: file.label,
+        ...file.source,
+      },
+    );
   }
   const bytes = encodeText(changed, file);
   if (bytes === null) {
     return failure(
-      `${path.display} is Latin-1 text and cannot hold some characters of new_string. Use others.`,
+      `${path.display} is Latin-1 text, which has no ${
+        foreignCharacters(input.new_string)
+      }. Replace them in new_string.`,
       context,
       { label: file.label, ...file.source },
     );
@@ -148,6 +161,12 @@ async function change(
       structuredPatch: hunksOf(file.text, replacements),
     },
   });
+}
+
+/** Returns some of the characters that Latin-1 does not have, quoted. */
+function foreignCharacters(text: string): string {
+  const foreign = [...new Set(text.match(/[^\0-\xff]/gu))].slice(0, 5);
+  return foreign.map((character) => JSON.stringify(character)).join(" ");
 }
 
 function listLines(lines: number[]): string {

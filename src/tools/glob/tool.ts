@@ -1,9 +1,9 @@
 /** Glob: the files whose path matches a pattern, newest first. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { isAbsolute, relativeTo } from "../../platform/path.ts";
-import { compilePattern } from "../path_pattern.ts";
+import { compilePattern, LIMITS_EXCEEDED } from "../path_pattern.ts";
 import { count, failure, isRefusal, refused, rowsWithin, success } from "../result.ts";
-import { markOf, shownName } from "../file_names.ts";
+import { markOf, shownName, suggestPaths } from "../file_names.ts";
 import type { Tool, ToolContext } from "../tool.ts";
 import { type FoundFile, walkFiles } from "../walk.ts";
 import { globDeclaration, type GlobInput } from "./declaration.ts";
@@ -12,8 +12,8 @@ export type { GlobInput };
 
 /** Paths that are returned. */
 const RESULT_LIMIT = 200;
-/** Status questions that wait for the system at the same time. */
-const ASKED_AT_ONCE = 64;
+/** Files whose status is read at the same time. */
+const CONCURRENT_STATUS = 64;
 
 /** Finds files by path. */
 export const globTool: Tool<GlobInput> = {
@@ -21,24 +21,35 @@ export const globTool: Tool<GlobInput> = {
   async run(input, context) {
     const start = await context.workspace.resolve(input.path ?? ".");
     if (isRefusal(start)) return refused(start, context);
-    if ((await context.workspace.status(start))?.kind !== "directory") {
-      return failure(`${start.display} is not a directory. Give a directory as path.`, context);
+    const status = await context.workspace.status(start);
+    if (status === null) {
+      return failure(`${start.display} does not exist. ${await suggestPaths(start, context)}`, context);
+    }
+    if (status.kind !== "directory") {
+      return failure(`${start.display} is a file, not a directory. Give its directory as path, or call Read.`, context);
     }
     // Models like to put the root in front; what is below `start` can be asked for all the same.
     const pattern = isAbsolute(input.pattern) ? relativeTo(start.real, input.pattern) : input.pattern;
     if (isAbsolute(pattern) || pattern.split("/").includes("..")) {
       const from = start.display === "." ? "the working directory" : shownName(start.display);
       return failure(
-        `The pattern must go down from ${from}: give the directory to search as path, inside the project.`,
+        `The pattern ${
+          shownName(input.pattern)
+        } leads out of ${from}. Give a directory of the project as path, and a pattern below it.`,
         context,
       );
     }
     const matched = await filesMatching(pattern, { start, context });
     if (matched === null) {
-      return failure("The pattern is too long or has too many alternatives. Use a simpler one.", context);
+      return failure(LIMITS_EXCEEDED, context);
     }
     if (matched.length === 0) {
-      return success("No file matches. Files that .gitignore names are left out unless path is inside them.", context);
+      return success(
+        `No file matches ${
+          shownName(input.pattern)
+        }. Files that .gitignore names are left out unless path is inside them.`,
+        context,
+      );
     }
     return success(await newestFirst(matched, context), context, { details: { numFiles: matched.length } });
   },
@@ -63,11 +74,11 @@ async function filesMatching(
 
 async function newestFirst(files: readonly FoundFile[], context: ToolContext): Promise<string> {
   const rows: { name: string; modified: number }[] = [];
-  for (let at = 0; at < files.length; at += ASKED_AT_ONCE) {
+  for (let at = 0; at < files.length; at += CONCURRENT_STATUS) {
     context.signal.throwIfAborted();
     rows.push(
       ...await Promise.all(
-        files.slice(at, at + ASKED_AT_ONCE).map(async ({ path }) => ({
+        files.slice(at, at + CONCURRENT_STATUS).map(async ({ path }) => ({
           name: shownName(path.display) + markOf(path, context),
           modified: (await context.workspace.status(path))?.modified ?? 0,
         })),

@@ -50,7 +50,12 @@ Deno.test("nothing found says so, and a wrong place or pattern says what to do",
     await project.write("a.txt", "");
     assert.match((await found(project, { pattern: "*.rs" }))[0] ?? "", /^No file matches/);
     const above = await project.run(globTool, { pattern: "../**" });
-    assert.match(above.content, /^The pattern must go down from the working directory: /);
+    assert.match(above.content, /^The pattern .+ leads out of the working directory\. Give a directory/);
+    const absent = await project.run(globTool, { pattern: "*", path: "b.txt" });
+    assert.match(absent.content, /^b\.txt does not exist\. Did you mean a\.txt\?/);
+    const file = await project.run(globTool, { pattern: "*", path: "a.txt" });
+    assert.match(file.content, /^a\.txt is a file, not a directory\. Give its directory/);
+    assert.match((await project.run(globTool, { pattern: "{a,b}".repeat(20) })).content, /200 alternatives\. Use/);
     for (
       const input of [
         { pattern: "*", path: "a.txt" },

@@ -46,12 +46,18 @@ export function lineMatcher(pattern: string): LineMatcher | { problem: string } 
   const rust = takesAsciiOnly(regex) ? toRust(regex) : null;
   if (literal !== null) return { rust, lines: (text) => literalLines(text, literal) };
   const compiled = compile(regex);
-  if (compiled === null) return { problem: "The pattern refers to a group or a property that does not exist." };
+  if (compiled === null) {
+    return {
+      problem: "The pattern refers to a group or a property that does not exist. Remove that \\1, \\k<name> or \\p{…}.",
+    };
+  }
   const linear = linearMatcher(regex);
   const cost = regexCost(regex);
   // Lines of three hundred characters are ordinary; where they cost too much, there must be another way.
   if (linear === null && cost.factor * 300 ** cost.degree > STEP_BUDGET) {
-    return { problem: "The pattern could take too long. Use fewer repetitions with look-around or back references." };
+    return {
+      problem: "The pattern could take too long. Use fewer repetitions together with look-around or back references.",
+    };
   }
   const find = { compiled, linear, cost };
   return {

@@ -41,7 +41,9 @@ class PatternProblem extends Error {}
 
 /** The pattern, or one sentence about what is wrong with it. `(?i)` in front ignores letter case. Never throws. */
 export function parseRegex(pattern: string): Regex | { problem: string } {
-  if (pattern.length > LENGTH_LIMIT) return { problem: "The pattern is too long." };
+  if (pattern.length > LENGTH_LIMIT) {
+    return { problem: "The pattern is longer than 2,000 characters. Search for a part of it." };
+  }
   const ignoreCase = pattern.startsWith("(?i)");
   try {
     return new Parser(ignoreCase ? pattern.slice(4) : pattern, ignoreCase).parse();
@@ -64,7 +66,7 @@ class Parser {
 
   parse(): Regex {
     const regex = this.#choice();
-    if (this.#at < this.#text.length) throw this.#problem("has a ) without its (");
+    if (this.#at < this.#text.length) throw this.#problem("has a ) without its (; write \\) for a plain one");
     return regex;
   }
 
@@ -87,13 +89,13 @@ class Parser {
 
   #nextCode(): number {
     const code = this.#text.codePointAt(this.#at);
-    if (code === undefined) throw this.#problem("ends too early");
+    if (code === undefined) throw this.#problem("ends in the middle of an escape; write \\\\ for a plain backslash");
     this.#at += code > 0xffff ? 2 : 1;
     return code;
   }
 
   #choice(): Regex {
-    if (++this.#depth > DEPTH_LIMIT) throw this.#problem("is nested too deeply");
+    if (++this.#depth > DEPTH_LIMIT) throw this.#problem("has more than 50 groups inside each other; use fewer");
     const options = [this.#sequence()];
     while (this.#take("|")) options.push(this.#sequence());
     this.#depth--;
@@ -117,7 +119,9 @@ class Parser {
     const body = this.#atom();
     const counts = this.#counts();
     if (counts === null) return body;
-    if (body.kind === "assertion" || body.kind === "look") throw this.#problem("repeats what has no length");
+    if (body.kind === "assertion" || body.kind === "look") {
+      throw this.#problem("repeats an assertion, which has no length; remove the repetition");
+    }
     const regex: Regex = { kind: "repeat", body, ...counts, lazy: this.#take("?") };
     if (this.#counts() !== null) throw this.#problem("repeats a repetition; put it in a group");
     return regex;
@@ -132,7 +136,7 @@ class Parser {
     const least = Number(match[1]);
     const most = match[2] === undefined ? least : match[3] === "" ? Infinity : Number(match[3]);
     if (least > COUNT_LIMIT || most < least || (most !== Infinity && most > COUNT_LIMIT)) {
-      throw this.#problem("has a count that is too high or out of order");
+      throw this.#problem("has a count above 1,000 or out of order; write {least,most}");
     }
     return { least, most };
   }
@@ -193,14 +197,16 @@ class Parser {
     const hexadecimal = this.#takeMatch(/x([\da-fA-F]{2})|u\{([\da-fA-F]{1,6})\}|u([\da-fA-F]{4})/y);
     if (hexadecimal !== null) {
       const code = parseInt(hexadecimal[1] ?? hexadecimal[2] ?? hexadecimal[3] ?? "", 16);
-      if (code > 0x10ffff) throw this.#problem("names a character that does not exist");
+      if (code > 0x10ffff) throw this.#problem("names a character above 10ffff, the last one there is");
       return [[code, code]];
     }
     const code = this.#nextCode();
     const character = String.fromCodePoint(code);
     const control = Object.hasOwn(CONTROLS, character) ? CONTROLS[character] : undefined;
     if (control !== undefined) return [[control, control]];
-    if (/[A-Za-z0-9]/.test(character)) throw this.#problem(`has the unknown escape \\${character}`);
+    if (/[A-Za-z0-9]/.test(character)) {
+      throw this.#problem(`has the unknown escape \\${character}; write ${character} for the plain character`);
+    }
     return [[code, code]];
   }
 
@@ -219,7 +225,7 @@ class Parser {
       const last = this.#classMember();
       const high = single(last);
       if (high === null) ranges.push(...first, [0x2d, 0x2d], ...last);
-      else if (high < low) throw this.#problem("has a range that is out of order");
+      else if (high < low) throw this.#problem("has a range that is out of order; write the lower character first");
       else ranges.push([low, high]);
     }
     const set = characterSet(ranges);
@@ -232,7 +238,11 @@ class Parser {
     const posix = this.#takeMatch(/\[:(\w+):\]/y);
     if (posix !== null) {
       const set = Object.hasOwn(POSIX, posix[1] ?? "") ? POSIX[posix[1] ?? ""] : undefined;
-      if (set === undefined) throw this.#problem("has an unknown class [:…:]");
+      if (set === undefined) {
+        throw this.#problem(
+          `has an unknown class; known are ${Object.keys(POSIX).map((name) => `[:${name}:]`).join(" ")}`,
+        );
+      }
       return set;
     }
     if (this.#take("\\")) {

@@ -137,7 +137,7 @@ async function searchFound(
     late,
   });
   // A marker that appeared meanwhile.
-  if (end.withheld > 0 || end.label !== "open") return null;
+  if (end.redacted > 0 || end.label !== "open") return null;
   return found.cut && !report.full && !late() ? null : end;
 }
 

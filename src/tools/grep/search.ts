@@ -129,7 +129,7 @@ export interface SearchEnd {
   label: Label;
   notes: string[];
   /** Files whose content is not for this model. */
-  withheld: number;
+  redacted: number;
   /** The first protected file that the report shows. */
   source?: { path: string; rule: string };
 }
@@ -150,7 +150,7 @@ export async function searchFiles(
   const state: State = {
     labels: new Set([search.workspace.ambientLabel]),
     unread: 0,
-    withheld: 0,
+    redacted: 0,
     denied: 0,
     skipped: 0,
     late: false,
@@ -158,8 +158,8 @@ export async function searchFiles(
   for await (const some of files) {
     if (!await searchSome(some, search, state)) break;
   }
-  const { labels, source, withheld } = state;
-  return { label: highestLabel(labels), notes: notesOf(state), withheld, ...(source === undefined ? {} : { source }) };
+  const { labels, source, redacted } = state;
+  return { label: highestLabel(labels), notes: notesOf(state), redacted, ...(source === undefined ? {} : { source }) };
 }
 
 interface State {
@@ -167,7 +167,7 @@ interface State {
   /** Files that are too long, or could not be read. */
   unread: number;
   /** Files whose content is not for this model. */
-  withheld: number;
+  redacted: number;
   /** Files that a rule of the user denies. */
   denied: number;
   /** Lines that are too long for the pattern. */
@@ -239,7 +239,7 @@ function searchFile(
   state: State,
 ): void {
   if (isRefusal(read) && read.refused === "protected") {
-    state.withheld++;
+    state.redacted++;
     // Who asked for this very file is told the rule.
     if (file.names.length === 0) state.refusal = read.message;
   } else if (isRefusal(read) || read.more) state.unread++;
@@ -254,14 +254,14 @@ function searchFile(
   }
 }
 
-function notesOf({ unread, withheld, denied, skipped, late, refusal }: State): string[] {
+function notesOf({ unread, redacted, denied, skipped, late, refusal }: State): string[] {
   const notes: string[] = [];
   const leftOut = (amount: number, { noun, why }: { noun: string; why: string }) => {
     if (amount > 0) notes.push(`${count(amount, noun)} not searched: ${why}`);
   };
   if (refusal !== undefined) notes.push(refusal);
   else {
-    leftOut(withheld, { noun: "file", why: "protected by a marker" });
+    leftOut(redacted, { noun: "file", why: "protected by a marker" });
     leftOut(denied, { noun: "file", why: "a deny rule covers reading" });
   }
   if (late) notes.push(LATE_NOTE);

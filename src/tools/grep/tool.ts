@@ -1,6 +1,7 @@
 /** Grep: the lines of files that match a regular expression. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { compilePattern, type PathPattern } from "../path_pattern.ts";
+import { compilePattern, LIMITS_EXCEEDED, type PathPattern } from "../path_pattern.ts";
+import { suggestPaths } from "../file_names.ts";
 import { failure, isRefusal, refused, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { walkFiles } from "../walk.ts";
@@ -44,7 +45,9 @@ async function grep(
   const start = await context.workspace.resolve(input.path ?? ".");
   if (isRefusal(start)) return refused(start, context);
   const status = await context.workspace.status(start);
-  if (status === null) return failure(`${start.display} does not exist. Find files with Glob.`, context);
+  if (status === null) {
+    return failure(`${start.display} does not exist. ${await suggestPaths(start, context)}`, context);
+  }
   const lines = Math.min(Math.max(0, input.context ?? 0), MOST_CONTEXT);
   const report = new SearchReport(input.output_mode ?? "content", { context: lines, limit: context.resultBytes });
   const search = { ...call, input, matcher, report };
@@ -88,7 +91,7 @@ async function searchDirectory(start: ResolvedPath, search: Search): Promise<Don
   const wanted = search.input.glob;
   const byName = wanted === undefined || wanted.includes("/") ? wanted : `**/${wanted}`;
   const glob = byName === undefined ? null : compilePattern(byName);
-  if (byName !== undefined && glob === null) return { problem: "The glob is too long or has too many alternatives." };
+  if (byName !== undefined && glob === null) return { problem: LIMITS_EXCEEDED };
   const own = { ...search, glob, isFile: false };
   if (!search.options.ripgrep) return await ownSearch(start, own);
   const { context, matcher, options } = search;

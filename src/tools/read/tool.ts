@@ -77,7 +77,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   if (text !== null) return await finish(text);
   const lines = count(found.total ?? 0, "line");
   return failure(
-    `offset ${call.range.offset} is beyond the end: ${path.display} has ${lines}.`,
+    `offset ${call.range.offset} is beyond the end: ${path.display} has ${lines}. Send a lower offset.`,
     context,
     { label: current.label, ...source },
   );

@@ -44,7 +44,7 @@ Deno.test("offset and limit select lines; numbers that cannot be are taken as th
     assert.equal(odd.content.split("\n").length, 5);
     const beyond = await run(readTool, { file_path: "a.txt", offset: 6 });
     assert.ok(beyond.isError);
-    assert.equal(beyond.content, "offset 6 is beyond the end: a.txt has 5 lines.");
+    assert.equal(beyond.content, "offset 6 is beyond the end: a.txt has 5 lines. Send a lower offset.");
   }));
 
 Deno.test("a page never exceeds 50 KB by more than a line, and long lines are cut between characters", () =>

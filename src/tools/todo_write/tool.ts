@@ -38,7 +38,9 @@ export const todoWriteTool: Tool<TodoWriteInput> = {
     const { memory } = context;
     const { todos } = input;
     if (todos.length > TODO_LIMIT) {
-      return Promise.resolve(failure(`${todos.length} todos are too many; send at most ${TODO_LIMIT}.`, context));
+      return Promise.resolve(
+        failure(`The list has ${todos.length} todos; the limit is ${TODO_LIMIT}. Send it again with fewer.`, context),
+      );
     }
     const oldTodos = memory.todos;
     memory.todos = todos.map(({ content, status }) => ({ content, status }));

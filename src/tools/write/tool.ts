@@ -1,6 +1,6 @@
 /** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { knowledgeOf, readWhole, saveFile } from "../known_file.ts";
+import { fileState, readWhole, saveFile } from "../known_file.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { countLines } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -50,14 +50,14 @@ async function precheck(
   const { bytes, context } = options;
   const current = await readWhole(path, context);
   if (isRefusal(current)) return refused(current, context);
-  switch (await knowledgeOf(path, current, context.memory)) {
+  switch (await fileState(path, current, context.memory)) {
     case "unread":
       return failure(
-        `${path.display} exists and was not read in this session. Read it first, or write to another path.`,
+        `${path.display} exists and was not read in this session. Call Read, then Write again, or write to another path.`,
         context,
       );
     case "changed":
-      return failure(`${path.display} has changed since it was read. Read it again, then write.`, context);
+      return failure(`${path.display} has changed since it was read. Call Read, then Write again.`, context);
     case "known":
       return current.bytes !== null && sameBytes(current.bytes, bytes)
         ? success(`${path.display} already has exactly this content; nothing was written.`, context, {

@@ -24,7 +24,7 @@ Deno.test("a file that was not read is not replaced", () =>
     await write("a.txt", "mine");
     const result = await run(writeTool, { file_path: "a.txt", content: "yours" });
     assert.ok(result.isError);
-    assert.match(result.content, /Read it first/);
+    assert.match(result.content, /Call Read, then Write again/);
     assert.equal(await text("a.txt"), "mine");
     await run(readTool, { file_path: "a.txt" });
     assert.equal((await run(writeTool, { file_path: "a.txt", content: "yours" })).isError, false);
