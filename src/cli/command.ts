@@ -118,12 +118,12 @@ export function list(
 
 /** By camelCase name, as in {@link Globals}. */
 export const GLOBAL_OPTIONS = {
-  cwd: text("DIR", "Work in this directory", { group: "Global options", completion: "directory" }),
+  cwd: text("DIR", "Run in this directory", { group: "Global options", completion: "directory" }),
   json: flag("Print machine-readable JSON on stdout", { group: "Global options" }),
-  quiet: flag("Print nothing but results and errors", { group: "Global options" }),
-  verbose: flag("Print more, with causes of errors", { group: "Global options" }),
-  noColor: flag("Print without colours (NO_COLOR does the same)", { group: "Global options" }),
-  yes: flag("Do not ask before changes", { group: "Global options" }),
+  quiet: flag("Print only results and errors", { group: "Global options" }),
+  verbose: flag("Print more details, including causes of errors", { group: "Global options" }),
+  noColor: flag("Print without colors (same as NO_COLOR)", { group: "Global options" }),
+  yes: flag("Make changes without asking for confirmation", { group: "Global options" }),
   help: flag("Print help", { group: "Global options" }),
   version: flag("Print the version", { group: "Global options" }),
 } as const satisfies Options;

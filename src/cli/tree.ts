@@ -7,7 +7,7 @@ import { type Command, type Group, group } from "./command.ts";
 // deno-lint-ignore no-explicit-any -- commands with different options
 type Node = Command<any> | Group;
 
-const BRIEF = "agentcli: agent turns with the models on your own machine";
+const BRIEF = "agentcli: run agent turns with models on your own machine";
 
 /** The commands below the name of the program, in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Node>>> = {

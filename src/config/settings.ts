@@ -46,7 +46,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "sandbox.network",
-    brief: "network in the sandbox while a session holds nothing protected: true or false",
+    brief: "network in the sandbox while a session holds no protected content: true or false",
     kind: "switch",
     words: ["true", "false"],
     current: (c) => c.sandbox.network,

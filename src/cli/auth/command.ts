@@ -2,10 +2,10 @@
 import { command, group } from "../command.ts";
 
 export const authCommand = group({
-  brief: "Whether a session can be started, for clients of the protocol",
+  brief: "Report whether a session can start, for protocol clients",
   commands: {
     status: command({
-      brief: "Say which provider is used and where its key comes from",
+      brief: "Print the provider in use and the source of its key",
       arguments: [],
       options: {},
       examples: ["agentcli auth status --json"],

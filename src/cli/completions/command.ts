@@ -14,7 +14,7 @@ export const COMPLETE_OPTIONS = {
 export const completionsCommand = command({
   brief: "Print a completion script for a shell",
   detail:
-    'Providers, models, roles, settings and sessions are looked up when they are completed; no server is asked. To use it, add a line to the start-up file of the shell: for bash and zsh  eval "$(agentcli completions bash)"  with the name of the shell, for fish  agentcli completions fish | source',
+    'Providers, models, roles, settings and sessions are looked up on each completion; no server is contacted. To enable it, add a line to the startup file of your shell: for bash and zsh  eval "$(agentcli completions bash)"  with the name of the shell, for fish  agentcli completions fish | source',
   arguments: [{ name: "shell", brief: SHELLS.join(", "), values: SHELLS }],
   options: {},
   examples: ["agentcli completions bash", "agentcli completions fish"],
@@ -22,7 +22,7 @@ export const completionsCommand = command({
 });
 
 export const completeCommand = command({
-  brief: "Print what can stand at the cursor",
+  brief: "Print the completions at the cursor",
   arguments: [{ name: "word", brief: "A word before the cursor", optional: true, repeated: true }],
   options: COMPLETE_OPTIONS,
   examples: [],

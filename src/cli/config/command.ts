@@ -13,7 +13,7 @@ export const configCommand = group({
     set: command({
       brief: "Change a setting",
       detail:
-        "Shows the old and the new value and asks; without a terminal --yes is needed. A list takes one entry, or a JSON list of them.",
+        "Shows the old and new value and asks for confirmation; without a terminal, --yes is required. A list setting takes one entry or a JSON list.",
       arguments: [KEY, { name: "value", brief: "The new value", completion: "setting_value" }],
       options: {},
       examples: [
@@ -24,7 +24,7 @@ export const configCommand = group({
       load: async () => (await import("./run.ts")).setSetting,
     }),
     get: command({
-      brief: "Print the value of a setting; exit 1 when it has none",
+      brief: "Print the value of a setting; exit 1 if it is not set",
       arguments: [KEY],
       options: {},
       examples: ["agentcli config get default_model"],
@@ -45,7 +45,7 @@ export const configCommand = group({
       load: async () => (await import("./run.ts")).unsetSetting,
     }),
     path: command({
-      brief: "Print where providers.yaml lies",
+      brief: "Print the path of providers.yaml",
       arguments: [],
       options: {},
       examples: ["agentcli config path"],

@@ -9,14 +9,14 @@ const KINDS = ["rule", "workflow", "skill", "hook", "mcp", "instructions"] as co
 const PLACE = {
   dialect: choice(
     DIALECTS,
-    "The editor (default: the one used here before, else the one whose files are here, else ide)",
+    "The editor (default: the one used before in this project, else the one whose files it has, else ide)",
   ),
-  systemDir: text("DIR", "The editor's directory for all users", { completion: "directory" }),
+  systemDir: text("DIR", "The editor's system-wide directory", { completion: "directory" }),
 } as const satisfies Options;
 
 const CHANGE = {
   dryRun: flag("Show the plan and write nothing"),
-  force: flag("Write over what is foreign or was changed by hand"),
+  force: flag("Overwrite content of others or changed by hand"),
 } as const satisfies Options;
 
 export const PLACE_OPTIONS = PLACE;
@@ -24,28 +24,28 @@ export const CHANGE_OPTIONS = { ...PLACE, ...CHANGE } as const satisfies Options
 
 export const DOCTOR_OPTIONS = {
   ...PLACE,
-  foreign: flag("Run hooks and start servers that others wrote, too: they are programs and do what they do"),
+  foreign: flag("Also run hooks and servers written by others: they are programs with your permissions"),
 } as const satisfies Options;
 
 export const INIT_OPTIONS = { ...CHANGE_OPTIONS } as const satisfies Options;
 
 export const ADD_OPTIONS = {
   ...CHANGE_OPTIONS,
-  scope: choice(SCOPES, "For this project (default), for all of yours, or for all users"),
-  file: text("FILE", "The content (default, and -: standard input)", { completion: "file" }),
-  dir: text("DIR", "Folder of a skill, with what it bundles", { completion: "directory", group: "Skills" }),
-  shared: flag("Put the skill into .agents/skills, where several assistants find it", { group: "Skills" }),
+  scope: choice(SCOPES, "For this project (default), for all your projects, or for all users"),
+  file: text("FILE", "The content (default, and for -: standard input)", { completion: "file" }),
+  dir: text("DIR", "Folder of a skill with its files", { completion: "directory", group: "Skills" }),
+  shared: flag("Put the skill into .agents/skills, which several assistants read", { group: "Skills" }),
   trigger: choice(["always_on", "model_decision", "glob", "manual"], "When the rule is active", { group: "Rules" }),
-  globs: text("GLOBS", "Files of the rule, joined by commas", { group: "Rules" }),
-  description: text("TEXT", "What a rule or workflow is for", { group: "Rules" }),
+  globs: text("GLOBS", "Files the rule applies to, separated by commas", { group: "Rules" }),
+  description: text("TEXT", "Purpose of a rule or workflow", { group: "Rules" }),
   event: list("EVENT", "Event of a hook, such as pre_run_command", { completion: "hook_event", group: "Hooks" }),
-  command: text("LINE", "Command line of a hook of your own in bash, or program of a server", {
+  command: text("LINE", "Bash command line of a custom hook, or program of a server", {
     group: "Hooks and servers",
   }),
-  powershell: text("LINE", "Command line of a hook of your own in PowerShell", { group: "Hooks" }),
-  showOutput: flag("Show what a hook of your own prints", { group: "Hooks" }),
-  workingDirectory: text("DIR", "Where a hook of your own runs", { group: "Hooks" }),
-  set: list("NAME=VALUE", "Parameter of a scaffolded hook", { group: "Hooks" }),
+  powershell: text("LINE", "PowerShell command line of a custom hook", { group: "Hooks" }),
+  showOutput: flag("Show the output of a custom hook", { group: "Hooks" }),
+  workingDirectory: text("DIR", "Working directory of a custom hook", { group: "Hooks" }),
+  set: list("NAME=VALUE", "Parameter of a built-in hook", { group: "Hooks" }),
   arg: list("WORD", "Argument of a server's program", { group: "Servers" }),
   env: list("NAME=VALUE", "Variable of a server's program", { group: "Servers" }),
   serverUrl: text("URL", "Address of a server", { group: "Servers" }),
@@ -54,20 +54,20 @@ export const ADD_OPTIONS = {
 
 export const REMOVE_OPTIONS = {
   ...CHANGE_OPTIONS,
-  scope: choice(SCOPES, "Only what is installed there"),
+  scope: choice(SCOPES, "Only what is installed in this scope"),
   all: flag("Everything that was installed here"),
 } as const satisfies Options;
 
 export const IMPORT_OPTIONS = {
   ...PLACE,
   take: flag("Take over what is named: it is watched and upgraded from then on, and given back by remove"),
-  all: flag("Take over everything that can be"),
+  all: flag("Adopt everything that can be adopted"),
 } as const satisfies Options;
 
 export const PERSONA_OPTIONS = {
   ...CHANGE_OPTIONS,
   from: text("FILE", "The persona: markdown, with or without frontmatter", { completion: "file" }),
-  scope: choice(SCOPES, "For this project (default), for all of yours, or for all users"),
+  scope: choice(SCOPES, "For this project (default), for all your projects, or for all users"),
 } as const satisfies Options;
 
 export const HOOK_OPTIONS = {
@@ -79,26 +79,26 @@ const INSTALLED = { ...ARTIFACT, completion: "installed_artifact", optional: tru
 const FOREIGN = { ...ARTIFACT, completion: "foreign_artifact", optional: true, repeated: true } as const;
 
 export const editorCommand = group({
-  brief: "Install rules, workflows, skills, hooks and servers for an editor's assistant, and keep them right",
+  brief: "Install rules, workflows, skills, hooks and servers for an editor's assistant, and maintain them",
   detail:
-    "Everything is planned first and shown as a diff, then done all at once. What others wrote stays to the byte. Removing gives back what was there before. See docs/editor.md.",
+    "Every change is planned, shown as a diff, and then applied as a whole. Content written by others is kept byte for byte. Removing restores what was there before. See docs/editor.md.",
   commands: {
     init: command({
-      brief: "Install a small starting set: instructions, the no-cloud guard, a workflow and a skill",
+      brief: "Install a starter set: instructions, the no-cloud guard, a workflow and a skill",
       arguments: [],
       options: INIT_OPTIONS,
       examples: ["agentcli editor init", "agentcli editor init --dialect windsurf --dry-run"],
       load: async () => (await import("./add.ts")).initEditor,
     }),
     add: command({
-      brief: "Add or renew one artifact",
+      brief: "Add or update one artifact",
       detail:
-        "Hooks that come with the program: no-cloud-guard, audit-log, setup-worktree, format-on-write, session-note. Keys of servers are written as ${env:NAME} only.",
+        "Built-in hooks: no-cloud-guard, audit-log, setup-worktree, format-on-write, session-note. Server keys are only ever written as ${env:NAME}.",
       arguments: [
         { name: "kind", brief: "rule, workflow, skill, hook, mcp (a server) or instructions", values: KINDS },
         {
           name: "name",
-          brief: "Its name; of instructions: a directory of the project, or the old file of rules",
+          brief: "Its name; for instructions: a directory of the project, or the editor's old rules file",
           optional: true,
           completion: "scaffold",
         },
@@ -125,21 +125,21 @@ export const editorCommand = group({
       load: async () => (await import("./apply.ts")).showPlan,
     }),
     apply: command({
-      brief: "Put everything that is installed in order again",
+      brief: "Restore everything that is installed",
       arguments: [],
       options: CHANGE_OPTIONS,
       examples: ["agentcli editor apply --yes"],
       load: async () => (await import("./apply.ts")).applyInstalled,
     }),
     check: command({
-      brief: "Exit 1 when what is installed differs from what should be, or would not load",
+      brief: "Report drift; exit 1 if anything differs from what was installed, or would not load",
       arguments: [],
       options: PLACE,
       examples: ["agentcli editor check", "agentcli editor check --json"],
       load: async () => (await import("./inspect.ts")).checkArtifacts,
     }),
     list: command({
-      brief: "Show what the editor finds, whose it is, and which one wins",
+      brief: "Show what the editor finds, who owns it, and what takes precedence",
       arguments: [],
       options: PLACE,
       examples: ["agentcli editor list", "agentcli editor list --json"],
@@ -153,27 +153,27 @@ export const editorCommand = group({
       load: async () => (await import("./inspect.ts")).showArtifact,
     }),
     remove: command({
-      brief: "Remove what was installed and is still as it was written",
+      brief: "Remove what was installed and has not been changed since",
       detail:
-        "What was taken over was not written from here, so it stays as it was found; --force removes it for good, and what was changed by hand too.",
+        "Adopted content was not written by agentcli, so it stays as it was found; --force removes it for good, as well as content changed by hand.",
       arguments: [INSTALLED],
       options: REMOVE_OPTIONS,
       examples: ["agentcli editor remove hook:no-cloud-guard", "agentcli editor remove --all --yes"],
       load: async () => (await import("./apply.ts")).removeArtifacts,
     }),
     doctor: command({
-      brief: "Run every installed hook with recorded input and check what it says; find what does not load",
+      brief: "Run every installed hook with recorded input and check its response; find what does not load",
       detail:
-        "Runs what was installed from here and is still as it was written. What others wrote is run only when asked for. Servers at an address are asked only on this machine; nothing else is sent anywhere.",
+        "Runs what agentcli installed, unless it was changed since. Programs from others are run only with --foreign or after confirmation. Remote servers are contacted only on this machine; nothing else is sent anywhere.",
       arguments: [],
       options: DOCTOR_OPTIONS,
       examples: ["agentcli editor doctor", "agentcli editor doctor --foreign --json"],
       load: async () => (await import("./doctor.ts")).run,
     }),
     import: command({
-      brief: "Show what others or a person wrote; take it over only when asked",
+      brief: "Show artifacts written by others or by hand, and adopt them on request",
       detail:
-        "Taking over changes no file: from then on editor check watches it, apply restores it, add renews it without --force, and remove gives back what was found.",
+        "Adopting changes no file: from then on, editor check watches it, apply restores it, add updates it without --force, and remove returns it as it was found.",
       arguments: [FOREIGN],
       options: IMPORT_OPTIONS,
       examples: [
@@ -191,7 +191,7 @@ export const editorCommand = group({
       load: async () => (await import("./add.ts")).addPersona,
     }),
     hook: command({
-      brief: "What the installed hooks call",
+      brief: "Called by the installed hooks",
       arguments: [{ name: "scaffold", brief: "The hook" }, { name: "event", brief: "The event" }],
       options: HOOK_OPTIONS,
       examples: [],

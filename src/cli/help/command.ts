@@ -2,9 +2,9 @@
 import { command } from "../command.ts";
 
 export const helpCommand = command({
-  brief: "Print help of a command, or on a topic: configuration, models, no-cloud, permissions, exit-codes",
+  brief: "Print help for a command or a topic: configuration, models, no-cloud, permissions, exit-codes",
   arguments: [
-    { name: "topic", brief: "A topic, or the words of a command", optional: true, repeated: true, completion: "topic" },
+    { name: "topic", brief: "A topic or a command", optional: true, repeated: true, completion: "topic" },
   ],
   options: {},
   examples: ["agentcli help", "agentcli help no-cloud", "agentcli help providers add"],
@@ -12,7 +12,7 @@ export const helpCommand = command({
 });
 
 export const versionCommand = command({
-  brief: "Print version, commit, form and runtime",
+  brief: "Print the version, commit, build form and runtime",
   arguments: [],
   options: {},
   examples: ["agentcli version", "agentcli version --json"],

@@ -13,13 +13,13 @@ import {
 /** The exit codes in words, for help and documentation; the numbers belong to `src/errors.ts`. */
 export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["0", "done"],
-  ["1", "the work failed: the turn ended in an error, a check found something"],
-  ["2", "wrong usage: unknown command or option, missing or malformed argument"],
-  ["3", "configuration: providers.yaml unusable, unknown provider, model, role or session, unusable home"],
-  ["4", "provider unreachable, or the connection broke and retries ran out"],
-  ["5", "provider refused the key (401/403) or no key resolves"],
-  ["6", "refused by policy: no-cloud boundary, or a permission that nobody was there to give"],
-  ["7", "a limit was reached: --max-turns, context cannot fit, --timeout"],
+  ["1", "failure: the turn ended in an error, or a check found a problem"],
+  ["2", "usage error: unknown command or option, missing or invalid argument"],
+  ["3", "configuration error: invalid providers.yaml, unusable home, or unknown provider, model, role or session"],
+  ["4", "provider unreachable, or connection lost after all retries"],
+  ["5", "provider rejected the key (401/403), or no key was found"],
+  ["6", "refused by policy: the no-cloud boundary, or a permission that nobody could give"],
+  ["7", "limit reached: --max-turns, --timeout, or the context window"],
   ["130, 143", "interrupted (SIGINT), terminated (SIGTERM)"],
 ];
 
@@ -63,7 +63,7 @@ function groupHelp(group: Group, name: string, width: number): string[] {
     rows("Commands:", commands.map(([command, node]) => [command, node.brief]), { width }),
     ...optionSections(GLOBAL_OPTIONS, width),
     root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), { width }) : "",
-    `Help of a command: ${name} <command> --help`,
+    `Help for a command: ${name} <command> --help`,
   ];
 }
 

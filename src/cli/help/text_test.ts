@@ -12,7 +12,7 @@ Deno.test("what help says stays within the terminal, on a narrow one too", async
       const last = lines.indexOf("Examples:");
       // Command lines are not cut: neither examples nor an option with its value.
       const sentences = lines.slice(0, last < 0 ? undefined : last).filter((text) =>
-        !/^ *(-|Usage:|Help of)/.test(text)
+        !/^ *(-|Usage:|Help for)/.test(text)
       );
       const long = sentences.filter((text) => text.length > width);
       assert.deepEqual(long, [], `${words.join(" ")} in ${width} columns`);

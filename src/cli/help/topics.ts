@@ -28,12 +28,12 @@ const lines = (heading: string, ...given: string[]): Section => ({ kind: "lines"
 const ROLE_BRIEFS: Record<Role, string> = {
   main: "agent turns",
   compact: "summaries of long sessions",
-  subagent: "work that is handed to another model",
+  subagent: "work delegated to another model",
 };
 
 const MODE_BRIEFS: Record<PermissionMode, string> = {
-  default: "reading inside the project runs; everything else is asked for on a terminal, and denied elsewhere",
-  acceptEdits: "changes to files inside the project run too",
+  default: "reads inside the project run; everything else asks on a terminal, and is denied elsewhere",
+  acceptEdits: "file changes inside the project run, too",
   plan: "reading only; nothing else can be allowed",
   bypassPermissions: "everything runs, except what a deny rule or the no-cloud rule forbids",
 };
@@ -43,17 +43,17 @@ const configuration: Topic = {
   brief: "The home, providers.yaml, settings and keys",
   sections: [
     text(
-      "Everything of the program lies in one directory, the home: $AGENTCLI_HOME, or ~/.agentcli. Providers, their models and all settings are in its file providers.yaml, which you may edit by hand: the commands that change it keep your comments and order. `agentcli config path` prints where it is, `agentcli config schema` what may be in it.",
+      "All files of the program are in one directory, the home: $AGENTCLI_HOME, or ~/.agentcli. Providers, their models and all settings are in its file providers.yaml, which you can edit by hand: commands that change it keep your comments and order. `agentcli config path` prints its path, `agentcli config schema` its JSON Schema.",
     ),
     rows("Settings (agentcli config set):", SETTINGS.map(({ key, brief }) => [key, brief])),
     rows("Files of the home:", [
       ["providers.yaml", "providers, models, roles, settings"],
-      ["projects/", "sessions, and what projects with a marker may do"],
+      ["projects/", "sessions, and the protection records of projects"],
       ["credentials.json", "keys, only with set-key --store file; credentials.key beside it opens them"],
-      ["cache/", "what can be found out again"],
-      ["undo/", "earlier versions of files that tools changed"],
+      ["cache/", "data that can be recreated"],
+      ["undo/", "earlier versions of files changed by tools"],
     ]),
-    rows("What api_key of a provider says:", [
+    rows("Values of api_key:", [
       ["keyring, file", "the key is stored; agentcli providers set-key writes this"],
       ["$NAME, ${NAME}", "the key is in that environment variable; $$x is a literal $x"],
       ["local", "no key, on a loopback address; the same as no api_key there"],
@@ -61,51 +61,51 @@ const configuration: Topic = {
       ["anything else", "the key itself"],
     ]),
     rows("Environment:", [
-      ["AGENTCLI_HOME", "the home, an absolute path; it has to belong to the user who runs agentcli, root included"],
-      ["AGENTCLI_MODEL", "which model answers when --model is not given"],
+      ["AGENTCLI_HOME", "the home, an absolute path; it must belong to the user who runs agentcli, including root"],
+      ["AGENTCLI_MODEL", "the model to use without --model"],
       ["STUDIO_F_BASE_URL", "overrides the base URL of studio_f"],
       ["STUDIO_F_API_KEY", "the key of studio_f as it is shipped"],
       [
         "HTTP_PROXY, HTTPS_PROXY, ALL_PROXY, NO_PROXY",
         "how remote providers are reached; local ones never use a proxy",
       ],
-      ["NO_COLOR, FORCE_COLOR", "no colours, or colours without a terminal"],
+      ["NO_COLOR, FORCE_COLOR", "no colors, or colors without a terminal"],
     ]),
   ],
 };
 
 const models: Topic = {
   name: "models",
-  brief: "Which model answers, and what models are for",
+  brief: "How the model is chosen, and what roles models have",
   sections: [
     text(
       "A model is named <provider>[:<model or alias>]. The name is split at its first colon, so ids with colons stay whole: runtime_a:qwen3:8b. Without a model the provider's model with role main is taken, or its only one.",
     ),
-    rows("The first that is set decides:", [
+    rows("The first of these that is set decides:", [
       ["1", "--model"],
       ["2", "AGENTCLI_MODEL"],
       ["3", "default_provider and default_model"],
       ["4", "roles.main"],
       ["5", "the only provider that has models"],
-      ["6", "the model of the session that --continue or --resume goes on with"],
+      ["6", "the model of the session that --continue or --resume continues"],
     ]),
     rows("Roles (agentcli providers role set):", Object.entries(ROLE_BRIEFS)),
-    rows("What providers.yaml may say of a model besides its id:", [
+    rows("Fields of a model in providers.yaml besides its id:", [
       ["alias", "a short name for --model, or a list of them"],
       ["role", "main, compact or subagent"],
-      ["context_window", "tokens that the server really gives; without it the server is asked"],
-      ["max_tokens", "the limit of one reply"],
-      ["params", "fields of the request that are sent as they are: { temperature: 0.2 }"],
-      ["tool_calls", "native, text (described in the prompt) or none; without it that is found out"],
+      ["context_window", "tokens that the server provides; without it, the server is asked"],
+      ["max_tokens", "the limit of one response"],
+      ["params", "request fields that are sent as they are: { temperature: 0.2 }"],
+      ["tool_calls", "native, text (described in the prompt) or none; detected if absent"],
       [
         "reasoning",
-        "keep: what the model reasoned goes back to the server with the history, as DeepSeek wants it beside tool calls; drop, as without it: it does not, which saves room",
+        "keep: the model's reasoning is sent back with the history, as DeepSeek requires beside tool calls; drop (the default): it is not, which saves tokens",
       ],
-      ["edit", "replace, or whole: files are written anew, for models that cannot quote a part of one"],
-      ["images", "true or false, where the server does not tell whether the model sees"],
+      ["edit", "replace, or whole: files are rewritten completely, for models that cannot quote part of a file"],
+      ["images", "true or false, if the server does not report whether the model accepts images"],
     ]),
     rows(
-      "Servers that are known by name:",
+      "Servers known by name:",
       RUNTIMES.map(({ id, product, baseUrl }) => [id, `${product}, ${baseUrl}`]),
     ),
     text("The model demo is always there: it is scripted, needs no server, and shows what a turn looks like."),
@@ -123,7 +123,7 @@ const noCloud: Topic = {
   brief: "Files that only local models may read",
   sections: [
     text(
-      "A file .agentclisecret in the root of a project names what must not leave your machines. What it names is readable to local models only: to others every tool refuses it, and a session that has read it stays with local models.",
+      "A file .agentclisecret in the root of a project lists what must not leave your machines. Only local models can read it: for other models every tool refuses, and a session that has read it stays with local models.",
     ),
     lines(
       ".agentclisecret:",
@@ -136,13 +136,13 @@ const noCloud: Topic = {
       ["a host of local-endpoints", "host for any port, host:port for that one"],
     ]),
     text(
-      "The home remembers each project that ever had a marker. A line that is taken out still protects, and a host of local-endpoints that was not there when the project was first seen has no effect, until you say so with `agentcli secrets trust`.",
+      "The home remembers each project that ever had a marker. A removed line still protects, and a host added to local-endpoints later has no effect, until you accept the change with `agentcli secrets trust`.",
     ),
     text(
-      "A loopback address does not say where the model runs: cloud models of Ollama and recognized gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the process that listens there where the system tells.",
+      "A loopback address does not say where the model runs: cloud models of Ollama and recognized gateways count as remote all the same, tunnels (ssh -L and the like) cannot be seen. `agentcli doctor` names the listening process if the system reports it.",
     ),
     text(
-      "Commands of a model run in a sandbox that hides these files; where there is none, they do not run in such projects.",
+      "Commands run by a model run in a sandbox that hides these files; if no sandbox is available, they do not run in such projects.",
     ),
     lines(
       "Examples:",
@@ -172,7 +172,7 @@ const permissions: Topic = {
       ["permissions.allow, permissions.deny", "settings, for every run"],
     ]),
     text(
-      "Without a terminal nobody can be asked: what no rule allows is denied at once, the model is told, and the turn goes on. The exit code is 6 when the last call of some tool was denied like that.",
+      "Without a terminal, nobody can be asked: a call that no rule allows is denied, the model is told, and the turn continues. The exit code is 6 if the last call of any tool was denied this way.",
     ),
     lines(
       "Examples:",
@@ -185,11 +185,11 @@ const permissions: Topic = {
 
 const exitCodes: Topic = {
   name: "exit-codes",
-  brief: "What the exit code of the program says",
+  brief: "Meanings of the exit codes",
   sections: [
     rows("Exit codes:", EXIT_CODES),
     text(
-      'They are never derived from an HTTP status. With --json the failure itself is an object on standard output: {"error":{"code":…,"message":…,"hint":…}}.',
+      'They never depend on an HTTP status. With --json, the failure itself is an object on standard output: {"error":{"code":…,"message":…,"hint":…}}.',
     ),
   ],
 };

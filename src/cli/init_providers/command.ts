@@ -2,18 +2,18 @@
 import { command, flag, integer, list } from "../command.ts";
 
 export const INIT_PROVIDERS_OPTIONS = {
-  dryRun: flag("Write nothing; print what would change as a diff"),
-  timeout: integer("MS", "Longest wait for each address, in milliseconds (default: 2000)", {
+  dryRun: flag("Print the changes as a diff and write nothing"),
+  timeout: integer("MS", "Timeout for each address, in milliseconds (default: 2000)", {
     minimum: 1,
     maximum: 600_000,
   }),
-  host: list("HOST", "Look on this host instead of localhost, with or without a port; may be repeated"),
+  host: list("HOST", "Search this host instead of localhost, with or without a port; can be repeated"),
 } as const;
 
 export const initProvidersCommand = command({
   brief: "Find local model servers and write providers.yaml",
   detail:
-    "Asks the usual ports of local model servers for their models: plain requests, without a key. What you wrote in providers.yaml stays as it is: new models are added, models that are gone are reported and kept. On a terminal it offers the models as the default where none is set; --yes asks nothing.",
+    "Queries the default ports of local model servers for their models, with plain requests and no key. Your entries in providers.yaml stay as they are: new models are added; missing models are reported and kept. On a terminal, offers to choose a default model if none is set; --yes skips the question.",
   arguments: [],
   options: INIT_PROVIDERS_OPTIONS,
   examples: [

@@ -15,7 +15,7 @@ const SAMPLE: Values = {
   context_total: "<tokens>",
   parallel: "<n>",
   api_key: "<key>",
-  tensor_parallel: "<cards>",
+  tensor_parallel: "<gpus>",
   pipeline_parallel: "<machines>",
   ray: "ray",
   tool_parser: "<parser>",

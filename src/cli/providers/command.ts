@@ -3,9 +3,9 @@ import { choice, command, flag, group, integer, text } from "../command.ts";
 import { KEY_STORES } from "../../config/keys/store.ts";
 
 export const PROBE_OPTIONS = {
-  write: flag("Store what was found in providers.yaml: context_window, tool_calls, reasoning"),
-  timeout: integer("SECONDS", "Longest time for everything (default: 300)", { minimum: 1, maximum: 86_400 }),
-  maxPrompt: integer("TOKENS", "Longest prompt that is sent to prove the window (default: 32768)", {
+  write: flag("Write the results to providers.yaml: context_window, tool_calls, reasoning"),
+  timeout: integer("SECONDS", "Time limit for all checks, in seconds (default: 300)", { minimum: 1, maximum: 86_400 }),
+  maxPrompt: integer("TOKENS", "Longest prompt used to verify the context window, in tokens (default: 32768)", {
     minimum: 512,
     maximum: 10_000_000,
   }),
@@ -14,7 +14,7 @@ export const PROBE_OPTIONS = {
 const probeCommand = command({
   brief: "Measure one model: window, speed, tool calls, edits",
   detail:
-    "Sends about twenty requests with made-up text, nothing of yours. The server may load the model for it, and a provider that charges for tokens charges for these. Exit 0 when the model replies, whatever else it can do. Of a server that writes several replies at once, `stop on abort` says little.",
+    "Sends about twenty requests with made-up text, none of your own. The server may load the model, and a provider that charges for tokens charges for these. Exit 0 if the model responds, whatever else it can do. `stop on abort` says little about a server that handles several requests at once.",
   arguments: [{ name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
   options: PROBE_OPTIONS,
   examples: [
@@ -30,20 +30,23 @@ const PROVIDER = { name: "provider", brief: "A configured provider", completion:
 const ROLE = { name: "role", brief: "main, compact or subagent", completion: "role" } as const;
 
 export const ADD_OPTIONS = {
-  baseUrl: text("URL", "Address with its path, for example http://localhost:1919/v1"),
-  type: text("TYPE", "How the server is spoken to: openai_compat, the default"),
-  apiKey: text("KEY", "A literal, '$NAME' for a variable, or local or none for servers without keys"),
-  model: text("ID", "A model the server has"),
-  replace: flag("Replace a provider of that name as a whole, its key and models too"),
+  baseUrl: text("URL", "Base URL with its path, for example http://localhost:1919/v1"),
+  type: text("TYPE", "API type: openai_compat, the default and only one"),
+  apiKey: text("KEY", "The key, '$NAME' for an environment variable, or local or none for servers without keys"),
+  model: text("ID", "A model that the server serves"),
+  replace: flag("Replace an existing provider of that name, including its key and models"),
 } as const;
 
 export const SET_KEY_OPTIONS = {
-  store: choice(KEY_STORES, "keyring: the keyring of the system, the default; file: credentials.json in the home"),
+  store: choice(KEY_STORES, "keyring: the system keyring, the default; file: credentials.json in the home"),
 } as const;
 
 export const MODEL_ADD_OPTIONS = {
   role: text("ROLE", "What the model does: main, compact or subagent", { completion: "role" }),
-  contextWindow: integer("TOKENS", "Tokens the server really gives", { minimum: 1, maximum: 1_000_000_000 }),
+  contextWindow: integer("TOKENS", "Context window that the server provides, in tokens", {
+    minimum: 1,
+    maximum: 1_000_000_000,
+  }),
   alias: text("NAME", "A short name for --model"),
 } as const;
 
@@ -51,8 +54,8 @@ const modelCommands = group({
   brief: "The models of a provider",
   commands: {
     add: command({
-      brief: "Add a model, or update the fields given",
-      arguments: [PROVIDER, { name: "model_id", brief: "The id the server lists" }],
+      brief: "Add a model, or update the given fields",
+      arguments: [PROVIDER, { name: "model_id", brief: "The id as the server lists it" }],
       options: MODEL_ADD_OPTIONS,
       examples: [
         "agentcli providers model add runtime_a qwen3:8b --role main --context-window 32768",
@@ -78,24 +81,24 @@ const modelCommands = group({
 });
 
 const roleCommands = group({
-  brief: "Which model does which work",
+  brief: "Assign roles to models",
   commands: {
     set: command({
-      brief: "Give a role to a model",
+      brief: "Assign a role to a model",
       arguments: [ROLE, { name: "model", brief: "<provider>[:<model or alias>]", completion: "model" }],
       options: {},
       examples: ["agentcli providers role set compact runtime_a:qwen3:1.7b"],
       load: async () => (await import("./models.ts")).setRole,
     }),
     list: command({
-      brief: "List the roles and who has them",
+      brief: "List the roles and their models",
       arguments: [],
       options: {},
       examples: ["agentcli providers role list"],
       load: async () => (await import("./models.ts")).listRoles,
     }),
     unset: command({
-      brief: "Take a role away; the model of the session does that work again",
+      brief: "Remove a role; the session's model does that work again",
       arguments: [ROLE],
       options: {},
       examples: ["agentcli providers role unset compact"],
@@ -116,8 +119,8 @@ export const providersCommand = group({
     }),
     add: command({
       brief: "Add a provider",
-      detail: "A name is made of lower-case letters, digits, `_`, `.` and `-`. Never asks.",
-      arguments: [{ name: "name", brief: "What to call it" }],
+      detail: "A name consists of lowercase letters, digits, `_`, `.` and `-`. Never asks for confirmation.",
+      arguments: [{ name: "name", brief: "Name of the provider" }],
       options: ADD_OPTIONS,
       examples: [
         "agentcli providers add engine_e --base-url http://localhost:1919/v1 --api-key local --model my-model",
@@ -126,7 +129,7 @@ export const providersCommand = group({
       load: async () => (await import("./run.ts")).addProvider,
     }),
     remove: command({
-      brief: "Remove a provider, after asking",
+      brief: "Remove a provider, after confirmation",
       arguments: [PROVIDER],
       options: {},
       examples: ["agentcli providers remove engine_e --yes"],
@@ -135,7 +138,7 @@ export const providersCommand = group({
     "set-key": command({
       brief: "Store the key of a provider",
       detail:
-        "Asks for the key without showing it, or reads it from standard input. It is bound to the provider's name and the address it has now: after the address changes it is not sent, and has to be set again. The file is encrypted with a key that lies beside it, which only hides it from a casual look.",
+        "Asks for the key without showing it, or reads it from standard input. The key is bound to the provider's name and current address: if the address changes, the key is no longer sent and must be set again. The file is encrypted with a key stored beside it, which only protects it from a casual look.",
       arguments: [PROVIDER],
       options: SET_KEY_OPTIONS,
       examples: [
@@ -152,7 +155,7 @@ export const providersCommand = group({
       load: async () => (await import("./keys.ts")).unsetKey,
     }),
     validate: command({
-      brief: "Check that keys resolve and servers answer; exit 1 when one does not",
+      brief: "Check that keys resolve and servers respond; exit 1 if one does not",
       arguments: [{ ...PROVIDER, optional: true, repeated: true }],
       options: {},
       examples: ["agentcli providers validate", "agentcli providers validate runtime_a --json"],

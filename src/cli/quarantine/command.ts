@@ -2,20 +2,20 @@
 import { command, group } from "../command.ts";
 
 export const quarantineCommand = group({
-  brief: "List and put back what was moved away because it could run code later",
+  brief: "List and restore files that were quarantined because they could run code later",
   detail:
-    "In a project with protected paths a command of a model may not make hooks, settings of editors and assistants, or repositories: programs run what stands there without asking, with all that you may read. What is found after a command is moved to the home, below quarantine/, and nothing is deleted. Files that you made meanwhile are among it.",
+    "In a project with protected paths, a command run by a model may not create hooks, editor or assistant settings, or repositories: other programs run their content without asking, with your permissions. Such files are moved to quarantine/ in the home after the command; nothing is deleted. Files that you created at the same time are moved, too.",
   commands: {
     list: command({
-      brief: "List what lies in quarantine, the oldest first",
+      brief: "List quarantined files, oldest first",
       arguments: [],
       options: {},
       examples: ["agentcli quarantine list", "agentcli quarantine list --json"],
       load: async () => (await import("./run.ts")).listEntries,
     }),
     restore: command({
-      brief: "Put files back where they were; exit 1 where something stands by now",
-      arguments: [{ name: "id", brief: "An entry of the list" }],
+      brief: "Restore files to where they were; exit 1 if something else is there now",
+      arguments: [{ name: "id", brief: "An id from the list" }],
       options: {},
       examples: ["agentcli quarantine restore 20260301-101500-1"],
       load: async () => (await import("./run.ts")).restoreEntry,

@@ -16,30 +16,30 @@ const SESSION = "Session";
 export const RUN_OPTIONS = {
   model: text(
     "PROVIDER[:MODEL]",
-    "Which model answers: a provider, optionally with a model id or alias; 'demo' needs no server",
+    "Model to use: a provider, optionally with a model id or alias; 'demo' needs no server",
     {
       group: MODEL,
       completion: "model",
     },
   ),
-  maxTokens: integer("N", "At most N tokens for one reply", { group: MODEL, minimum: 1 }),
+  maxTokens: integer("N", "Limit one response to N tokens", { group: MODEL, minimum: 1 }),
   temperature: decimal("X", "Sampling temperature", { group: MODEL, maximum: 5 }),
   systemPrompt: text("TEXT", "Replace the system prompt", { group: PROMPT }),
   appendSystemPrompt: text("TEXT", "Add to the system prompt", { group: PROMPT }),
-  allowProtectedPrompt: flag("Send a prompt that holds protected content to a remote provider, this once", {
+  allowProtectedPrompt: flag("Send a prompt with protected content to a remote provider, this once", {
     group: PROMPT,
   }),
-  file: list("PATH", "Attach a text or an image (PNG, JPEG, WebP) to the prompt; may be repeated", {
+  file: list("PATH", "Attach a text file or an image (PNG, JPEG, WebP) to the prompt; can be repeated", {
     group: PROMPT,
     completion: "file",
   }),
-  addDir: list("DIR", "Let tools use a further directory; may be repeated", {
+  addDir: list("DIR", "Let tools use an additional directory; can be repeated", {
     group: PERMISSIONS,
     completion: "directory",
   }),
   permissionMode: choice(
     PERMISSION_MODES,
-    "What runs without asking: default (reads), acceptEdits (also changes to files), plan (reads only, nothing else can be allowed), bypassPermissions (everything)",
+    "What runs without asking: default (reads), acceptEdits (also file changes), plan (reads only; nothing else can be allowed), bypassPermissions (everything)",
     { group: PERMISSIONS },
   ),
   allowedTools: list("RULES", "Allow without asking, e.g. 'Edit,Bash(git log:*)'", {
@@ -47,33 +47,33 @@ export const RUN_OPTIONS = {
   }),
   disallowedTools: list("RULES", "Deny, e.g. 'Bash' or 'Write(migrations/**)'", { group: PERMISSIONS }),
   tools: list("NAMES", "Offer only these tools; 'none' for none", { group: PERMISSIONS }),
-  outputFormat: choice(OUTPUT_FORMATS, "text: the answer; json: one result object; stream-json: one event a line", {
+  outputFormat: choice(OUTPUT_FORMATS, "text: the answer; json: one result object; stream-json: one event per line", {
     group: OUTPUT,
   }),
   inputFormat: choice(
     INPUT_FORMATS,
-    "text: the prompt; stream-json: messages and control requests, one JSON a line, until the end of input",
+    "text: the prompt; stream-json: messages and control requests, one JSON object per line, until end of input",
     { group: OUTPUT },
   ),
-  permissionPromptTool: text("stdio", "With stream-json input: ask the client where no rule decides", {
+  permissionPromptTool: text("stdio", "With stream-json input: ask the client when no rule decides", {
     group: PERMISSIONS,
   }),
-  mcpConfig: list("FILE|JSON", "MCP servers; only those of a client's own process are used so far", {
+  mcpConfig: list("FILE|JSON", "MCP servers; only those in the client's own process are supported so far", {
     group: PERMISSIONS,
   }),
-  includePartialMessages: flag("With stream-json: also what arrives piece by piece", { group: OUTPUT }),
-  maxTurns: integer("N", "End after N replies of the model (exit 7)", { group: LIMITS, minimum: 1 }),
-  timeout: decimal("SECONDS", "End after this time (exit 7); no limit without it", { group: LIMITS, minimum: 0.001 }),
-  resume: text("SESSION", "Go on with a stored session: its id, or the beginning of it", {
+  includePartialMessages: flag("With stream-json: include partial messages as they arrive", { group: OUTPUT }),
+  maxTurns: integer("N", "Stop after N model responses (exit 7)", { group: LIMITS, minimum: 1 }),
+  timeout: decimal("SECONDS", "Stop after this time (exit 7); no limit by default", { group: LIMITS, minimum: 0.001 }),
+  resume: text("SESSION", "Resume a stored session, by its id or a prefix of it", {
     group: SESSION,
     completion: "session",
   }),
-  continue: flag("Go on with the last session of this project", { group: SESSION }),
+  continue: flag("Continue the last session of this project", { group: SESSION }),
   forkSession: flag(
-    "With --resume or --continue: go on in a copy; with a remote model it ends before protected content was met",
+    "With --resume or --continue: continue in a copy; for a remote model, the copy ends before protected content",
     { group: SESSION },
   ),
-  sessionId: text("UUID", "The id of the new session", { group: SESSION }),
+  sessionId: text("UUID", "Id for the new session", { group: SESSION }),
   noSessionPersistence: flag("Do not store the session", { group: SESSION }),
 } as const;
 
@@ -83,7 +83,7 @@ export type RunOptions = Values<typeof RUN_OPTIONS>;
 export const runCommand = command({
   brief: "Run one agent turn",
   detail:
-    "The prompt is the argument, standard input (with no argument or '-'), or both joined. Reading inside the project is always allowed; changes to files and commands are asked for on a terminal, and denied elsewhere unless an option or a rule allows them.",
+    "The prompt is the argument, standard input (with no argument or '-'), or both joined. Reading inside the project is always allowed. File changes and commands need your permission on a terminal, and are denied elsewhere unless an option or a rule allows them.",
   arguments: [{ name: "prompt", brief: "What to do; '-' reads standard input", optional: true }],
   options: RUN_OPTIONS,
   examples: [

@@ -2,14 +2,14 @@
 import { command, flag } from "../command.ts";
 
 export const SANDBOX_OPTIONS = {
-  network: flag("With the network of this machine, local services included"),
+  network: flag("Allow the network, including services on this machine"),
 } as const;
 
 export const sandboxCommand = command({
-  brief: "Run a command without the protected paths of the project",
+  brief: "Run a command in the sandbox, without the project's protected paths",
   detail:
-    "The command sees the project without its protected paths and repositories, the system read-only, and what sandbox.read and sandbox.write name; of the environment what sandbox.env names besides the usual. Its exit code is passed on. Where no sandbox can be made it does not run (exit 6). What it makes that could run code later is moved to quarantine, see agentcli quarantine.",
-  arguments: [{ name: "command", brief: "A program and its arguments, behind --", repeated: true, completion: "file" }],
+    "The command sees the project without its protected paths and repositories, the system read-only, the directories in sandbox.read and sandbox.write, and the usual environment variables plus those in sandbox.env. Its exit code is passed on. If no sandbox is available, it does not run (exit 6). Files it creates that could run code later are moved to quarantine, see agentcli quarantine.",
+  arguments: [{ name: "command", brief: "A program and its arguments, after --", repeated: true, completion: "file" }],
   options: SANDBOX_OPTIONS,
   examples: [
     "agentcli sandbox -- ls -la",

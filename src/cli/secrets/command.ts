@@ -9,20 +9,23 @@ const PATHS = {
 } as const;
 
 export const SECRETS_OPTIONS = {
-  model: text("PROVIDER[:MODEL]", "Tell of this provider instead of the one that is set", { completion: "model" }),
+  model: text("PROVIDER[:MODEL]", "Report on this provider instead of the configured one", { completion: "model" }),
 } as const;
 
 export const ADD_OPTIONS = {
-  localEndpoint: list("HOST", "Let this host (host, host:port or [v6]:port) count as local here; may be given again"),
+  localEndpoint: list(
+    "HOST",
+    "Treat this host (host, host:port or [v6]:port) as local in this project; can be repeated",
+  ),
 } as const;
 
 export const secretsCommand = group({
-  brief: "Show and extend what only local models may read",
+  brief: "Show and change which files only local models may read",
   detail:
-    "A file .agentclisecret marks paths: `no-cloud: <path>` for local models alone, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Patterns are those of .gitignore. Content is never printed.",
+    "A file .agentclisecret marks paths: `no-cloud: <path>` for local models only, `list-only: <path>` for no model, `local-endpoints: <host>` for a server that counts as local. Patterns work as in .gitignore. Content is never printed.",
   commands: {
     add: command({
-      brief: "Mark paths as no-cloud in the project's .agentclisecret, or let a host count as local there",
+      brief: "Mark paths as no-cloud in the project's .agentclisecret, or treat a host as local there",
       arguments: [{ ...PATHS, optional: true }],
       options: ADD_OPTIONS,
       examples: [
@@ -33,33 +36,33 @@ export const secretsCommand = group({
       load: async () => (await import("./change.ts")).addPaths,
     }),
     list: command({
-      brief: "Print the protected paths, the line that covers each, and whether the provider counts as local",
+      brief: "Print the protected paths, the rule that covers each, and whether the provider counts as local",
       arguments: [],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets list", "agentcli secrets list --json"],
       load: async () => (await import("./show.ts")).listProtected,
     }),
     check: command({
-      brief: "Say for each path whether it is protected, and why; exit 1 when one is not",
+      brief: "Report whether each path is protected, and why; exit 1 if one is not",
       arguments: [PATHS],
       options: SECRETS_OPTIONS,
       examples: ["agentcli secrets check .env", "agentcli secrets check .env src --json"],
       load: async () => (await import("./show.ts")).checkPaths,
     }),
     trust: command({
-      brief: "Take the project's markers as they are now: lines that are gone, and hosts that are new",
+      brief: "Accept the project's markers as they are now: removed lines and new hosts",
       detail:
-        "The home remembers what markers said, and which hosts counted as local when the project was first seen. A line that goes still protects, and a host that comes has no effect, until you say so here. With paths only these files are released: copies of protected content that a session left. Shows the difference and asks; without a terminal --yes is needed.",
-      arguments: [{ ...PATHS, brief: "A file that holds protected content and may be open again", optional: true }],
+        "The home remembers all marker lines, and the local hosts from when the project was first seen. A removed line still protects, and an added host has no effect, until you accept the change here. With paths, only these files are released: copies of protected content that a session left. Shows the difference and asks for confirmation; without a terminal, --yes is required.",
+      arguments: [{ ...PATHS, brief: "A copy of protected content to release", optional: true }],
       options: {},
       examples: ["agentcli secrets trust", "agentcli secrets trust --yes --json"],
       load: async () => (await import("./change.ts")).trustProject,
     }),
     "allow-fragment": command({
-      brief: "Let lines of a protected file leave, where the leak scanner stops requests over them",
+      brief: "Let lines of a protected file pass the leak scanner",
       detail:
-        "For lines that are no secret though they stand in a protected file, such as a license header. The file stays protected. The lines are remembered as salted digests in the home; asks at a terminal, and needs --yes without one.",
-      arguments: [{ name: "FILE:LINES", brief: "A protected file with a line, or with the first and the last one" }],
+        "For lines of a protected file that are not secret, such as a license header. The file stays protected. The lines are stored as salted digests in the home. Asks for confirmation; without a terminal, --yes is required.",
+      arguments: [{ name: "FILE:LINES", brief: "A protected file and a line, or its first and last line" }],
       options: {},
       examples: ["agentcli secrets allow-fragment .env:1 --yes"],
       load: async () => (await import("./change.ts")).allowFragment,

@@ -3,10 +3,10 @@ import { choice, command, flag, group, integer, text } from "../command.ts";
 
 const SESSION = {
   name: "id",
-  brief: "A session, or the beginning of its id, or latest",
+  brief: "A session id, a prefix of one, or latest",
   completion: "session",
 } as const;
-const all = flag("Sessions of all projects, not of this one alone");
+const all = flag("Include the sessions of all projects");
 
 export const LIST_OPTIONS = { all } as const;
 
@@ -20,16 +20,16 @@ export const EXPORT_OPTIONS = {
 
 export const PRUNE_OPTIONS = {
   all,
-  olderThan: integer("DAYS", "Only those last written more than DAYS days ago", { maximum: 100_000 }),
+  olderThan: integer("DAYS", "Only sessions last used more than DAYS days ago", { maximum: 100_000 }),
 } as const;
 
 export const sessionsCommand = group({
   brief: "List, show, export and delete stored sessions",
   detail:
-    "Sessions are stored in the home, one file each, below projects/. Protected content is never in them: a placeholder says where it came from.",
+    "Sessions are stored in the home under projects/, one file each. They never contain protected content: a placeholder says where it came from.",
   commands: {
     list: command({
-      brief: "List the sessions of this project, last written first",
+      brief: "List the sessions of this project, most recent first",
       arguments: [],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions list", "agentcli sessions list --all --json"],
@@ -43,7 +43,7 @@ export const sessionsCommand = group({
       load: async () => (await import("./run.ts")).showStored,
     }),
     export: command({
-      brief: "Write a session as Markdown or JSON",
+      brief: "Export a session as Markdown or JSON",
       detail: "An existing file is replaced only with --yes.",
       arguments: [SESSION],
       options: EXPORT_OPTIONS,
@@ -54,14 +54,14 @@ export const sessionsCommand = group({
       load: async () => (await import("./run.ts")).exportStored,
     }),
     delete: command({
-      brief: "Delete a session, after asking",
+      brief: "Delete a session, after confirmation",
       arguments: [SESSION],
       options: LIST_OPTIONS,
       examples: ["agentcli sessions delete 1f0c --yes"],
       load: async () => (await import("./run.ts")).deleteOne,
     }),
     prune: command({
-      brief: "Delete old sessions, after asking",
+      brief: "Delete old sessions, after confirmation",
       arguments: [],
       options: PRUNE_OPTIONS,
       examples: ["agentcli sessions prune --older-than 30", "agentcli sessions prune --older-than 90 --all --yes"],
