@@ -1,6 +1,6 @@
 /** The state of one session: what was said, what may be used, what was counted; and how it is taken up again. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
-import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
 import type { ToolSchema } from "../provider/types.ts";

@@ -24,6 +24,15 @@ export function realOrNamed(path: string): string {
   return up === path ? path : join(realOrNamed(up), basename(path));
 }
 
+/** Returns the paths that lie in no other of them. */
+export function outermost(paths: Iterable<string>): string[] {
+  const all = new Set(paths);
+  return [...all].filter((path) => {
+    for (let at = path; dirname(at) !== at;) if (all.has(at = dirname(at))) return false;
+    return true;
+  });
+}
+
 /** The working directory of a process, as Linux names it. */
 const WORKING_DIRECTORY = /^\/proc\/(?:[^/]+\/)+cwd$/;
 

@@ -222,6 +222,11 @@ export async function setMode(path: string, mode: number): Promise<void> {
   if (Deno.build.os !== "windows") await Deno.chmod(path, mode);
 }
 
+/** Writes a new file for the owner alone, not safe against a crash of the system. */
+export async function writePrivately(path: string, text: string): Promise<void> {
+  await Deno.writeTextFile(path, text, { createNew: true, mode: 0o600 });
+}
+
 /** Removes a file; one that is not there is no error. */
 export async function removeFile(path: string): Promise<void> {
   await presentOnly(() => Deno.remove(path));

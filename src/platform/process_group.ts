@@ -173,10 +173,10 @@ export async function endingWithUs(argv: readonly [string, ...string[]]): Promis
 }
 
 /**
- * Returns a text that no other process has or will have, for as long as `pid` runs; null when it does not, or only waits to be
+ * Returns a text that no other process has or will have, for as long as `pid` (else this process) runs; null when it does not, or only waits to be
  * collected. Linux: boot and start time in ticks; macOS: start time to the second by `ps`; Windows: by PowerShell.
  */
-export async function processIdentity(pid: number): Promise<string | null> {
+export async function processIdentity(pid = Deno.pid): Promise<string | null> {
   if (!Number.isInteger(pid) || pid <= 1) return null;
   if (Deno.build.os === "linux") return await linuxIdentity(pid);
   const text = Deno.build.os === "windows"

@@ -5,7 +5,7 @@ import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session } from "../agent/session.ts";
 import { admitted } from "../agent/admission.ts";
 import type { AskModel } from "../agent/turn.ts";
-import { createSessionSandbox, type SessionSandboxOptions } from "../boundary/sandbox/session_sandbox.ts";
+import { createSessionSandbox, type SessionSandboxOptions } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";

@@ -2,6 +2,7 @@
 import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { quarantineNotice } from "../boundary/sandbox/sandbox.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
@@ -92,6 +93,9 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const { session, model } = await makeSession(options, parts);
     if (previous !== null) carryOver(session, previous.session);
     else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
+    for (const entry of await session.sandbox?.recoverUnfinished(workspace.root) ?? []) {
+      await host.warn(quarantineNotice("a command that was broken off", entry));
+    }
     const notices = [
       ...await hiddenNotice(session),
       ...configuration.warnings,

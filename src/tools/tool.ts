@@ -1,6 +1,6 @@
 /** The shape of a tool: what the registry, the permission and the engine share. */
 import type { Label } from "../boundary/policy/label.ts";
-import type { SessionSandbox } from "../boundary/sandbox/session_sandbox.ts";
+import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import type { Clock, Io } from "../platform/io.ts";
 import type { ShownImage } from "../provider/chat/content.ts";

@@ -1,6 +1,6 @@
 /** Runs a command in the sandbox of a project as whoever starts this file: `root home command`. Prints what comes of it as JSON. */
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
-import { createSessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 
 const [root = "", home = "", command = "", ...programs] = Deno.args;

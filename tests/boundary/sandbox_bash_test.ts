@@ -108,6 +108,26 @@ Deno.test("a time limit ends everything in the sandbox", bubblewrap, () =>
     assert.deepEqual(new TextDecoder().decode(after.stdout).split("\n").filter((line) => line.includes(length)), []);
   }));
 
+Deno.test(
+  "a model is told what its command could not find: git has a tool, and the network is not there",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      project.git("init", "-q");
+      const context = await contextOf(project, { local: false });
+      const run = async (command: string, timeout?: number) =>
+        (await bashTool.run({ command, ...timeout === undefined ? {} : { timeout } }, context)).content;
+      assert.match(await run("git status"), /\[commands do not see \.git here: use the Git tool\]/);
+      assert.match(
+        await run("echo 'getaddrinfo EAI_AGAIN registry.example'; exit 1"),
+        /\[commands have no network here\]/,
+      );
+      assert.match(await run("sleep 20", 1_000), /time limit.*\]\n\[commands have no network here\]/);
+      assert.doesNotMatch(await run("echo not a git repository, EAI_AGAIN"), /\[commands/, "it did not fail");
+      assert.match(await run("echo $npm_config_fetch_retries"), /^0/);
+    }),
+);
+
 Deno.test("a crash leaves no core file", bubblewrap, () =>
   inSandboxProject(async (project) => {
     const context = await contextOf(project, { local: true });

@@ -1,7 +1,7 @@
 /** Threats 51, 52, 54, 55, 56 and 101: where sandboxes are made, what they cover, and what they keep from being written. */
 import assert from "node:assert/strict";
-import { createSessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
-import { trustedProgram } from "../../src/boundary/sandbox/host.ts";
+import { createSessionSandbox, NOTHING_PROTECTED } from "../../src/boundary/sandbox/sandbox.ts";
+import { trustedProgram } from "../../src/boundary/sandbox/backend.ts";
 import { hasBubblewrap, holdsCanary, inSandboxProject, refusal } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
@@ -31,7 +31,7 @@ Deno.test("on Windows the command is refused", async () => {
     cwd: "C:/p",
     argv: ["x"] as [string],
     env: {},
-    hide: { files: [], directories: [] },
+    hide: NOTHING_PROTECTED,
     readOnly: [],
     git: "hidden" as const,
     network: false,
@@ -99,7 +99,7 @@ Deno.test(
         directories: [`${root}/alias/data`, `${root}/gone`],
       };
       const command = "cat link real/hidden.txt alias/data/x.txt store/data/x.txt; cat pub.txt";
-      const { text } = await project.sandboxed(command, { hide });
+      const { text } = await project.sandboxed(command, { hide: { ...NOTHING_PROTECTED, ...hide } });
       assert.match(text, /PUB/);
       assert.ok(!holdsCanary(text, canary), text);
       assert.ok(holdsCanary(await project.unsandboxed(command), canary));
@@ -134,7 +134,7 @@ Deno.test(
     inSandboxProject(async (project) => {
       const files = Array.from({ length: 500 }, (_, at) => `${project.root}/lines/f${at}`);
       for (const file of files) project.write(file, project.canary);
-      const { text } = await project.sandboxed("cat lines/*; cat pub.txt", { hide: { files, directories: [] } });
+      const { text } = await project.sandboxed("cat lines/*; cat pub.txt", { hide: { ...NOTHING_PROTECTED, files } });
       assert.match(text, /PUB/);
       assert.ok(!holdsCanary(text, project.canary));
     }),
@@ -188,7 +188,7 @@ Deno.test(
       assert.equal(project.read(".evil/hooks.json"), null);
       const id = report.quarantined?.id ?? "";
       const paths = report.quarantined?.paths ?? [];
-      for (const name of [".claude/settings.json", ".cursor/mcp.json", "mcp_config.json", ".ide/mcp.json", ".evil"]) {
+      for (const name of [".claude", ".cursor", "mcp_config.json", ".ide/mcp.json", ".evil"]) {
         const index = paths.indexOf(`${project.root}/${name}`);
         assert.ok(index >= 0, `${name} is not among ${paths}`);
         assert.ok(Deno.lstatSync(`${project.home}/quarantine/${id}/${index}`));
@@ -241,7 +241,11 @@ Deno.test(
 Deno.test("a project that is protected as a whole runs nothing", bubblewrap, () =>
   inSandboxProject(async (project) => {
     const hide = { files: [], directories: [project.root] };
-    assert.match((await refusal(project.sandbox, await project.request("true", { hide }))).reason, /whole project/);
+    assert.match(
+      (await refusal(project.sandbox, await project.request("true", { hide: { ...NOTHING_PROTECTED, ...hide } })))
+        .reason,
+      /whole project/,
+    );
   }));
 
 Deno.test(
@@ -259,7 +263,7 @@ Deno.test(
       project.write(`${base}/sibling/.agentclisecret`, "no-cloud: key\n");
       project.write(`${base}/sibling/key`, canary);
       project.write(`${base}/sibling/open`, "sibling\n");
-      const found = await import("../../src/boundary/sandbox/session_sandbox.ts");
+      const found = await import("../../src/boundary/sandbox/sandbox.ts");
       const sandbox = found.createSessionSandbox({
         os: "linux",
         settings: {

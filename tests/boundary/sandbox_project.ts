@@ -1,13 +1,17 @@
 /** A project with canaries in protected files, and ways to run commands in it, sandboxed and not: for the tests of the sandbox. */
-import { createSessionSandbox, type SessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import {
+  createSessionSandbox,
+  type SessionSandbox,
+  type SessionSandboxOptions,
+} from "../../src/boundary/sandbox/sandbox.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import type { ProtectedPlaces } from "../../src/boundary/policy/protected_tree.ts";
 import type {
-  HiddenPlaces,
   SandboxRefusal,
   SandboxRequest,
   SandboxSettings,
   TamperReport,
-} from "../../src/boundary/sandbox/request.ts";
+} from "../../src/boundary/sandbox/sandbox.ts";
 import { run } from "../../src/platform/process.ts";
 import { plainDirectory } from "../helpers/plain_directory.ts";
 
@@ -31,7 +35,7 @@ export interface SandboxProject {
   canary: string;
   sandbox: SessionSandbox;
   /** What is protected, looked at now. */
-  hidden(): Promise<HiddenPlaces>;
+  hidden(): Promise<ProtectedPlaces>;
   request(command: string, more?: Partial<SandboxRequest>): Promise<SandboxRequest>;
   sandboxed(command: string, more?: Partial<SandboxRequest>): Promise<Ran>;
   unsandboxed(command: string): Promise<string>;
@@ -45,6 +49,8 @@ export interface SandboxChoice {
   /** Directories; those of the system when absent. */
   programs?: readonly string[];
   settings?: Partial<SandboxSettings>;
+  /** What the home knows of projects. */
+  projects?: NonNullable<SessionSandboxOptions["projects"]>;
   /** The value of PATH. */
   path?: string;
   /** Where the tool's home lies, below the base. */
@@ -89,6 +95,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
     roots: [root],
     userHome,
     path: choice.path ?? PATH,
+    projects: choice.projects,
     ...choice.programs === undefined ? {} : { programs: choice.programs },
   });
   const protection = new ProtectedSet([root]);
@@ -190,7 +197,7 @@ export function holdsCanary(text: string, canary: string): boolean {
 export async function secondChoice(base: string): Promise<string[] | null> {
   const directory = `${base}/programs`;
   await Deno.mkdir(directory, { recursive: true });
-  for (const name of ["unshare", "setpriv", "mount", "umount", "pivot_root", "sh"]) {
+  for (const name of ["unshare", "setpriv", "mount", "umount", "pivot_root", "setsid", "sh"]) {
     const found = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].map((place) => `${place}/${name}`).find(exists);
     if (found === undefined) return null;
     await Deno.symlink(found, `${directory}/${name}`).catch(() => {});

@@ -76,7 +76,7 @@ Deno.test(
     assert.equal(done.code, 0);
     assert.match(
       done.stderr,
-      /tasks\.json could run code later: moved to quarantine.*agentcli quarantine restore \S+\n/,
+      /\.vscode, which could run code later: moved to quarantine.*agentcli quarantine restore \S+\n/,
     );
     await assert.rejects(Deno.stat(`${stage.project}/.vscode/tasks.json`), Deno.errors.NotFound);
     await using open = await openStage({ marker: null });

@@ -5,7 +5,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../property.ts";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
-import { createSessionSandbox } from "../../src/boundary/sandbox/session_sandbox.ts";
+import { createSessionSandbox } from "../../src/boundary/sandbox/sandbox.ts";
 import { hasBubblewrap, secondChoice, start } from "./sandbox_project.ts";
 
 const RUNS = Number(Deno.env.get("FUZZ_RUNS") ?? 15);

@@ -247,7 +247,7 @@ Deno.test("a marker above a project in a directory of the system covers what it 
       await Deno.symlink(`${above}/app`, project.root);
       const protection = new ProtectedSet([`${above}/app`]);
       protection.refresh();
-      const { createSessionSandbox } = await import("../../src/boundary/sandbox/session_sandbox.ts");
+      const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
       const sandbox = createSessionSandbox({
         os: "linux",
         settings: project.sandbox.settings,
@@ -286,7 +286,7 @@ Deno.test(
         ]
       ) {
         if (programs === null) continue;
-        const { createSessionSandbox } = await import("../../src/boundary/sandbox/session_sandbox.ts");
+        const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
         const sandbox = createSessionSandbox({
           os: "linux",
           settings: project.sandbox.settings,
@@ -340,7 +340,7 @@ Deno.test("a project at a path of odd characters is one like any other", bubblew
       await Deno.rename(project.root, odd);
       const protection = new ProtectedSet([odd]);
       protection.refresh();
-      const { createSessionSandbox } = await import("../../src/boundary/sandbox/session_sandbox.ts");
+      const { createSessionSandbox } = await import("../../src/boundary/sandbox/sandbox.ts");
       const second = programs ? await (await import("./sandbox_project.ts")).secondChoice(project.base) : null;
       const sandbox = createSessionSandbox({
         os: "linux",

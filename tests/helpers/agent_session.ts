@@ -68,6 +68,7 @@ const NO_DISK: Workspace = {
   readAll: (paths) => paths.map(() => refused),
   status: () => Promise.resolve(null),
   list: () => Promise.resolve(refused),
+  writeProtection: () => Promise.resolve(null),
   writable: () => Promise.resolve(null),
   write: () => Promise.resolve(refused),
   remove: () => Promise.resolve(refused),

@@ -54,7 +54,8 @@ const VERSION_CONTROL = new Set([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul",
 /** Packs and bundles of git; what they really are is seen when they are looked into. */
 const ARCHIVE_NAME = /\.(?:pack|bundle)$/i;
 /** Beside what begins with a dot, or lies in a directory that does: names that some editor or assistant looks for. */
-const SETTINGS_NAME = /^(?:hooks|mcp|mcp_config|opencode|crush)(?:\.|$)|\.code-workspace$/i;
+const SETTINGS_NAME =
+  /^(?:hooks|mcp|mcp_config|opencode|crush|mise|lefthook)(?:[.-]|$)|\.(?:code-workspace|sublime-project)$/i;
 /** UTF-8 bytes of a directory's path that a view can still be made of; the system's own limit is 4,096. */
 const LONGEST_PATH = 3_500;
 

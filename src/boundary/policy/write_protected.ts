@@ -1,7 +1,6 @@
 /**
  * The files that no tool may write, because another program believes or runs them: markers, git internals, hook and
- * MCP configuration, shell start-up files, and this program. `.envrc` is not among them: direnv runs it only after the user allowed that
- * very content.
+ * MCP configuration, shell start-up files, and this program; and those that commands may not make besides.
  */
 import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
@@ -24,6 +23,23 @@ const CONFIGURATION = [
   /(?:^|\/)\.kiro\/(?:hooks|settings)(?:\/|$)/,
   /(?:^|\/)\.(?:devcontainer|gemini|qwen|codex|opencode)(?:\/|$)/,
 ];
+
+/**
+ * Files and directories from which editors, assistants, shells, and what runs before anything of a project (package
+ * managers, managers of hooks) take what they run once the user starts them there. Tools may write these: the user sees
+ * each change. A command may not: nobody sees what it makes.
+ */
+const STARTED_LATER = new Set(
+  (".vscode .vs .idea .fleet .zed .nova .theia .helix .nvim .exrc .vimrc .gvimrc .nvimrc .nvim.lua .lvimrc .local.vimrc " +
+    ".dir-locals.el .dir-locals-2.el .gdbinit .lldbinit " +
+    ".claude .cursor .windsurf .devin .continue .cline .roo .roomodes .kilocode .amazonq .junie .trae .augment .goose " +
+    ".factory .crush .kiro .envrc .autoenv .autoenv.zsh .mise .rtx.toml .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pnpmfile.mjs " +
+    ".pnpmfile.js .mvn .cargo .bundle .bazelrc .pre-commit-config.yaml .lefthook .overcommit .overcommit.yml").split(
+      " ",
+    ),
+);
+const STARTED_LATER_NAMES =
+  /(?:^|\/)(?:\.?(?:mise|lefthook)(?:[.-][\w-]+)*\.(?:toml|ya?ml|json)|[^/]+\.sublime-project|\.(?:aider|huskyrc|lintstagedrc)[^/]*|\.yarn\/(?:releases|plugins|sdks))(?:\/|$)/;
 
 /** Hooks of editors, of a project, of the user and of all users (the table of `editor/dialect.ts`). */
 const HOOKS = [
@@ -75,6 +91,15 @@ export function writeProtection(path: string, userHome: string | null): string |
   const whole = names.join("/");
   if (CONFIGURATION.some((rule) => rule.test(whole))) return "it makes other programs run commands";
   return isStartUpFile(path, userHome) ? "it runs when a shell or a program starts" : null;
+}
+
+/** As {@link writeProtection}, for what a command may neither change nor make: also what is started later. */
+export function commandProtection(path: string, userHome: string | null): string | null {
+  const reason = writeProtection(path, userHome);
+  if (reason !== null) return reason;
+  const names = path.split("/").map(foldedName);
+  const isStarted = names.some((name) => STARTED_LATER.has(name)) || STARTED_LATER_NAMES.test(names.join("/"));
+  return isStarted ? "it makes other programs run commands" : null;
 }
 
 /**

@@ -1,74 +1,69 @@
-/** A plan in the words of bubblewrap. Source: the line measured in the specification of the boundary, "Commands". */
-import { asVariables, CLOSE_FILES, type PlanStep, type SandboxPlan, type StartLine } from "./plan.ts";
+/** A plan as arguments of bubblewrap. Source: the line measured in the specification of the boundary, "Commands". */
+import {
+  asVariables,
+  type BackendOptions,
+  CLOSE_FILES,
+  closingShell,
+  type PlanStep,
+  type SandboxBackend,
+  trustedProgram,
+} from "./backend.ts";
 
-/** How far this machine lets bubblewrap go. */
-export interface BubblewrapForm {
-  /** Absolute, from `trustedProgram`. */
-  program: string;
-  /** Absolute. */
-  shell: string;
-  /** Absolute; becomes process 1 in the sandbox: a small one starts sooner. */
-  sh: string;
-  /** False where a container forbids a fresh `/proc`: there is none then. */
-  proc: boolean;
-  /** No user namespaces inside of the sandbox; versions before 0.8 do not know it. */
-  sealed: boolean;
-}
+/** The arguments of each step. */
+const STEP: Readonly<Record<PlanStep["kind"], (path: string, source: string) => string[]>> = {
+  read: (path, source) => ["--ro-bind", source, path],
+  write: (path, source) => ["--bind", source, path],
+  freeze: (path) => ["--ro-bind", path, path],
+  pin: (path) => ["--bind", path, path],
+  link: (path, target) => ["--symlink", target, path],
+  scratch: (path) => ["--tmpfs", path],
+  // Bound without devices, so that opening it is refused and not merely empty.
+  hide_file: (path) => ["--ro-bind", "/dev/null", path],
+  hide_directory: (path) => ["--perms", "0000", "--tmpfs", path, "--remount-ro", path],
+};
 
 /**
- * What to start. The arguments reach bubblewrap by a pipe, and the program itself starts with an empty environment:
- * `--clearenv` alone leaves `/proc/1/environ` readable inside (measured).
+ * Returns how bubblewrap can be started, the tightest first: without `proc` where a container forbids a fresh `/proc`, and
+ * not `sealed` (no user namespaces inside) where its version is older than 0.8. Its arguments reach it by a pipe, and it
+ * starts with an empty environment: `--clearenv` alone leaves `/proc/1/environ` readable inside (measured).
  */
-export function bubblewrapLine(plan: SandboxPlan, form: BubblewrapForm): StartLine {
-  const options = [
-    "--unshare-all",
-    ...plan.network ? ["--share-net"] : [],
-    // As root these two are not implied (measured).
-    "--unshare-user",
-    "--unshare-pid",
-    ...form.sealed ? ["--disable-userns"] : [],
-    "--die-with-parent",
-    // Ours is process 1: bubblewrap's own would be reported as ended while what the command left behind is still dying.
-    "--as-pid-1",
-    "--new-session",
-    "--clearenv",
-    ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
-    "--dev",
-    "/dev",
-    ...form.proc ? ["--proc", "/proc"] : ["--dir", "/proc"],
-    ...plan.steps.flatMap(words),
-    "--chdir",
-    plan.cwd,
-    "--cap-drop",
-    "ALL",
-  ];
-  const { env, text, forget } = asVariables(
-    options.map((option) => `${option.replaceAll("\\", "\\\\")}\\0000`).join(""),
-  );
-  const script = `${CLOSE_FILES}\nexec 4<&0; printf %b "${text}" | { ${forget}; exec "$@" 3<&0 0<&4 4<&-; }`;
-  const inner = [form.sh, "-c", '"$@"; exit $?', "sh", ...plan.argv];
-  return { argv: [form.shell, "-c", script, "sh", form.program, "--args", "3", "--", ...inner], env };
-}
-
-function words(step: PlanStep): string[] {
-  const { path } = step;
-  switch (step.kind) {
-    case "read":
-      return ["--ro-bind", step.source ?? path, path];
-    case "write":
-      return ["--bind", step.source ?? path, path];
-    case "freeze":
-      return ["--ro-bind", path, path];
-    case "pin":
-      return ["--bind", path, path];
-    case "link":
-      return ["--symlink", step.target, path];
-    case "scratch":
-      return ["--tmpfs", path];
-    case "hide_file":
-      // Bound without devices, so that opening it is refused and not merely empty.
-      return ["--ro-bind", "/dev/null", path];
-    case "hide_directory":
-      return ["--perms", "0000", "--tmpfs", path, "--remount-ro", path];
-  }
+export async function bubblewrapBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
+  const program = await trustedProgram("bwrap", { places: programs });
+  const shell = await closingShell();
+  const sh = await trustedProgram("sh");
+  if (program === null || shell === null || sh === null) return [];
+  const forms = [[true, true], [true, false], [false, true], [false, false]] as const;
+  return forms.map(([proc, sealed]) => ({
+    name: "bubblewrap",
+    line(plan) {
+      const options = [
+        "--unshare-all",
+        ...plan.network ? ["--share-net"] : [],
+        // As root these two are not implied (measured).
+        "--unshare-user",
+        "--unshare-pid",
+        ...sealed ? ["--disable-userns"] : [],
+        "--die-with-parent",
+        // Ours is process 1: bubblewrap's own would be reported as ended while what the command left behind is still dying.
+        "--as-pid-1",
+        "--new-session",
+        "--clearenv",
+        ...Object.entries(plan.env).flatMap(([name, value]) => ["--setenv", name, value]),
+        "--dev",
+        "/dev",
+        ...proc ? ["--proc", "/proc"] : ["--dir", "/proc"],
+        ...plan.steps.flatMap(({ kind, path, source }) => STEP[kind](path, source ?? path)),
+        "--chdir",
+        plan.cwd,
+        "--cap-drop",
+        "ALL",
+      ];
+      const words = options.map((option) => `${option.replaceAll("\\", "\\\\")}\\0000`).join("");
+      const { env, text, forget } = asVariables(words);
+      const script = `${CLOSE_FILES}\nexec 4<&0; printf %b "${text}" | { ${forget}; exec "$@" 3<&0 0<&4 4<&-; }`;
+      // The shell becomes process 1 in the sandbox: a small one starts sooner.
+      const inner = [sh, "-c", '"$@"; exit $?', "sh", ...plan.argv];
+      return { argv: [shell, "-c", script, "sh", program, "--args", "3", "--", ...inner], env };
+    },
+  }));
 }

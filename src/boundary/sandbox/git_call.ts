@@ -4,7 +4,7 @@
  */
 import { runForOutput } from "../../platform/process.ts";
 import type { GitDirectory } from "../policy/git_directory.ts";
-import type { SandboxedCommand } from "./request.ts";
+import type { SandboxedCommand } from "./sandbox.ts";
 
 /** Where git is looked for first, like shells. */
 export const GIT_PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";

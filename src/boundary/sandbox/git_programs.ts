@@ -3,9 +3,9 @@ import { lstatSync } from "../../platform/files_sync.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
+import { trustedProgram } from "./backend.ts";
 import { parseSettings } from "./git_call.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
-import type { StartLine } from "./plan.ts";
 
 /** Longest time for the question, in milliseconds. */
 const DEADLINE_MS = 10_000;
@@ -18,13 +18,8 @@ const RUN_KEYS =
 /** Of those, the ones that name a directory. */
 const DIRECTORY_KEYS = /^(?:core\.hookspath|init\.templatedir)$/;
 
-/** Asks for each repository; `sh -c` with its directories as arguments. No key begins with the line end before a directory. */
-const QUESTION = 'git=$1; shift; for d; do printf "\\n%s\\0" "$d"; "$git" --git-dir="$d" config --null --list; done';
-
-/** What to start for a question in a sandbox that sees `more` besides the roots; null where it cannot be made. */
-export type AskInSandbox = (
-  question: { argv: [string, ...string[]]; env: Record<string, string>; more: { kind: "read"; path: string }[] },
-) => Promise<StartLine & { cwd: string } | null>;
+/** Asking prints settings and runs nothing; of the environment only these could change that. */
+const ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "none" };
 
 /** Asks git, again only when a file of settings has changed. */
 export class GitPrograms {
@@ -35,47 +30,43 @@ export class GitPrograms {
     this.#userHome = userHome;
   }
 
-  /** Absolute paths inside of the roots, whether or not something stands there. */
+  /**
+   * Returns absolute paths inside of the roots, whether or not something stands there, for places that are named `.git` or
+   * are bare repositories; null where git gives no answer in time. The system's git is run without a sandbox: listing settings starts
+   * nothing that a repository names, and what counts is what git finds as the user runs it.
+   */
   async find(
-    { git, sh, places, roots }: { git: string; sh: string; places: readonly string[]; roots: readonly string[] },
-    ask: AskInSandbox,
-  ): Promise<readonly string[]> {
+    { repositories: places }: { repositories: readonly string[] },
+    roots: readonly string[],
+  ): Promise<readonly string[] | null> {
+    // Packs and bundles are no directories.
     const repositories = places.map(gitDirectory).filter((repository) => repository !== null);
     if (repositories.length === 0) return [];
-    const own = this.#userHome === null
-      ? []
-      : [join(this.#userHome, ".gitconfig"), join(this.#userHome, ".config/git")];
-    const files = repositories.flatMap(({ directory, common }) => [
-      join(common, "config"),
-      join(directory, "config.worktree"),
-    ]);
-    const watched = [...files, ...own, ...own.map((path) => join(path, "config"))];
-    const state = [...repositories.map(({ directory }) => directory), ...watched.map(stateOf)].join("\n");
+    const own = [".gitconfig", ".config/git/config"].map((name) => `${this.#userHome ?? ""}/${name}`);
+    const files = repositories.flatMap(({ directory, common }) => [`${common}/config`, `${directory}/config.worktree`]);
+    const state = [...repositories.map(({ directory }) => directory), ...[...files, ...own].map(stateOf)].join("\n");
     if (state === this.#last.state) return this.#last.paths;
-    const started = await ask({
-      argv: [sh, "-c", QUESTION, "sh", git, ...repositories.map(({ directory }) => directory)],
-      env: { PATH: "/usr/bin:/bin", ...this.#userHome === null ? {} : { HOME: this.#userHome }, ...ENVIRONMENT },
-      more: [
-        ...repositories.map(({ common }) => common),
-        ...repositories.map(({ directory }) => directory),
-        ...own.filter((path) => stateOf(path) !== "-"),
-      ].map((path) => ({ kind: "read", path })),
-    });
-    if (started === null) return [];
-    const { bytes } = await runForOutput({ ...started, timeoutMs: DEADLINE_MS, limit: LIMIT });
-    const text = new TextDecoder().decode(bytes);
-    const paths = text.split("\0\n").flatMap((answer) => {
-      const [directory, ...settings] = answer.replace(/^\n/, "").split("\0");
-      const repository = repositories.find((one) => one.directory === directory);
-      return repository === undefined ? [] : this.#pathsOf(repository, parseSettings(settings.join("\0")));
-    });
-    const inside = [...new Set(paths)].filter((path) => roots.some((root) => path !== root && isWithin(root, path)));
-    this.#last = { state, paths: inside };
-    return inside;
+    const git = await trustedProgram("git");
+    if (git === null) return [];
+    const env = { ...ENVIRONMENT, ...this.#userHome === null ? {} : { HOME: this.#userHome } };
+    const paths = new Set<string>();
+    for (const repository of repositories) {
+      const argv = [git, `--git-dir=${repository.directory}`, "config", "--null", "--list"] as const;
+      const { ended, bytes } = await runForOutput({ argv, env, cwd: "/", timeoutMs: DEADLINE_MS, limit: LIMIT });
+      if (ended !== "exit") return null;
+      const settings = parseSettings(new TextDecoder().decode(bytes));
+      for (const path of this.#pathsOf(repository, settings)) {
+        if (roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
+      }
+    }
+    this.#last = { state, paths: [...paths] };
+    return this.#last.paths;
   }
 
   #pathsOf({ top, directory, common }: GitDirectory, settings: readonly (readonly [string, string])[]): string[] {
-    return settings.filter(([key]) => RUN_KEYS.test(key)).flatMap(([key, value]) => {
+    const runs = ([key, value]: readonly [string, string]) =>
+      RUN_KEYS.test(key) && (value.startsWith("!") || !key.startsWith("alias."));
+    return settings.filter(runs).flatMap(([key, value]) => {
       const words = new Set([value, ...value.split(/[\s"'`;|&()<>=!]+/)]);
       const paths = [...words].filter((word) => word !== "" && !word.includes("$")).flatMap((word) => {
         const named = word.startsWith("~/") && this.#userHome !== null ? join(this.#userHome, word.slice(2)) : word;
@@ -88,9 +79,6 @@ export class GitPrograms {
     });
   }
 }
-
-/** The question prints settings and runs nothing; of the environment only these could change that. */
-const ENVIRONMENT = { LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "none", GIT_PAGER: "cat" };
 
 function stateOf(path: string): string {
   const status = quietly(() => lstatSync(path));

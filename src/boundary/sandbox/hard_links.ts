@@ -4,8 +4,8 @@ import { isWithin } from "../../platform/path.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
 import { NO_UTF8 } from "../policy/listing.ts";
-import { quietly } from "../real_path.ts";
-import { trustedProgram } from "./host.ts";
+import { outermost, quietly } from "../real_path.ts";
+import { trustedProgram } from "./backend.ts";
 
 /** Times the length of a search in which its answer is used again. */
 const REUSED_FOR = 20;
@@ -134,8 +134,7 @@ async function otherNames(
  * this runtime has no words for them.
  */
 async function linkedBelow(places: readonly string[]): Promise<NamelessFile[]> {
-  const all = [...new Set(places)];
-  const directories = all.filter((path) => !all.some((other) => other !== path && isWithin(other, path)));
+  const directories = outermost(places);
   const find = directories.length === 0 ? null : await trustedProgram("find");
   if (find === null) return [];
   const { bytes } = await runForOutput({

@@ -1,80 +1,91 @@
-/** Making a session's sandbox: the first way that passes the self-check, found once, used for every command. */
+/** Making a session's sandbox: the first backend that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { isAbsolute } from "../../platform/path.ts";
-import { findProgram } from "../programs.ts";
+import { endingWithUs } from "../../platform/process_group.ts";
+import { isAbsolute, isWithin } from "../../platform/path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { quietly, realOrNamed } from "../real_path.ts";
-import type { SandboxBackend } from "./backends.ts";
-import { findBoundPlaces } from "./bound.ts";
-import { GIT_PLACES } from "./git_call.ts";
+import type { SandboxBackend } from "./backend.ts";
 import { GitPrograms } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
+import { findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
-import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, SandboxRequest } from "./request.ts";
+import type {
+  SandboxedCommand,
+  SandboxRefusal,
+  SandboxRequest,
+  SessionSandbox,
+  SessionSandboxOptions,
+} from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
-import type { SessionSandbox, SessionSandboxOptions } from "./session_sandbox.ts";
-import { madeSince, TamperCheck } from "./tamper_check.ts";
+import { type FoundPlaces, madeSince, TamperCheck } from "./tamper_check.ts";
+import { noteCommand } from "./unfinished.ts";
 import { buildView, type ViewBase } from "./view.ts";
 
 interface Ready {
   kind: "ready";
   backend: SandboxBackend;
   base: ViewBase;
-  sh: string;
   tamper: TamperCheck;
   programs: GitPrograms;
 }
 
-/** The sandbox; nothing is looked for until the first command. */
-export function openSandbox(options: SessionSandboxOptions): Pick<SessionSandbox, "wrapCommand"> {
+/** Returns what wraps commands; nothing is looked for until the first. */
+export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wrapCommand"] {
   let ready: Promise<Ready | SandboxRefusal> | null = null;
-  const told = new Set<string>();
-  return {
-    async wrapCommand(request) {
-      ready ??= prepare(options).catch(asRefusal);
-      const found = await ready;
-      if (found.kind === "refused") return found;
-      const wrapped = await wrap(request, { ready: found, options });
-      if (wrapped.kind === "refused") return wrapped;
-      const notices = wrapped.notices.filter((notice) => !told.has(notice));
-      for (const notice of notices) told.add(notice);
-      return { ...wrapped, notices };
-    },
+  return async (request) => {
+    try {
+      const found = await (ready ??= prepare(options));
+      return found.kind === "refused" ? found : await wrap(request, found);
+    } catch (error) {
+      // Where there is no place to try a sandbox in, or to keep what a command makes, commands alone do not run.
+      if (!(error instanceof AgentcliError)) throw error;
+      return refuse(error.message, error.hint ?? "see agentcli doctor");
+    }
   };
 }
 
 /** One command on its way into the sandbox, and what is looked at when it has ended. */
-async function wrap(
-  request: SandboxRequest,
-  { ready, options }: { ready: Ready; options: SessionSandboxOptions },
-): Promise<SandboxedCommand | SandboxRefusal> {
+async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
   const { base, backend, tamper } = ready;
-  const roots = [request.root, ...request.additional];
-  const programs = await gitPrograms(request, { ready, options, roots });
-  if ("kind" in programs) return programs;
-  // Null where the settings of git and editors are the user's as they are outside of a sandbox.
-  const watch = (places: HiddenPlaces) => request.git === "open" ? null : tamper.watch(places, { roots, programs });
-  const before = watch(request.hide);
+  // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
+  const isWatched = request.git !== "open";
+  const roots = [request.root, ...request.additional, ...isWatched ? base.bound.written : []];
+  const places = await writtenPlaces(request.hide, base);
+  const programs = isWatched && request.gitTool?.roots !== "read" ? await ready.programs.find(places, roots) : [];
+  if (programs === null) return refuse("git does not say in time what it would run here", "look at git config --list");
+  const before = isWatched ? tamper.watch(places, { roots, programs }) : null;
   const view = await buildView(request, { base, frozen: before?.present ?? [] });
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
-  if (line === null) return cannotSay(backend);
+  if (line === null) {
+    return refuse(
+      `${backend.name} cannot express a path of this project`,
+      "rename files whose names hold control characters",
+    );
+  }
+  const place = { home: base.home, root: request.root };
+  const note = before === null || request.gitTool !== undefined
+    ? null
+    : await noteCommand(before, { ...place, roots, programs });
   const identities = identitiesOf(view.hidden);
   const known = new Set([...request.hide.files, ...request.hide.directories]);
   return {
     kind: "ready",
-    ...line,
+    // Killed with us: what goes on alone would make things after the next session has looked for them.
+    argv: [...await endingWithUs(line.argv)],
+    env: line.env,
     cwd: "/",
     notices: [
       ...base.bound.notices,
       ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
     ],
     async finish(after) {
-      const watched = watch(after);
-      const made = before === null || watched === null ? [] : madeSince(before, watched);
-      const place = { home: base.home, root: request.root, now: Date.now() };
-      const quarantined = made.length === 0 ? null : await quarantine(made, place);
+      const places = await writtenPlaces(after, base);
+      const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
+      const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
+      await note?.remove();
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile.
       const now = identitiesOf(view.hidden);
@@ -85,86 +96,57 @@ async function wrap(
   };
 }
 
-/** What git says it would run in the roots; nothing for commands that cannot write there. */
-async function gitPrograms(
-  request: SandboxRequest,
-  { ready: { sh, base, backend, programs }, options, roots }: {
-    ready: Ready;
-    options: SessionSandboxOptions;
-    roots: readonly string[];
-  },
-): Promise<readonly string[] | SandboxRefusal> {
-  const places = (request.hide.repositories ?? []).filter((path) => !/\.(?:pack|bundle)$/i.test(path));
-  if (request.git === "open" || request.access === "read" || places.length === 0) return [];
-  const known = (await options.projects?.all() ?? []).map(({ root }) => root);
-  const search = { path: `${GIT_PLACES}:${options.path}`, roots: [...roots, ...known], io: null };
-  const git = await findProgram("git", search);
-  if (git === null) return [];
-  let refused: SandboxRefusal | null = null;
-  const found = await programs.find({ git, sh, places, roots }, async (question) => {
-    const asked: SandboxRequest = { ...request, ...question, git: "hidden", access: "read" };
-    const view = await buildView(asked, { base, frozen: [] });
-    const line = "kind" in view ? view : backend.line(view.plan) ?? cannotSay(backend);
-    if ("kind" in line) refused = line;
-    return "kind" in line ? null : { ...line, cwd: "/" };
-  });
-  return refused ?? found;
-}
-
-function cannotSay(backend: SandboxBackend): SandboxRefusal {
+/** What a walk found now wherever commands write: in the roots, and below `sandbox.write`. */
+async function writtenPlaces({ settings, repositories }: ProtectedPlaces, { bound }: ViewBase): Promise<FoundPlaces> {
+  if (bound.written.length === 0) return { settings, repositories };
+  const found = await bound.hidden({ now: true });
+  const isWritten = (path = "") => bound.written.some((directory) => isWithin(directory, path));
   return {
-    kind: "refused",
-    reason: `${backend.name} cannot express a path of this project`,
-    hint: "rename files whose names hold control characters",
+    settings: [...settings, ...found.settings.filter((group) => isWritten(group.settings[0]))],
+    repositories: [...repositories, ...found.repositories.filter(isWritten)],
   };
-}
-
-/** Where no sandbox can be proven for want of a place to try it in, commands do not run, and everything else does. */
-function asRefusal(error: unknown): SandboxRefusal {
-  if (!(error instanceof AgentcliError)) throw error;
-  return { kind: "refused", reason: error.message, hint: error.hint ?? "see agentcli doctor" };
 }
 
 async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxRefusal> {
   if (options.os === "windows") {
-    return {
-      kind: "refused",
-      reason: "Windows has no way to hide protected paths from a command",
-      hint: "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
-    };
+    return refuse(
+      "Windows has no way to hide protected paths from a command",
+      "run agentcli in WSL with bubblewrap installed, or work with Read, Edit, Glob and Grep",
+    );
   }
   const found = await findCheckedBackend(options);
   if ("problems" in found) return noSandbox(options, found.problems);
-  const { backend, system, sh } = found;
+  const { backend, system } = found;
   const home = realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
-  const { read, write } = options.settings;
-  const bound = await findBoundPlaces(
-    { path: options.path, read, write },
-    { roots: options.roots, home, userHome },
-    await options.projects?.all(),
-  );
+  const { path, roots, settings: { read, write } } = options;
+  const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, await options.projects?.all());
   const base = { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
-  return { kind: "ready", backend, base, sh, tamper: new TamperCheck(userHome), programs: new GitPrograms(userHome) };
+  const programs = new GitPrograms(userHome);
+  return { kind: "ready", backend, base, tamper: new TamperCheck(userHome), programs };
 }
 
 function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {
+  const why = problems.join("; ");
   if (os === "darwin") {
-    return {
-      kind: "refused",
-      reason: `sandbox-exec makes no sandbox here${problems.length === 0 ? "" : ` (${problems.join("; ")})`}`,
-      hint: "work with Read, Edit, Glob and Grep",
-    };
+    return refuse(
+      `sandbox-exec makes no sandbox here${why === "" ? "" : ` (${why})`}`,
+      "work with Read, Edit, Glob and Grep",
+    );
   }
-  return {
-    kind: "refused",
-    reason: problems.length === 0
-      ? "neither bubblewrap nor unshare and setpriv are installed by the system"
-      : `no sandbox can be made here (${problems.join("; ")})`,
-    hint: problems.length === 0
-      ? "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)"
-      : "install bubblewrap and allow user namespaces (in a container: run it with permission for them)",
-  };
+  return why === ""
+    ? refuse(
+      "neither bubblewrap nor unshare and setpriv are installed by the system",
+      "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)",
+    )
+    : refuse(
+      `no sandbox can be made here (${why})`,
+      "install bubblewrap and allow user namespaces (in a container: run it with permission for them)",
+    );
+}
+
+function refuse(reason: string, hint: string): SandboxRefusal {
+  return { kind: "refused", reason, hint };
 }
 
 function identitiesOf(paths: readonly string[]): Map<string, string | null> {

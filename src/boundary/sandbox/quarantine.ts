@@ -12,7 +12,7 @@ import {
 import { dirname, isWithin, join } from "../../platform/path.ts";
 import { readRegularFile } from "../reader.ts";
 import { systemReason } from "../system_error.ts";
-import type { QuarantineEntry } from "./request.ts";
+import type { QuarantineEntry } from "./sandbox.ts";
 
 /** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */
 const DIRECTORY = "quarantine";
@@ -72,9 +72,10 @@ export async function restoreQuarantined(
   for (const [index, path] of entry.paths.entries()) {
     const kept = join(directory, String(index));
     if (await lstat(kept) === null) continue;
-    // A directory that is a link by now must not lead the file elsewhere.
+    // A directory that is a link by now must not lead the file elsewhere; `sandbox.write` lies beside the project.
     const parent = await realPath(dirname(path)).catch(() => null);
-    const free = parent !== null && isWithin(entry.root, parent) && await lstat(path).catch(() => null) === null;
+    const stays = parent !== null && (parent === dirname(path) || isWithin(entry.root, parent));
+    const free = stays && await lstat(path).catch(() => null) === null;
     if (free) await movePath(kept, path);
     (free ? restored : blocked).push(path);
   }

@@ -2,11 +2,11 @@
  * A plan as a profile of macOS's `sandbox-exec`. Written from the profiles that the system ships; not run yet: no test of
  * this project has seen a Mac. The self-check decides there as everywhere, so a profile that does not hold means refusal.
  */
-import { dirname } from "../../platform/path.ts";
-import type { SandboxPlan, StartLine } from "./plan.ts";
+import { stat } from "../../platform/files.ts";
+import type { BackendOptions, SandboxBackend, SandboxPlan } from "./backend.ts";
 
 /** The one place of the program; it cannot be replaced under System Integrity Protection. */
-export const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
+const SANDBOX_EXEC = "/usr/bin/sandbox-exec";
 
 /** A path as a string of the profile language. */
 function quoted(path: string): string {
@@ -46,16 +46,23 @@ function seatbeltProfile(plan: SandboxPlan, options: { home: string; temporary: 
   return lines.join("\n");
 }
 
-/** What to start: the program hands the variables that it starts with on to the command. */
-export function seatbeltLine(plan: SandboxPlan, options: { home: string; temporary: string }): StartLine {
-  return {
-    argv: [SANDBOX_EXEC, "-p", seatbeltProfile(plan, options), ...plan.argv],
-    env: { ...plan.env, HOME: options.temporary, TMPDIR: options.temporary },
-  };
-}
-
-/** Whether a path can be said in a profile: the language has no escape for control characters. */
-export function sayable(plan: SandboxPlan): boolean {
-  // deno-lint-ignore no-control-regex -- control characters are what is looked for
-  return plan.steps.every((step) => !/[\x00-\x1f]/.test(step.path) && dirname(step.path) !== "");
+/** Returns how `sandbox-exec` can be started: it hands the variables that it starts with on to the command. */
+export async function seatbeltBackends({ home }: BackendOptions): Promise<SandboxBackend[]> {
+  if (await stat(SANDBOX_EXEC) === null) return [];
+  const temporary = "/private/tmp";
+  return [{
+    name: "sandbox-exec",
+    line(plan) {
+      // The language of profiles has no escape for control characters.
+      // deno-lint-ignore no-control-regex -- control characters are what is looked for
+      if (plan.steps.some(({ path }) => /[\x00-\x1f]/.test(path))) return null;
+      const argv: [string, ...string[]] = [
+        SANDBOX_EXEC,
+        "-p",
+        seatbeltProfile(plan, { home, temporary }),
+        ...plan.argv,
+      ];
+      return { argv, env: { ...plan.env, HOME: temporary, TMPDIR: temporary } };
+    },
+  }];
 }

@@ -1,10 +1,14 @@
-/** The proof of a sandbox: a small project with canaries is run in it, and none of them may sing. */
+/** The proof of a sandbox: a small project with canaries is run in it, and none of them may come out. */
 import { withTemporaryDirectory } from "../../platform/temporary.ts";
 import { join } from "../../platform/path.ts";
 import { run } from "../../platform/process.ts";
-import { type BackendOptions, findBackends, type SandboxBackend } from "./backends.ts";
+import { type BackendOptions, type SandboxBackend, trustedProgram } from "./backend.ts";
+import { bubblewrapBackends } from "./bubblewrap.ts";
 import { HardLinkSearch } from "./hard_links.ts";
-import { systemSteps, trustedProgram } from "./host.ts";
+import { NO_BOUND_PLACES, systemSteps } from "./places.ts";
+import { NOTHING_PROTECTED } from "./sandbox.ts";
+import { seatbeltBackends } from "./seatbelt.ts";
+import { unshareBackends } from "./unshare.ts";
 import { buildView, type ViewBase } from "./view.ts";
 
 /** Longest wait for the proof, in milliseconds. */
@@ -22,18 +26,10 @@ for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat "$d.env" "$d/project/.env" "$d$P
 echo changed > .agentclisecret; rm -f .agentclisecret; cat .git/hooks/old; } 2>/dev/null
 env`;
 
-const NOTHING_BOUND: ViewBase["bound"] = {
-  steps: [],
-  notices: [],
-  hidden: () => Promise.resolve({ files: [], directories: [] }),
-  readOnly: () => [],
-};
-
-/** A backend that passed the check, and what its views are made with. */
+/** A backend that passed the check, and what of the system its views show. */
 export interface CheckedBackend {
   backend: SandboxBackend;
   system: ViewBase["system"];
-  sh: string;
 }
 
 /** Returns the first backend of this system that passes; where none does, why, one sentence for each. */
@@ -41,24 +37,27 @@ export async function findCheckedBackend(
   options: BackendOptions,
 ): Promise<CheckedBackend | { problems: readonly string[] }> {
   const system = { closed: await systemSteps({ network: false }), network: await systemSteps({ network: true }) };
-  const sh = await trustedProgram("sh") ?? "/bin/sh";
   const problems = new Set<string>();
-  for (const backend of await findBackends(options)) {
-    const problem = await selfCheck(backend, { system, sh });
-    if (problem === null) return { backend, system, sh };
+  for (const backend of await backendsOf(options)) {
+    const problem = await selfCheck(backend, system);
+    if (problem === null) return { backend, system };
     problems.add(`${backend.name}: ${problem}`);
   }
   return { problems: [...problems] };
+}
+
+async function backendsOf(options: BackendOptions): Promise<SandboxBackend[]> {
+  if (options.os === "windows") return [];
+  if (options.os === "darwin") return await seatbeltBackends(options);
+  return [...await bubblewrapBackends(options), ...await unshareBackends(options)];
 }
 
 /**
  * Runs the proof with a backend. Null when nothing came through; else why it cannot be used, one sentence without a final
  * stop.
  */
-async function selfCheck(
-  backend: SandboxBackend,
-  { system, sh }: Pick<ViewBase, "system"> & { sh: string },
-): Promise<string | null> {
+async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): Promise<string | null> {
+  const sh = await trustedProgram("sh") ?? "/bin/sh";
   return await withTemporaryDirectory(async (directory) => {
     const root = join(directory.path, "project");
     const home = join(directory.path, "home");
@@ -78,6 +77,7 @@ async function selfCheck(
       argv: [sh, "-c", PROBE, "sh", home],
       env: { PATH: "/usr/bin:/bin" },
       hide: {
+        ...NOTHING_PROTECTED,
         files: [join(root, ".env"), join(root, "deep/down/key")],
         directories: [join(root, "list")],
         repositories: [join(root, ".git")],
@@ -86,7 +86,7 @@ async function selfCheck(
       git: "hidden",
       network: false,
     }, {
-      base: { system, bound: NOTHING_BOUND, home, userHome: null, links, heldLinks: links },
+      base: { system, bound: NO_BOUND_PLACES, home, userHome: null, links, heldLinks: links },
       frozen: [],
     });
     if ("kind" in view) return view.reason;

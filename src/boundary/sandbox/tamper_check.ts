@@ -7,10 +7,12 @@ import { basename, isWithin, join } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
-import type { SettingsGroup } from "../policy/protected_tree.ts";
-import { writeProtection } from "../policy/write_protected.ts";
-import { quietly } from "../real_path.ts";
-import type { HiddenPlaces } from "./request.ts";
+import type { ProtectedPlaces, SettingsGroup } from "../policy/protected_tree.ts";
+import { commandProtection } from "../policy/write_protected.ts";
+import { outermost, quietly } from "../real_path.ts";
+
+/** What of a walk can decide what other programs run. */
+export type FoundPlaces = Pick<ProtectedPlaces, "settings" | "repositories">;
 
 /** What stood in the roots before a command. */
 export interface WatchedFiles {
@@ -33,20 +35,20 @@ export class TamperCheck {
   readonly #judged = new WeakMap<SettingsGroup, JudgedGroup>();
   readonly #userHome: string | null;
 
-  /** `userHome` as for `writeProtection`. */
+  /** `userHome` as for `commandProtection`. */
   constructor(userHome: string | null) {
     this.#userHome = userHome;
   }
 
   /** What is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
   watch(
-    { settings, repositories }: HiddenPlaces,
+    { settings, repositories }: FoundPlaces,
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
   ): WatchedFiles {
     const present: string[] = [];
     const known = new Map<string, { link: string; identity: string }>();
     const links = new Map<string, string>();
-    for (const group of settings ?? []) {
+    for (const group of settings) {
       const judged = this.#judge(group);
       for (const path of judged.settings) {
         const status = quietly(() => lstatSync(path));
@@ -69,7 +71,7 @@ export class TamperCheck {
         }
       }
     }
-    for (const path of repositories ?? []) {
+    for (const path of repositories) {
       // Objects alone make git run nothing.
       if (!/\.(?:pack|bundle)$/i.test(path)) known.set(path, NO_LINK);
     }
@@ -79,7 +81,7 @@ export class TamperCheck {
       const real = realIn(path, roots);
       if (real !== null) present.push(real);
     }
-    return { present, known, links };
+    return { present: outermost(present), known, links };
   }
 
   #judge(group: SettingsGroup): JudgedGroup {
@@ -99,7 +101,7 @@ export class TamperCheck {
   #decides(path: string): boolean {
     const name = foldedName(basename(path));
     if (name === MARKER_NAME || path.includes("/node_modules/")) return false;
-    return writeProtection(path, this.#userHome) !== null;
+    return commandProtection(path, this.#userHome) !== null;
   }
 }
 
@@ -113,8 +115,7 @@ export function madeSince(before: WatchedFiles, after: WatchedFiles): string[] {
     const isOldLink = link !== path && before.links.get(link) === identity;
     made.add(link === "" || isOldLink ? path : link);
   }
-  const all = [...made];
-  return all.filter((path) => !all.some((other) => other !== path && isWithin(other, path)));
+  return outermost(made);
 }
 
 function realIn(path: string, roots: readonly string[]): string | null {

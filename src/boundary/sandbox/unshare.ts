@@ -1,20 +1,21 @@
-/** A plan in the words of `unshare`, `mount` and `setpriv`: the second choice, where bubblewrap is not installed. */
-import { asVariables, CLOSE_FILES, type PlanStep, type SandboxPlan, type StartLine } from "./plan.ts";
+/** A plan as a script for `unshare`, `mount` and `setpriv`: the second choice, where bubblewrap is not installed. */
+import { stat } from "../../platform/files.ts";
+import { isWithin } from "../../platform/path.ts";
+import {
+  asVariables,
+  type BackendOptions,
+  CLOSE_FILES,
+  closingShell,
+  type PlanStep,
+  type SandboxBackend,
+  trustedProgram,
+} from "./backend.ts";
 
-/** What the second way needs. */
-export const UNSHARE_PROGRAMS = ["unshare", "setpriv", "mount", "umount", "pivot_root"] as const;
-
-/** The programs, absolute, from `trustedProgram`, and how far this machine lets them go. */
-export interface UnshareForm {
-  programs: Readonly<Record<typeof UNSHARE_PROGRAMS[number], string>>;
-  /** Any shell of the POSIX kind. */
-  shell: string;
-  /** False where a container forbids a fresh `/proc`: there is none then. */
-  proc: boolean;
-}
+/** In the order in which the script takes those behind the first. */
+const PROGRAMS = ["unshare", "mount", "pivot_root", "umount", "setpriv", "setsid"] as const;
 
 /** Where the new root may be built: the first that is there and holds nothing that a step names. */
-export const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp", "/home"];
+const BUILDING_PLACES: readonly string[] = ["/mnt", "/media", "/srv", "/opt", "/var/tmp", "/tmp", "/home"];
 
 /**
  * Reads `kind path other` three words at a time from its arguments up to `--`, builds the new root and becomes the
@@ -58,51 +59,45 @@ cd /
 rmdir /.old
 cd "$CWD"
 set +e
-set -- "$SETPRIV" --bounding-set -all --inh-caps -all --ambient-caps -all --no-new-privs -- "$@"
+# A session of its own: a terminal of ours takes no input from it.
+set -- "$SETSID" "$SETPRIV" --bounding-set -all --inh-caps -all --ambient-caps -all --no-new-privs -- "$@"
 unset PATH OLDPWD
 variables
 "$@"
 exit $?
 `;
 
-/** What to start; the steps and the variables of the command come by the environment of the shell. */
-export function unshareLine(plan: SandboxPlan, form: UnshareForm & { place: string }): StartLine {
-  const steps = plan.steps.flatMap(words).map(quoted).join(" ");
-  const exports = Object.entries(plan.env).map(([name, value]) => `export ${name}=${quoted(value)}`).join("; ");
-  const { env, text, forget } = asVariables(
-    `variables() { ${exports || ":"}; }; set -- ${steps} -- "$@"`,
-  );
-  const script = `${CLOSE_FILES}
-MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 PROC=$5 CWD=$6 N=$7; shift 7
+/** Returns how the programs can be started; without `proc` where a container forbids a fresh `/proc`. */
+export async function unshareBackends({ programs }: BackendOptions): Promise<SandboxBackend[]> {
+  const found = await Promise.all(PROGRAMS.map((name) => trustedProgram(name, { places: programs })));
+  const [program, ...helpers] = found.filter((path) => path !== null);
+  const shell = await closingShell();
+  if (program === undefined || shell === null || helpers.length < PROGRAMS.length - 1) return [];
+  const present = await Promise.all(BUILDING_PLACES.map((place) => stat(place).catch(() => null)));
+  const places = BUILDING_PLACES.filter((_, index) => present[index]?.kind === "directory");
+  return [true, false].map((proc) => ({
+    name: "unshare",
+    line({ steps, env: variables, network, cwd, argv }) {
+      const holds = (place: string) => steps.some(({ kind, path }) => kind !== "scratch" && isWithin(place, path));
+      const place = places.find((one) => !holds(one));
+      if (place === undefined) return null;
+      const exports = Object.entries(variables).map(([name, value]) => `export ${name}=${quoted(value)}`).join("; ");
+      // The steps and the variables of the command come by the environment of the shell.
+      const { env, text, forget } = asVariables(
+        `variables() { ${exports || ":"}; }; set -- ${steps.flatMap(words).map(quoted).join(" ")} -- "$@"`,
+      );
+      const script = `${CLOSE_FILES}
+MOUNT=$1 PIVOT=$2 UMOUNT=$3 SETPRIV=$4 SETSID=$5 PROC=$6 CWD=$7 N=$8; shift 8
 ALL="${text}"; ${forget}; eval "$ALL"; unset ALL
 ${SCRIPT}`;
-  const { unshare, mount, pivot_root, umount, setpriv } = form.programs;
-  const namespaces = [
-    "--user",
-    "--map-root-user",
-    "--mount",
-    "--pid",
-    "--ipc",
-    "--uts",
-    ...plan.network ? [] : ["--net"],
-  ];
-  const given = [mount, pivot_root, umount, setpriv, form.proc ? "yes" : "no", plan.cwd, form.place];
-  return {
-    argv: [
-      unshare,
-      ...namespaces,
-      "--fork",
-      "--kill-child",
-      "--",
-      form.shell,
-      "-c",
-      script,
-      "sandbox",
-      ...given,
-      ...plan.argv,
-    ],
-    env,
-  };
+      const namespaces = "--user --map-root-user --mount --pid --ipc --uts --fork --kill-child".split(" ");
+      const given = [...helpers, proc ? "yes" : "no", cwd, place, ...argv];
+      return {
+        argv: [program, ...namespaces, ...network ? [] : ["--net"], "--", shell, "-c", script, "sandbox", ...given],
+        env,
+      };
+    },
+  }));
 }
 
 /** A word as the shell reads it. */
@@ -111,12 +106,6 @@ function quoted(word: string): string {
 }
 
 /** Settings of the system are copied, not mounted: each mount is two processes here, and they are small. */
-function words(step: PlanStep): string[] {
-  if (step.kind === "read" && /^\/etc\/[\w./-]+$/.test(step.path)) return ["copy", step.path, "-"];
-  const other = step.kind === "link"
-    ? step.target
-    : step.kind === "read" || step.kind === "write"
-    ? step.source ?? step.path
-    : "-";
-  return [step.kind, step.path, other];
+function words({ kind, path, source = path }: PlanStep): string[] {
+  return [kind === "read" && /^\/etc\/[\w./-]+$/.test(path) ? "copy" : kind, path, source];
 }

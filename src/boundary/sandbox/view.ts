@@ -3,12 +3,13 @@ import { isForbidden } from "../../platform/files.ts";
 import { lstatSync, openSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
-import { quietly } from "../real_path.ts";
+import { outermost, quietly } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
-import type { BoundPlaces } from "./bound.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
+import type { PlanStep, SandboxPlan } from "./backend.ts";
 import type { HardLinkSearch } from "./hard_links.ts";
-import type { PlanStep, SandboxPlan } from "./plan.ts";
-import type { HiddenPlaces, SandboxRefusal, SandboxRequest } from "./request.ts";
+import type { BoundPlaces } from "./places.ts";
+import type { SandboxRefusal, SandboxRequest } from "./sandbox.ts";
 
 /** What stays the same for a session. */
 export interface ViewBase {
@@ -44,6 +45,8 @@ interface Shown {
 const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/sys", "/etc", "/tmp", "/nix"];
 /** A project there would take the system with it. */
 const NO_ROOT = ["/", "/usr", "/etc", "/proc", "/sys", "/dev", "/tmp", "/home", "/var", "/run"];
+/** Without a network, package managers would try for minutes in silence. */
+const NO_RETRIES = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
 /** Bubblewrap takes 9,000 words, and a step has up to six. */
 const MOST_STEPS = 1_500;
 
@@ -64,8 +67,8 @@ export async function buildView(
   const system = request.network ? base.system.network : base.system.closed;
   const visible = byDepth([
     ...base.bound.steps,
-    ...roots.map((path): PlanStep => ({ kind: request.access ?? "write", path })),
-    ...request.more ?? [],
+    ...roots.map((path): PlanStep => ({ kind: request.gitTool?.roots ?? "write", path })),
+    ...request.gitTool?.places ?? [],
     ...request.git === "open" && home.step.length > 0 ? gitSettingsOf(home.path, base) : [],
   ]);
   const shown = [...system, ...visible].flatMap(shownBy);
@@ -74,10 +77,10 @@ export async function buildView(
   addHidden(cover, request.hide);
   addHidden(cover, bound);
   cover.add(base.home);
-  const stores = [...request.hide.repositories ?? [], ...bound.repositories ?? []].filter(isStore);
+  const stores = [...request.hide.repositories, ...bound.repositories].filter(isStore);
   const asked = (store: string) => {
     const real = realOrNull(store) ?? store;
-    return (request.more ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
+    return (request.gitTool?.places ?? []).some(({ path }) => isWithin(real, path) || isWithin(path, real));
   };
   if (request.git === "hidden") stores.filter((store) => !asked(store)).forEach((store) => cover.add(store));
   for (const path of await otherNames(cover, { request, base, system })) cover.add(path);
@@ -109,7 +112,7 @@ export async function buildView(
   if (steps.length > MOST_STEPS) {
     return refuse(`${steps.length} places would have to be covered one by one`, "protect whole directories instead");
   }
-  const env = { ...request.env, HOME: home.path, TMPDIR: "/tmp" };
+  const env = { ...request.network ? {} : NO_RETRIES, ...request.env, HOME: home.path, TMPDIR: "/tmp" };
   const { cwd, argv, network } = request;
   const unjudged = cover.unjudged.filter(({ directory }) => cover.placesOf([directory]).length > 0);
   return { plan: { steps, cwd, env, argv, network }, hidden: [...cover.protects], unjudged };
@@ -129,11 +132,11 @@ function isBelow(directory: string, path: string): boolean {
   return path === directory || directory === "/" || path.startsWith(`${directory}/`);
 }
 
-function addHidden(cover: Cover, hide: HiddenPlaces): void {
-  const external = [...hide.external?.files.map(({ path }) => path) ?? [], ...hide.external?.directories ?? []];
+function addHidden(cover: Cover, hide: ProtectedPlaces): void {
+  const external = [...hide.external.files.map(({ path }) => path), ...hide.external.directories];
   for (const path of [...hide.files, ...hide.directories, ...external]) cover.add(path, { protects: true });
-  for (const path of hide.special ?? []) cover.add(path);
-  for (const place of [...hide.unjudged ?? [], ...hide.external?.unjudged ?? []]) cover.addUnjudged(place);
+  for (const path of hide.special) cover.add(path);
+  for (const place of [...hide.unjudged, ...hide.external.unjudged]) cover.addUnjudged(place);
 }
 
 /** What is covered, by the real place and by where that is shown. */
@@ -222,13 +225,13 @@ function otherNames(
   cover: Cover,
   { request, base, system }: { request: SandboxRequest; base: ViewBase; system: readonly PlanStep[] },
 ): Promise<string[]> {
-  const own = [request.root, ...request.additional, ...(request.more ?? []).map(({ path }) => path)];
+  const own = [request.root, ...request.additional, ...(request.gitTool?.places ?? []).map(({ path }) => path)];
   const sources = (steps: readonly PlanStep[]) => steps.flatMap(shownBy).map(({ source }) => source);
   return base.links.find(
     {
       files: [...cover.files],
       directories: [...cover.directories],
-      nameless: request.hide.nameless ?? [],
+      nameless: request.hide.nameless,
       unjudged: cover.unjudged.map(({ directory }) => directory),
     },
     { own: outermost([...own, ...sources(base.bound.steps)]), system: outermost(sources(system)) },
@@ -267,10 +270,12 @@ function homeOf(request: SandboxRequest, base: ViewBase): { path: string; step: 
 
 /** Who the user is for git, where commands work with it as they would outside. */
 function gitSettingsOf(path: string, { userHome }: ViewBase): PlanStep[] {
-  return [".gitconfig", ".config/git"].flatMap((name): PlanStep[] => {
-    const source = userHome === null ? null : realOrNull(`${userHome}/${name}`);
-    return source === null ? [] : [{ kind: "read", path: `${path}/${name}`, source }];
-  });
+  return [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"].flatMap(
+    (name): PlanStep[] => {
+      const source = userHome === null ? null : realOrNull(`${userHome}/${name}`);
+      return source === null ? [] : [{ kind: "read", path: `${path}/${name}`, source }];
+    },
+  );
 }
 
 /** The directories between a writable place and what must stay where it is, those above first. */
@@ -290,8 +295,4 @@ function pinsOf(
 
 function byDepth(steps: PlanStep[]): PlanStep[] {
   return steps.sort((one, other) => one.path.split("/").length - other.path.split("/").length);
-}
-
-function outermost(paths: readonly string[]): string[] {
-  return paths.filter((path) => !paths.some((other) => other !== path && isBelow(other, path)));
 }

@@ -1,7 +1,7 @@
 /** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
 import { AgentcliError } from "../../errors.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
+import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
@@ -11,12 +11,14 @@ import type { ProjectRecord } from "../policy/project_record.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
-import { realOrNamed } from "../real_path.ts";
+import { exists, realOrNamed } from "../real_path.ts";
 import { resolvePath, rootOf, type Roots } from "./resolve.ts";
 import { isOfSystem } from "../policy/listing.ts";
+import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
+import type { GitPrograms } from "../sandbox/git_programs.ts";
 import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
-import { checkWritable, removeFile, replaceFile } from "./writer.ts";
+import { checkWritable, refuse, removeFile, replaceFile } from "./writer.ts";
 
 /** What a workspace is made from. */
 export interface WorkspaceOptions {
@@ -108,6 +110,7 @@ class DiskWorkspace implements Workspace {
   #localEndpoints: readonly string[];
   /** The version of the protected set that the home knows. */
   #remembered = -1;
+  #gitPrograms: GitPrograms | null = null;
   /** Whether files of a directory may be used, for directories that were asked about. */
   readonly #reach = new Map<string, boolean>();
 
@@ -300,12 +303,37 @@ class DiskWorkspace implements Workspace {
   }
 
   async writable(path: ResolvedPath): Promise<Refusal | null> {
-    return this.#outOfReach(path.real, path.display) ?? this.#withheld(this.ruleAt(path), path.display) ??
-      await checkWritable(path, {
-        userHome: this.#rules.userHome,
-        roots: [this.root, ...this.additional],
-        markers: this.protection.markers,
-      });
+    const refused = this.#outOfReach(path.real, path.display) ?? this.#withheld(this.ruleAt(path), path.display);
+    if (refused !== null) return refused;
+    const protection = await this.writeProtection(path);
+    return protection === null
+      ? await checkWritable(path)
+      : refuse(path.display, `${protection}; only the user changes it`);
+  }
+
+  async writeProtection({ path, real }: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
+    const { userHome } = this.#rules;
+    const roots = [this.root, ...this.additional];
+    return writeProtection(path, userHome) ?? writeProtection(real, userHome) ??
+      otherNameProtection(real, { userHome, roots, markers: this.protection.markers }) ??
+      await this.#gitProtection(real, roots);
+  }
+
+  /** Hooks and their kind need not lie in `.git`: the repositories above a path are asked. */
+  async #gitProtection(real: string, roots: readonly string[]): Promise<string | null> {
+    const repositories: string[] = [];
+    for (let at = real; dirname(at) !== at;) {
+      at = dirname(at);
+      if (exists(join(at, ".git"))) repositories.push(join(at, ".git"));
+    }
+    if (repositories.length === 0) return null;
+    const { GitPrograms } = await import("../sandbox/git_programs.ts");
+    this.#gitPrograms ??= new GitPrograms(this.#rules.userHome);
+    const programs = await this.#gitPrograms.find({ repositories }, roots);
+    if (programs === null) return "git does not say in time whether it would run it";
+    return programs.some((program) => isWithin(realOrNamed(program), real))
+      ? "git runs it, or reads settings from it"
+      : null;
   }
 
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {

@@ -75,6 +75,11 @@ export interface Workspace {
   status(path: ResolvedPath): Promise<FileStatus | null>;
   /** Sorted by name. */
   list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal>;
+  /**
+   * Why no tool may change a path that other programs believe or run, a few words; null when one may: by its names, by other
+   * names of the same file, and by what git says it would run.
+   */
+  writeProtection(path: Pick<ResolvedPath, "path" | "real">): Promise<string | null>;
   /** Whether this path may be written by a tool; asked before permission, so that nobody is asked in vain. */
   writable(path: ResolvedPath): Promise<Refusal | null>;
   /** Replaces or creates the file, parents included; never through a symlink; the mode of an existing file is kept. */

@@ -8,26 +8,20 @@ import {
 } from "../../platform/held_directory.ts";
 import { systemReason } from "../system_error.ts";
 import type { Refusal, ResolvedPath } from "./workspace.ts";
-import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
 
 /** Permission bits of a new file: the umask cannot be asked without changing it for other threads. */
 const NEW_FILE_MODE = 0o644;
 
-function refuse(display: string, reason: string): Refusal {
+/** Returns the refusal of a write. */
+export function refuse(display: string, reason: string): Refusal {
   return { refused: "write_protected", message: `${display} may not be written: ${reason}` };
 }
 
 /**
- * Whether a tool may write there; null means yes. The caller has checked that `real` lies inside the roots. Refuses
- * protected names, other names of such files, links, what is no regular file, and files without a write bit.
+ * Whether a tool may write there; null means yes. The caller has checked that `real` lies inside the roots, and that it is
+ * not write-protected. Refuses links, what is no regular file, and files without a write bit.
  */
-export async function checkWritable(
-  path: ResolvedPath,
-  options: { userHome: string | null; roots: readonly string[]; markers: readonly string[] },
-): Promise<Refusal | null> {
-  const protection = writeProtection(path.path, options.userHome) ?? writeProtection(path.real, options.userHome) ??
-    otherNameProtection(path.real, options);
-  if (protection !== null) return refuse(path.display, `${protection}; only the user changes it`);
+export async function checkWritable(path: ResolvedPath): Promise<Refusal | null> {
   try {
     const found = await lstat(path.path);
     if (found === null) return null;

@@ -2,7 +2,7 @@
 import { anyProtectedProject, knownProjects } from "../../boundary/policy/project_record_files.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
+import { createSessionSandbox, quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -33,6 +33,7 @@ export async function run(
     projects: { any: () => anyProtectedProject(home), all: () => knownProjects(home) },
   });
   protection.refresh();
+  const network = options.network || settings.network;
   const scanner = protection.any ? new LeakScanner(protection, { root }) : null;
   const sandboxed = await sandbox.wrapCommand({
     root,
@@ -47,25 +48,21 @@ export async function run(
     hide: await protection.hidden(),
     readOnly: protection.markers,
     git: protection.any ? "hidden" : "open",
-    network: options.network || settings.network,
+    network,
   });
   if (sandboxed.kind === "refused") {
     throw new AgentcliError("policy_refused", `the command was not run: ${sandboxed.reason}`, {
       hint: sandboxed.hint,
     });
   }
+  for (const entry of await sandbox.recoverUnfinished(root)) {
+    await warn(context, quarantineNotice("a command that was broken off", entry));
+  }
   for (const text of sandboxed.notices) await notice(context, text);
   const code = await runOnOwnStreams(sandboxed, io);
   protection.refresh();
   const { quarantined } = await sandboxed.finish(await protection.hidden());
-  if (quarantined !== null) {
-    const { id, paths } = quarantined;
-    await warn(
-      context,
-      `${
-        paths.join(", ")
-      } could run code later: moved to quarantine; to put it back: agentcli quarantine restore ${id}`,
-    );
-  }
+  if (quarantined !== null) await warn(context, quarantineNotice("the command", quarantined));
+  if (code !== 0 && !network) await notice(context, "the command had no network; agentcli sandbox --network gives it");
   return code;
 }

@@ -4,7 +4,12 @@ import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import type { HiddenPlaces, SandboxedCommand, SandboxRefusal, TamperReport } from "../../boundary/sandbox/request.ts";
+import {
+  NOTHING_PROTECTED,
+  type SandboxedCommand,
+  type SandboxRefusal,
+  type TamperReport,
+} from "../../boundary/sandbox/sandbox.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The argument list that runs `command` in PowerShell; null when there is none on the path. */
@@ -64,13 +69,13 @@ export interface StartedAs {
   cwd: string;
   /** For the result, one sentence each. */
   notices: string[];
+  /** What a failed command must be told that missed something: of repositories, of the network. */
+  misses: { git: boolean; network: boolean };
   finish(): Promise<TamperReport>;
 }
 
 /** Reason for a sandbox: `project` where its own paths are protected; null for no sandbox. */
 type SandboxReason = "project" | "always" | "external" | null;
-
-const NOTHING: HiddenPlaces = { files: [], directories: [] };
 
 /** Returns why the command must run in a sandbox. */
 export async function sandboxReason({ workspace, sandbox }: ToolContext): Promise<SandboxReason> {
@@ -99,16 +104,18 @@ export async function inSandbox(
     secret: context.secretVariables,
     holdsProtected: checkWrite && (async (text) => await checkWrite(text, { display: "the environment" }) !== null),
   });
+  const git = reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
+  const network = label === "open" && (reason === "external" || sandbox.settings.network);
   const sandboxed = await sandbox.wrapCommand({
     root: workspace.root,
     additional: workspace.additional,
     cwd: workspace.root,
     argv,
     env: { ...environment, ...SET },
-    hide: await protection?.hidden() ?? NOTHING,
+    hide: await protection?.hidden() ?? NOTHING_PROTECTED,
     readOnly: protection?.markers ?? [],
-    git: reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only",
-    network: label === "open" && (reason === "external" || sandbox.settings.network),
+    git,
+    network,
   });
   if (reason === "external") await notifyOnce(context, sandboxed);
   if (sandboxed.kind === "refused") {
@@ -119,9 +126,10 @@ export async function inSandbox(
   }
   return {
     ...sandboxed,
+    misses: { git: git === "hidden", network: !network },
     async finish() {
       protection?.refresh();
-      return await sandboxed.finish(await protection?.hidden() ?? NOTHING);
+      return await sandboxed.finish(await protection?.hidden() ?? NOTHING_PROTECTED);
     },
   };
 }

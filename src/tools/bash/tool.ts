@@ -1,5 +1,6 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { run } from "../../platform/process.ts";
+import { quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
 import { failure } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { childEnvironment, inSandbox, sandboxReason, shellArgv, type StartedAs } from "./start.ts";
@@ -67,12 +68,8 @@ async function runCommand(
   const text = replaced.length === 0 ? output.text() : REDACTED;
   const notes = started.notices.map((notice) => `[${notice}]`);
   if (quarantined !== null) {
-    const paths = quarantined.paths.join(", ");
-    notes.push(`[moved to quarantine, since only the user may create them: ${paths}]`);
-    await context.notify?.(
-      `a command made ${paths}, which could run code later: moved to quarantine; ` +
-        `to put it back: agentcli quarantine restore ${quarantined.id}`,
-    );
+    notes.push(`[moved to quarantine, since only the user may create them: ${quarantined.paths.join(", ")}]`);
+    await context.notify?.(quarantineNotice("a command", quarantined));
   }
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
@@ -82,6 +79,9 @@ async function runCommand(
       }]`,
     );
   } else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
+  if (outcome.ended === "timeout" || outcome.code !== 0) {
+    notes.push(...missed(text, { misses: started.misses, timedOut: outcome.ended === "timeout" }));
+  }
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
   return {
@@ -97,7 +97,18 @@ async function runCommand(
 function unsandboxed(argv: [string, ...string[]], context: ToolContext): StartedAs {
   const env = childEnvironment(context.io.environment(), context.secretVariables);
   const finish = () => Promise.resolve({ quarantined: null, replaced: [], slipped: [] });
-  return { argv, env, cwd: context.workspace.root, notices: [], finish };
+  return { argv, env, cwd: context.workspace.root, notices: [], misses: { git: false, network: false }, finish };
+}
+
+const NO_NETWORK =
+  /ENOTFOUND|EAI_AGAIN|ENETUNREACH|resolve host|name resolution|name or service not known|network is unreachable/i;
+
+/** Says to a model what its command could not find: it would try again, and other ways around it. */
+function missed(text: string, { misses, timedOut }: { misses: StartedAs["misses"]; timedOut: boolean }): string[] {
+  return [
+    ...misses.git && /not a git repository/i.test(text) ? ["[commands do not see .git here: use the Git tool]"] : [],
+    ...misses.network && (timedOut || NO_NETWORK.test(text)) ? ["[commands have no network here]"] : [],
+  ];
 }
 
 /** Most bytes kept of the beginning, and as many of the end. */

@@ -1,7 +1,5 @@
 /** What Git changes: the index, commits, branches and stashes, and files of the working tree that anybody may see. */
-import { writeProtection } from "../../boundary/policy/write_protected.ts";
 import { PLAIN_DIFF } from "../../boundary/sandbox/git_call.ts";
-import { join } from "../../platform/path.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { showCommit } from "./look.ts";
@@ -159,8 +157,8 @@ async function pushStash(
   if (refusal !== null) return refusal;
   const names = await work.names(["diff", ...PLAIN_DIFF, "--name-only", "-z", "HEAD", "--", ...paths]);
   if (names === null) return work.fail("There is no commit yet.");
-  const { root } = work.context.workspace;
-  const changeable = names.filter((name) => writeProtection(join(root, name), null) === null);
+  const changeable: string[] = [];
+  for (const name of names) if (!await work.onlyUserChanges(name)) changeable.push(name);
   const { open } = await sortPaths(changeable, work);
   const filtered = await work.filtered(open);
   if (filtered === null) return work.failed("stash");

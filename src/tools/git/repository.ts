@@ -1,5 +1,5 @@
 /** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
-import { writeProtection } from "../../boundary/policy/write_protected.ts";
+import { commandProtection } from "../../boundary/policy/write_protected.ts";
 import {
   askGit,
   callGit,
@@ -10,8 +10,10 @@ import {
   type PlainCall,
   type Repository,
 } from "../../boundary/sandbox/git_call.ts";
+import { realOrNamed } from "../../boundary/real_path.ts";
 import { gitDirectory } from "../../boundary/policy/git_directory.ts";
-import type { HiddenPlaces, SandboxRequest } from "../../boundary/sandbox/request.ts";
+import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
+import { NOTHING_PROTECTED, type SandboxRequest } from "../../boundary/sandbox/sandbox.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";
@@ -27,8 +29,6 @@ const LIMIT = 20_000;
 /** Bytes that are taken from git at most; a longer answer is an error. */
 const TAKEN = 4 * 1024 * 1024;
 
-const NOTHING: HiddenPlaces = { files: [], directories: [] };
-
 /** More of one question to git. */
 type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" | "see">>;
 
@@ -36,7 +36,7 @@ type AskOptions = Partial<Pick<GitCall, "input" | "access" | "settings" | "env" 
 export class GitWork {
   readonly context: ToolContext;
   readonly #repository: Repository;
-  readonly #hide: HiddenPlaces;
+  readonly #hide: ProtectedPlaces;
   /** Of the repository. */
   readonly settings: readonly (readonly [string, string])[];
   /** What the person should know of the sandbox, told for the first time. */
@@ -45,7 +45,7 @@ export class GitWork {
   constructor(
     repository: Repository,
     { context, hide, settings, notices }: Pick<GitWork, "context" | "settings"> & {
-      hide: HiddenPlaces;
+      hide: ProtectedPlaces;
       notices: readonly string[];
     },
   ) {
@@ -95,21 +95,28 @@ export class GitWork {
     const path = join(this.context.workspace.root, name);
     const { protection } = this.context.workspace;
     return (protection?.rule(path) ?? null) !== null ||
-      (this.#hide.unjudged ?? []).some(({ directory }) => isWithin(directory, path));
+      this.#hide.unjudged.some(({ directory }) => isWithin(directory, path));
   }
 
   /** Of names whose files git would change, why it must not: a few words behind the first such name; null for none. */
   async untouchable(names: readonly string[], commit: string): Promise<string | null> {
-    const { root } = this.context.workspace;
     for (const name of names) {
       if (this.isCovered(name)) return `${name}, which is protected`;
-      if (writeProtection(join(root, name), null) !== null) return `${name}, which only the user may change`;
+      if (await this.onlyUserChanges(name)) return `${name}, which only the user may change`;
       if (!/(?:^|\/)\.gitattributes$/.test(name)) continue;
       const text = await this.ask(["cat-file", "blob", `${commit}:${name}`]);
       if (text === null || /filter=/.test(text)) return `${name}, which says that a program filters files`;
     }
     const filtered = await this.filtered(names);
     return filtered === null ? "files that git does not tell of" : filtered[0] ?? null;
+  }
+
+  /** Whether a file may neither be changed by tools nor made by commands. */
+  async onlyUserChanges(name: string): Promise<boolean> {
+    const { workspace } = this.context;
+    const path = join(workspace.root, name);
+    return commandProtection(path, null) !== null ||
+      await workspace.writeProtection({ path, real: realOrNamed(path) }) !== null;
   }
 
   /** Of names, those that a program of the user's filters, with which; without it git would store or write something else. */
@@ -210,7 +217,7 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
   const place = gitDirectory(join(workspace.root, ".git"));
   if (place === null) return "The project root is no git repository.";
   workspace.protection?.refresh();
-  const hide = await workspace.protection?.hidden() ?? NOTHING;
+  const hide = await workspace.protection?.hidden() ?? NOTHING_PROTECTED;
   const notices: string[] = [];
   const inSandbox = async (call: PlainCall) => {
     const sandboxed = await sandbox?.wrapCommand(
@@ -242,7 +249,7 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
 
 function requestOf(
   { argv, env, access, see }: PlainCall,
-  { context, hide, places }: { context: ToolContext; hide: HiddenPlaces; places: readonly string[] },
+  { context, hide, places }: { context: ToolContext; hide: ProtectedPlaces; places: readonly string[] },
 ): SandboxRequest {
   const { workspace } = context;
   return {
@@ -258,11 +265,13 @@ function requestOf(
     ],
     git: "hidden",
     network: false,
-    access: access === "tree" ? "write" : "read",
-    more: [
-      ...[...new Set(places)].map((path) => ({ kind: access === "read" ? "read" as const : "write" as const, path })),
-      ...see.map((path) => ({ kind: "read" as const, path })),
-    ],
+    gitTool: {
+      roots: access === "tree" ? "write" : "read",
+      places: [
+        ...[...new Set(places)].map((path) => ({ kind: access === "read" ? "read" as const : "write" as const, path })),
+        ...see.map((path) => ({ kind: "read" as const, path })),
+      ],
+    },
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { createSessionSandbox } from "../../boundary/sandbox/session_sandbox.ts";
+import { createSessionSandbox } from "../../boundary/sandbox/sandbox.ts";
 import { hasBubblewrap } from "../../../tests/boundary/sandbox_project.ts";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { offersGit } from "./offer.ts";
@@ -364,5 +364,33 @@ Deno.test(
         "added .gitattributes\nnot added: big.bin, which the program lfs filters; only the user can add it",
       );
       assert.equal((await git(project, "ls-files", "big.bin")).trim(), "");
+    }),
+);
+
+Deno.test(
+  "switch and stash change no hooks that git finds by its settings",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      await git(project, "config", "core.hooksPath", "tools/hooks");
+      await git(project, "switch", "-qc", "other");
+      await project.write("tools/hooks/pre-commit", "evil\n");
+      await project.write(".envrc", "evil\n");
+      await git(project, "-c", "core.hooksPath=/dev/null", "add", "-A", "tools");
+      await git(project, "-c", "core.hooksPath=/dev/null", "commit", "-qm", "hooks");
+      await git(project, "switch", "-q", "main");
+      const refused = await run(project, { action: "switch", rev: "other" });
+      assert.match(refused.content, /tools\/hooks\/pre-commit, which only the user may change.*git switch other/);
+      assert.equal((await git(project, "branch", "--show-current")).trim(), "main");
+      await git(project, "switch", "-q", "other");
+      await project.write("tools/hooks/pre-commit", "mine\n");
+      assert.match((await run(project, { action: "stash" })).content, /nothing to stash/);
+      assert.equal(await Deno.readTextFile(`${project.root}/tools/hooks/pre-commit`), "mine\n");
+      await git(project, "config", "core.hooksPath", "elsewhere");
+      assert.match(
+        (await run(project, { action: "stash" })).content,
+        /stashed tools\/hooks\/pre-commit/,
+        "the control",
+      );
     }),
 );

@@ -1,11 +1,50 @@
-/** Directories outside of the project that a command in a sandbox may see: those on PATH and those the user named. */
-import { realPath, stat } from "../../platform/files.ts";
+/** What a command in a sandbox may see outside of the project: of the system, on PATH, and what the user named. */
+import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { KnownProject, RecordedMarker } from "../policy/project_record_files.ts";
-import { SYSTEM } from "./host.ts";
-import type { PlanStep } from "./plan.ts";
-import type { HiddenPlaces } from "./request.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
+import type { PlanStep } from "./backend.ts";
+import { NOTHING_PROTECTED } from "./sandbox.ts";
+
+/** Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) are kept as links. Daemons listen beside them. */
+export const SYSTEM: readonly string[] = [
+  "/usr",
+  "/bin",
+  "/sbin",
+  "/lib",
+  "/lib64",
+  "/lib32",
+  "/libx32",
+  "/nix/store",
+  "/gnu/store",
+  "/run/current-system",
+];
+
+/** Settings of the system that programs need; each is one mount. Never the whole of `/etc`: keys lie there. */
+const SETTINGS =
+  ("ld.so.cache ld.so.conf ld.so.conf.d ld-musl-x86_64.path alternatives static passwd group nsswitch.conf " +
+    "hosts localtime mime.types terminfo fonts ssl/certs ssl/openssl.cnf ssl/cert.pem ca-certificates pki/tls/certs " +
+    "pki/ca-trust crypto-policies java-17-openjdk java-21-openjdk os-release").split(" ").map((name) => `/etc/${name}`);
+
+/** Only with a network. */
+const NETWORK_SETTINGS = ["/etc/resolv.conf"];
+
+/** Returns the steps that show the system, without what is not there. */
+export async function systemSteps(options: { network: boolean }): Promise<PlanStep[]> {
+  const steps: PlanStep[] = [];
+  for (const path of SYSTEM) {
+    const found = await lstat(path);
+    if (found?.kind === "directory") steps.push({ kind: "read", path });
+    const source = found?.kind === "symlink" ? await realPath(path) : null;
+    if (source !== null) steps.push({ kind: "link", path, source });
+  }
+  for (const path of [...SETTINGS, ...options.network ? NETWORK_SETTINGS : []]) {
+    const source = await realPath(path).catch(() => null);
+    if (source !== null) steps.push({ kind: "read", path, source });
+  }
+  return steps;
+}
 
 /** What must stay out. All are real paths. */
 export interface Bounds {
@@ -19,12 +58,24 @@ export interface Bounds {
 /** Directories that are bound, and what of them must not be seen. */
 export interface BoundPlaces {
   steps: readonly PlanStep[];
-  /** Why others are not, one sentence each. */
+  /** The real paths of those that commands may write. */
+  written: readonly string[];
+  /** Why others are not bound, one sentence each. */
   notices: readonly string[];
-  hidden(): Promise<HiddenPlaces>;
+  /** What a walk finds in them: a new one when `now` is asked for, else one that may be older. */
+  hidden(options?: { now?: boolean }): Promise<ProtectedPlaces>;
   /** What may not be changed below `sandbox.write`: markers, known once `hidden` was asked, and directories of PATH. */
   readOnly(): readonly string[];
 }
+
+/** Nothing but the system. */
+export const NO_BOUND_PLACES: BoundPlaces = {
+  steps: [],
+  written: [],
+  notices: [],
+  hidden: () => Promise.resolve(NOTHING_PROTECTED),
+  readOnly: () => [],
+};
 
 /** Places of the system: seen whole, or not seen at all. */
 const SYSTEM_PLACES = [...SYSTEM, "/proc", "/sys", "/dev"];
@@ -74,16 +125,22 @@ export async function findBoundPlaces(
       ...steps.map(({ source }) => source).filter((source) => !inSystem(source)),
       ...others.map(({ root }) => root).filter(inSystem),
     ],
-    { remembered: others.map(({ markers, derived }) => ({ markers: markers.map(plainLines), derived })) },
+    {
+      remembered: others.map(({ root, markers, derived }) => {
+        const isWalked = steps.some(({ source }) => isWithin(source, root));
+        return { markers: isWalked ? markers : markers.map(plainLines), derived };
+      }),
+    },
   );
-  let known: { places: HiddenPlaces; until: number } | null = null;
+  let known: { places: ProtectedPlaces; until: number } | null = null;
   return {
     steps,
+    written,
     notices,
     readOnly: () => [...protection.markers, ...programs],
-    async hidden() {
+    async hidden({ now = false } = {}) {
       const start = performance.now();
-      if (known !== null && start < known.until) return known.places;
+      if (!now && known !== null && start < known.until) return known.places;
       protection.refresh();
       const places = await protection.hidden();
       const end = performance.now();

@@ -1,0 +1,170 @@
+/**
+ * The sandbox of a session: what it is asked and what it answers. It runs a command so that protected paths are not there
+ * for it, and is made when the first command needs it: most sessions never do. Source: specification of the boundary, "A
+ * view that fails closed".
+ */
+import { listDirectory } from "../../platform/files.ts";
+import { join } from "../../platform/path.ts";
+import type { KnownProject } from "../policy/project_record_files.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
+import type { BackendOptions } from "./backend.ts";
+
+/** What a view must not show, of a session without a disk of its own. */
+export const NOTHING_PROTECTED: ProtectedPlaces = {
+  files: [],
+  directories: [],
+  unjudged: [],
+  special: [],
+  repositories: [],
+  settings: [],
+  nameless: [],
+  external: { files: [], directories: [], unjudged: [] },
+};
+
+/**
+ * What commands see of repositories. `hidden`: nothing. `read-only`: for sessions that hold protected content, and so run
+ * here. `open`: in roots without a marker, where git and its settings are the user's as they are outside of a sandbox.
+ */
+export type GitAccess = "hidden" | "read-only" | "open";
+
+/** One command to be run in a sandbox. All paths are absolute. */
+export interface SandboxRequest {
+  /** The project, a real path. */
+  root: string;
+  /** More roots of the session, real paths. */
+  additional: readonly string[];
+  /** Where the command starts; inside of a root. */
+  cwd: string;
+  argv: readonly [string, ...string[]];
+  /** The variables of the command, from `sandboxEnvironment`. */
+  env: Readonly<Record<string, string>>;
+  hide: ProtectedPlaces;
+  /** What must not be changed besides what {@link ./tamper_check.ts} finds by itself: the markers. */
+  readOnly: readonly string[];
+  git: GitAccess;
+  network: boolean;
+  /**
+   * Of the Git tool alone, which runs nothing that a repository names, and so is not looked after: how the roots are seen,
+   * and what of repositories besides, absolute.
+   */
+  gitTool?: { roots: "read" | "write"; places: readonly { kind: "read" | "write"; path: string }[] };
+}
+
+/** The request as something that can be started. */
+export interface SandboxedCommand {
+  kind: "ready";
+  argv: [string, ...string[]];
+  /** Of the program that makes the sandbox, not of the command: that must not find ours. */
+  env: Record<string, string>;
+  /** Where the program that makes the sandbox starts. */
+  cwd: string;
+  /** What the command will miss, one sentence each; what was told before is left out. */
+  notices: string[];
+  /**
+   * To be called when the command has ended, with what must not be shown now: moves away what it must not have made. Tells
+   * what was moved, and what could have been seen because it was not hidden yet, so that the output cannot be trusted.
+   */
+  finish(after: ProtectedPlaces): Promise<TamperReport>;
+}
+
+/** What was found after a command. */
+export interface TamperReport {
+  /** What the command made that could run code later; null when there is none. */
+  quarantined: QuarantineEntry | null;
+  /** Hidden paths that are no longer what was hidden, and protected ones that came to be meanwhile. */
+  replaced: string[];
+  /** Of those, the ones that the command found hidden: only somebody else can have replaced them. */
+  slipped: string[];
+}
+
+/** Files that were moved out of a project together. */
+export interface QuarantineEntry {
+  /** Names it for `agentcli quarantine`. */
+  id: string;
+  /** Milliseconds since 1970. */
+  time: number;
+  /** The project they were in. */
+  root: string;
+  /** Absolute paths that they stood at. */
+  paths: string[];
+}
+
+/** Returns what a person is told of files in quarantine. */
+export function quarantineNotice(maker: string, { id, paths }: QuarantineEntry): string {
+  return `${maker} made ${paths.join(", ")}, which could run code later: moved to quarantine; ` +
+    `to put it back: agentcli quarantine restore ${id}`;
+}
+
+/** Why there is no sandbox; the command must not run then. */
+export interface SandboxRefusal {
+  kind: "refused";
+  /** One sentence, without the final stop. */
+  reason: string;
+  /** What the user can do, one sentence. */
+  hint: string;
+}
+
+/** The user's settings for sandboxes. */
+export interface SandboxSettings {
+  /** `always`: also where nothing is protected. `never`: only there where something is. */
+  mode: "auto" | "always" | "never";
+  network: boolean;
+  /** Absolute directories that commands may read. */
+  read: readonly string[];
+  /** Absolute directories that commands may write. */
+  write: readonly string[];
+  /** Names of further variables that commands get. */
+  env: readonly string[];
+}
+
+/** What a session's sandbox is made from. */
+export interface SessionSandboxOptions extends BackendOptions {
+  settings: SandboxSettings;
+  /** Real paths of the project and of additional directories. */
+  roots: readonly string[];
+  /** The user's home; undefined when unknown. */
+  userHome: string | undefined;
+  /** The value of PATH. */
+  path: string;
+  /** Projects of this user that have protected paths: whether there are any, and which; without it there are none. */
+  projects?: { any(): Promise<boolean>; all(): Promise<readonly KnownProject[]> } | undefined;
+}
+
+/** Runs commands in a sandbox. */
+export interface SessionSandbox {
+  readonly settings: SandboxSettings;
+  /** What was told once, and is not again. */
+  readonly told: Set<string>;
+  /** Whether some project of this user has protected paths. */
+  protectsElsewhere(): Promise<boolean>;
+  /** Moves to quarantine what commands made in a project whose end this program did not live to see. */
+  recoverUnfinished(root: string): Promise<QuarantineEntry[]>;
+  /** The command in the sandbox, or why there is none; it must not run then. */
+  wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
+}
+
+/** Returns a sandbox that costs nothing until it is used. */
+export function createSessionSandbox(options: SessionSandboxOptions): SessionSandbox {
+  let opened: Promise<SessionSandbox["wrapCommand"]> | null = null;
+  const open = () => opened ??= import("./open_sandbox.ts").then(({ openSandbox }) => openSandbox(options));
+  const told = new Set<string>();
+  return {
+    settings: options.settings,
+    told,
+    protectsElsewhere: async () => await options.projects?.any() ?? false,
+    async recoverUnfinished(root) {
+      const { home, userHome } = options;
+      const notes = await listDirectory(join(home, "unfinished")).catch(() => null);
+      return notes === null || notes.length === 0
+        ? []
+        : await (await import("./unfinished.ts")).recoverUnfinished({ home, root, userHome: userHome ?? null });
+    },
+    async wrapCommand(request) {
+      const wrapped = await (await open())(request);
+      if (wrapped.kind === "refused") return wrapped;
+      const notices = wrapped.notices.filter((notice) => !told.has(notice));
+      for (const notice of notices) told.add(notice);
+      return { ...wrapped, notices };
+    },
+  };
+}

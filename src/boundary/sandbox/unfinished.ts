@@ -1,0 +1,82 @@
+/**
+ * Commands whose end this program did not live to see: a note in the home tells what stood before such a command, and the
+ * next session of the project moves to quarantine what it made since.
+ */
+import { AgentcliError } from "../../errors.ts";
+import { listDirectory, makePrivateDirectory, removeFile, writePrivately } from "../../platform/files.ts";
+import { isWithin, join } from "../../platform/path.ts";
+import { processIdentity } from "../../platform/process_group.ts";
+import { ProtectedSet } from "../policy/protected.ts";
+import { readRegularFile } from "../reader.ts";
+import { systemReason } from "../system_error.ts";
+import { quarantine } from "./quarantine.ts";
+import type { QuarantineEntry } from "./sandbox.ts";
+import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
+
+/** Below the home, as `createSessionSandbox` knows; one file for each command that runs. */
+const UNFINISHED = "unfinished";
+const NOTE_LIMIT = 64 * 1024 * 1024;
+
+/** What a note holds besides {@link WatchedFiles}. Paths are absolute. */
+interface Note {
+  /** The process that ran the command, as `processIdentity` tells it. */
+  process: string | null;
+  root: string;
+  /** Where the command could write. */
+  roots: readonly string[];
+  programs: readonly string[];
+  known: [path: string, { link: string; identity: string }][];
+  links: [path: string, identity: string][];
+}
+
+/** Notes a command before it runs. Throws `policy_refused` where the home takes no note. */
+export async function noteCommand(
+  { known, links }: WatchedFiles,
+  { home, ...place }: { home: string } & Pick<Note, "root" | "roots" | "programs">,
+): Promise<{ remove(): Promise<void> }> {
+  const path = join(home, UNFINISHED, `${crypto.randomUUID()}.json`);
+  const note: Note = { process: await processIdentity(), ...place, known: [...known], links: [...links] };
+  try {
+    await makePrivateDirectory(join(home, UNFINISHED));
+    await writePrivately(path, JSON.stringify(note));
+  } catch (error) {
+    const reason = systemReason(error);
+    throw new AgentcliError("policy_refused", `what a command makes cannot be kept in ${home}: ${reason}`, {
+      hint: "make the home of agentcli a directory that can be written (agentcli doctor)",
+    });
+  }
+  return { remove: () => removeFile(path) };
+}
+
+/** Moves away what commands of processes that are gone made in a project or around it, and forgets these commands. */
+export async function recoverUnfinished(
+  { home, root, userHome }: { home: string; root: string; userHome: string | null },
+): Promise<QuarantineEntry[]> {
+  const entries: QuarantineEntry[] = [];
+  for (const { name } of await listDirectory(join(home, UNFINISHED)) ?? []) {
+    const path = join(home, UNFINISHED, name);
+    const note = readNote(path);
+    if (note === null || !(isWithin(note.root, root) || isWithin(root, note.root))) continue;
+    if (note.process !== null && await processIdentity(parseInt(note.process)) === note.process) continue;
+    const { roots, programs } = note;
+    const before = { present: [], known: new Map(note.known), links: new Map(note.links) };
+    const protection = new ProtectedSet(roots);
+    protection.refresh();
+    const after = new TamperCheck(userHome).watch(await protection.hidden(), { roots, programs });
+    const made = madeSince(before, after);
+    if (made.length > 0) entries.push(await quarantine(made, { home, root: note.root, now: Date.now() }));
+    await removeFile(path);
+  }
+  return entries;
+}
+
+/** Null for what is no note: it was being written, and its command had not begun. */
+function readNote(path: string): Note | null {
+  const read = readRegularFile(path, { display: path, limit: NOTE_LIMIT });
+  if ("refused" in read) return null;
+  try {
+    return JSON.parse(new TextDecoder().decode(read.bytes));
+  } catch {
+    return null;
+  }
+}

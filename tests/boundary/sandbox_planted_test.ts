@@ -1,0 +1,184 @@
+/** What a command may leave behind that makes other programs run code: nothing, wherever it could write, however it ended. */
+import assert from "node:assert/strict";
+import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
+import { runProgram, startProgram } from "../helpers/program.ts";
+import { openStage } from "./harness.ts";
+import { hasBubblewrap, inSandboxProject, secondChoice } from "./sandbox_project.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+
+/** Files that some program takes from a directory once the user starts it there. */
+const STARTED_LATER = [
+  ".vscode/launch.json",
+  "sub/.vscode/extensions.json",
+  ".idea/runConfigurations/x.xml",
+  ".claude/commands/x.md",
+  ".claude/skills/x/SKILL.md",
+  "deep/.Claude/agents/x.md",
+  ".cursor/rules/x.mdc",
+  ".yarnrc.yml",
+  ".yarn/plugins/x.cjs",
+  ".pnpmfile.cjs",
+  ".npmrc",
+  ".envrc",
+  "mise.toml",
+  ".mise.local.toml",
+  "lefthook.yml",
+  ".pre-commit-config.yaml",
+  ".cargo/config.toml",
+  ".mvn/extensions.xml",
+  ".exrc",
+  "x.sublime-project",
+];
+
+Deno.test(
+  "what other programs start later is moved away when a command made it, and else stays as it is",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      const make = (text: string) =>
+        STARTED_LATER.map((name) => `mkdir -p "$(dirname "${name}")"; echo ${text} > "${name}"`).join("\n");
+      const free = [
+        "package.json",
+        "Makefile",
+        ".github/workflows/ci.yml",
+        ".env.example",
+        ".yarn/cache/x.zip",
+        "x/mise.md",
+      ];
+      const { report } = await project.sandboxed(
+        `${make("evil")}\n${free.map((name) => `mkdir -p "$(dirname ${name})"; echo x > ${name}`).join("\n")}`,
+      );
+      assert.deepEqual(STARTED_LATER.filter((name) => project.read(name) !== null), []);
+      assert.deepEqual(free.map(project.read), free.map(() => "x\n"), "the control");
+      assert.ok((report.quarantined?.paths.length ?? 0) > 10);
+      for (const name of STARTED_LATER) project.write(name, "mine");
+      assert.equal((await project.sandboxed(`${make("evil")}; rm -rf .vscode .idea .claude`)).report.quarantined, null);
+      for (const name of STARTED_LATER) assert.equal(project.read(name), "mine", name);
+    }),
+);
+
+Deno.test("below sandbox.write it is the same as in the project", bubblewrap, async () => {
+  const place = await Deno.realPath(await Deno.makeTempDir());
+  try {
+    const made = [".vscode/tasks.json", "sub/.envrc", "repo/.git/HEAD"];
+    await Deno.mkdir(`${place}/.husky`);
+    await Deno.writeTextFile(`${place}/.husky/pre-commit`, "mine");
+    await inSandboxProject(async (project) => {
+      const commands = made.map((name) => `mkdir -p $(dirname ${name}); echo evil > ${name}`).join("; ");
+      const { report } = await project.sandboxed(
+        `cd "${place}"; ${commands}; echo evil > .husky/pre-commit; rm -rf .husky; echo x > open.txt`,
+      );
+      for (const name of made) assert.equal(project.read(`${place}/${name}`), null, name);
+      assert.equal(project.read(`${place}/.husky/pre-commit`), "mine");
+      assert.equal(project.read(`${place}/open.txt`), "x\n", "the control");
+      const { restoreQuarantined } = await import("../../src/boundary/sandbox/quarantine.ts");
+      const { restored } = await restoreQuarantined(project.home, report.quarantined?.id ?? "") ?? {};
+      assert.equal(restored?.length, 3);
+      assert.equal(project.read(`${place}/sub/.envrc`), "evil\n");
+    }, { settings: { write: [place] } });
+  } finally {
+    await Deno.remove(place, { recursive: true });
+  }
+});
+
+Deno.test(
+  "a rule that is remembered of a project counts below sandbox.write too, with its wildcards",
+  bubblewrap,
+  async () => {
+    const place = await Deno.realPath(await Deno.makeTempDir());
+    try {
+      await Deno.writeTextFile(`${place}/a.pem`, "remembered");
+      const marker = { path: `${place}/.agentclisecret`, lines: [{ tier: "no-cloud", pattern: "*.pem" }] } as const;
+      const known = { root: place, markers: [{ ...marker, device: 0, inode: 0 }], derived: [], endpoints: [] };
+      const projects = { any: () => Promise.resolve(true), all: () => Promise.resolve([known]) };
+      await inSandboxProject(async ({ sandboxed }) => {
+        const { text } = await sandboxed(`cat "${place}/a.pem"; echo done`);
+        assert.doesNotMatch(text, /remembered/);
+        assert.match(text, /done/);
+      }, { settings: { write: [place] }, projects });
+    } finally {
+      await Deno.remove(place, { recursive: true });
+    }
+  },
+);
+
+Deno.test("what a command made before agentcli was killed is found at the next start", bubblewrap, async () => {
+  await using stage = await openStage();
+  const { home, project } = stage;
+  const script = "mkdir -p .idea .vscode; echo evil > .idea/x.xml; echo evil > .vscode/tasks.json; echo made; sleep 60";
+  await using program = startProgram(["sandbox", "--", "sh", "-c", script], { home });
+  await program.stdout.until(/made/);
+  program.kill("SIGKILL");
+  await program.finished;
+  assert.equal(await Deno.readTextFile(`${project}/.vscode/tasks.json`), "evil\n", "it was there");
+  const next = await runProgram(["sandbox", "--", "true"], { home });
+  assert.match(next.stderr, /broken off.*\.vscode.*moved to quarantine.*agentcli quarantine restore/);
+  for (const name of [".vscode/tasks.json", ".idea/x.xml"]) {
+    await assert.rejects(Deno.stat(`${project}/${name}`), Deno.errors.NotFound);
+  }
+  assert.equal((await runProgram(["sandbox", "--", "true"], { home })).stderr, "");
+  assert.deepEqual([...Deno.readDirSync(`${home.agentcliHome}/unfinished`)], []);
+});
+
+Deno.test("the next session finds it too", bubblewrap, async () => {
+  await using stage = await openStage();
+  const { home, project } = stage;
+  await using program = startProgram(["sandbox", "--", "sh", "-c", "echo evil > .envrc; echo made; sleep 60"], {
+    home,
+  });
+  await program.stdout.until(/made/);
+  // While it runs, nobody else takes what it makes.
+  const beside = await runProgram(["run", "--model", "demo", "hello"], { home });
+  assert.doesNotMatch(beside.stderr, /quarantine/);
+  assert.ok(await Deno.stat(`${project}/.envrc`));
+  program.kill("SIGKILL");
+  await program.finished;
+  const { stderr } = await runProgram(["run", "--model", "demo", "hello"], { home });
+  assert.match(stderr, /broken off.*\.envrc.*agentcli quarantine restore/);
+  await assert.rejects(Deno.stat(`${project}/.envrc`), Deno.errors.NotFound);
+});
+
+for (const [name, second] of [["bubblewrap", false], ["the second choice", true]] as const) {
+  Deno.test(`a command has a terminal session of its own with ${name}`, bubblewrap, async () => {
+    const base = await Deno.makeTempDir();
+    try {
+      const programs = second ? await secondChoice(base) : undefined;
+      if (programs === null) return;
+      await inSandboxProject(async ({ sandboxed }) => {
+        // The sixth field is the session: 0 stands for one outside of the sandbox.
+        const { text } = await sandboxed("cut -d ' ' -f 6 /proc/self/stat");
+        assert.match(text, /^[1-9]\d*\n$/);
+      }, programs === undefined ? {} : { programs });
+    } finally {
+      await Deno.remove(base, { recursive: true });
+    }
+  });
+}
+
+Deno.test(
+  "where git is open, of the user's files of git only settings are seen",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      for (const name of ["config", "ignore", "credentials"]) {
+        project.write(`${project.userHome}/.config/git/${name}`, "");
+      }
+      const hide = await new ProtectedSet([project.root]).hidden();
+      const { text } = await project.sandboxed("ls ~/.config/git", { git: "open", hide });
+      assert.equal(text, "config\nignore\n");
+    }),
+);
+
+Deno.test(
+  "where the home cannot take a note, no command runs, and it is said why",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      project.write(`${project.home}/unfinished`, "in the way");
+      const answer = await project.sandbox.wrapCommand(await project.request("touch ran"));
+      assert.ok(answer.kind === "refused");
+      assert.match(answer.reason, /what a command makes cannot be kept in /);
+      assert.match(answer.hint, /can be written/);
+    }),
+);
