@@ -81,7 +81,7 @@ terminalTest("a paragraph that streams while the terminal is resized stands ther
 });
 
 terminalTest(
-  "sequences of a model and of a file name do not reach the terminal, and NO_COLOR shows no colour",
+  "sequences of a model and of a file name do not reach the terminal, and NO_COLOR shows no color",
   async () => {
     await using home = await temporaryHome();
     await using server = startFakeServer({

@@ -19,7 +19,7 @@ export interface Peer {
   env?(of: { model: string; baseUrl: string }): Record<string, string>;
 }
 
-/** Far from where any of them begins to summarise. */
+/** Far from where any of them begins to summarize. */
 const WINDOW = 1_000_000;
 const OUTPUT = 100_000;
 

@@ -53,8 +53,8 @@ export async function admitPrompt(
   }
   const { provider, local } = model;
   // Content that the user lets through is judged as it would be for a local model.
-  const judge = { provider, local: local || allowed };
-  const found = await scanner?.checkPart([item.text, ...imagesOf(item).map(imageUrl)], PROMPT, judge) ?? "open";
+  const destination = { provider, local: local || allowed };
+  const found = await scanner?.checkPart([item.text, ...imagesOf(item).map(imageUrl)], PROMPT, destination) ?? "open";
   if ((found === "protected" && local) || sessionLabel(session) !== "open") item.label = "no-cloud";
   admit({ kind: "provider", name: provider, local }, [system, ...session.items, item]);
   if (found === "open" || local) return { item, admitted: found };

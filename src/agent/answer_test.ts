@@ -42,7 +42,7 @@ Deno.test("eight failed calls in a row end the turn; at the fifth the model is t
   assert.equal(told.length, 1);
 });
 
-Deno.test("many wrong calls in one reply do not end the turn", async () => {
+Deno.test("many wrong calls in one response do not end the turn", async () => {
   const session = testSession(32_768, { tools });
   let asked = 0;
   const model: AskModel = () =>
@@ -65,7 +65,7 @@ Deno.test("a call in a session without tools is answered by a whole sentence", a
   assert.deepEqual(told, ['There is no tool "Write". There are none in this session; answer in words.']);
 });
 
-Deno.test("calls above the limit of one reply are told to the user and, behind the last result, to the model", async () => {
+Deno.test("calls above the limit of one response are told to the user and, behind the last result, to the model", async () => {
   const session = testSession(32_768, { tools: [testTool("Look", () => "seen")] });
   let asked = 0;
   const model: AskModel = () =>
@@ -80,7 +80,7 @@ Deno.test("calls above the limit of one reply are told to the user and, behind t
   const options = turnOptions(model);
   assert.equal((await runPrompt(session, words("go"), options)).outcome, "success");
   const notices = options.events.flatMap((event) => event.kind === "notice" ? [event.text] : []);
-  assert.deepEqual(notices, ["the reply asked for more calls than one reply may: 2 are run, 7 left out"]);
+  assert.deepEqual(notices, ["the response asked for more calls than one response may: 2 are run, 7 left out"]);
   const results = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);
   assert.equal(results[0], "seen");
   assert.match(results[1] ?? "", /^seen\n\n7 more calls of your reply were left out/);

@@ -3,7 +3,7 @@ import type { FailureKind } from "../provider/failure.ts";
 import { oneCallEach } from "../provider/chat/content.ts";
 import { asTextMessages, promptProtocol, withoutSystemMessage } from "../provider/text_calls/prompt.ts";
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
-import { estimateTokens, fittingReply } from "./context/tokens.ts";
+import { estimateTokens, fittingResponse } from "./context/tokens.ts";
 import { buildMessages } from "./request.ts";
 import type { Session } from "./session.ts";
 import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
@@ -59,7 +59,7 @@ export function shapesAfter(protocol: ToolProtocol, failure: FailureKind): ToolP
 }
 
 /**
- * The request for the next reply, in the shape that its server takes. Prompt and reply limit fit into the window together, as far as the estimate goes.
+ * The request for the next response, in the shape that its server takes. Prompt and response limit fit into the window together, as far as the estimate goes.
  */
 export function requestOf(session: Session): ChatRequest {
   const { entry, temperature } = session.model;
@@ -69,7 +69,7 @@ export function requestOf(session: Session): ChatRequest {
     model: entry.id,
     messages: shape.history(messages),
     tools: shape.tools === "field" ? session.schemas : [],
-    maxTokens: fittingReply(session.model, estimateOf(session)),
+    maxTokens: fittingResponse(session.model, estimateOf(session)),
     ...(temperature === undefined ? {} : { temperature }),
     ...(entry.params === undefined ? {} : { params: entry.params }),
   };
@@ -104,7 +104,7 @@ export function estimateOf(session: Session): number {
 }
 
 /** Counts the break and tells of it, where a request was sent that the next one does not begin with. */
-export async function tellBreak(
+export async function reportPrefixBreak(
   session: Session,
   { emit }: { emit: TurnListener },
   happened: Omit<PrefixBreak, "kind" | "bytesAfter" | "count">,
@@ -112,11 +112,11 @@ export async function tellBreak(
   const { context } = session;
   if (context.sentBytes <= happened.bytesKept) return;
   context.sentBytes = happened.bytesKept;
-  await announceBreak(session, { emit }, happened);
+  await emitPrefixBreak(session, { emit }, happened);
 }
 
 /** Counts a break and tells of it, also where the request that it is about was sent since. */
-export async function announceBreak(
+export async function emitPrefixBreak(
   session: Session,
   { emit }: { emit: TurnListener },
   happened: Omit<PrefixBreak, "kind" | "bytesAfter" | "count">,

@@ -10,7 +10,7 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
 /** What became of something that was looked through. `protected`: for local models alone. */
-export type Judgment = "open" | "protected";
+export type ScanResult = "open" | "protected";
 
 /** Where the session's requests go. */
 export interface ScanDestination {
@@ -39,7 +39,7 @@ export interface ContentScanner {
    */
   checkRequest(body: unknown, options: { provider: string; released: readonly UserItem[] }): Promise<void>;
   /** Judges a part of requests. Throws `policy_refused` for a provider that is not local. */
-  checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment>;
+  checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
   /**
@@ -86,7 +86,11 @@ class WorkspaceScanner implements ContentScanner {
   }
 
   /** Throws for a provider that is not local; else says whether the texts hold protected content. */
-  async #judge(texts: Iterable<string>, subject: ScanSubject, { provider, local }: ScanDestination): Promise<Judgment> {
+  async #check(
+    texts: Iterable<string>,
+    subject: ScanSubject,
+    { provider, local }: ScanDestination,
+  ): Promise<ScanResult> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts) ?? null;
     if (scanner === null || hit === null) return "open";
@@ -106,15 +110,15 @@ class WorkspaceScanner implements ContentScanner {
     // An image alone has no words, and every message holds those.
     texts.delete("");
     const checked = texts.size === 0 ? body : withoutPrompts(body, texts);
-    await this.#judge(stringsOf(checked), {
+    await this.#check(stringsOf(checked), {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
         "agentcli secrets allow-fragment FILE:LINES",
     }, { provider, local: false });
   }
 
-  async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<Judgment> {
-    return await this.#judge(parts, subject, destination);
+  async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult> {
+    return await this.#check(parts, subject, destination);
   }
 
   async checkWrite(text: string, { display }: { display: string }): Promise<Refusal | null> {

@@ -27,34 +27,34 @@ export function createCallGuard(): CallGuard {
 
 /** Failed calls in a row after which the model is told. */
 const TOLD_AT = 5;
-/** Failed calls in a row that end the turn, when they came with at least {@link STOP_ROUNDS} replies. */
+/** Failed calls in a row that end the turn, when they came with at least {@link STOP_RESPONSES} responses. */
 const STOP_AT = 8;
 /** A model that makes many wrong calls at once has not seen one of the messages yet. */
-const STOP_ROUNDS = 3;
+const STOP_RESPONSES = 3;
 
 /** Counts results that are errors, in a row. */
 export interface FailureGuard {
   /** A new turn: nothing is counted. */
   reset(): void;
-  /** A new reply with calls. */
-  round(): void;
+  /** A new response with calls. */
+  countResponse(): void;
   /** Counts a result; `tell` once at the fifth failure in a row. */
   count(isError: boolean): "go" | "tell";
-  /** Whether the turn shall end. Asked after the results of a reply. */
+  /** Whether the turn shall end. Asked after the results of a response. */
   exceeded(): boolean;
 }
 
 /** A guard with nothing counted. */
 export function createFailureGuard(): FailureGuard {
   let failed = 0;
-  let rounds = 0;
+  let responses = 0;
   const reset = () => {
     failed = 0;
-    rounds = 0;
+    responses = 0;
   };
   return {
     reset,
-    round: () => void rounds++,
+    countResponse: () => void responses++,
     count(isError) {
       if (!isError) {
         reset();
@@ -63,18 +63,18 @@ export function createFailureGuard(): FailureGuard {
       failed++;
       return failed === TOLD_AT ? "tell" : "go";
     },
-    exceeded: () => failed >= STOP_AT && rounds >= STOP_ROUNDS,
+    exceeded: () => failed >= STOP_AT && responses >= STOP_RESPONSES,
   };
 }
 
 /** Summaries in a row that stood for nothing but repeated calls: the model no longer knows what it did. */
 const REPEATS_LIMIT = 3;
 
-/** Watches what summaries stand for: a session that is summarised again and again has to get on all the same. */
+/** Watches what summaries stand for: a session that is summarized again and again has to get on all the same. */
 export interface RepeatGuard {
   /** A new turn: nothing was called yet. */
   reset(): void;
-  /** Takes what is about to be summarised; false when the turn shall end. */
+  /** Takes what is about to be summarized; false when the turn shall end. */
   check(items: readonly SessionItem[]): boolean;
 }
 

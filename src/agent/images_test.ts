@@ -95,8 +95,8 @@ Deno.test("wherever images stand, the history is legal, shows each once, and beg
     assert.deepEqual(historyProblems(messages), []);
     const count = items.reduce((sum, item) => sum + imagesOf(item).length, 0);
     assert.equal(picturesIn(messages), count);
-    const reply: SessionItem = { kind: "assistant", id: "z", text: "ok", reasoning: "", calls: [], label: "open" };
-    const longer = buildMessages("S", [...items, reply, words("more")], { keepReasoning: false });
+    const response: SessionItem = { kind: "assistant", id: "z", text: "ok", reasoning: "", calls: [], label: "open" };
+    const longer = buildMessages("S", [...items, response, words("more")], { keepReasoning: false });
     assert.deepEqual(longer.slice(0, messages.length), messages);
     const described = asTextMessages(messages);
     assert.equal(picturesIn(described), count);

@@ -9,22 +9,22 @@ export interface HistoryOptions {
   keepReasoning: boolean;
   /** The messages of items that were asked for before. Items do not change, so each needs its message made once. */
   made?: WeakMap<SessionItem, WireMessage>;
-  /** The messages that show the images of a round, by the first of these: an image is too large to be made anew. */
+  /** The messages that show the images of a response, by the first of these: an image is too large to be made anew. */
   shown?: WeakMap<ShownImage, { images: readonly ShownImage[]; message: WireMessage }>;
 }
 
-/** Stands for a reply that never came, so that user and assistant alternate for every chat template. */
-const NO_REPLY = "(no reply)";
+/** Stands for a response that never came, so that user and assistant alternate for every chat template. */
+const NO_RESPONSE = "(no reply)";
 /** Stands for an empty prompt: servers refuse empty messages. */
 const NO_WORDS = "(nothing)";
-/** Stands between the results of a round and the images in them, which only a user's message can show. */
+/** Stands between the results of a response and the images in them, which only a user's message can show. */
 const LOOKING = "(looking at the images)";
 
 /**
  * The messages of a request: the system message, then the items. Every call has exactly one result, arguments are valid
  * JSON, no message is empty, user and assistant alternate (also after results that were never answered), and the last
  * message is the user's or a tool's. A summary or a note and the user's words behind it are one message. Images of results are a
- * message of the user behind the last result of their round. The messages of a longer session begin with those of a
+ * message of the user behind the last result of their response. The messages of a longer session begin with those of a
  * shorter one that could be sent.
  */
 export function buildMessages(
@@ -52,7 +52,7 @@ export function buildMessages(
       messages.push(behindLead(lead, message));
     } else {
       if (message.role === "user" && (previous === "user" || previous === "tool")) {
-        messages.push({ role: "assistant", content: NO_REPLY });
+        messages.push({ role: "assistant", content: NO_RESPONSE });
       }
       messages.push(message);
     }
@@ -63,7 +63,7 @@ export function buildMessages(
   return messages;
 }
 
-/** The images of one round, each under the name that its result gave it. */
+/** The images of one response, each under the name that its result gave it. */
 function imagesMessage(images: readonly ShownImage[], options: HistoryOptions): WireMessage {
   const [first] = images;
   const known = first === undefined ? undefined : options.shown?.get(first);
@@ -116,7 +116,7 @@ function newMessage(item: SessionItem, options: HistoryOptions): WireMessage {
 
 function assistantMessage(item: AssistantItem, options: HistoryOptions): WireMessage {
   const reasoning = options.keepReasoning && item.reasoning !== "" ? { reasoning_content: item.reasoning } : {};
-  if (item.calls.length === 0) return { role: "assistant", content: item.text || NO_REPLY, ...reasoning };
+  if (item.calls.length === 0) return { role: "assistant", content: item.text || NO_RESPONSE, ...reasoning };
   return {
     role: "assistant",
     content: item.text,

@@ -1,18 +1,13 @@
-/** One reply of the model: room made, asked, taken over; asked once more where the server taught something. */
+/** One response of the model: room made, asked, taken over; asked once more where the server taught something. */
 import type { AgentcliError } from "../errors.ts";
+import { reportsTemplate, whyOtherModel } from "../provider/backends/server_name.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
-import type { ChatReply, RetryNotice } from "../provider/types.ts";
+import type { ChatResponse, RetryNotice } from "../provider/types.ts";
 import { type AssistantItem, callId, showsImages, type ToolCall } from "../session/item.ts";
 import { asksForShape, estimateOf, requestOf } from "./chat_request.ts";
 import { fitContext, makeRoom, tooLong } from "./context/context.ts";
 import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
-import {
-  learnFromOverflow,
-  learnFromReply,
-  noteRequest,
-  type SentRequest,
-  takeToldWindow,
-} from "./context/calibrate.ts";
+import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
 import { limitsOf } from "./context/tokens.ts";
 import { isWindowKnown, nextPosition, type Session, sessionLabel } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
@@ -21,13 +16,13 @@ import type { RunningTurn } from "./turn_options.ts";
 /** Failures that images may be the reason of; a refused request is one where it was the first to show them. */
 const IMAGE_FAILURES: ReadonlySet<FailureKind> = new Set(["no_images", "bad_image", "template", "request"]);
 
-/** How often room is made for one reply: where the server names no number, the first guess may be too high. */
+/** How often room is made for one response: where the server names no number, the first guess may be too high. */
 const REFUSAL_LIMIT = 3;
 
-/** Asks for the next reply and puts it into the session. Throws what the client throws, and `context_overflow`. */
-export async function nextReply(session: Session, turn: RunningTurn): Promise<AssistantItem> {
+/** Asks for the next response and puts it into the session. Throws what the client throws, and `context_overflow`. */
+export async function nextResponse(session: Session, turn: RunningTurn): Promise<AssistantItem> {
   turn.count.turns++;
-  if (session.items.some(showsImages)) await (await import("./context/vision.ts")).leaveOutUnseen(session, turn);
+  if (session.items.some(showsImages)) await (await import("./context/vision.ts")).dropUnseenImages(session, turn);
   await takeToldWindow(session);
   await fitContext(session, turn);
   const shapes: Shapes = { trial: null };
@@ -47,7 +42,7 @@ interface Shapes {
 async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes): Promise<AssistantItem> {
   let refusals = 0;
   for (;;) {
-    const sent = noteRequest(session);
+    const sent = recordRequest(session);
     try {
       const item = await ask(session, { sent, shapes }, turn);
       // What took one image takes more.
@@ -61,27 +56,24 @@ async function askUntilTaken(session: Session, turn: RunningTurn, shapes: Shapes
         if (await shapes.trial.next(failure, turn)) continue;
       }
       if (failure !== null && IMAGE_FAILURES.has(failure.kind) && session.items.some(showsImages)) {
-        const { learnFromImageRefusal } = await import("./context/vision.ts");
-        if (await learnFromImageRefusal(session, turn, failure)) continue;
+        const { recordImageRefusal } = await import("./context/vision.ts");
+        if (await recordImageRefusal(session, turn, failure)) continue;
       }
       if (failure === null || !isOverflow(failure, session)) throw error;
-      // A reply costs more than a refusal: once more is enough.
+      // A response costs more than a refusal: once more is enough.
       refusals += failure.facts.dropped ? REFUSAL_LIMIT : 1;
       if (refusals > REFUSAL_LIMIT) throw error;
       if (failure.facts.dropped) await turn.emit({ kind: "retry", notice: restartFor(failure) });
-      await learnFromOverflow(session, { failure, sent }, turn);
+      await recordOverflow(session, { failure, sent }, turn);
       await turn.emit({ kind: "notice", text: "the context window of the server is full: shortening the session" });
       if (!await makeRoom(session, turn)) throw overflow(session, failure);
     }
   }
 }
 
-/**
- * Whether the beginning of a reply is the time to ask what the server's chat template drops: llama-server tells, by the
- * name that it gives itself.
- */
+/** Whether the beginning of a response is the time to ask what the server's chat template drops. */
 function mayDropCalls({ context, model, schemas }: Session, server: string): boolean {
-  return server === "llama.cpp" && context.templateNeeds === undefined && schemas.length > 0 &&
+  return reportsTemplate(server) && context.templateNeeds === undefined && schemas.length > 0 &&
     model.entry.toolCalls !== "text";
 }
 
@@ -91,7 +83,7 @@ function isOverflow(failure: ProviderFailure, session: Session): boolean {
   return failure.kind === "empty" && estimateOf(session) > limitsOf(session.model).threshold;
 }
 
-/** The notice that a reply is void: it answered a part of the prompt. */
+/** The notice that a response is void: it answered a part of the prompt. */
 function restartFor({ kind, message: reason }: ProviderFailure): RetryNotice {
   return { kind, attempt: 1, maxRetries: 1, delayMs: 0, status: null, reason, restart: true };
 }
@@ -121,14 +113,14 @@ async function ask(
   const begin = () => {
     messageId = `msg_${crypto.randomUUID().replaceAll("-", "")}`;
     arrived = [];
-    // A call written as text is not the answer: what may become one is held back until the reply is complete.
+    // A call written as text is not the answer: what may become one is held back until the response is complete.
     holdback = deferHoldback(session.schemas.length > 0);
     return turn.emit({ kind: "request", messageId, turn: turn.count.turns, position: nextPosition(session) });
   };
   await begin();
-  let reply: ChatReply;
+  let response: ChatResponse;
   try {
-    reply = await turn.model(request, {
+    response = await turn.model(request, {
       signal: turn.signal,
       onSent() {
         void turn.emit({ kind: "sent" });
@@ -157,99 +149,92 @@ async function ask(
     turn.count.apiMs += clock.monotonic() - started;
   }
   turn.signal.throwIfAborted();
-  const recovered = await recoverTextCalls(reply, session.schemas);
-  const dropped = await learnFromReply(session, { usage: reply.usage, sent }, turn);
+  const recovered = await recoverTextCalls(response, session.schemas);
+  const dropped = await calibrate(session, { usage: response.usage, sent }, turn);
   if (dropped !== null) throw dropped;
   if (recovered === null) await emitText(holdback.end());
   await shapes.trial?.keep(turn);
-  await tellOtherModel(session, { server, model: reply.model }, turn);
-  return await takeReply(session, { reply, messageId, recovered }, turn);
+  await reportOtherModel(session, { server, model: response.model }, turn);
+  return await takeResponse(session, { response, messageId, recovered }, turn);
 
   function emitText(text: string): void | Promise<void> {
     if (text !== "") return turn.emit({ kind: "delta", messageId, delta: { kind: "text", text } });
   }
 }
 
-/** A llama-server that has one model answers with that, whatever model is asked for. Said once. */
-async function tellOtherModel(
+/** Says once that another model responds than was requested. */
+async function reportOtherModel(
   { model: { provider, entry }, context }: Session,
-  answered: { server: string; model: string | null },
+  { server, model }: { server: string; model: string | null },
   { emit }: RunningTurn,
 ): Promise<void> {
-  const { server, model } = answered;
-  if (server !== "llama.cpp" || model === null || plainName(model) === plainName(entry.id)) return;
-  if (context.said.has("other_model")) return;
+  const why = whyOtherModel(server, entry.id, model);
+  if (why === null || context.said.has("other_model")) return;
   context.said.add("other_model");
   await emit({
     kind: "notice",
-    text: `${provider} answers with ${model}, not with ${entry.id}: a llama-server with one model takes any name; ` +
-      "put its own into providers.yaml",
+    text: `${provider} answers with ${model}, not with ${entry.id}: ${why}; put its own into providers.yaml`,
   });
 }
 
-/** A model's name without the directory and the ending of its file. */
-function plainName(name: string): string {
-  return name.toLowerCase().replace(/^.*[\\/]/, "").replace(/\.gguf$/, "");
-}
-
-async function takeReply(
+async function takeResponse(
   session: Session,
-  received: { reply: ChatReply; messageId: string; recovered: { reply: ChatReply; family: string } | null },
+  received: { response: ChatResponse; messageId: string; recovered: { response: ChatResponse; family: string } | null },
   { count, emit }: RunningTurn,
 ): Promise<AssistantItem> {
   const { recovered } = received;
-  const reply = recovered?.reply ?? received.reply;
+  const response = recovered?.response ?? received.response;
   if (recovered !== null) {
-    const toolNames = reply.calls.map((call) => call.name);
+    const toolNames = response.calls.map((call) => call.name);
     await emit({ kind: "recovered", family: recovered.family, toolNames });
   }
   const position = nextPosition(session);
   const item: AssistantItem = {
     kind: "assistant",
     id: received.messageId,
-    text: reply.text,
-    reasoning: reply.reasoning,
-    calls: reply.calls.map((call, index) => toolCall(call, { position, index })),
+    text: response.text,
+    reasoning: response.reasoning,
+    calls: response.calls.map((call, index) => toolCall(call, { position, index })),
     label: sessionLabel(session),
   };
   session.items.push(item);
-  count.answer = reply.text;
-  count.stopReason = reply.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
-  if (reply.usage !== null) {
-    count.usage.promptTokens += reply.usage.promptTokens;
-    count.usage.completionTokens += reply.usage.completionTokens;
-    count.usage.cachedTokens += reply.usage.cachedTokens;
+  count.answer = response.text;
+  count.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
+  if (response.usage !== null) {
+    count.usage.promptTokens += response.usage.promptTokens;
+    count.usage.completionTokens += response.usage.completionTokens;
+    count.usage.cachedTokens += response.usage.cachedTokens;
   }
-  const model = reply.model ?? session.model.entry.id;
-  await emit({ kind: "reply", item, model, usage: reply.usage, stopReason: count.stopReason });
-  count.droppedCalls = reply.droppedCalls ?? 0;
+  const model = response.model ?? session.model.entry.id;
+  await emit({ kind: "response", item, model, usage: response.usage, stopReason: count.stopReason });
+  count.droppedCalls = response.droppedCalls ?? 0;
   if (count.droppedCalls > 0) {
     const kept = item.calls.length.toLocaleString("en-US");
     await emit({
       kind: "notice",
-      text: `the reply asked for more calls than one reply may: ${kept} are run, ${count.droppedCalls} left out`,
+      text: `the response asked for more calls than one response may: ${kept} are run, ${count.droppedCalls} left out`,
     });
   }
-  if (reply.finish === "content_filter") {
-    await emit({ kind: "notice", text: "the server's content filter ended the reply: it may be incomplete" });
+  if (response.finish === "content_filter") {
+    await emit({ kind: "notice", text: "the server's content filter ended the response: it may be incomplete" });
   }
-  if (reply.finish === "length") {
+  if (response.finish === "length") {
     await emit({
       kind: "notice",
-      text: `the reply was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`,
+      text: `the response was cut at the limit of ${session.model.maxTokens} tokens (or the context was full)`,
     });
   }
   return item;
 }
 
-function toolCall(call: ChatReply["calls"][number], at: { position: number; index: number }): ToolCall {
+function toolCall(call: ChatResponse["calls"][number], at: { position: number; index: number }): ToolCall {
   const id = callId(at.position, at.index);
   return { id, name: call.name, input: call.input, ...(call.problem === undefined ? {} : { problem: call.problem }) };
 }
 
 /**
- * What a person saw of a reply before they stopped it stays in the session, so that they can speak of it, and is told
- * from an answer. Of a reply that broke off by itself nothing stays.
+ * What a person saw of a response before they stopped it stays in the session, so that they can speak of it, and is told
+ * from an answer. Of a response that broke off by itself nothing stays.
  */
 function keepInterrupted(session: Session, { messageId, text }: { messageId: string; text: string }): void {
   if (text === "") return;

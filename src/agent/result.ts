@@ -16,7 +16,7 @@ export interface TurnCount {
   answer: string;
   denials: PermissionDenial[];
   stopReason: string | null;
-  /** Calls of the last reply that were above the limit of one reply. */
+  /** Calls of the last response that were above the limit of one response. */
   droppedCalls: number;
 }
 

@@ -16,7 +16,7 @@ export interface SideModel {
   /** As the server knows it. */
   id: string;
   contextWindow: number;
-  /** Most tokens of a reply, where the configuration says so. */
+  /** Most tokens of a response, where the configuration says so. */
   maxTokens: number | undefined;
   params: Record<string, unknown> | undefined;
 }

@@ -18,7 +18,7 @@ import {
   type FailureGuard,
   type RepeatGuard,
 } from "./guards.ts";
-import { ASSUMED_WINDOW, replyLimit } from "./context/tokens.ts";
+import { ASSUMED_WINDOW, responseLimit } from "./context/tokens.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
 import type { ToolProtocol } from "./chat_request.ts";
@@ -39,7 +39,7 @@ export interface SessionModel {
   /** Tokens; what the configuration says, else what the server says, else the assumption of the specification. */
   contextWindow: number;
   windowSource: WindowSource;
-  /** Most tokens of one reply. */
+  /** Most tokens of one response. */
   maxTokens: number;
   /** What the caller asked for; else `maxTokens` follows the window. */
   askedMaxTokens: number | undefined;
@@ -61,7 +61,7 @@ export interface Session {
   readonly tools: readonly Tool[];
   readonly schemas: ToolSchema[];
   readonly model: SessionModel;
-  /** What can be asked of the server besides replies, and where what it teaches is kept. */
+  /** What can be asked of the server besides responses, and where what it teaches is kept. */
   readonly server: SessionServer;
   readonly policy: SessionPolicy;
   /** What commands run behind where paths are protected; without it none run there. */
@@ -126,7 +126,7 @@ export function createSession(given: SessionParts): Session {
 
 /** The highest label of anything the session holds. */
 export function sessionLabel(session: Session): Label {
-  // Asked several times a round, over histories of thousands: without a list of its own.
+  // Asked several times a response, over histories of thousands: without a list of its own.
   const open = labelOf(session.system) === "open" && session.items.every((item) => labelOf(item) === "open");
   return open ? "open" : "no-cloud";
 }
@@ -154,12 +154,12 @@ export function forgetGuess(session: Session): void {
   else setWindow(session, Math.max(ASSUMED_WINDOW, context.provenTokens), "assumed");
 }
 
-/** Takes over a window; the reply limit follows where nobody fixed it. */
+/** Takes over a window; the response limit follows where nobody fixed it. */
 export function setWindow(session: Session, tokens: number, source: WindowSource): void {
   const { model } = session;
   model.contextWindow = tokens;
   model.windowSource = source;
-  model.maxTokens = replyLimit(tokens, model.entry, model.askedMaxTokens);
+  model.maxTokens = responseLimit(tokens, model.entry, model.askedMaxTokens);
 }
 
 /** What was stored of a session. */

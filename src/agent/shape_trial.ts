@@ -3,8 +3,8 @@ import type { PrefixBreak, TurnListener } from "../protocol/turn_event.ts";
 import { ProviderFailure } from "../provider/failure.ts";
 import { isToolCallFallback } from "../provider/backends/template_needs.ts";
 import {
-  announceBreak,
   bytesUpTo,
+  emitPrefixBreak,
   requestBytes,
   safest,
   shapeOf,
@@ -42,7 +42,7 @@ const CHANGES: Partial<
   },
 };
 
-/** The shapes that one reply is asked for in. */
+/** The shapes that one response is asked for in. */
 export class ShapeTrial {
   readonly #session: Session;
   /** What the session had before; a failure of all leaves it with that. */
@@ -85,7 +85,7 @@ export class ShapeTrial {
     return true;
   }
 
-  /** After a reply: the session goes on in the shape that worked, and so does the next one with this model. */
+  /** After a response: the session goes on in the shape that worked, and so does the next one with this model. */
   async keep({ emit }: { emit: TurnListener }): Promise<void> {
     const { context, model, schemas, server } = this.#session;
     if (this.#tried === null) return;
@@ -100,13 +100,13 @@ export class ShapeTrial {
           "(tool_calls: text in providers.yaml says so from the start)",
       });
     }
-    await announceBreak(this.#session, { emit }, { ...tried, callIds: [] });
+    await emitPrefixBreak(this.#session, { emit }, { ...tried, callIds: [] });
     // What the server tells of its template is remembered as that: it may have another one tomorrow.
     const isTold = context.templateNeeds === toolProtocol;
     if (isToolCallFallback(toolProtocol) && !isTold) await server.remember({ toolCalls: toolProtocol });
   }
 
-  /** Without a reply nothing was learnt: another failure says nothing of the shape. */
+  /** Without a response nothing was learnt: another failure says nothing of the shape. */
   end(): void {
     if (this.#tried !== null) this.#session.context.toolProtocol = this.#before;
     this.#tried = null;

@@ -2,7 +2,7 @@
 import type { Holdback } from "../provider/text_calls/holdback.ts";
 import { AgentcliError } from "../errors.ts";
 import type { UnparsedCall } from "../provider/text_calls/recover.ts";
-import type { ChatReply, ToolSchema } from "../provider/types.ts";
+import type { ChatResponse, ToolSchema } from "../provider/types.ts";
 import type { Session } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -13,7 +13,7 @@ export interface DeferredHoldback {
   end(): string;
 }
 
-/** A holdback for one reply; one that is not `enabled` passes everything. */
+/** A holdback for one response; one that is not `enabled` passes everything. */
 export function deferHoldback(enabled: boolean): DeferredHoldback {
   let holdback: Holdback | null = null;
   const load = async () => {
@@ -31,18 +31,18 @@ export function deferHoldback(enabled: boolean): DeferredHoldback {
 const COULD_BE_CALL = /[<[{]/;
 
 /**
- * The reply with the calls found in its text, or null when there are none. Only where the reply has no structured calls
+ * The response with the calls found in its text, or null when there are none. Only where the response has no structured calls
  * and was not cut (specification, wire reference §8).
  */
 export async function recoverTextCalls(
-  reply: ChatReply,
+  response: ChatResponse,
   tools: readonly ToolSchema[],
-): Promise<{ reply: ChatReply; family: string } | null> {
-  if (reply.calls.length > 0 || reply.finish === "length" || tools.length === 0) return null;
-  if (!COULD_BE_CALL.test(reply.text)) return null;
-  // Loaded after the reply: the way to the first request stays short.
+): Promise<{ response: ChatResponse; family: string } | null> {
+  if (response.calls.length > 0 || response.finish === "length" || tools.length === 0) return null;
+  if (!COULD_BE_CALL.test(response.text)) return null;
+  // Loaded after the response: the way to the first request stays short.
   const { recoverMended } = await import("../provider/text_calls/recover.ts");
-  const found = await recoverMended(reply.text, tools);
+  const found = await recoverMended(response.text, tools);
   if (found === null) return null;
   const calls = found.calls.map((call) => ({
     id: "",
@@ -50,7 +50,7 @@ export async function recoverTextCalls(
     input: call.input,
     raw: JSON.stringify(call.input),
   }));
-  return { reply: { ...reply, text: found.rest, calls, finish: "tool_calls" }, family: found.family };
+  return { response: { ...response, text: found.rest, calls, finish: "tool_calls" }, family: found.family };
 }
 
 /** No form of a written call does without one of these and the name of a tool. */
@@ -79,7 +79,8 @@ export async function askAgain(session: Session, unread: UnparsedCall, { emit }:
   const way = await wayToRead(session);
   await emit({
     kind: "notice",
-    text: `the reply has a call of ${tool} that cannot be read; asked the model to send it again (to avoid it: ${way})`,
+    text:
+      `the response has a call of ${tool} that cannot be read; asked the model to send it again (to avoid it: ${way})`,
   });
 }
 

@@ -1,4 +1,4 @@
-/** The calls of one reply: run in order, each with exactly one result. */
+/** The calls of one response: run in order, each with exactly one result. */
 import type { ToolCall } from "../session/item.ts";
 import { type CallOutcome, runCall } from "./tool_call.ts";
 import { FAILURES_NOTICE, failuresDetected } from "./guards.ts";
@@ -7,7 +7,7 @@ import { type Session, sessionLabel } from "./session.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
 /**
- * Runs the calls of one reply in order; reads that follow each other run together. True when whoever was asked wants
+ * Runs the calls of one response in order; reads that follow each other run together. True when whoever was asked wants
  * the turn to end. Throws the abort reason, and `loop_detected` when calls only fail.
  */
 export async function runCalls(
@@ -18,7 +18,7 @@ export async function runCalls(
   let interrupt = false;
   const { model: { contextWindow }, context: { bytesPerToken } } = session;
   const resultBytes = resultLimit({ window: contextWindow, bytesPerToken, count: calls.length });
-  session.failures.round();
+  session.failures.countResponse();
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
     const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, resultBytes })));
@@ -34,7 +34,7 @@ export async function runCalls(
   return interrupt;
 }
 
-/** For the model, behind the last result of the reply: every call has a result, and those have no call. */
+/** For the model, behind the last result of the response: every call has a result, and those have no call. */
 function droppedNotice({ count }: RunningTurn): string | null {
   if (count.droppedCalls === 0) return null;
   return `${count.droppedCalls} more calls of your reply were left out: it held more than one reply may. ` +

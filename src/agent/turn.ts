@@ -5,7 +5,7 @@ import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
-import { nextReply } from "./response.ts";
+import { nextResponse } from "./response.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
 import { forgetGuess, type Session, sessionLabel } from "./session.ts";
@@ -16,7 +16,7 @@ export { requestOf } from "./chat_request.ts";
 export type { AskModel, TurnOptions } from "./turn_options.ts";
 
 /** Said to a model that ended its turn without an answer, by what there was instead of one. */
-const GO_ON = {
+const CONTINUE_PROMPTS = {
   nothing: "Your last reply was empty. Continue: call a tool, or give your answer as text.",
   reasoning:
     "Your last reply held only reasoning, which nobody sees. Continue: call a tool, or give your answer as text.",
@@ -25,7 +25,7 @@ const GO_ON = {
 } as const;
 
 /** How often a hook may make a turn go on that had come to its end. */
-const GO_ON_LIMIT = 10;
+const CONTINUATION_LIMIT = 10;
 
 /**
  * Runs one turn and tells of it through `emit`. Throws only when the reader of the output has gone; how else a turn
@@ -68,9 +68,9 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
 
 async function converse(session: Session, turn: RunningTurn): Promise<void> {
   const { count } = turn;
-  let nudged = false;
+  let isContinued = false;
   let askedAgain = false;
-  let goneOn = 0;
+  let continuations = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
       throw new AgentcliError(
@@ -81,7 +81,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
         },
       );
     }
-    const item = await nextReply(session, turn);
+    const item = await nextResponse(session, turn);
     if (item.calls.length > 0) {
       const { runCalls } = await import("./tool_calls.ts");
       const interrupt = await runCalls(item.calls, session, turn);
@@ -97,17 +97,19 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
         continue;
       }
       if (unread?.ends === true) throw await unreadable(session);
-      const more = goneOn < GO_ON_LIMIT ? await turn.hooks?.end(goneOn > 0, turn.signal) ?? null : null;
+      const more = continuations < CONTINUATION_LIMIT
+        ? await turn.hooks?.end(continuations > 0, turn.signal) ?? null
+        : null;
       if (more === null) return;
-      goneOn++;
+      continuations++;
       session.items.push({ kind: "user", origin: "engine", text: more, label: await labelOfHook(more, session) });
       continue;
     }
     const what = missingAnswer(item, count.stopReason);
-    if (nudged) throw noAnswer(what);
-    nudged = true;
-    session.items.push({ kind: "user", origin: "engine", text: GO_ON[what], label: "open" });
-    await turn.emit({ kind: "notice", text: "the reply had no answer; asked the model to go on" });
+    if (isContinued) throw noAnswer(what);
+    isContinued = true;
+    session.items.push({ kind: "user", origin: "engine", text: CONTINUE_PROMPTS[what], label: "open" });
+    await turn.emit({ kind: "notice", text: "the response had no answer; asked the model to go on" });
   }
 }
 
@@ -130,15 +132,15 @@ async function labelOfHook(text: string, session: Session): Promise<Label> {
   return found === "protected" ? "no-cloud" : "open";
 }
 
-function missingAnswer(item: AssistantItem, stopReason: string | null): keyof typeof GO_ON {
+function missingAnswer(item: AssistantItem, stopReason: string | null): keyof typeof CONTINUE_PROMPTS {
   if (stopReason === "max_tokens") return "cut";
   return item.reasoning.trim() === "" ? "nothing" : "reasoning";
 }
 
-function noAnswer(what: keyof typeof GO_ON): AgentcliError {
+function noAnswer(what: keyof typeof CONTINUE_PROMPTS): AgentcliError {
   return new AgentcliError("empty_reply", "the model ended its turn without an answer, twice", {
     hint: what === "cut"
-      ? "raise --max-tokens, or give the model a larger window: it spends the reply on reasoning"
+      ? "raise --max-tokens, or give the model a larger window: it spends the response on reasoning"
       : "ask again, or try another model",
   });
 }

@@ -1,12 +1,12 @@
 /** Types of what a turn is run with: its options, its hooks, and the question whether a tool call may run. */
 import type { Clock } from "../platform/io.ts";
 import type { ToolResultItem, UserItem } from "../session/item.ts";
-import type { ChatDelta, ChatReply, ChatRequest, RetryNotice } from "../provider/types.ts";
+import type { ChatDelta, ChatRequest, ChatResponse, RetryNotice } from "../provider/types.ts";
 import type { CallOptions } from "./tool_call.ts";
 import type { TurnCount } from "./result.ts";
 import type { Label } from "../boundary/policy/label.ts";
 
-/** Asks the session's model for one reply. Throws what the client throws; a reply is always complete. */
+/** Asks the session's model for one response. Throws what the client throws; a response is always complete. */
 export type AskModel = (
   request: ChatRequest,
   options: {
@@ -15,13 +15,13 @@ export type AskModel = (
     beforeSend?(): Promise<void>;
     /** The request is on its way; called again for each attempt. */
     onSent?(): void;
-    /** A reply begins; `server` is what the server calls itself. What it throws ends the request. */
+    /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
     onResponse?(server: string): void | Promise<void>;
     onDelta(delta: ChatDelta): void | Promise<void>;
     /** Where the notice says so, what was handed on is void. */
     onRetry(notice: RetryNotice): void | Promise<void>;
   },
-) => Promise<ChatReply>;
+) => Promise<ChatResponse>;
 
 /** A message that the user sent while the turn ran, admitted as a prompt is. */
 export interface SteeredMessage {
@@ -38,7 +38,7 @@ export interface TurnOptions extends Omit<CallOptions, "io"> {
   model: AskModel;
   /** Yields what the user has said since; asked after the results of each assistant message with tool calls. */
   steered?(): AsyncIterable<SteeredMessage>;
-  /** End after this many replies. */
+  /** End after this many responses. */
   maxTurns: number | undefined;
 }
 

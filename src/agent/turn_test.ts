@@ -29,7 +29,7 @@ const tools = [
 
 type FailedStep = "context" | "no_tools" | "template" | "lost";
 type Step =
-  | { kind: "reply"; reply: ScriptedReply }
+  | { kind: "response"; response: ScriptedReply }
   | { kind: "failure"; failure: FailedStep }
   | { kind: "abort" };
 
@@ -49,7 +49,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
       reasoning: fc.constantFrom("", "hm"),
       calls: fc.array(call, { maxLength: 3 }),
       finish: fc.constantFrom("stop" as const, "tool_calls" as const, "length" as const),
-    }).map((reply): Step => ({ kind: "reply", reply })),
+    }).map((response): Step => ({ kind: "response", response })),
   },
   {
     weight: 1,
@@ -94,14 +94,14 @@ Deno.test("the history is valid for every backend at every request and after eve
             const problems = historyProblems(request.messages);
             assert.deepEqual(problems, [], JSON.stringify(request.messages, null, 1).slice(0, 4000));
             if (isCompaction(request)) return replyOf({ text: "so far so good" });
-            const next = steps[at++] ?? { kind: "reply", reply: { text: "done" } };
+            const next = steps[at++] ?? { kind: "response", response: { text: "done" } };
             if (next.kind === "failure") throw failureOf(next.failure);
             if (next.kind === "abort") {
               await onDelta({ kind: "text", text: "half a " });
               interrupt.abort(new AgentcliError("interrupted", "interrupted"));
               throw interrupt.signal.reason;
             }
-            return replyOf(next.reply);
+            return replyOf(next.response);
           };
           const denied = { behavior: "deny", message: "no", interrupt: prompt.length % 2 === 0 } as const;
           const result = await runPrompt(
@@ -131,7 +131,7 @@ Deno.test("a session of 1,000 rounds stays in its window, and every break of the
   const model: AskModel = (request) => {
     const text = JSON.stringify(request.tools) + JSON.stringify(request.messages).slice(0, -1);
     const promptTokens = Math.ceil(text.length / bytesPerToken);
-    assert.ok(promptTokens + (request.maxTokens ?? 0) <= window, `${promptTokens} tokens and the reply`);
+    assert.ok(promptTokens + (request.maxTokens ?? 0) <= window, `${promptTokens} tokens and the response`);
     const usage = { promptTokens, completionTokens: 10, cachedTokens: 0 };
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "What was done: ".repeat(50), usage }));
     const told = options.events.filter((event) => event.kind === "prefix_break").length;
@@ -157,7 +157,7 @@ Deno.test("a session of 1,000 rounds stays in its window, and every break of the
   assert.equal(session.context.breaks, breaks);
   const compactions = options.events.filter((event) => event.kind === "compacted");
   for (const event of compactions) assert.ok(event.postTokens < event.preTokens * 0.6);
-  const ids = options.events.flatMap((event) => event.kind === "reply" ? event.item.calls.map((one) => one.id) : []);
+  const ids = options.events.flatMap((event) => event.kind === "response" ? event.item.calls.map((one) => one.id) : []);
   assert.equal(new Set(ids).size, ids.length, "ids of calls never repeat");
 });
 
@@ -230,7 +230,7 @@ Deno.test("summaries that do not help end the turn instead of going on for ever"
   const result = await runPrompt(session, words("go"), turnOptions(model));
   assert.equal(result.errorCode, "context_overflow", result.errors.join());
   assert.match(result.errors.join(), /full again after each summary/);
-  assert.ok(asked < 20, `${asked} replies`);
+  assert.ok(asked < 20, `${asked} responses`);
 });
 
 Deno.test("a summary is as protected as what it was made from, and made where that may go", async () => {

@@ -11,7 +11,7 @@ const CASES: [string, Intents][] = [
   ["find out what this is", { files: [] }],
   ["Replace 'a' with '' in \"x.txt\"", { files: [], edit: { file: "x.txt", from: "a", to: "" } }],
   ["Execute the command `ls -la`", { files: [], command: "ls -la" }],
-  ["@notes.md summarise", { files: ["notes.md"] }],
+  ["@notes.md summarize", { files: ["notes.md"] }],
 ];
 
 for (const [prompt, intents] of CASES) {

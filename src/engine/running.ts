@@ -119,7 +119,7 @@ const KEPT = 20;
 /** Characters of a line; longer ones are cut. */
 const LINE_LIMIT = 2000;
 
-// Colours and moves of the cursor say nothing in a log; everything else that steers a terminal stays for the cleaning.
+// Colors and moves of the cursor say nothing in a log; everything else that steers a terminal stays for the cleaning.
 // deno-lint-ignore no-control-regex -- control characters are what is looked for
 const STYLES = /\u001b\[[0-9;?]*[A-Za-z]/g;
 

@@ -1,12 +1,12 @@
-/** The pieces of a reply while it arrives, as the protocol's nested blocks: start, deltas, stop, numbered from 0. */
+/** The pieces of a response while it arrives, as the protocol's nested blocks: start, deltas, stop, numbered from 0. */
 import type { ChatDelta } from "../provider/types.ts";
 import { callId } from "../session/item.ts";
-import { type LabelTrace, WITHHELD_INPUT } from "./turn_event.ts";
+import { type LabelTrace, REDACTED_INPUT } from "./turn_event.ts";
 import type { ContentBlock, ProtocolUsage, StreamEventBody } from "./schema.ts";
 
-/** The blocks of one reply after another. */
+/** The blocks of one response after another. */
 export interface PartialBlocks {
-  /** `position` is the place of the reply in the session, from which the ids of its calls follow. */
+  /** `position` is the place of the response in the session, from which the ids of its calls follow. */
   start(messageId: string, position: number): StreamEventBody[];
   delta(delta: ChatDelta): StreamEventBody[];
   /** Ends the open block. */
@@ -80,7 +80,7 @@ export function createPartialBlocks(model: string, trace: LabelTrace): PartialBl
         index++;
         events.push({ type: "content_block_start", index, content_block: opening(delta, position, trace) });
         if (delta.kind === "tool_call" && trace.label !== "open") {
-          const piece = { type: "input_json_delta" as const, partial_json: JSON.stringify(WITHHELD_INPUT) };
+          const piece = { type: "input_json_delta" as const, partial_json: JSON.stringify(REDACTED_INPUT) };
           events.push({ type: "content_block_delta", index, delta: piece });
         }
       }

@@ -33,12 +33,12 @@ export interface PermissionDenial {
 export interface TurnResult {
   outcome: "success" | "error_during_execution" | "error_max_turns";
   sessionId: string;
-  /** The text of the last complete reply. */
+  /** The text of the last complete response. */
   answer: string;
   durationMs: number;
   /** Of it, waiting for the server. */
   apiMs: number;
-  /** Replies of the model. */
+  /** Responses of the model. */
   turns: number;
   usage: Usage;
   model: string;
@@ -91,13 +91,13 @@ export interface Compacted {
 /** One thing that happened. */
 export type TurnEvent =
   | TurnStart
-  /** A request is about to be sent; `messageId` names the reply to it, `position` is its place in the session. */
+  /** A request is about to be sent; `messageId` names the response to it, `position` is its place in the session. */
   | { kind: "request"; messageId: string; turn: number; position: number }
   /** The request is on its way: what need not come before it is done now, while the server works. */
   | { kind: "sent" }
   | { kind: "delta"; messageId: string; delta: ChatDelta }
-  /** A complete reply. */
-  | { kind: "reply"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
+  /** A complete response. */
+  | { kind: "response"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
   /** A call is about to run. `subject` is what it acts on, for people. */
   | { kind: "tool_start"; callId: string; toolName: string; subject: string }
   | { kind: "tool_result"; item: ToolResultItem; details: Record<string, unknown> | undefined }
@@ -112,7 +112,7 @@ export type TurnEvent =
   /** A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's. */
   | { kind: "steered"; item: UserItem; text: string; id: string | undefined }
   | { kind: "retry"; notice: RetryNotice }
-  /** Calls were found in the text of a reply; `family` names the form. */
+  /** Calls were found in the text of a response; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }
   /** Work between requests that takes its time; null when it is over. */
   | { kind: "status"; status: "compacting" | null }
@@ -127,10 +127,10 @@ export type TurnEvent =
 export type TurnListener = (event: TurnEvent) => void | Promise<void>;
 
 /** Stands for arguments and words that may quote protected content (specification of the boundary, "Letting out"). */
-export const WITHHELD_WORDS = "[no-cloud: this stays with the local model]";
+export const REDACTED_TEXT = "[no-cloud: this stays with the local model]";
 
 /** Stands for the arguments of such a call. */
-export const WITHHELD_INPUT: Readonly<Record<string, unknown>> = { withheld: WITHHELD_WORDS };
+export const REDACTED_INPUT: Readonly<Record<string, unknown>> = { withheld: REDACTED_TEXT };
 
 /** The label of one session, as far as its events have told. */
 export interface LabelTrace {
@@ -152,7 +152,7 @@ export function traceLabel(): LabelTrace {
         label = event.label;
         tools = new Set(event.tools);
       } else if (
-        (event.kind === "reply" || event.kind === "tool_result" || event.kind === "steered") &&
+        (event.kind === "response" || event.kind === "tool_result" || event.kind === "steered") &&
         labelOf(event.item) !== "open"
       ) {
         label = "no-cloud";

@@ -4,11 +4,11 @@ import { createPartialBlocks, type PartialBlocks } from "./partial.ts";
 import type { ContentBlock, ProtocolEvent, ProtocolUsage, ResultEvent } from "./schema.ts";
 import {
   type LabelTrace,
+  REDACTED_INPUT,
+  REDACTED_TEXT,
   traceLabel,
   type TurnEvent,
   type TurnResult,
-  WITHHELD_INPUT,
-  WITHHELD_WORDS,
 } from "./turn_event.ts";
 import type { ToolResultItem } from "../session/item.ts";
 
@@ -21,7 +21,7 @@ export interface WriterOptions {
   model: string;
 }
 
-/** Turns events of the engine into lines. Holds only the state of the open reply, and the label of the session. */
+/** Turns events of the engine into lines. Holds only the state of the open response, and the label of the session. */
 export interface ProtocolWriter {
   /** The lines for one event, each ending in LF; empty for events that the protocol does not have. */
   lines(event: TurnEvent): string;
@@ -37,10 +37,10 @@ const NO_USAGE: ProtocolUsage = {
 };
 
 /** Stands for the result of a tool that may not leave the session (specification of the boundary, letting out). */
-const WITHHELD = "[no-cloud: this result stays with the local model]";
+const REDACTED = "[no-cloud: this result stays with the local model]";
 
 function shownResult(item: ToolResultItem): string {
-  return item.label === "open" ? item.content : WITHHELD;
+  return item.label === "open" ? item.content : REDACTED;
 }
 
 /** Token counts in the protocol's words. */
@@ -77,7 +77,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return "";
         case "delta":
           return blocks === null ? "" : streamed(blocks.delta(event.delta));
-        case "reply": {
+        case "response": {
           let text = blocks === null ? "" : streamed(blocks.close());
           for (const content of contentBlocks(event.item, trace)) {
             text += line(assistantEvent(event, { ...base(), content }));
@@ -97,7 +97,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
               }],
             },
             parent_tool_use_id: null,
-            tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : WITHHELD,
+            tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : REDACTED,
             ...base(),
           });
         case "steered":
@@ -105,7 +105,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             type: "user",
             message: {
               role: "user",
-              content: [{ type: "text", text: event.item.label === "open" ? event.text : WITHHELD_WORDS }],
+              content: [{ type: "text", text: event.item.label === "open" ? event.text : REDACTED_TEXT }],
             },
             parent_tool_use_id: null,
             isReplay: true,
@@ -118,7 +118,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             subtype: "permission_denied",
             tool_name: event.denial.toolName,
             tool_use_id: event.denial.callId,
-            message: trace.label === "open" ? event.message : WITHHELD_WORDS,
+            message: trace.label === "open" ? event.message : REDACTED_TEXT,
             ...base(),
           });
         case "retry":
@@ -182,20 +182,20 @@ function initEvent(
   };
 }
 
-/** The words of a protected reply are what the user asked for; its calls are not. */
-function contentBlocks(item: (TurnEvent & { kind: "reply" })["item"], trace: LabelTrace): ContentBlock[] {
+/** The words of a protected response are what the user asked for; its calls are not. */
+function contentBlocks(item: (TurnEvent & { kind: "response" })["item"], trace: LabelTrace): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   if (item.reasoning !== "") blocks.push({ type: "thinking", thinking: item.reasoning, signature: "" });
   if (item.text !== "") blocks.push({ type: "text", text: item.text });
   for (const call of item.calls) {
-    const input = item.label === "open" ? call.input ?? {} : WITHHELD_INPUT;
+    const input = item.label === "open" ? call.input ?? {} : REDACTED_INPUT;
     blocks.push({ type: "tool_use", id: call.id, name: trace.toolName(call.name), input });
   }
   return blocks;
 }
 
 function assistantEvent(
-  event: TurnEvent & { kind: "reply" },
+  event: TurnEvent & { kind: "response" },
   given: { session_id: string; uuid: string; content: ContentBlock },
 ): ProtocolEvent {
   const { content, ...base } = given;
@@ -244,7 +244,7 @@ export function resultEvent(result: TurnResult): ResultEvent {
     permission_denials: result.denials.map((denial) => ({
       tool_name: denial.toolName,
       tool_use_id: denial.callId,
-      tool_input: result.label === "open" ? denial.input : WITHHELD_INPUT,
+      tool_input: result.label === "open" ? denial.input : REDACTED_INPUT,
     })),
     stop_reason: result.stopReason,
     label: result.label,

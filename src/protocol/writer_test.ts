@@ -26,7 +26,7 @@ const everything: TurnEvent[] = [
   { kind: "delta", messageId: "msg_1", delta: { kind: "tool_call", index: 0, name: "Read", arguments: "" } },
   { kind: "delta", messageId: "msg_1", delta: { kind: "tool_call", index: 0, arguments: "{}" } },
   {
-    kind: "reply",
+    kind: "response",
     item: {
       kind: "assistant",
       id: "msg_1",

@@ -62,7 +62,7 @@ export interface ReplyCall {
 export type FinishReason = "stop" | "tool_calls" | "length" | "content_filter" | "unknown";
 
 /** A complete reply. An incomplete one is an error instead. */
-export interface ChatReply {
+export interface ChatResponse {
   text: string;
   reasoning: string;
   calls: ReplyCall[];

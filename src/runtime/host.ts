@@ -8,7 +8,7 @@ import type { Tool } from "../tools/tool.ts";
 export interface SessionOptions extends StoreOptions {
   /** `provider`, `provider:model` or `demo`; absent: the configured model. */
   model?: string | undefined;
-  /** Tokens of one reply, at most. */
+  /** Tokens of one response, at most. */
   maxTokens?: number | undefined;
   temperature?: number | undefined;
   /** Replaces the system prompt. */
@@ -25,7 +25,7 @@ export interface SessionOptions extends StoreOptions {
   disallowedTools: readonly string[];
   /** Names of the tools that are offered; `none` for none. */
   tools: readonly string[];
-  /** Replies of one turn, at most. */
+  /** Responses of one turn, at most. */
   maxTurns?: number | undefined;
   /** Seconds of one turn, at most. */
   timeout?: number | undefined;

@@ -5,7 +5,7 @@ import type { Demo } from "../demo/server.ts";
 import type { Io } from "../platform/io.ts";
 import type { Endpoint } from "../provider/types.ts";
 import { DEMO, splitSelector } from "../config/find.ts";
-import { ASSUMED_WINDOW, replyLimit } from "../agent/context/tokens.ts";
+import { ASSUMED_WINDOW, responseLimit } from "../agent/context/tokens.ts";
 import type { SessionModel } from "../agent/session.ts";
 import { protocolNamed, safest, type ToolProtocol } from "../agent/chat_request.ts";
 import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../provider/backends/model_metadata.ts";
@@ -101,7 +101,7 @@ export function sessionModel(
     entry,
     contextWindow,
     windowSource,
-    maxTokens: replyLimit(contextWindow, entry, options.maxTokens),
+    maxTokens: responseLimit(contextWindow, entry, options.maxTokens),
     askedMaxTokens: options.maxTokens,
     temperature: options.temperature,
   };

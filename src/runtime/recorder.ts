@@ -37,10 +37,10 @@ export function createRecorder(session: Session, transcript: Transcript | null):
           keepContext();
           return listener(event);
         case "sent":
-          // The request does not wait for the disk; the first thing that the client is told of the reply does.
+          // The request does not wait for the disk; the first thing that the client is told of the response does.
           record().catch((error) => failed = { error });
           return listener(event);
-        case "reply": {
+        case "response": {
           const { provider, entry } = session.model;
           const facts = { usage: event.usage, stopReason: event.stopReason, model: entry.id, provider };
           return record(facts).then(() => listener(event));
@@ -83,6 +83,6 @@ export function turnOf(
   { transcript }: { transcript: Pick<Transcript, "turns"> | null },
 ): number {
   if (transcript === null) return context.removed + items.findLastIndex(isPrompt) + 1;
-  // The transcript counts those that were summarised, too, but none after a turn that may not be stored.
+  // The transcript counts those that were summarized, too, but none after a turn that may not be stored.
   return Math.max(transcript.turns, items.filter(isPrompt).length);
 }

@@ -12,8 +12,8 @@ export interface ToolCall {
 }
 
 /**
- * The id of a call: nine letters and digits (what the strictest server wants), made of the place of its reply in the
- * session and its place in the reply. Ids are ours, since servers repeat theirs or give none.
+ * The id of a call: nine letters and digits (what the strictest server wants), made of the place of its response in the
+ * session and its place in the response. Ids are ours, since servers repeat theirs or give none.
  */
 export function callId(position: number, index: number): string {
   return `call${(position * 64 + index).toString(36).padStart(5, "0")}`;
@@ -26,7 +26,7 @@ export interface ProtectedSource {
   rule: string;
 }
 
-/** The place of its reply in an id that {@link callId} made. */
+/** The place of its response in an id that {@link callId} made. */
 export function positionOfCall(id: string): number {
   return Math.floor(parseInt(id.slice("call".length), 36) / 64);
 }
@@ -41,7 +41,7 @@ export interface UserItem {
   /** The user let it go to a remote model though it holds protected content: this once, and it is never stored. */
   isReleased?: true;
   /**
-   * Absent: the user. `engine`: a nudge. `summary`: stands for everything before it that was compacted. `note`: what the
+   * Absent: the user. `engine`: a continue prompt. `summary`: stands for everything before it that was compacted. `note`: what the
    * user did between two prompts; it goes out with the next one. `steering`: said by the user while the turn ran.
    */
   origin?: "engine" | "summary" | "note" | "steering";
@@ -49,7 +49,7 @@ export interface UserItem {
   source?: ProtectedSource;
 }
 
-/** One reply of the model. */
+/** One response of the model. */
 export interface AssistantItem {
   kind: "assistant";
   /** Unique in the session. */
@@ -66,7 +66,7 @@ export interface ToolResultItem {
   callId: string;
   name: string;
   content: string;
-  /** Shown behind the results of the round; absent for none. */
+  /** Shown behind the results of the response; absent for none. */
   images?: readonly ShownImage[];
   isError: boolean;
   label: Label;

@@ -67,7 +67,7 @@ export function metaLine(meta: MetaLine, sessionId: string): Record<string, unkn
   return { type: "meta", format: FORMAT, sessionId, ...meta };
 }
 
-/** The line of an item that may be stored as it is: callers have made it so. `usage` only of open replies. */
+/** The line of an item that may be stored as it is: callers have made it so. `usage` only of open responses. */
 export function itemLine(
   { uuid, item }: NamedItem,
   given: { parent: string | null; facts: LineFacts; standing: Standing; usage?: Usage | null; stopReason?: string },
@@ -187,7 +187,7 @@ function placeholder(source?: ProtectedSource): string {
 }
 
 /**
- * The item as a store may hold it: open items as they are, protected ones as placeholders. Calls of a protected reply
+ * The item as a store may hold it: open items as they are, protected ones as placeholders. Calls of a protected response
  * keep their ids, so that results still belong to them, and the names of tools there are; a name that is no tool is the
  * model's own words. Rule: specification of the boundary, §5.
  */

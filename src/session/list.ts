@@ -68,7 +68,7 @@ async function sessionFiles(home: Home, scope: SessionScope): Promise<SessionFil
 export async function listSessions(home: Home, scope: SessionScope): Promise<SessionSummary[]> {
   const summaries: SessionSummary[] = [];
   for (const file of await sessionFiles(home, scope)) {
-    const summary = await summarise(home, file);
+    const summary = await summarize(home, file);
     if (summary !== null && belongs(summary, scope)) summaries.push(summary);
   }
   return summaries;
@@ -86,7 +86,7 @@ function belongs({ projectRoot }: { projectRoot: string | null }, scope: Session
 export async function findSession(home: Home, id: string, scope: SessionScope): Promise<SessionSummary> {
   if (id === "latest") {
     for (const file of await sessionFiles(home, scope)) {
-      const summary = await summarise(home, file);
+      const summary = await summarize(home, file);
       if (summary !== null && belongs(summary, scope)) return summary;
     }
     throw new AgentcliError("unknown_session", "there is no session to go on with in this project", {
@@ -111,7 +111,7 @@ async function matching(home: Home, beginning: string, scope: SessionScope): Pro
   const files = (await sessionFiles(home, scope)).filter((file) => file.id.startsWith(beginning));
   const found: SessionSummary[] = [];
   for (const file of files) {
-    const summary = await summarise(home, file);
+    const summary = await summarize(home, file);
     if (summary !== null && belongs(summary, scope)) found.push(summary);
   }
   return found;
@@ -126,7 +126,7 @@ async function hintFor(home: Home, wanted: string, scope: SessionScope): Promise
   return near.length === 0 ? `see: ${see}` : `did you mean ${near.join(" or ")}? See: ${see}`;
 }
 
-async function summarise(home: Home, file: SessionFile): Promise<SessionSummary | null> {
+async function summarize(home: Home, file: SessionFile): Promise<SessionSummary | null> {
   const name = transcriptName(file.slug, file.id);
   const head = await headOf(home, name);
   const tail = await tailOf(home, name);

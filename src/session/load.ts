@@ -229,7 +229,7 @@ function labelled(item: SessionItem): Label {
 }
 
 /**
- * Items of which every call has exactly one result, directly behind its reply and in its order: what every server wants.
+ * Items of which every call has exactly one result, directly behind its response and in its order: what every server wants.
  * Gives the same items when nothing is wrong.
  */
 function mended(items: readonly SessionItem[]): SessionItem[] {

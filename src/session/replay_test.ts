@@ -20,14 +20,14 @@ type Step =
   | { kind: "say"; text: string }
   | { kind: "call" }
   | { kind: "shorten"; at: number }
-  | { kind: "summarise"; share: number }
+  | { kind: "summarize"; share: number }
   | { kind: "restart" };
 
 const step: fc.Arbitrary<Step> = fc.oneof(
   fc.record({ kind: fc.constant("say" as const), text: fc.string() }),
   fc.record({ kind: fc.constant("call" as const) }),
   fc.record({ kind: fc.constant("shorten" as const), at: fc.nat() }),
-  fc.record({ kind: fc.constant("summarise" as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
+  fc.record({ kind: fc.constant("summarize" as const), share: fc.double({ min: 0, max: 1, noNaN: true }) }),
   fc.record({ kind: fc.constant("restart" as const) }),
 );
 
@@ -54,7 +54,7 @@ class Engine {
         this.items = this.items.map((item) => item === chosen ? { ...chosen, content: "short" } : item);
         return;
       }
-      case "summarise": {
+      case "summarize": {
         const prompts = this.items.flatMap((item, at) => item.kind === "user" && item.origin === undefined ? [at] : []);
         const from = prompts[Math.floor(given.share * prompts.length)] ?? this.items.length;
         const summary: SessionItem = { kind: "user", origin: "summary", text: "said before", label: "open" };

@@ -54,7 +54,7 @@ export interface Transcript {
   readonly turns: number;
   /**
    * Brings the transcript to these items, compared by identity with those recorded before: new ones at the end are
-   * appended, anything else (shortened, summarised, left out) is recorded as a change. `facts` are of the last reply
+   * appended, anything else (shortened, summarized, left out) is recorded as a change. `facts` are of the last response
    * among the new ones. The disk has them when this resolves, unless writing failed: that rejects nothing, and nothing
    * more is written.
    */
@@ -170,7 +170,7 @@ export class FileTranscript implements Transcript {
       this.#parent = named.uuid;
       this.#itemLabel = highestLabel([this.#itemLabel, item.label]);
       const open = labelOf(item) === "open";
-      // The counts of a protected reply would tell its length.
+      // The counts of a protected response would tell its length.
       const { usage, stopReason } = at === lastReply && open ? facts : {};
       return itemLine({ ...named, item: this.#stored(item) }, { ...this.#given(), parent, usage, stopReason });
     });

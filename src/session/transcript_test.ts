@@ -100,7 +100,7 @@ Deno.test("a call that ran when the process was killed has a result after resumi
   assert.deepEqual(await resume(), first);
 });
 
-Deno.test("shortened and summarised items are loaded as they were sent last, and places count on", async () => {
+Deno.test("shortened and summarized items are loaded as they were sent last, and places count on", async () => {
   await using place = await transcriptHome();
   const transcript = await openTranscript(place.home, transcriptOptions({ context: CONTEXT }));
   const items = [userItem("one"), ...readCall("call00001", "long"), answer("two"), userItem("three")];
@@ -206,7 +206,7 @@ Deno.test("protected items are placeholders: no content, no digest, no length, n
   const stored = await loadTranscript(place.home, placeOf());
   assert.equal(stored.label, "no-cloud");
   assert.equal(stored.withheld, 4);
-  const [, , result, reply] = stored.items;
+  const [, , result, response] = stored.items;
   assert.deepEqual(result, {
     kind: "tool_result",
     callId: "call00001",
@@ -216,8 +216,8 @@ Deno.test("protected items are placeholders: no content, no digest, no length, n
     label: "no-cloud",
     source,
   });
-  assert.ok(reply?.kind === "assistant");
-  assert.deepEqual(reply.calls.map(({ name }) => name), ["Withheld", "Read"]);
+  assert.ok(response?.kind === "assistant");
+  assert.deepEqual(response.calls.map(({ name }) => name), ["Withheld", "Read"]);
 });
 
 Deno.test("a protected system message is not stored", async () => {

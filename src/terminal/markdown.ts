@@ -21,7 +21,7 @@ type Block =
 /** How it is shown. `width` is asked each time: a terminal is resized while text streams. */
 export interface MarkdownOptions {
   width(): number;
-  colour: boolean;
+  color: boolean;
 }
 
 const NONE: Block = { kind: "none" };
@@ -129,7 +129,7 @@ export class MarkdownStream {
   }
 
   #rows(block: Block): Row[] {
-    const { colour } = this.#options;
+    const { color } = this.#options;
     const width = this.#options.width();
     switch (block.kind) {
       case "none":
@@ -137,15 +137,15 @@ export class MarkdownStream {
       case "code":
         return this.#tail === "" || this.#block.kind !== "code" ? [] : this.#codeRows(this.#tail, block.language);
       case "paragraph":
-        return wrap(inline(block.text, { colour }), { width });
+        return wrap(inline(block.text, { color }), { width });
       case "item": {
         const first = [span(block.indent), span(block.marker, "accent"), span(" ")];
         const indent = [span(" ".repeat(Math.min(block.indent.length + block.marker.length + 1, width >> 1)))];
-        return wrap(inline(block.text, { colour }), { width, first, indent });
+        return wrap(inline(block.text, { color }), { width, first, indent });
       }
       case "table":
-        if (isTable(block.lines)) return tableRows(block.lines, { width, colour });
-        return block.lines.flatMap((line) => wrap(inline(line, { colour }), { width }));
+        if (isTable(block.lines)) return tableRows(block.lines, { width, color });
+        return block.lines.flatMap((line) => wrap(inline(line, { color }), { width }));
     }
   }
 
@@ -212,9 +212,9 @@ function opened(line: string): { block: Block; rows: ((options: MarkdownOptions)
   if (heading !== null) {
     return {
       block: NONE,
-      rows: ({ width, colour }) => {
-        const text = colour ? heading[2] ?? "" : line.trim();
-        return wrap(inline(text, { base: "heading", colour }), { width: width() });
+      rows: ({ width, color }) => {
+        const text = color ? heading[2] ?? "" : line.trim();
+        return wrap(inline(text, { base: "heading", color }), { width: width() });
       },
     };
   }
@@ -226,8 +226,8 @@ function opened(line: string): { block: Block; rows: ((options: MarkdownOptions)
     const bar = [span("| ", "dim")];
     return {
       block: NONE,
-      rows: ({ width, colour }) =>
-        wrap(inline(quote[1] ?? "", { base: "dim", colour }), { width: width(), first: bar, indent: bar }),
+      rows: ({ width, color }) =>
+        wrap(inline(quote[1] ?? "", { base: "dim", color }), { width: width(), first: bar, indent: bar }),
     };
   }
   const item = ITEM.exec(line);

@@ -2,7 +2,7 @@
 import { type Row, row, rowWidth, type Span, span, type Style } from "./style.ts";
 import { wrap } from "./wrap.ts";
 
-/** A longer line is shown as it is: nobody reads it by its colours. */
+/** A longer line is shown as it is: nobody reads it by its colors. */
 const LINE_LIMIT = 1000;
 
 const WORDS = new Set(
@@ -62,21 +62,21 @@ const INLINE =
 
 /**
  * The text with its looks. `base` is the look of what is not marked. A link shows where it leads, since what it says and
- * where it goes may differ; `colour` false keeps the signs of code, which nothing else would show.
+ * where it goes may differ; `color` false keeps the signs of code, which nothing else would show.
  */
-export function inline(text: string, options: { base?: Style; colour: boolean }): Row {
-  const { base = "plain", colour } = options;
+export function inline(text: string, options: { base?: Style; color: boolean }): Row {
+  const { base = "plain", color } = options;
   const spans: Span[] = [];
   let end = 0;
   for (const match of text.matchAll(INLINE)) {
     if (match.index > end) spans.push(span(text.slice(end, match.index), base));
     end = match.index + match[0].length;
     const [, , code, strong, strong2, soft, soft2, struck, label, address, escaped] = match;
-    if (code !== undefined) spans.push(span(colour ? code : match[0], "code"));
+    if (code !== undefined) spans.push(span(color ? code : match[0], "code"));
     else if (strong !== undefined || strong2 !== undefined) {
-      spans.push(...inline(strong ?? strong2 ?? "", { base: "bold", colour }));
+      spans.push(...inline(strong ?? strong2 ?? "", { base: "bold", color }));
     } else if (soft !== undefined || soft2 !== undefined) {
-      spans.push(...inline(soft ?? soft2 ?? "", { base: base === "plain" ? "italic" : base, colour }));
+      spans.push(...inline(soft ?? soft2 ?? "", { base: base === "plain" ? "italic" : base, color }));
     } else if (struck !== undefined) spans.push(span(struck, "dim"));
     else if (label !== undefined && address !== undefined) {
       spans.push(span(label, "link"));
@@ -97,11 +97,11 @@ export function isTable(lines: readonly string[]): boolean {
 }
 
 /** The rows of a table of at most `width` cells; long cells take several rows. */
-export function tableRows(lines: readonly string[], options: { width: number; colour: boolean }): Row[] {
-  const { width, colour } = options;
+export function tableRows(lines: readonly string[], options: { width: number; color: boolean }): Row[] {
+  const { width, color } = options;
   const texts = lines.filter((_, index) => index !== 1).map(cellsOf);
   const cells = texts.map((texts, index) =>
-    texts.map((text) => inline(text, { base: index === 0 ? "bold" : "plain", colour }))
+    texts.map((text) => inline(text, { base: index === 0 ? "bold" : "plain", color }))
   );
   const columns = Math.max(1, ...cells.map((line) => line.length));
   const natural = Array.from(

@@ -4,7 +4,7 @@ import { MarkdownStream } from "./markdown.ts";
 import { paint, plainText, type Row, rowWidth } from "./style.ts";
 
 function streamed(pieces: readonly string[], width = 40): Row[] {
-  const stream = new MarkdownStream({ width: () => width, colour: true });
+  const stream = new MarkdownStream({ width: () => width, color: true });
   const rows: Row[] = [];
   for (const piece of pieces) {
     rows.push(...stream.push(piece));
@@ -48,10 +48,10 @@ Deno.test("no row holds a tab, whose width only the terminal knows", () => {
   assert.ok(rows.length > 5 && rows.every((line) => !line.includes("\t")), JSON.stringify(rows));
 });
 
-Deno.test("without colour the signs that carry meaning stay", () => {
-  const stream = new MarkdownStream({ width: () => 40, colour: false });
+Deno.test("without color the signs that carry meaning stay", () => {
+  const stream = new MarkdownStream({ width: () => 40, color: false });
   const rows = [...stream.push("## Title\nuse `x`\n"), ...stream.end()];
-  assert.deepEqual(rows.map((line) => paint(line, { colour: false })), ["## Title", "use `x`"]);
+  assert.deepEqual(rows.map((line) => paint(line, { color: false })), ["## Title", "use `x`"]);
 });
 
 Deno.test("a link shows where it leads", () => {
@@ -75,7 +75,7 @@ Deno.test("code keeps its spaces and signs, and unclosed code is shown", () => {
 });
 
 Deno.test("complete blocks are given at once, and the open one is all that is drawn again", () => {
-  const stream = new MarkdownStream({ width: () => 40, colour: true });
+  const stream = new MarkdownStream({ width: () => 40, color: true });
   assert.deepEqual(stream.push("first paragraph\n\nsec").map(plainText), ["first paragraph", ""]);
   assert.deepEqual(stream.open().map(plainText), ["sec"]);
   assert.deepEqual(stream.push("ond").map(plainText), []);
@@ -92,7 +92,7 @@ Deno.test("sequences of a hostile model are shown, not sent", () => {
 Deno.test("a paragraph of a megabyte without an end is shown in time that grows with its length alone", {
   timeout: 60_000,
 }, () => {
-  const stream = new MarkdownStream({ width: () => 80, colour: true });
+  const stream = new MarkdownStream({ width: () => 80, color: true });
   let rows = 0;
   for (let index = 0; index < 1000; index++) {
     rows += stream.push("*_`**__[".repeat(128)).length;

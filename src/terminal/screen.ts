@@ -30,13 +30,13 @@ const HIDE = "\x1b[?25l";
 const SHOW = "\x1b[?25h";
 
 /** A screen on `output`, which is a terminal. */
-export function createScreen(output: Output, options: { colour: boolean }): Screen {
+export function createScreen(output: Output, options: { color: boolean }): Screen {
   return new TerminalScreen(output, options);
 }
 
 class TerminalScreen implements Screen {
   readonly #output: Output;
-  readonly #options: { colour: boolean };
+  readonly #options: { color: boolean };
   #shown: LiveRows = NOTHING;
   /** The row of the live ones that the terminal's cursor is in. */
   #at = 0;
@@ -44,7 +44,7 @@ class TerminalScreen implements Screen {
   #columns = 0;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(output: Output, options: { colour: boolean }) {
+  constructor(output: Output, options: { color: boolean }) {
     this.#output = output;
     this.#options = options;
   }

@@ -84,7 +84,7 @@ const step = fc.record({
 Deno.test("whatever is printed and drawn, what stays is above, once, and the live rows are below", async () => {
   await fc.assert(fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
     const terminal = new Terminal(40, 8);
-    const screen = createScreen(terminal, { colour: false });
+    const screen = createScreen(terminal, { color: false });
     const printed: string[] = [];
     let last: readonly string[] = [];
     for (const { print, live: rows, cursor } of steps) {
@@ -102,7 +102,7 @@ Deno.test("whatever is printed and drawn, what stays is above, once, and the liv
 
 Deno.test("only rows that changed are written again", async () => {
   const terminal = new Terminal(40, 10);
-  const screen = createScreen(terminal, { colour: false });
+  const screen = createScreen(terminal, { color: false });
   screen.live(live(["FIRST", "SECOND", "THIRD"]));
   screen.live(live(["FIRST", "CHANGED", "THIRD"]));
   screen.live(live(["FIRST", "CHANGED", "THIRD"]));
@@ -114,7 +114,7 @@ Deno.test("only rows that changed are written again", async () => {
 
 Deno.test("more live rows than the terminal has are cut at the top", async () => {
   const terminal = new Terminal(20, 4);
-  const screen = createScreen(terminal, { colour: false });
+  const screen = createScreen(terminal, { color: false });
   screen.live(live(["A", "B", "C", "D", "E", "F"], { row: 5, column: 1 }));
   screen.live(live(["A", "B", "C", "D", "E", "G"], { row: 5, column: 1 }));
   await screen.settled();
@@ -123,7 +123,7 @@ Deno.test("more live rows than the terminal has are cut at the top", async () =>
 
 Deno.test("a reader that has gone is told to whoever waits", async () => {
   const output: Output = { isTerminal: true, columns: () => 80, write: () => Promise.reject(new Error("gone")) };
-  const screen = createScreen(output, { colour: false });
+  const screen = createScreen(output, { color: false });
   screen.live(live(["A"]));
   await assert.rejects(screen.settled(), /gone/);
 });

@@ -6,7 +6,7 @@ import { displayWidth } from "./table.ts";
  * `NO_COLOR` and `--no-color` take it away, `FORCE_COLOR` gives it, else a terminal that is not dumb has it. A variable
  * that is set to nothing counts as not set.
  */
-export function wantsColour(io: Pick<Io, "env" | "stdout">, options: { noColor: boolean }): boolean {
+export function wantsColor(io: Pick<Io, "env" | "stdout">, options: { noColor: boolean }): boolean {
   const set = (name: string) => (io.env(name) ?? "") !== "";
   if (options.noColor || set("NO_COLOR")) return false;
   if (set("FORCE_COLOR")) return io.env("FORCE_COLOR") !== "0";
@@ -43,7 +43,7 @@ export interface Span {
 /** One line of a terminal. */
 export type Row = readonly Span[];
 
-// The sixteen colours alone: they follow the user's own palette, light or dark.
+// The sixteen colors alone: they follow the user's own palette, light or dark.
 const CODES: Readonly<Record<Style, string>> = {
   plain: "",
   dim: "2",
@@ -75,11 +75,11 @@ export function row(text: string, style: Style = "plain"): Row {
   return [span(text, style)];
 }
 
-/** The line as it is written; without colour it is text alone. */
-export function paint(line: Row, { colour }: { colour: boolean }): string {
+/** The line as it is written; without color it is text alone. */
+export function paint(line: Row, { color }: { color: boolean }): string {
   return line.map(({ text, style }) => {
     const code = CODES[style];
-    return !colour || code === "" || text === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
+    return !color || code === "" || text === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
   }).join("");
 }
 

@@ -53,7 +53,7 @@ Deno.test("one value becomes a list, and JSON text becomes what it says", () => 
 });
 
 Deno.test("null for an optional value is no value, and unknown names are dropped", () => {
-  assert.deepEqual(value({ limit: null, colour: "red", ["__proto__"]: 1 }), {});
+  assert.deepEqual(value({ limit: null, color: "red", ["__proto__"]: 1 }), {});
   assert.deepEqual(
     Object.keys(value(JSON.parse('{"__proto__":{"limit":1},"constructor":1}') as Record<string, unknown>)),
     [],

@@ -65,7 +65,7 @@ const FOREIGN = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e]|\r(?!\n)/;
 /** The attack arrived in some form, and not as it is. */
 function assertHarmless(shown: string, sequence: string, what: string): void {
   assert.ok(!shown.includes(sequence), `${what}: the sequence arrived`);
-  // Colours of our own are fine; anything else that starts with these is not.
+  // Colors of our own are fine; anything else that starts with these is not.
   const foreign = shown.replace(OWN, "").match(FOREIGN);
   assert.equal(foreign, null, `${what}: ${JSON.stringify(foreign?.[0])} in ${JSON.stringify(shown.slice(0, 2000))}`);
 }

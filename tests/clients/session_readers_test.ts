@@ -21,7 +21,7 @@ async function node(home: string, args: string[]): Promise<string> {
   return new TextDecoder().decode(stdout);
 }
 
-/** A home with one session of two replies, summarised between them. */
+/** A home with one session of two replies, summarized between them. */
 async function storedSession() {
   const place = await toolHome(null);
   const project = await Deno.realPath(await Deno.makeTempDir());

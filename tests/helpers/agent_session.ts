@@ -2,22 +2,22 @@
 import { admitPrompt } from "../../src/agent/admission.ts";
 import { type AskModel, runTurn, type TurnOptions } from "../../src/agent/turn.ts";
 import { createSession, type Session, type SessionModel, type SessionParts } from "../../src/agent/session.ts";
-import { replyLimit } from "../../src/agent/context/tokens.ts";
+import { responseLimit } from "../../src/agent/context/tokens.ts";
 import type { Workspace } from "../../src/boundary/workspace/workspace.ts";
 import type { TurnEvent, TurnResult } from "../../src/protocol/turn_event.ts";
 import { wordsOf } from "../../src/provider/chat/content.ts";
-import type { ChatReply, ChatRequest, WireMessage } from "../../src/provider/types.ts";
+import type { ChatRequest, ChatResponse, WireMessage } from "../../src/provider/types.ts";
 import type { Tool } from "../../src/tools/tool.ts";
 import type { UserItem } from "../../src/session/item.ts";
 import { manualClock } from "./manual_clock.ts";
 
 /** What a model of a test answers; parts left out are empty. */
-export type ScriptedReply = Partial<Omit<ChatReply, "calls">> & {
+export type ScriptedReply = Partial<Omit<ChatResponse, "calls">> & {
   calls?: { name: string; input: Record<string, unknown> | null }[];
 };
 
 /** A reply from its parts. */
-export function replyOf(scripted: ScriptedReply): ChatReply {
+export function replyOf(scripted: ScriptedReply): ChatResponse {
   const calls = (scripted.calls ?? []).map((call) => ({ id: "", raw: "", ...call }));
   return {
     text: "",
@@ -90,7 +90,7 @@ export function testSession(
     entry,
     contextWindow: window,
     windowSource: "configured",
-    maxTokens: replyLimit(window, entry, undefined),
+    maxTokens: responseLimit(window, entry, undefined),
     askedMaxTokens: undefined,
     temperature: undefined,
     ...parts.model,

@@ -4,7 +4,7 @@ import { chat } from "../../src/provider/chat/chat.ts";
 import { createChatCache } from "../../src/provider/chat/request.ts";
 import { ProviderFailure } from "../../src/provider/failure.ts";
 import { createHttpClient } from "../../src/provider/http/client.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../../src/provider/types.ts";
+import type { ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../../src/provider/types.ts";
 import { listenHttp, type Reply, type WireRequest } from "./fake_http.ts";
 import { manualClock } from "./manual_clock.ts";
 
@@ -44,7 +44,7 @@ export function conversation(...answers: Answer[]) {
     controller,
     client,
     endpoint,
-    ask(more: Partial<ChatRequest> = {}, onDelta?: (delta: ChatDelta) => void | Promise<void>): Promise<ChatReply> {
+    ask(more: Partial<ChatRequest> = {}, onDelta?: (delta: ChatDelta) => void | Promise<void>): Promise<ChatResponse> {
       const request: ChatRequest = { model: "m", messages: [{ role: "user", content: "hi" }], tools: [], ...more };
       return chat(client, { endpoint, request }, {
         signal: controller.signal,

@@ -15,7 +15,7 @@ export interface TestTerminal extends AsyncDisposable {
   resize(columns: number, rows: number): Promise<void>;
   /** Takes the terminal away, as a closed window or a lost ssh does, and waits until what ran in it has ended. Linux. */
   hangUp(): Promise<void>;
-  /** What is on the screen; with `all` what has scrolled away too, with `styles` the colours as sequences. */
+  /** What is on the screen; with `all` what has scrolled away too, with `styles` the colors as sequences. */
   screen(options?: { all?: boolean; styles?: boolean }): Promise<string>;
   /** The screen once it holds the pattern. Throws with the last screen when that takes too long. */
   shows(pattern: RegExp, options?: { all?: boolean }): Promise<string>;

@@ -44,7 +44,7 @@ Deno.test("the model's calls run or are refused, each with one result, and the s
   await using server = await startLlama();
   await configureLlama(home, server, { model: { params: { temperature: 0 }, max_tokens: 300 } });
   let calls = 0;
-  for (const prompt of ["Read README.md", "Read README.md and summarise it.", "Read both files."]) {
+  for (const prompt of ["Read README.md", "Read README.md and summarize it.", "Read both files."]) {
     const args = ["run", prompt, "--tools", "Read,Glob,Grep", "--max-turns", "3", ...STREAM_JSON];
     const done = await runProgram(args, { home });
     const { events, result } = turnOf(done.stdout);

@@ -1,4 +1,4 @@
-/** What replies and failures teach about the server: tokens and the window. */
+/** What responses and failures teach about the server: tokens and the window. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { wordsOf } from "../../provider/chat/content.ts";
 import type { ProviderFailure } from "../../provider/failure.ts";
@@ -7,7 +7,7 @@ import { estimateOf, requestBytes } from "../chat_request.ts";
 import { showsImages } from "../../session/item.ts";
 import { buildMessages, messageOf } from "../request.ts";
 import { type Session, setWindow } from "../session.ts";
-import { byteLength, type CountedPrompt, estimateTokens, judgeUsage, leastTokens } from "./tokens.ts";
+import { byteLength, checkUsage, type CountedPrompt, estimateTokens, leastTokens } from "./tokens.ts";
 
 /** Windows below this are no windows that an agent could have; what says so is a misread number. Tokens. */
 export const SMALLEST_WINDOW = 512;
@@ -20,7 +20,7 @@ export interface SentRequest {
 }
 
 /** Measures the request that is about to be sent, and keeps its size for the next. */
-export function noteRequest(session: Session): SentRequest {
+export function recordRequest(session: Session): SentRequest {
   const { context } = session;
   const bytes = requestBytes(session);
   const newBytes = Math.max(bytes - context.sentBytes, 0);
@@ -40,12 +40,12 @@ export async function takeToldWindow(session: Session): Promise<void> {
 }
 
 /**
- * Learns from the counts of a reply. Where they show that the server dropped a part of the prompt, that is said, and the
+ * Learns from the counts of a response. Where they show that the server dropped a part of the prompt, that is said, and the
  * failure given that making room and asking once more helps against; else null.
  */
-export async function learnFromReply(
+export async function calibrate(
   session: Session,
-  reply: { usage: Usage | null; sent: SentRequest },
+  response: { usage: Usage | null; sent: SentRequest },
   { emit }: { emit: TurnListener },
 ): Promise<ProviderFailure | null> {
   const { context, model, server } = session;
@@ -53,10 +53,10 @@ export async function learnFromReply(
   context.answered = true;
   // Asked while the tools run; taken over before the next request.
   if (model.windowSource === "assumed") void server.windowOnceLoaded();
-  if (reply.usage === null) return null;
-  const { usage: { promptTokens, cachedTokens }, sent } = reply;
+  if (response.usage === null) return null;
+  const { usage: { promptTokens, cachedTokens }, sent } = response;
   const before = countedBefore(session, { ...sent, cachedTokens });
-  const verdict = judgeUsage({
+  const verdict = checkUsage({
     ...sent,
     promptTokens,
     bytesPerToken: context.bytesPerToken,
@@ -81,8 +81,8 @@ export async function learnFromReply(
       }
       return null;
     case "cut": {
-      const { judgeDropped } = await import("./dropped_prompt.ts");
-      return await judgeDropped(session, { promptTokens, sent, isFirst, certain: verdict.certain }, { emit });
+      const { checkDropped } = await import("./dropped_prompt.ts");
+      return await checkDropped(session, { promptTokens, sent, isFirst, certain: verdict.certain }, { emit });
     }
     case "unusable":
       return null;
@@ -120,7 +120,7 @@ function textsOf(session: Session): string[] {
  * Learns from a refusal as too long: the window that the server names, or tells when it is asked. Where neither helps, a
  * window that the server told stands and tokens are counted higher; any other is taken for a good deal smaller.
  */
-export async function learnFromOverflow(
+export async function recordOverflow(
   session: Session,
   { failure, sent }: { failure: ProviderFailure; sent: SentRequest },
   { emit }: { emit: TurnListener },

@@ -1,7 +1,7 @@
 /** Compaction: a summary takes the place of the older part of a session. */
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { SessionItem, UserItem } from "../../session/item.ts";
-import { bytesUpTo, estimateOf, requestBytes, shapeOf, tellBreak } from "../chat_request.ts";
+import { bytesUpTo, estimateOf, reportPrefixBreak, requestBytes, shapeOf } from "../chat_request.ts";
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { headOf, tailOf } from "./shorten.ts";
 import { checkArguments } from "../../tools/arguments.ts";
@@ -47,10 +47,10 @@ export async function compactSession(session: Session, options: CompactOptions):
   if (plan === null) return false;
   const [preTokens, bytesBefore] = [estimateOf(session), requestBytes(session)];
   await options.emit({ kind: "status", status: "compacting" });
-  const summary = await summarise(plan, session, options);
+  const summary = await summarize(plan, session, options);
   await options.emit({ kind: "status", status: null });
   if (summary === null) return false;
-  if (!session.repeats.check(plan.summarised)) throw repeatsDetected();
+  if (!session.repeats.check(plan.summarized)) throw repeatsDetected();
   const changed = [...plan.head, summary, ...plan.kept];
   const same = changed.findIndex((item, at) => item !== items[at]);
   context.removed += items.length - changed.length;
@@ -64,7 +64,7 @@ export async function compactSession(session: Session, options: CompactOptions):
     summary,
     replaced: plan.replaced,
   });
-  await tellBreak(session, options, {
+  await reportPrefixBreak(session, options, {
     reason: "compacted",
     bytesKept: bytesUpTo(session, same),
     bytesBefore,
@@ -77,8 +77,8 @@ export async function compactSession(session: Session, options: CompactOptions):
  * The summary as the item that stands for the older part; null when it would not be shorter. It is as protected as
  * anything it was made from.
  */
-async function summarise(plan: CompactPlan, session: Session, options: CompactOptions): Promise<UserItem | null> {
-  const { summarised: items } = plan;
+async function summarize(plan: CompactPlan, session: Session, options: CompactOptions): Promise<UserItem | null> {
+  const { summarized: items } = plan;
   const { sizeOf } = session.context;
   const replaced = items.reduce((bytes, item) => bytes + sizeOf(item), 0);
   const limit = Math.min(summaryBytes(session), Math.floor(replaced * SHORTER_SHARE));
@@ -90,7 +90,7 @@ async function summarise(plan: CompactPlan, session: Session, options: CompactOp
     kind: "user",
     origin: "summary",
     text: `Summary of the session so far:\n${body}${todos}`,
-    // What is to be done may name what was read after the part that is summarised.
+    // What is to be done may name what was read after the part that is summarized.
     label: todos === "" ? label : sessionLabel(session),
   };
   return sizeOf(summary) < replaced ? summary : null;
@@ -155,8 +155,8 @@ async function askSideModel(
     if (request === null) return null;
     // The session's own model takes what the session found out.
     if (model.ask === options.model) request.messages = shapeOf(session.context.toolProtocol).history(request.messages);
-    const reply = await askOnce(model, request, options);
-    if (reply !== "context") return reply;
+    const response = await askOnce(model, request, options);
+    if (response !== "context") return response;
   }
   return null;
 }
@@ -169,17 +169,17 @@ async function askOnce(
 ): Promise<string | null | "context"> {
   const started = io.clock.monotonic();
   try {
-    const reply = await model.ask(request, {
+    const response = await model.ask(request, {
       signal,
       onDelta: () => {},
       onRetry: (notice) => emit({ kind: "retry", notice }),
     });
-    if (reply.usage !== null) {
-      count.usage.promptTokens += reply.usage.promptTokens;
-      count.usage.completionTokens += reply.usage.completionTokens;
-      count.usage.cachedTokens += reply.usage.cachedTokens;
+    if (response.usage !== null) {
+      count.usage.promptTokens += response.usage.promptTokens;
+      count.usage.completionTokens += response.usage.completionTokens;
+      count.usage.cachedTokens += response.usage.cachedTokens;
     }
-    const text = reply.text.trim();
+    const text = response.text.trim();
     return text === "" ? null : text;
   } catch (error) {
     signal.throwIfAborted();

@@ -10,8 +10,8 @@ export interface CompactPlan {
   /** What stays in front of the summary: the user's first words, which most often are the task, unless they are long. */
   head: SessionItem[];
   /** What the summary is made from. */
-  summarised: SessionItem[];
-  /** What stays behind it: the user's last words and the last rounds. A valid history by itself. */
+  summarized: SessionItem[];
+  /** What stays behind it: the user's last words and the last tool calls. A valid history by itself. */
   kept: SessionItem[];
   /** Items from the beginning that the summary stands for. */
   replaced: number;
@@ -26,14 +26,14 @@ export interface PlanOptions {
   sizeOf(item: SessionItem): number;
 }
 
-/** Share of the summarised bytes that must not be a summary already: else a compaction would only chew its own work. */
+/** Share of the summarized bytes that must not be a summary already: else a compaction would only chew its own work. */
 const FRESH_SHARE = 0.25;
 /** Share of the kept bytes that the user's first words may have. */
 const HEAD_SHARE = 1 / 3;
 
 /**
  * Plans a compaction that keeps about `keepBytes`; null when what is old is next to nothing, or little more than the last
- * summary. The kept part begins with words of the user or with a reply, so no result is without its call.
+ * summary. The kept part begins with words of the user or with a response, so no result is without its call.
  */
 export function planCompaction(items: readonly SessionItem[], options: PlanOptions): CompactPlan | null {
   const { sizeOf, keepBytes, leastBytes } = options;
@@ -43,14 +43,14 @@ export function planCompaction(items: readonly SessionItem[], options: PlanOptio
   const pinned = words !== undefined && lastWords < start ? [words] : [];
   const first = items.slice(0, start).find(isUsersWords);
   const head = first !== undefined && first !== words && sizeOf(first) <= keepBytes * HEAD_SHARE ? [first] : [];
-  const summarised = items.slice(0, start).filter((item) => item !== words && !head.includes(item));
+  const summarized = items.slice(0, start).filter((item) => item !== words && !head.includes(item));
   const sum = (list: readonly SessionItem[]) => list.reduce((bytes, item) => bytes + sizeOf(item), 0);
-  const fresh = sum(summarised.filter((item) => !isSummary(item)));
-  if (fresh === 0 || fresh < leastBytes || fresh < sum(summarised) * FRESH_SHARE) return null;
-  return { head, summarised, kept: [...pinned, ...items.slice(start)], replaced: start };
+  const fresh = sum(summarized.filter((item) => !isSummary(item)));
+  if (fresh === 0 || fresh < leastBytes || fresh < sum(summarized) * FRESH_SHARE) return null;
+  return { head, summarized, kept: [...pinned, ...items.slice(start)], replaced: start };
 }
 
-/** The earliest place from which the items have at most `keepBytes`; at least the last round is kept. */
+/** The earliest place from which the items have at most `keepBytes`; at least the last tool calls are kept. */
 function keptFrom(
   items: readonly SessionItem[],
   { keepBytes, sizeOf, lastWords }: { keepBytes: number; sizeOf(item: SessionItem): number; lastWords: number },
@@ -63,7 +63,7 @@ function keptFrom(
     if (isSummary(item)) break;
     bytes += sizeOf(item);
     if (bytes > keepBytes && start !== null) break;
-    // Behind the user's last words every reply may begin the kept part, before them only a turn.
+    // Behind the user's last words every response may begin the kept part, before them only a turn.
     if (at > lastWords ? item.kind === "assistant" : isUsersWords(item)) start = at;
     if (bytes > keepBytes && start !== null) break;
   }
@@ -86,7 +86,7 @@ const SHARES = { summary: 1 / 3, user: 1 / 6, assistant: 1 / 8, tool_result: 1 /
 /** What limits a request for a summary. */
 export interface CompactLimits {
   model: string;
-  /** Tokens of the model that summarises. */
+  /** Tokens of the model that summarizes. */
   window: number;
   /** Most tokens of the summary. */
   maxTokens: number;
@@ -95,7 +95,7 @@ export interface CompactLimits {
   params?: Record<string, unknown> | undefined;
 }
 
-/** Bytes that the messages of a request may have, so that with the reply they fit for sure. */
+/** Bytes that the messages of a request may have, so that with the response they fit for sure. */
 export function provenBytes(limits: Pick<CompactLimits, "window" | "maxTokens" | "bytesPerToken">): number {
   const ratio = Math.min(PESSIMISTIC_RATIO, limits.bytesPerToken);
   return Math.floor((limits.window - limits.maxTokens - TEMPLATE_TOKENS) * ratio);

@@ -77,8 +77,8 @@ Deno.test("what is kept is the user's first and last words and whole rounds", ()
       if (plan === null) return;
       const lastWords = items.findLast((item) => item.kind === "user");
       assert.ok(lastWords !== undefined && plan.kept.includes(lastWords));
-      assert.ok(!plan.summarised.includes(lastWords));
-      assert.equal(plan.head.length + plan.summarised.length + plan.kept.length, items.length);
+      assert.ok(!plan.summarized.includes(lastWords));
+      assert.equal(plan.head.length + plan.summarized.length + plan.kept.length, items.length);
       const [first] = items;
       const isShort = first !== undefined && byteLength(JSON.stringify(first)) <= keepBytes / 3;
       assert.equal(first !== undefined && [...plan.head, ...plan.kept].includes(first), isShort || first === lastWords);
@@ -102,7 +102,7 @@ Deno.test("what is next to nothing is not worth a summary", () => {
   assert.notEqual(planCompaction(items, { keepBytes: 100, leastBytes: 300, sizeOf }), null);
 });
 
-Deno.test("a session of nothing but a summary and the last words is not summarised again", () => {
+Deno.test("a session of nothing but a summary and the last words is not summarized again", () => {
   const items: SessionItem[] = [
     { kind: "user", origin: "summary", text: "s".repeat(5000), ...open },
     { kind: "user", text: "go on", ...open },

@@ -1,24 +1,24 @@
 /** Keeps the next request within the window: one ladder of means, tried in order, judged when all have been used. */
 import { AgentcliError } from "../../errors.ts";
 import { isUsersWords, showsImages } from "../../session/item.ts";
-import { bytesUpTo, estimateOf, requestBytes, tellBreak } from "../chat_request.ts";
+import { bytesUpTo, estimateOf, reportPrefixBreak, requestBytes } from "../chat_request.ts";
 import { type Limits, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
 import { isWindowKnown, type Session } from "../session.ts";
-import { cutResults, lastRoundStart, type Shortened, shortenOld } from "./shorten.ts";
+import { cutResults, lastCallsStart, type Shortened, shortenOld } from "./shorten.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
 /** Bytes a token has at most: what is too long even so is certainly too long. */
 const MOST_BYTES_PER_TOKEN = 8;
-/** A prompt of more than this share of the window leaves no room for a reply that gets anywhere. */
+/** A prompt of more than this share of the window leaves no room for a response that gets anywhere. */
 const FULL_SHARE = 0.9;
-/** Such requests in a row although the session was summarised: no room to work in. */
+/** Such requests in a row although the session was summarized: no room to work in. */
 const FULL_LIMIT = 2;
 
 /** What the ladder is climbed for, in tokens of the next request. */
 interface Goal {
   /** The ladder ends where this is reached. */
   enough: number;
-  /** What must not be exceeded: here results of the last round are given up. */
+  /** What must not be exceeded: here results of the last tool calls are given up. */
   most: number;
 }
 
@@ -37,7 +37,7 @@ export async function fitContext(session: Session, turn: RunningTurn): Promise<v
   const isFull = estimateOf(session) > limits.window * FULL_SHARE;
   if (!isFull) context.full = 0;
   else if (compacted && ++context.full >= FULL_LIMIT) throw noRoom(session);
-  await judgeRest(session, limits, turn);
+  await checkRest(session, limits, turn);
 }
 
 /**
@@ -55,19 +55,19 @@ export async function makeRoom(session: Session, turn: RunningTurn): Promise<boo
 }
 
 /**
- * The ladder. Old images are left out; results of the last round are cut where that round alone is too large, since no
+ * The ladder. Old images are left out; results of the last tool calls are cut where these alone are too large, since no
  * other means could help then; old results are shortened in one batch, if that is enough for some time; else the older
- * part is summarised; what is still too much is cut off everywhere. True when the session was summarised.
+ * part is summarized; what is still too much is cut off everywhere. True when the session was summarized.
  */
 async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<boolean> {
-  if (await leaveOutImages(session, turn, lastRoundStart(session.items)) && estimateOf(session) <= goal.enough) {
+  if (await dropImages(session, turn, lastCallsStart(session.items)) && estimateOf(session) <= goal.enough) {
     return false;
   }
   const { items } = session;
   const words = items.findLastIndex(isUsersWords);
-  const older = lastRoundStart(items) > words + 1 || words > 0;
+  const older = lastCallsStart(items) > words + 1 || words > 0;
   const room = Math.floor(goal.most * (older ? 1 - SUMMARY_SHARE : 1));
-  await cutLastRound(session, turn, { most: room, others: aloneBytes(session, words) });
+  await cutLastResults(session, turn, { most: room, others: aloneBytes(session, words) });
   // A summary cannot get below what stays in any case: then less is enough.
   const alone = (aloneBytes(session, words) + lastResultBytes(session)) / session.context.bytesPerToken;
   const enough = Math.max(goal.enough, Math.min(alone + goal.most * SUMMARY_SHARE, goal.most));
@@ -83,8 +83,8 @@ async function climb(session: Session, turn: RunningTurn, goal: Goal): Promise<b
   if (estimateOf(session) <= goal.most) return compacted;
   const rest = shortenedTo(session, 0);
   if (rest !== null) await take(session, rest, turn);
-  await leaveOutImages(session, turn, items.length);
-  await cutLastRound(session, turn, { most: goal.most, others: requestBytes(session) - lastResultBytes(session) });
+  await dropImages(session, turn, items.length);
+  await cutLastResults(session, turn, { most: goal.most, others: requestBytes(session) - lastResultBytes(session) });
   return compacted;
 }
 
@@ -96,31 +96,31 @@ async function compact(session: Session, turn: RunningTurn): Promise<boolean> {
 
 function shortenedTo(session: Session, target: number): Shortened | null {
   const saveBytes = (estimateOf(session) - target) * session.context.bytesPerToken;
-  return shortenOld(session.items, { end: lastRoundStart(session.items), saveBytes });
+  return shortenOld(session.items, { end: lastCallsStart(session.items), saveBytes });
 }
 
 /** Leaves out the images before the item at `end`, but for those of the user's last words; false where there are none. */
-async function leaveOutImages(session: Session, turn: RunningTurn, end: number): Promise<boolean> {
+async function dropImages(session: Session, turn: RunningTurn, end: number): Promise<boolean> {
   if (!session.items.some(showsImages)) return false;
-  const { leaveOutOldImages } = await import("./vision.ts");
-  return await leaveOutOldImages(session, turn, { end });
+  const { dropOldImages } = await import("./vision.ts");
+  return await dropOldImages(session, turn, { end });
 }
 
-/** Bytes of what no means takes away: system message and tools, the user's last words, the last round without results. */
+/** Bytes of what no means takes away: system message and tools, the user's last words, the last tool calls without results. */
 function aloneBytes(session: Session, words: number): number {
   const { items, context } = session;
-  const start = lastRoundStart(items);
+  const start = lastCallsStart(items);
   const kept = items.filter((item, at) => at === words || (at >= start && item.kind !== "tool_result"));
   return kept.reduce((bytes, item) => bytes + context.sizeOf(item), bytesUpTo(session, 0));
 }
 
 function lastResultBytes({ items, context }: Session): number {
-  const results = items.slice(lastRoundStart(items)).filter((item) => item.kind === "tool_result");
+  const results = items.slice(lastCallsStart(items)).filter((item) => item.kind === "tool_result");
   return results.reduce((bytes, item) => bytes + context.sizeOf(item), 0);
 }
 
-/** Cuts results of the last round where they and `others`, in bytes, have more than `most` tokens. */
-async function cutLastRound(
+/** Cuts results of the last tool calls where they and `others`, in bytes, have more than `most` tokens. */
+async function cutLastResults(
   session: Session,
   turn: RunningTurn,
   given: { most: number; others: number },
@@ -128,7 +128,7 @@ async function cutLastRound(
   const room = given.most * session.context.bytesPerToken - given.others;
   const sent = lastResultBytes(session);
   if (sent <= room) return;
-  const start = lastRoundStart(session.items);
+  const start = lastCallsStart(session.items);
   // What is cut gets a note, and quoting in JSON makes text longer.
   const cut = cutResults(session.items, { start, bytes: Math.max(Math.floor(room * 0.85), 0) });
   if (cut === null) return;
@@ -140,11 +140,11 @@ async function take(session: Session, shortened: Shortened, turn: RunningTurn): 
   const bytesBefore = requestBytes(session);
   const bytesKept = bytesUpTo(session, shortened.first);
   session.items.splice(0, session.items.length, ...shortened.items);
-  await tellBreak(session, turn, { reason: "shortened", bytesKept, bytesBefore, callIds: shortened.callIds });
+  await reportPrefixBreak(session, turn, { reason: "shortened", bytesKept, bytesBefore, callIds: shortened.callIds });
 }
 
 /** What is still too long is sent and said, since the estimate may be wrong; only what is certainly too long is not. */
-async function judgeRest(session: Session, limits: Limits, { emit }: RunningTurn): Promise<void> {
+async function checkRest(session: Session, limits: Limits, { emit }: RunningTurn): Promise<void> {
   const estimate = estimateOf(session);
   if (estimate <= limits.budget) return;
   const isKnown = isWindowKnown(session.model);
@@ -157,7 +157,7 @@ async function judgeRest(session: Session, limits: Limits, { emit }: RunningTurn
     text: session.model.windowSource === "guessed"
       ? "the prompt is about as long as one that the server refused as too long"
       : `the prompt has about ${estimate} tokens; of the window of ${limits.window} ` +
-        `${isKnown ? "" : "(assumed) "}that leaves little or nothing for the reply`,
+        `${isKnown ? "" : "(assumed) "}that leaves little or nothing for the response`,
   });
 }
 

@@ -7,10 +7,10 @@ import { type HistoryOptions, messageOf } from "../request.ts";
 import { byteLength, USUAL_RATIO } from "./tokens.ts";
 import type { ToolProtocol } from "../chat_request.ts";
 
-/** The part of a session that changes with every reply. The engine alone changes it. */
+/** The part of a session that changes with every response. The engine alone changes it. */
 export interface ContextState {
   toolProtocol: ToolProtocol;
-  /** Whether the model gave a reply in this session: its server has it loaded. */
+  /** Whether the model gave a response in this session: its server has it loaded. */
   answered: boolean;
   bytesPerToken: number;
   /** The last prompt that was counted whole; null before the first. */
@@ -57,9 +57,9 @@ export function createContextState(
 ): ContextState {
   const sizes = new WeakMap<SessionItem | ToolSchema, number>();
   // The items that were counted last, and the bytes up to and with each: histories of thousands are asked about several
-  // times a round, and only grow.
+  // times a response, and only grow.
   const counted: { items: SessionItem[]; sums: number[] } = { items: [], sums: [] };
-  // What stands first is asked for several times a round and hardly ever changes.
+  // What stands first is asked for several times a response and hardly ever changes.
   let measured = { system: "", bytes: jsonBytes("") };
   const history: HistoryOptions = { keepReasoning, made: new WeakMap(), shown: new WeakMap() };
   const sizeOf = (item: SessionItem) => remembered(sizes, item, () => itemBytes(item, history));

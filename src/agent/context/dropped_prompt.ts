@@ -1,4 +1,4 @@
-/** A server that drops a part of the prompt without a word: judged when the count of a reply looks like it. */
+/** A server that drops a part of the prompt without a word: judged when the count of a response looks like it. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { windowAdvice } from "../../provider/backends/advice.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
@@ -10,7 +10,7 @@ import { estimateTokens } from "./tokens.ts";
 export interface SuspectCount {
   promptTokens: number;
   sent: SentRequest;
-  /** Of the first reply in the session. */
+  /** Of the first response in the session. */
   isFirst: boolean;
   /** The count cannot be explained by the server's cache. */
   certain: boolean;
@@ -18,11 +18,11 @@ export interface SuspectCount {
 
 /**
  * Judges a suspect count and says what it means; the failure where making room may help, else null. Where the server
- * tells its window, that decides. Where it does not, counts are believed for the first reply, and later on where they grew
+ * tells its window, that decides. Where it does not, counts are believed for the first response, and later on where they grew
  * with the prompt before: they may leave out what the server had cached, or be made up, and a session that is forced into
  * a window of its own invention dies of summaries.
  */
-export async function judgeDropped(
+export async function checkDropped(
   session: Session,
   count: SuspectCount,
   { emit }: { emit: TurnListener },
@@ -49,7 +49,7 @@ export async function judgeDropped(
       `${estimatedTokens} tokens`;
     return new ProviderFailure("context_overflow", message, { kind: "context", dropped: true, contextWindow, hint });
   }
-  // Of the first words of a session nothing can be left out: their reply is better than none.
+  // Of the first words of a session nothing can be left out: their response is better than none.
   if (told !== null && told < model.contextWindow) setWindow(session, contextWindow, "found");
   await server.remember({ window: told });
   return null;

@@ -19,7 +19,7 @@ const tokensOf = (messages: readonly WireMessage[]) => Math.ceil(JSON.stringify(
 
 /** A server that leaves out the oldest messages, and a model that looks twelve times and then says what it was asked. */
 function droppingModel(window: number) {
-  const seen = { replies: 0, cut: 0 };
+  const seen = { responses: 0, cut: 0 };
   const ask: AskModel = (request) => {
     const [system, ...others] = request.messages;
     assert.ok(system !== undefined);
@@ -29,8 +29,8 @@ function droppingModel(window: number) {
     const promptTokens = tokensOf([system, ...left]);
     const usage = { promptTokens, completionTokens: 10, cachedTokens: 0 };
     if (isCompaction(request)) return Promise.resolve(replyOf({ text: "Some words were read.", usage }));
-    const path = `${seen.replies++}`;
-    if (seen.replies <= 12) return Promise.resolve(replyOf({ calls: [{ name: "Look", input: { path } }], usage }));
+    const path = `${seen.responses++}`;
+    if (seen.responses <= 12) return Promise.resolve(replyOf({ calls: [{ name: "Look", input: { path } }], usage }));
     const isKnown = left.some((message) => JSON.stringify(message).includes(TASK));
     return Promise.resolve(replyOf({ text: isKnown ? "the heron" : "what was I asked?", usage }));
   };
@@ -57,8 +57,8 @@ Deno.test("a prompt that is cut in the middle of a session is seen, room made, a
     assert.equal(options.events.filter((event) => event.kind === "truncated").length, 1);
     const restarts = options.events.filter((event) => event.kind === "retry" && event.notice.restart);
     assert.equal(restarts.length, 1);
-    const replies = options.events.filter((event) => event.kind === "reply");
-    assert.equal(replies.length, seen.replies - 1, "the reply to a part of the prompt counts for nothing");
+    const responses = options.events.filter((event) => event.kind === "response");
+    assert.equal(responses.length, seen.responses - 1, "the response to a part of the prompt counts for nothing");
   }
 });
 

@@ -47,8 +47,8 @@ export interface Shortened {
   savedBytes: number;
 }
 
-/** Where the last round begins: the last reply with calls, and their results; the end where there is none. */
-export function lastRoundStart(items: readonly SessionItem[]): number {
+/** Where the last tool calls begin: the last response with calls, and their results; the end where there is none. */
+export function lastCallsStart(items: readonly SessionItem[]): number {
   for (let at = items.length - 1; at >= 0; at--) {
     const item = items[at];
     if (item?.kind === "assistant") return item.calls.length > 0 ? at : items.length;

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { SessionItem } from "../../session/item.ts";
 import * as fc from "../../../tests/property.ts";
-import { cutResults, headOf, lastRoundStart, shortenOld, tailOf } from "./shorten.ts";
+import { cutResults, headOf, lastCallsStart, shortenOld, tailOf } from "./shorten.ts";
 import { byteLength } from "./tokens.ts";
 
 const open = { label: "open" as const };
@@ -45,7 +45,7 @@ Deno.test("a shortened result says what it was and how to have it again", () => 
 
 Deno.test("results of the last round and short ones stay", () => {
   const items = [...round("A", "short"), ...round("B", "b".repeat(9000))];
-  assert.equal(shortenOld(items, { end: lastRoundStart(items), saveBytes: 1e6 }), null);
+  assert.equal(shortenOld(items, { end: lastCallsStart(items), saveBytes: 1e6 }), null);
 });
 
 Deno.test("shortening again changes nothing", () => {

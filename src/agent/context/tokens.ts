@@ -1,7 +1,7 @@
 /** Tokens: how many bytes make one, what a response's usage proves, and what a window leaves room for. No tokenizer is known here: the ratio starts at a usual value and follows the server's counts. Source: specification of the session engine, "Context". */
 import type { ModelEntry } from "../../config/types.ts";
 
-/** Bytes of a request for one token, before any reply taught better: English and code, JSON quoting included. */
+/** Bytes of a request for one token, before any response taught better: English and code, JSON quoting included. */
 export const USUAL_RATIO = 4;
 /** Ratios outside of this are no tokenizer's, but made-up numbers (KoboldCpp counts 100 for everything). */
 const PLAUSIBLE = { least: 1, most: 8 };
@@ -16,7 +16,7 @@ export function estimateTokens(bytes: number, bytesPerToken: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
-/** What a reply's `usage` says about the request it answered. */
+/** What a response's `usage` says about the request it answered. */
 export type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
@@ -58,7 +58,7 @@ const SMALLEST_WINDOW = 2048;
  * tokenizer would need for so many words; texts of few tokens (blank lines, long repetitions) do not raise it. In the
  * middle of a session it is seen much earlier: where the prompt only grew, its count has to grow by what is new.
  */
-export function judgeUsage(counted: CountedPrompt): UsageVerdict {
+export function checkUsage(counted: CountedPrompt): UsageVerdict {
   const { promptTokens, bytes, newBytes } = counted;
   const estimate = estimateTokens(bytes, counted.bytesPerToken);
   if (promptTokens <= 0) return { kind: "unusable" };
@@ -85,7 +85,7 @@ function shrank({ promptTokens, before }: CountedPrompt): boolean {
   return missing <= 0 || before.leastNew(missing) >= missing;
 }
 
-/** KoboldCpp, when tools are in the request: its numbers are the same for every reply (wire reference, §6.5). */
+/** KoboldCpp, when tools are in the request: its numbers are the same for every response (wire reference, §6.5). */
 function isMadeUp(promptTokens: number): boolean {
   return promptTokens === 100;
 }
@@ -95,7 +95,7 @@ const LONGEST_TOKEN = 12;
 
 /**
  * A number of tokens that no tokenizer in use goes below: each word, number and run of signs is at least one. Counts no
- * further than to `enough`: a long history is not read through after every reply.
+ * further than to `enough`: a long history is not read through after every response.
  */
 export function leastTokens(texts: Iterable<string>, enough: number): number {
   let count = 0;
@@ -110,22 +110,22 @@ export function leastTokens(texts: Iterable<string>, enough: number): number {
 
 /** Assumed when neither configuration nor server tells the window, until the server teaches better. */
 export const ASSUMED_WINDOW = 8192;
-/** No reply needs more; some servers refuse larger limits. */
-const REPLY_LIMIT = 32_768;
-/** A reply shorter than this is not worth asking for. */
-const SMALLEST_REPLY = 64;
+/** No response needs more; some servers refuse larger limits. */
+const RESPONSE_LIMIT = 32_768;
+/** A response shorter than this is not worth asking for. */
+const SMALLEST_RESPONSE = 64;
 /** Kept free below the window, for what a server counts and nobody sees. Tokens. */
 const MARGIN = 16;
 
-/** Reply limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window. */
-export function replyLimit(window: number, entry: ModelEntry, asked: number | undefined): number {
-  return asked ?? entry.maxTokens ?? Math.min(Math.max(Math.floor(window / 4), 256), REPLY_LIMIT);
+/** Response limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window. */
+export function responseLimit(window: number, entry: ModelEntry, asked: number | undefined): number {
+  return asked ?? entry.maxTokens ?? Math.min(Math.max(Math.floor(window / 4), 256), RESPONSE_LIMIT);
 }
 
 /** Marks in the window, in tokens. */
 export interface Limits {
   window: number;
-  /** Kept for the reply: at most a quarter of the window, so that the reserve never forces a compaction by itself. */
+  /** Kept for the response: at most a quarter of the window, so that the reserve never forces a compaction by itself. */
   reserve: number;
   /** The longest prompt: window without reserve. */
   budget: number;
@@ -137,7 +137,7 @@ export interface Limits {
   relief: number;
 }
 
-/** The marks for a window and a reply limit. */
+/** The marks for a window and a response limit. */
 export function limitsOf(model: { contextWindow: number; maxTokens: number }): Limits {
   const window = model.contextWindow;
   const reserve = Math.min(model.maxTokens, Math.floor(window / 4));
@@ -146,21 +146,21 @@ export function limitsOf(model: { contextWindow: number; maxTokens: number }): L
   return { window, reserve, budget, threshold: share(0.75), relief: share(0.6), target: share(0.35) };
 }
 
-/** Share of the window that one result of a tool may take, and all results of one reply together. */
+/** Share of the window that one result of a tool may take, and all results of one response together. */
 const RESULT_SHARE = { one: 1 / 8, all: 1 / 2 } as const;
 /** Bytes that a result may have in any window: less would tell nothing. */
 const SMALLEST_RESULT = 400;
 
-/** Most bytes of one of so many results of a reply. */
+/** Most bytes of one of so many results of a response. */
 export function resultLimit(given: { window: number; bytesPerToken: number; count: number }): number {
   const share = Math.min(RESULT_SHARE.one, RESULT_SHARE.all / Math.max(given.count, 1));
   return Math.max(Math.floor(given.window * share * given.bytesPerToken), SMALLEST_RESULT);
 }
 
-/** The reply limit of one request, so that prompt and reply fit into the window together (vLLM refuses others). */
-export function fittingReply(model: { contextWindow: number; maxTokens: number }, promptTokens: number): number {
+/** The response limit of one request, so that prompt and response fit into the window together (vLLM refuses others). */
+export function fittingResponse(model: { contextWindow: number; maxTokens: number }, promptTokens: number): number {
   const room = model.contextWindow - promptTokens - MARGIN;
-  return Math.min(model.maxTokens, Math.max(room, SMALLEST_REPLY));
+  return Math.min(model.maxTokens, Math.max(room, SMALLEST_RESPONSE));
 }
 
 /** Share of the budget that a summary may take. */

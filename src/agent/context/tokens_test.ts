@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { type CountedPrompt, judgeUsage, leastTokens } from "./tokens.ts";
+import { checkUsage, type CountedPrompt, leastTokens } from "./tokens.ts";
 
 const text = "The quick brown fox jumps over the lazy dog. ".repeat(1000);
 const counted = (given: Partial<CountedPrompt>): CountedPrompt => ({
@@ -13,40 +13,40 @@ const counted = (given: Partial<CountedPrompt>): CountedPrompt => ({
 });
 
 Deno.test("a whole prompt calibrates the ratio", () => {
-  const verdict = judgeUsage(counted({ promptTokens: 9000 }));
+  const verdict = checkUsage(counted({ promptTokens: 9000 }));
   assert.deepEqual(verdict, { kind: "whole", bytesPerToken: 5 });
 });
 
 Deno.test("a count of 4,096 for a prompt of 11,000 tokens shows that the server cut it", () => {
-  assert.equal(judgeUsage(counted({ promptTokens: 4096 })).kind, "cut");
-  assert.equal(judgeUsage(counted({ promptTokens: 4096, newBytes: text.length - 4000 })).kind, "cut");
+  assert.equal(checkUsage(counted({ promptTokens: 4096 })).kind, "cut");
+  assert.equal(checkUsage(counted({ promptTokens: 4096, newBytes: text.length - 4000 })).kind, "cut");
 });
 
 Deno.test("a text of few tokens raises no alarm", () => {
   const blank = " ".repeat(45_000);
   assert.notEqual(
-    judgeUsage(counted({ promptTokens: 3000, least: (enough) => leastTokens([blank], enough) })).kind,
+    checkUsage(counted({ promptTokens: 3000, least: (enough) => leastTokens([blank], enough) })).kind,
     "cut",
   );
 });
 
 Deno.test("a short prompt raises no alarm, whatever is counted", () => {
-  assert.notEqual(judgeUsage(counted({ promptTokens: 50, bytes: 4000, newBytes: 4000 })).kind, "cut");
+  assert.notEqual(checkUsage(counted({ promptTokens: 50, bytes: 4000, newBytes: 4000 })).kind, "cut");
 });
 
 Deno.test("a count of what was not cached is neither taken for a cut nor calibrated on", () => {
-  assert.equal(judgeUsage(counted({ promptTokens: 1000, newBytes: 4000 })).kind, "unusable");
+  assert.equal(checkUsage(counted({ promptTokens: 1000, newBytes: 4000 })).kind, "unusable");
 });
 
 Deno.test("made-up counts change nothing", () => {
-  assert.equal(judgeUsage(counted({ promptTokens: 100 })).kind, "unusable");
-  assert.equal(judgeUsage(counted({ promptTokens: 0 })).kind, "unusable");
-  assert.equal(judgeUsage(counted({ promptTokens: 200_000 })).kind, "unusable");
+  assert.equal(checkUsage(counted({ promptTokens: 100 })).kind, "unusable");
+  assert.equal(checkUsage(counted({ promptTokens: 0 })).kind, "unusable");
+  assert.equal(checkUsage(counted({ promptTokens: 200_000 })).kind, "unusable");
 });
 
 Deno.test("a prompt that grew and is counted shorter was cut, unless the count may leave out the cache", () => {
   const grown = (promptTokens: number, newTokens: number, slack = 0) =>
-    judgeUsage(counted({
+    checkUsage(counted({
       promptTokens,
       bytes: 16_000 + newTokens * 4,
       newBytes: newTokens * 4,

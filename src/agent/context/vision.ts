@@ -4,7 +4,7 @@ import type { ProviderFailure } from "../../provider/failure.ts";
 import { imagesOf, isUsersWords, type SessionItem, showsImages, type UserItem } from "../../session/item.ts";
 import type { Session } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
-import { bytesUpTo, requestBytes, tellBreak } from "../chat_request.ts";
+import { bytesUpTo, reportPrefixBreak, requestBytes } from "../chat_request.ts";
 
 /** What makes a model see. */
 const VISION_HINT =
@@ -14,7 +14,7 @@ const BLIND = "the model does not see images";
 /** Images of one prompt: with 5 MiB each, a request stays below 150 MB. */
 const PROMPT_IMAGES = 20;
 
-/** Whether the session's model sees images, by the configuration, by its replies, or by its server; null: nobody knows. */
+/** Whether the session's model sees images, by the configuration, by its responses, or by its server; null: nobody knows. */
 export async function seesImages(session: Session): Promise<boolean | null> {
   return session.context.vision ??= await session.server.seesImages();
 }
@@ -31,18 +31,22 @@ export async function requireVision(session: Session, prompt: UserItem): Promise
 }
 
 /** Leaves out the images of a session whose model is known not to see them: it may have had another one before. */
-export async function leaveOutUnseen(session: Session, turn: RunningTurn): Promise<void> {
+export async function dropUnseenImages(session: Session, turn: RunningTurn): Promise<void> {
   if (await seesImages(session) !== false) return;
-  const leftOut = leaveOutImages(session, () => BLIND);
+  const leftOut = dropImages(session, () => BLIND);
   if (leftOut === null) return;
-  await tellLeftOut(session, turn, { ...leftOut, how: `: ${session.model.entry.id} does not see images`, callIds: [] });
+  await reportDropped(session, turn, {
+    ...leftOut,
+    how: `: ${session.model.entry.id} does not see images`,
+    callIds: [],
+  });
 }
 
 /**
  * After the server refused the images of a request: they are left out, so that the session stays usable. True when the
  * request is worth sending again, which it is not when the user's own prompt had shown them.
  */
-export async function learnFromImageRefusal(
+export async function recordImageRefusal(
   session: Session,
   turn: RunningTurn,
   failure: ProviderFailure,
@@ -53,13 +57,13 @@ export async function learnFromImageRefusal(
   const lastReply = items.findLastIndex((item) => item.kind === "assistant");
   const unanswered = items.slice(lastReply + 1).filter(showsImages);
   if ((failure.kind === "request" || failure.kind === "template") && unanswered.length === 0) return false;
-  // An image that cannot be read is one that this request was the first to hold; of the others a reply has told.
+  // An image that cannot be read is one that this request was the first to hold; of the others a response has told.
   const from = isBlind || unanswered.length === 0 ? 0 : lastReply + 1;
   const why = isBlind ? BLIND : "the server did not take it";
-  const leftOut = leaveOutImages(session, (_, at) => at < from ? null : why);
+  const leftOut = dropImages(session, (_, at) => at < from ? null : why);
   if (leftOut === null) return false;
   if (!unanswered.some((item) => item.kind === "user")) {
-    await tellLeftOut(session, turn, { ...leftOut, how: `: ${failure.message}`, callIds: [] });
+    await reportDropped(session, turn, { ...leftOut, how: `: ${failure.message}`, callIds: [] });
     return true;
   }
   // The turn ends with the failure; its next request begins with less.
@@ -76,7 +80,7 @@ export interface LeftOut {
 }
 
 /** Leaves out the images of each item for which `why` gives a reason; null when there are none. */
-export function leaveOutImages(
+export function dropImages(
   session: Session,
   why: (item: SessionItem, at: number) => string | null,
 ): LeftOut | null {
@@ -94,20 +98,20 @@ export function leaveOutImages(
 }
 
 /** Says that images were left out, and why: `how` goes on behind "2 images left out". */
-export async function tellLeftOut(
+export async function reportDropped(
   session: Session,
   turn: RunningTurn,
   { count, how, ...sizes }: LeftOut & { how: string; callIds: string[] },
 ): Promise<void> {
   await turn.emit({ kind: "notice", text: `${count === 1 ? "1 image" : `${count} images`} left out${how}` });
-  await tellBreak(session, turn, { reason: "images_left_out", ...sizes });
+  await reportPrefixBreak(session, turn, { reason: "images_left_out", ...sizes });
 }
 
 /**
  * Leaves out the images before the item at `end` to save room, but for those of the user's last words, and says so; false
  * when there are none. All in one go, because each time the server has to read anew from the first of them.
  */
-export async function leaveOutOldImages(
+export async function dropOldImages(
   session: Session,
   turn: RunningTurn,
   { end }: { end: number },
@@ -116,12 +120,12 @@ export async function leaveOutOldImages(
   const lastWords = items.findLastIndex(isUsersWords);
   const isOld = (item: SessionItem, at: number) => at < end && at !== lastWords && showsImages(item);
   const callIds = items.filter(isOld).flatMap((item) => item.kind === "tool_result" ? [item.callId] : []);
-  const leftOut = leaveOutImages(session, (item, at) => {
+  const leftOut = dropImages(session, (item, at) => {
     if (!isOld(item, at)) return null;
     return item.kind === "tool_result" ? `to save room; call ${item.name} again to see it` : "to save room";
   });
   if (leftOut === null) return false;
-  await tellLeftOut(session, turn, { ...leftOut, how: " to save room", callIds });
+  await reportDropped(session, turn, { ...leftOut, how: " to save room", callIds });
   return true;
 }
 

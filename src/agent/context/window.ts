@@ -6,7 +6,7 @@ import { recognize } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
 import { findWindow, loadModel, tellsWindows } from "../../provider/backends/inquiry.ts";
 
-/** For all questions together, in milliseconds: a server that is slower tells it through its replies. */
+/** For all questions together, in milliseconds: a server that is slower tells it through its responses. */
 const SEARCH_MS = 1500;
 /** Longest wait for a server to load the model, which the first request would wait for otherwise. Milliseconds. */
 const LOADING_MS = 120_000;

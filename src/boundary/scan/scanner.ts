@@ -95,7 +95,7 @@ export interface Fragment {
 
 /**
  * Share of a protected image that another image must hold to count as a copy of it. Images of one format have much in
- * common that is nobody's picture: tables, colour profiles, headers, empty rows (measured: 70 of 546 pairs of unrelated
+ * common that is nobody's picture: tables, color profiles, headers, empty rows (measured: 70 of 546 pairs of unrelated
  * PNG files share twelve bytes). A picture that was drawn anew shares nothing, a copy all of it.
  */
 const IMAGE_SHARE = 1 / 8;

@@ -12,7 +12,7 @@ export interface ChatView {
   /** Columns that rows may take. */
   width(): number;
   /** Rows that stay. */
-  say(rows: readonly Row[]): void;
+  print(rows: readonly Row[]): void;
   /** One of the choices by its place; null when nothing was chosen, or nobody is there. `guarded`: no key that was meant for the line. */
   pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null>;
   /** A line of text; null when it was given up. */

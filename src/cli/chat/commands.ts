@@ -26,7 +26,7 @@ export async function runCommand(
   const { chat, view, context, signal } = target;
   switch (name) {
     case "help":
-      return view.say(helpRows(await customRows(chat)));
+      return view.print(helpRows(await customRows(chat)));
     case "exit":
       return view.leave();
     case "model": {
@@ -40,29 +40,29 @@ export async function runCommand(
         span(`  ${clean(selector ?? provider)}`, selector === null ? "warning" : "plain"),
         span(`  ${clean(note)}`, "dim"),
       ]);
-      return view.say(rows.length === 0 ? [row("no provider is configured; try /model", "dim")] : rows);
+      return view.print(rows.length === 0 ? [row("no provider is configured; try /model", "dim")] : rows);
     }
     case "tools": {
       const { session } = await chat.ready();
       const rows = session.tools.map((
         tool,
       ): Row => [span(`  ${clean(tool.name)}`, "bold"), span(`  ${tool.kind}`, "dim")]);
-      return view.say(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
+      return view.print(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
     }
     case "permissions":
       return await showPermissions(argument, target);
     case "context": {
       const { contextRows } = await import("./session_commands.ts");
-      return view.say(contextRows((await chat.ready()).session, view.width()));
+      return view.print(contextRows((await chat.ready()).session, view.width()));
     }
     case "compact": {
       const done = await chat.compact({ signal: target.signal, onEvent: target.emit });
-      return done ? undefined : view.say([row("nothing is worth a summary yet", "dim")]);
+      return done ? undefined : view.print([row("nothing is worth a summary yet", "dim")]);
     }
     case "clear":
       await view.during("beginning a new session", chat.clear());
       view.clear();
-      return view.say([row("a new session; the other one is kept (/resume)", "dim")]);
+      return view.print([row("a new session; the other one is kept (/resume)", "dim")]);
     default: {
       const files = await import("./session_commands.ts");
       if (name === "undo") return await files.undoLast(target);
@@ -123,7 +123,7 @@ async function showPermissions(argument: string, { chat, view }: CommandTarget):
   const { policy } = (await chat.ready()).session;
   const rules = (name: string, list: readonly { text: string }[]): Row[] =>
     list.map(({ text }) => [span(`  ${name} `, "dim"), span(clean(text))]);
-  view.say([
+  view.print([
     [span("mode "), span(chat.mode, "bold"), span(`  (/permissions ${PERMISSION_MODES.join("|")})`, "dim")],
     ...rules("allow", policy.allow),
     ...rules("deny ", policy.deny),

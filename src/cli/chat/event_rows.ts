@@ -84,7 +84,7 @@ export function eventRows(event: TurnEvent, width: number): Row[] {
     case "prefix_break":
       return event.reason === "compacted" ? [] : text(BREAKS[event.reason]);
     case "compacted":
-      return text(`summarised the older part: ${event.preTokens} tokens before, ${event.postTokens} now`);
+      return text(`summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`);
     case "notice":
       return text(event.text);
     default:

@@ -41,14 +41,14 @@ class LineChat implements ChatView {
   #code = 0;
   #ended = Promise.withResolvers<number>();
   /** Settled when all that was told is written: the process ends right behind the chat. */
-  #told: Promise<unknown> = Promise.resolve();
+  #written: Promise<unknown> = Promise.resolve();
 
   constructor(options: RunOptions, context: Context) {
     this.#context = context;
     const { io } = context;
     this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
     this.#lines = linesOf(io.stdin);
-    const notice = (text: string) => this.#tell(`agentcli: ${clean(text)}\n`);
+    const notice = (text: string) => this.#write(`agentcli: ${clean(text)}\n`);
     this.#chat = new AgentSession(options, hostOf(context, { notice, warn: notice, loading: undefined }));
   }
 
@@ -67,7 +67,7 @@ class LineChat implements ChatView {
     } finally {
       remove();
       await this.#chat.close();
-      await this.#told;
+      await this.#written;
     }
   }
 
@@ -79,8 +79,8 @@ class LineChat implements ChatView {
     return Math.max(20, this.#context.io.stderr.columns() - 1);
   }
 
-  say(rows: readonly Row[]): void {
-    this.#tell(rows.map((line) => `${plainText(line).trimEnd()}\n`).join(""));
+  print(rows: readonly Row[]): void {
+    this.#write(rows.map((line) => `${plainText(line).trimEnd()}\n`).join(""));
   }
 
   async pick({ title, choices }: { title: string; choices: readonly Choice[] }): Promise<number | null> {
@@ -88,7 +88,7 @@ class LineChat implements ChatView {
     const named = choices.map(({ label, note, key }, index) =>
       `  ${key ?? index + 1}  ${clean(label)}${note === undefined || note === "" ? "" : `  (${clean(note)})`}\n`
     );
-    this.#tell(`${title}\n${named.join("")}`);
+    this.#write(`${title}\n${named.join("")}`);
     const answer = (await this.ask("Choose"))?.trim().toLowerCase() ?? "";
     const index = choices.findIndex(({ key }, place) => answer === (key ?? String(place + 1)));
     return index < 0 ? null : index;
@@ -96,7 +96,7 @@ class LineChat implements ChatView {
 
   async ask(title: string): Promise<string | null> {
     if (!this.#atTerminal) return null;
-    this.#tell(`${title}: `);
+    this.#write(`${title}: `);
     const next = await this.#lines.next();
     return next.done === true ? null : next.value;
   }
@@ -111,8 +111,8 @@ class LineChat implements ChatView {
 
   clear(): void {}
 
-  #tell(text: string): void {
-    this.#told = Promise.all([this.#told, this.#context.io.stderr.write(text)]);
+  #write(text: string): void {
+    this.#written = Promise.all([this.#written, this.#context.io.stderr.write(text)]);
   }
 
   async #converse(first: string | undefined): Promise<number> {
@@ -121,7 +121,7 @@ class LineChat implements ChatView {
     if (this.#code !== 0 || this.#leaving) return this.#code;
     if (first !== undefined && first.trim() !== "") this.#code = await this.#take(first);
     while (!this.#leaving) {
-      if (this.#atTerminal) this.#tell("> ");
+      if (this.#atTerminal) this.#write("> ");
       const next = await this.#lines.next();
       if (next.done === true) break;
       if (next.value.trim() !== "") this.#code = await this.#take(next.value);
@@ -160,7 +160,7 @@ class LineChat implements ChatView {
       }
       const asking = askInChat(this.#chat, this, io);
       const ask: AskPermission = this.#atTerminal ? asking : () => Promise.resolve(null);
-      const input = await promptOf(typed, this.#chat, (text) => this.#tell(`agentcli: ${clean(text)}\n`));
+      const input = await promptOf(typed, this.#chat, (text) => this.#write(`agentcli: ${clean(text)}\n`));
       signal.throwIfAborted();
       const result = await this.#chat.prompt(input, { signal, onEvent: emit, ask });
       await output.result(result);

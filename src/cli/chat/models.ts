@@ -80,11 +80,11 @@ export async function switchModel(
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
   if (session.model.local || sessionLabel(session) === "open") {
-    view.say([row(`now with ${clean(selectorOf(prepared))} (${session.model.local ? "local" : "remote"})`, "dim")]);
+    view.print([row(`now with ${clean(selectorOf(prepared))} (${session.model.local ? "local" : "remote"})`, "dim")]);
     return;
   }
   const kept = itemsBeforeProtected(session.items);
-  view.say([
+  view.print([
     row(
       `This session has read protected content, and ${clean(selector)} is remote: none of it may go there.`,
       "warning",
@@ -99,10 +99,10 @@ export async function switchModel(
   });
   if (choice === 1) {
     const forked = await view.during("forking the session", chat.forkOpen(selector));
-    view.say([row(`a new session with ${clean(selectorOf(forked))}; the other one is kept`, "dim")]);
+    view.print([row(`a new session with ${clean(selectorOf(forked))}; the other one is kept`, "dim")]);
   } else if (before !== null) {
     await view.during("going back", chat.setModel(before));
-    view.say([row(`still with ${clean(before)}`, "dim")]);
+    view.print([row(`still with ${clean(before)}`, "dim")]);
   }
 }
 
@@ -136,7 +136,7 @@ export async function chooseFirstModel(
 ): Promise<string | null> {
   const offers = await view.during("looking for model servers", findOffers(context, signal));
   if (offers.length === 0) {
-    view.say([
+    view.print([
       row("No model server answers on the usual ports (11434, 1234, 8000, 8080), and none is configured."),
       row("Start one (agentcli local-model serve --help), or name another: agentcli providers add --help", "dim"),
       row("The demo needs no server: a script that reads files and answers with an outline of them.", "dim"),

@@ -41,7 +41,7 @@ export async function previewRows(
   return [...head, ...bounded(rest)];
 }
 
-/** A change as a coloured diff. */
+/** A change as a colored diff. */
 export async function diffRows(
   { name, before, after }: { name: string; before: string | null; after: string },
   { width }: { width: number },
@@ -127,7 +127,7 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
   return async (question, signal) => {
     const { session } = await chat.ready();
     signal.throwIfAborted();
-    view.say(await previewRows(question, { workspace: session.workspace, width: view.width() }));
+    view.print(await previewRows(question, { workspace: session.workspace, width: view.width() }));
     const rule = ruleFor(question);
     const choices: Choice[] = [
       { key: "y", label: "yes, this once" },
@@ -175,8 +175,8 @@ async function writeRule(rule: string, { view, io }: { view: ChatView; io: Io })
       const allow = document.value().permissions?.allow ?? [];
       if (!allow.includes(rule)) document.setSetting("permissions.allow", [...allow, rule]);
     });
-    view.say([row(`  allowed from now on: ${clean(rule)} (agentcli config get permissions.allow)`, "dim")]);
+    view.print([row(`  allowed from now on: ${clean(rule)} (agentcli config get permissions.allow)`, "dim")]);
   } catch (error) {
-    view.say([row(`  the rule was not written: ${clean(asAgentcliError(error).message)}`, "warning")]);
+    view.print([row(`  the rule was not written: ${clean(asAgentcliError(error).message)}`, "warning")]);
   }
 }

@@ -60,7 +60,7 @@ export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
   const { session, undo } = await chat.ready();
   const store = await undo();
   const turn = store.turns().at(-1);
-  if (turn === undefined) return view.say([row("no turn of this session has changed files", "dim")]);
+  if (turn === undefined) return view.print([row("no turn of this session has changed files", "dim")]);
   const restored = await store.undo(turn, session.workspace);
   const note = await undoNote(restored, session.workspace);
   if (note !== null) await chat.note(note);
@@ -69,7 +69,7 @@ export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
       ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
       : row(`  ${file.outcome} ${clean(file.path)}`, "good")
   );
-  view.say([row(`turn ${turn}, taken back:`), ...rows]);
+  view.print([row(`turn ${turn}, taken back:`), ...rows]);
 }
 
 /** Tells the model which of its changes are gone; null for none. */
@@ -98,23 +98,23 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
   for (const turn of store.turns()) {
     for (const change of await store.changes(turn)) if (!first.has(change.path)) first.set(change.path, change);
   }
-  if (first.size === 0) return view.say([row("this session has changed no files", "dim")]);
+  if (first.size === 0) return view.print([row("this session has changed no files", "dim")]);
   for (const { path, before, label } of first.values()) {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved || before.kind === "not_kept") {
       const reason = "refused" in resolved ? resolved.message : before.kind === "not_kept" ? before.reason : "";
-      view.say([row(`  ${clean(path)}: ${clean(reason)}`, "warning")]);
+      view.print([row(`  ${clean(path)}: ${clean(reason)}`, "warning")]);
       continue;
     }
     const now = await workspace.read(resolved, { limit: 1024 * 1024 });
     const isProtected = label !== "open" || !("refused" in now) && now.label !== "open";
     if (isProtected && !view.isTerminal) {
-      view.say([row(`  ${clean(resolved.display)}: protected, so its changes are shown on a terminal only`, "dim")]);
+      view.print([row(`  ${clean(resolved.display)}: protected, so its changes are shown on a terminal only`, "dim")]);
       continue;
     }
     const after = "refused" in now ? "" : new TextDecoder().decode(now.bytes);
     const old = before.kind === "absent" ? null : new TextDecoder().decode(before.bytes);
-    view.say(await diffRows({ name: resolved.display, before: old, after }, { width: view.width() }));
+    view.print(await diffRows({ name: resolved.display, before: old, after }, { width: view.width() }));
   }
 }
 
@@ -122,9 +122,9 @@ export async function showDiff({ chat, view }: CommandTarget): Promise<void> {
 export async function exportSession(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
   const { session, transcriptFile, recorder } = await chat.ready();
   if (transcriptFile === null) {
-    return view.say([row("this session is not stored, so there is nothing to export", "dim")]);
+    return view.print([row("this session is not stored, so there is nothing to export", "dim")]);
   }
-  if (session.items.length === 0) return view.say([row("nothing to export yet", "dim")]);
+  if (session.items.length === 0) return view.print([row("nothing to export yet", "dim")]);
   await recorder.settle();
   const isJson = argument === "json" || /\.json$/i.test(argument);
   const isNamed = argument !== "" && argument !== "json";
@@ -150,7 +150,7 @@ export async function resumeStored(argument: string, { chat, view, context }: Co
   if (id === null) return;
   const { session } = await view.during("reading the session", chat.resume(id));
   const last = session.items.findLast((item) => item.kind === "assistant" && item.text !== "");
-  view.say([
+  view.print([
     row(`session ${session.id.slice(0, 8)}, ${session.items.length} items`, "dim"),
     ...last?.kind === "assistant" ? textRows(last.text.slice(-1000), { width: view.width(), style: "dim" }) : [],
   ]);
@@ -162,7 +162,7 @@ async function chooseStored({ chat, view, context }: Pick<CommandTarget, "chat" 
   const stored = await listSessions(home, { projectRoot: session.workspace.root });
   const others = stored.filter(({ id }) => id !== session.id);
   if (others.length === 0) {
-    view.say([row("there is no other session of this project", "dim")]);
+    view.print([row("there is no other session of this project", "dim")]);
     return null;
   }
   const chosen = await view.pick({
@@ -181,7 +181,7 @@ function toView(io: Io, view: CommandTarget["view"]): Io {
     isTerminal: false,
     columns: () => view.width(),
     write(text) {
-      view.say(textRows(text.replace(/\n$/, ""), { width: view.width(), style: "plain" }));
+      view.print(textRows(text.replace(/\n$/, ""), { width: view.width(), style: "plain" }));
       return Promise.resolve();
     },
   };

@@ -2,7 +2,7 @@
 import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
-import { type Row, row, rowWidth, wantsColour } from "../../terminal/style.ts";
+import { type Row, row, rowWidth, wantsColor } from "../../terminal/style.ts";
 import type { EditorEffect } from "../../terminal/line_editor.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { createScreen, type Screen } from "../../terminal/screen.ts";
@@ -65,8 +65,8 @@ class TerminalChat implements ChatView {
 
   constructor(options: RunOptions, context: Context) {
     const { io, globals } = context;
-    const colour = wantsColour(io, globals);
-    this.#screen = createScreen(io.stdout, { colour });
+    const color = wantsColor(io, globals);
+    this.#screen = createScreen(io.stdout, { color });
     // Whatever the session writes on stderr goes above the line that is typed, not through it.
     const stderr = {
       isTerminal: false,
@@ -85,7 +85,7 @@ class TerminalChat implements ChatView {
     this.#work = new ChatWork(io.clock, this.#chat.queue, {
       failed: (error) => {
         if (error !== null) this.#fail(error);
-        else if (!this.#work.isLeaving) this.say(textRows("stopped", { width: this.width(), style: "warning" }));
+        else if (!this.#work.isLeaving) this.print(textRows("stopped", { width: this.width(), style: "warning" }));
         this.#turnView.finish(null);
       },
       answerNothing: () => this.#input.answerNothing(),
@@ -94,9 +94,9 @@ class TerminalChat implements ChatView {
     });
     this.#turnView = new TurnView({
       width: () => this.width(),
-      colour,
+      color,
       clock: io.clock,
-      print: (rows) => this.say(rows),
+      print: (rows) => this.print(rows),
       changed: () => this.#frames.soon(),
     });
   }
@@ -143,7 +143,7 @@ class TerminalChat implements ChatView {
     return this.#screen.width();
   }
 
-  say(rows: readonly Row[]): void {
+  print(rows: readonly Row[]): void {
     const width = this.width();
     const fitting = rows.flatMap((line) => rowWidth(line) > width ? wrap(line, { width }) : [line]);
     if (fitting.length > 0) this.#screen.print(fitting, this.#live());
@@ -182,14 +182,14 @@ class TerminalChat implements ChatView {
     try {
       await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true, signal });
       const { opened: prepared } = this.#chat;
-      if (prepared !== null) this.say(greetingRows(prepared, this.width()));
+      if (prepared !== null) this.print(greetingRows(prepared, this.width()));
     } finally {
       if (first !== undefined && first.trim() !== "") this.#work.add(this.#message(first));
     }
   }
 
   async #take(text: string, signal: AbortSignal): Promise<void> {
-    this.say(echoRows(text, this.width()));
+    this.print(echoRows(text, this.width()));
     const typed = await readTyped(text, this.#chat);
     if (typed.kind === "prompt") return await this.#turn(typed, signal);
     const before = this.#chat.opened;
@@ -204,7 +204,7 @@ class TerminalChat implements ChatView {
   }
 
   async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
-    this.say(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
+    this.print(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
     const input = await promptOf(typed, this.#chat, (text) => this.#notice(text));
     signal.throwIfAborted();
     const result = await this.#chat.prompt(input, {
@@ -222,7 +222,7 @@ class TerminalChat implements ChatView {
   #fail(error: unknown): void {
     const { message, hint } = asAgentcliError(error);
     const width = this.width();
-    this.say([
+    this.print([
       ...textRows(message, { width, style: "error" }),
       ...hint === undefined ? [] : textRows(hint, { width, style: "dim" }),
     ]);
@@ -230,7 +230,7 @@ class TerminalChat implements ChatView {
 
   #notice(text: string): void {
     if (this.#context.globals.quiet || text === "") return;
-    this.say(textRows(text, { width: this.width(), style: "dim" }));
+    this.print(textRows(text, { width: this.width(), style: "dim" }));
   }
 
   #effect(effect: EditorEffect): void {
@@ -249,7 +249,7 @@ class TerminalChat implements ChatView {
       case "clear_screen":
         return this.clear();
       case "open_last":
-        return this.say(this.#turnView.opened());
+        return this.print(this.#turnView.opened());
       case "back_tab":
         return nextMode(this.#chat);
     }
@@ -262,8 +262,8 @@ class TerminalChat implements ChatView {
     }
     const beside = this.#work.isRunning && session !== undefined ? readBeside(text) : null;
     if (beside === null) return this.#work.add(this.#message(text));
-    this.say(echoRows(text, this.width()));
-    this.#command(beside, new AbortController().signal).then(() => this.say([[]]), (error) => this.#fail(error));
+    this.print(echoRows(text, this.width()));
+    this.#command(beside, new AbortController().signal).then(() => this.print([[]]), (error) => this.#fail(error));
   }
 
   #message(text: string): QueuedMessage {

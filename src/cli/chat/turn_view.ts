@@ -13,7 +13,7 @@ import { eventRows, failureRows } from "./event_rows.ts";
 /** What a turn is shown with. */
 export interface TurnViewOptions {
   width(): number;
-  colour: boolean;
+  color: boolean;
   clock: Pick<Clock, "monotonic">;
   /** Rows that stay. */
   print(rows: readonly Row[]): void;
@@ -53,7 +53,7 @@ export class TurnView {
     this.#options = options;
   }
 
-  /** Tokens a second of the reply that streams, else of the last; null before any. */
+  /** Tokens a second of the response that streams, else of the last; null before any. */
   get rate(): number | null {
     const since = this.#firstToken;
     if (since === null) return this.#rate;
@@ -97,12 +97,12 @@ export class TurnView {
         return this.begin("reading the prompt");
       case "delta":
         return this.#delta(event.delta);
-      case "reply":
-        this.#closeReply(event.usage?.completionTokens ?? null);
+      case "response":
+        this.#closeResponse(event.usage?.completionTokens ?? null);
         return;
       case "retry":
-        // What was thought or said of a reply that begins anew is over.
-        if (event.notice.restart) this.#closeReply(null);
+        // What was thought or said of a response that begins anew is over.
+        if (event.notice.restart) this.#closeResponse(null);
         return this.#print(eventRows(event, this.#options.width()));
       case "tool_start":
         this.#subjects.set(event.callId, event.subject);
@@ -117,7 +117,7 @@ export class TurnView {
       case "tool_result":
         return this.#result(event.item);
       case "status":
-        return event.status === null ? this.end() : this.begin("summarising the older part of the session");
+        return event.status === null ? this.end() : this.begin("summarizing the older part of the session");
       default:
         return this.#print(eventRows(event, this.#options.width()));
     }
@@ -125,7 +125,7 @@ export class TurnView {
 
   /** The turn is over. */
   finish(result: TurnResult | null): void {
-    this.#closeReply(null);
+    this.#closeResponse(null);
     this.#activity = null;
     this.#afterCall = false;
     this.#subjects.clear();
@@ -185,7 +185,7 @@ export class TurnView {
     }
   }
 
-  #closeReply(tokens: number | null): void {
+  #closeResponse(tokens: number | null): void {
     this.#closeReasoning();
     this.#closeText();
     if (this.#firstToken !== null) {

@@ -15,7 +15,7 @@ export const COMMAND_NAMES = [
   { name: "tools", brief: "what the model can do" },
   { name: "permissions", brief: "what runs without asking" },
   { name: "context", brief: "what fills the window" },
-  { name: "compact", brief: "summarise the older part now" },
+  { name: "compact", brief: "summarize the older part now" },
   { name: "clear", brief: "begin a new session" },
   { name: "undo", brief: "take back what the last turn did to files" },
   { name: "diff", brief: "what this session changed" },

@@ -41,7 +41,7 @@ export interface HookConnection {
 /** An answer, or null for one that failed or came too late. */
 type Answer = Record<string, unknown> | null;
 
-const WITHHELD = "[no-cloud: this stays with the local model]";
+const REDACTED = "[no-cloud: this stays with the local model]";
 const FAILED = "a hook of the client could not be asked";
 
 /** Calls the hooks of `table`. */
@@ -65,7 +65,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
     },
     async after(hooked, result, signal) {
       const { toolName, callId } = hooked;
-      const response = result.label === "open" ? { content: result.content, is_error: result.isError } : WITHHELD;
+      const response = result.label === "open" ? { content: result.content, is_error: result.isError } : REDACTED;
       const fields = {
         tool_name: toolName,
         tool_input: shownInput(hooked),
@@ -80,7 +80,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
       return block === undefined || block === null ? null : textOf(block.reason) ?? "Go on.";
     },
     async submit(text, signal) {
-      const answers = await call("UserPromptSubmit", { fields: { prompt: text ?? WITHHELD } }, signal);
+      const answers = await call("UserPromptSubmit", { fields: { prompt: text ?? REDACTED } }, signal);
       const block = answers.find((answer) => answer === null || isBlock(answer) || answer.continue === false);
       const blocked = block === undefined
         ? null
@@ -94,7 +94,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
 
 /** Arguments of a session that read protected content may quote it. */
 function shownInput({ input, label }: HookedCall): Record<string, unknown> {
-  return label === "open" ? input : { withheld: WITHHELD };
+  return label === "open" ? input : { withheld: REDACTED };
 }
 
 async function ask(

@@ -133,7 +133,7 @@ export class ClientSession {
     return await this.#session.prompt(await message.toPrompt() ?? message, {
       signal,
       ask: this.#asker(),
-      onEvent: (event) => this.#tell(event),
+      onEvent: (event) => this.#emit(event),
       hooks: () => this.#hookTable.size === 0 ? null : this.#hooks ??= this.#makeHooks(),
     });
   }
@@ -147,7 +147,7 @@ export class ClientSession {
   /** Made with the first event of a turn, when the session is open. */
   #turnWriter: ProtocolWriter | null = null;
 
-  async #tell(event: TurnEvent): Promise<void> {
+  async #emit(event: TurnEvent): Promise<void> {
     if (event.kind === "notice") return await this.#notice(event.text);
     if (event.kind === "start") this.#turnWriter = this.#writer();
     const shown = event.kind === "start" ? { ...event, mcpServers: this.servers() } : event;

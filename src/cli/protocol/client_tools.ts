@@ -79,9 +79,9 @@ function createAsk(name: string, { requests }: ServerConnection): Ask {
     const message = params === null ? { jsonrpc: "2.0", method } : { jsonrpc: "2.0", id: id++, method, params };
     const answer = await requests.ask({ subtype: "mcp_message", server_name: name, message }, signal);
     if (!("response" in answer)) throw new ServerFailed("the client does not answer");
-    const reply = fieldsOf(answer.response.mcp_response);
-    if (reply.error !== undefined) throw new ServerFailed(textOf(fieldsOf(reply.error).message) ?? "it refused");
-    return fieldsOf(reply.result);
+    const response = fieldsOf(answer.response.mcp_response);
+    if (response.error !== undefined) throw new ServerFailed(textOf(fieldsOf(response.error).message) ?? "it refused");
+    return fieldsOf(response.result);
   };
 }
 

@@ -19,7 +19,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   // A terminal gets no control characters from a model; a pipe gets the bytes as they are.
   const shown = io.stdout.isTerminal ? (text: string) => clean(text, { multiline: true }) : (text: string) => text;
   let atLineStart = true;
-  /** What stdout ends with is of a reply that is not complete. */
+  /** What stdout ends with is of a response that is not complete. */
   let open = false;
   const denied = new Set<string>();
   const trace = traceLabel();
@@ -40,7 +40,7 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     if (!waited) return paced.write(shown(text));
     return stopWaiting().then(() => paced.write(shown(text)));
   };
-  const say = async (text: string) => {
+  const printText = async (text: string) => {
     await stream(text);
     await paced.settled();
   };
@@ -48,11 +48,11 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     await stopWaiting();
     await paced.settled();
   };
-  const tell = async (line: string) => {
+  const printLine = async (line: string) => {
     await settle();
     if (options.quiet) return;
     // On a terminal both streams share the screen: the answer so far must not run into the notice.
-    if (io.stdout.isTerminal && !atLineStart) await say("\n");
+    if (io.stdout.isTerminal && !atLineStart) await printText("\n");
     await io.stderr.write(`${line}\n`);
   };
   return {
@@ -63,16 +63,16 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           return begin();
         case "delta":
           return delta(event.delta);
-        case "reply":
+        case "response":
           open = false;
           // What a model says before its calls, and its answer after them, are paragraphs of their own.
-          if (event.item.calls.length > 0 && !atLineStart) return say("\n");
+          if (event.item.calls.length > 0 && !atLineStart) return printText("\n");
           return settle();
         case "status":
-          if (event.status === "compacting") wait("summarising the older part of the session");
+          if (event.status === "compacting") wait("summarizing the older part of the session");
           return event.status === null ? stopWaiting() : undefined;
         case "retry":
-          if (event.notice.kind === "loading" && event.notice.attempt === 1) return tellLoading(event);
+          if (event.notice.kind === "loading" && event.notice.attempt === 1) return printLoading(event);
           break;
         case "permission_denied":
           denied.add(event.denial.callId);
@@ -83,11 +83,11 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
           break;
       }
       const line = eventLine(event, trace);
-      return line === null ? undefined : tell(line);
+      return line === null ? undefined : printLine(line);
     },
     async result(result) {
       await settle();
-      if (!atLineStart) await say("\n");
+      if (!atLineStart) await printText("\n");
       if (result.outcome !== "success") await fail(result);
       else {
         if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
@@ -97,14 +97,14 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     },
   };
 
-  async function tellLoading(event: TurnEvent): Promise<void> {
-    await tell(eventLine(event, trace) ?? "");
+  async function printLoading(event: TurnEvent): Promise<void> {
+    await printLine(eventLine(event, trace) ?? "");
     wait("loading the model");
   }
 
-  /** A reply begins on a line of its own: what came of one before it that is not complete is no part of it. */
+  /** A response begins on a line of its own: what came of one before it that is not complete is no part of it. */
   function begin(): void | Promise<void> {
-    if (open && !atLineStart) return say("\n").then(start);
+    if (open && !atLineStart) return printText("\n").then(start);
     start();
   }
 
@@ -187,7 +187,7 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
     case "prefix_break":
       return breakLine(event);
     case "compacted":
-      return `  summarised the older part: ${event.preTokens} tokens before, ${event.postTokens} now`;
+      return `  summarized the older part: ${event.preTokens} tokens before, ${event.postTokens} now`;
     case "notice":
       return `  ${clean(event.text)}`;
     default:

@@ -5,7 +5,7 @@ import type { HttpClient } from "../http/client.ts";
 import { type ChatCache, createChatCache, fittingMaxTokens, refusedField, requestBody } from "./request.ts";
 import { nextRetry, retryGroup } from "./retry.ts";
 import type { ServerError } from "./server_error.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint, RetryNotice } from "../types.ts";
+import type { ChatDelta, ChatRequest, ChatResponse, Endpoint, RetryNotice } from "../types.ts";
 
 /** Options of a chat request. */
 interface ChatOptions {
@@ -36,7 +36,11 @@ interface AddressedRequest {
  * something of it was handed on is requested from the start once, with a notice that says so. A field that the server
  * refuses by name is dropped, once, and left out of later requests with the same cache.
  */
-export async function chat(client: HttpClient, addressed: AddressedRequest, options: ChatOptions): Promise<ChatReply> {
+export async function chat(
+  client: HttpClient,
+  addressed: AddressedRequest,
+  options: ChatOptions,
+): Promise<ChatResponse> {
   const attempts = new Attempts(client, { ...addressed, options });
   for (;;) {
     options.signal.throwIfAborted();
@@ -58,7 +62,7 @@ export async function chat(client: HttpClient, addressed: AddressedRequest, opti
 /**
  * Returns the reply that a server refused to read (Groq's `tool_use_failed`), where it holds calls of declared tools.
  */
-async function recoverRefused(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatReply | null> {
+async function recoverRefused(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatResponse | null> {
   const text = failure.facts.failedGeneration;
   if (text === undefined || tools.length === 0) return null;
   const { recoverMended } = await import("../text_calls/recover.ts");
@@ -90,7 +94,7 @@ class Attempts {
     this.#cache = options.cache ?? createChatCache();
   }
 
-  async once(): Promise<ChatReply> {
+  async once(): Promise<ChatResponse> {
     this.#serverError = null;
     await this.#options.beforeSend?.();
     const { pieces, optional } = requestBody(this.#request, this.#cache);

@@ -1,7 +1,7 @@
 /** Accumulates a message from the parts of its response. */
 import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../record.ts";
-import type { ChatDelta, ChatReply, FinishReason, ReplyCall, Usage } from "../types.ts";
+import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "../types.ts";
 import { readArguments } from "./arguments.ts";
 import type { ChunkSink } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
@@ -146,7 +146,7 @@ export class MessageAccumulator implements ChunkSink {
     return { text: this.#text.text(), reasoning: this.#reasoning.text() };
   }
 
-  async reply(): Promise<ChatReply> {
+  async reply(): Promise<ChatResponse> {
     const calls: ReplyCall[] = [];
     for (const collected of this.#calls.calls()) calls.push(await this.#call(collected));
     const ending = this.ending ?? "unknown";

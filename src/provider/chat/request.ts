@@ -84,7 +84,7 @@ export function refusedField(error: ServerError, optional: readonly string[]): s
 /** Tokens kept free below the window, for what a server counts and does not tell. */
 const MARGIN = 16;
 /** A reply shorter than this is not worth asking for. */
-const SMALLEST_REPLY = 64;
+const SMALLEST_RESPONSE = 64;
 
 /**
  * The reply limit that would fit, when the server refused only because prompt and reply together are too long
@@ -94,7 +94,7 @@ export function fittingMaxTokens(failure: ProviderFailure, request: ChatRequest)
   const { contextWindow, promptTokens } = failure.facts;
   if (failure.kind !== "context" || contextWindow === undefined || promptTokens === undefined) return null;
   const room = contextWindow - promptTokens - MARGIN;
-  return request.maxTokens !== undefined && room >= SMALLEST_REPLY && room < request.maxTokens ? room : null;
+  return request.maxTokens !== undefined && room >= SMALLEST_RESPONSE && room < request.maxTokens ? room : null;
 }
 
 /** Bytes of a piece; also what the runtime takes of a body at a time. */

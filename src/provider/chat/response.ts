@@ -9,7 +9,7 @@ import { ResponseDecoder, type Verdict } from "./response_decoder.ts";
 import { requestTexts } from "./request.ts";
 import { retryAfter } from "./retry.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
-import type { ChatDelta, ChatReply, ChatRequest, Endpoint } from "../types.ts";
+import type { ChatDelta, ChatRequest, ChatResponse, Endpoint } from "../types.ts";
 import type { ByteSource } from "../http/body.ts";
 
 /** Bytes of an error response that are read. */
@@ -39,7 +39,7 @@ export async function readRefusal(
 }
 
 /** Reads a reply. Throws a {@link ProviderFailure}, with what had arrived once something of it was handed on. */
-export async function readReply(response: HttpResponse, sent: SentRequest): Promise<ChatReply> {
+export async function readReply(response: HttpResponse, sent: SentRequest): Promise<ChatResponse> {
   const { clock, signal } = sent;
   const whole = /^application\/json\b/i.test(response.headers.get("content-type") ?? "");
   const decoder = new ResponseDecoder({ whole });
@@ -83,7 +83,7 @@ async function failureFor(
 }
 
 /** The reply, or the failure it amounts to. */
-async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Promise<ChatReply> {
+async function outcomeOf(verdict: Verdict, end: ReadEnd, sent: SentRequest): Promise<ChatResponse> {
   const { provider, baseUrl } = sent.endpoint;
   switch (verdict.kind) {
     case "complete":

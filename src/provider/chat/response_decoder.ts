@@ -3,7 +3,7 @@ import { MessageAccumulator, TextCollector, tooLong } from "./message_accumulato
 import { EventDecoder, LineDecoder } from "./sse.ts";
 import { countOf, isRecord, type JsonRecord, textOf } from "../record.ts";
 import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.ts";
-import type { ChatDelta, ChatReply, Usage } from "../types.ts";
+import type { ChatDelta, ChatResponse, Usage } from "../types.ts";
 
 /**
  * Most bytes that are read of one reply (after decompression). What is kept of it has a limit of its own, in the
@@ -17,7 +17,7 @@ const DONE_LENGTH = 16;
 
 /** Outcome of a response. `cut`: it ended without saying that it was complete. */
 export type Verdict =
-  | { kind: "complete"; reply: ChatReply }
+  | { kind: "complete"; reply: ChatResponse }
   | { kind: "error"; error: ServerError }
   | { kind: "cut" }
   | { kind: "empty" }

@@ -1,7 +1,7 @@
 /** The checks of calls: native, as text, what comes back, and an edit that can be applied. */
 import { ProviderFailure } from "../failure.ts";
 import { asTextMessages, promptProtocol } from "../text_calls/prompt.ts";
-import type { ChatReply, ToolSchema, WireMessage } from "../types.ts";
+import type { ChatResponse, ToolSchema, WireMessage } from "../types.ts";
 import { type CallCheck, checkCalls, checkEvent, EDIT, EVENT, WEATHER, weatherOf } from "./calls.ts";
 import type { CallFinding, NoTools, ToolResultFinding } from "./findings.ts";
 import { type Subject, userMessage } from "./subject.ts";
@@ -14,7 +14,7 @@ const WEATHER_QUESTION = "What is the weather in Paris? Use the tool.";
 /** A finding with the reply it comes from; without one where the server does not support tool calling. */
 export interface Called {
   found: CallFinding | NoTools;
-  reply: ChatReply | null;
+  reply: ChatResponse | null;
 }
 
 interface Wanted {
@@ -92,7 +92,7 @@ const CALL_ID = "call00001";
 /** The form of calls, and the reply that made one (null: its reasoning is not known). */
 interface ToolTurn {
   how: "native" | "text";
-  reply: ChatReply | null;
+  reply: ChatResponse | null;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** The calls of a reply, however they were made, held against what was asked for, and the tools that are offered. */
 import { recoverCalls } from "../text_calls/recover.ts";
-import type { ChatReply, ToolSchema } from "../types.ts";
+import type { ChatResponse, ToolSchema } from "../types.ts";
 import type { CallFinding } from "./findings.ts";
 
 /** A call with arguments that can be used. */
@@ -24,7 +24,7 @@ interface SeenCalls {
 const CUT: SeenCalls = { how: "cut", calls: [], family: null, problem: "no call before the token limit" };
 
 /** The calls of a reply; those in its text only when there are no others and it was not cut. */
-function callsIn(reply: ChatReply, tools: readonly ToolSchema[]): SeenCalls {
+function callsIn(reply: ChatResponse, tools: readonly ToolSchema[]): SeenCalls {
   if (reply.calls.length > 0) {
     const calls = reply.calls.flatMap(({ name, input }) => input === null ? [] : [{ name, input }]);
     if (reply.finish === "length") return CUT;
@@ -39,7 +39,7 @@ function callsIn(reply: ChatReply, tools: readonly ToolSchema[]): SeenCalls {
 
 /** Checks the calls of a reply. */
 export function checkCalls(
-  reply: ChatReply,
+  reply: ChatResponse,
   request: { tools: readonly ToolSchema[]; check: CallCheck },
 ): CallFinding {
   const { how, calls, family, problem } = callsIn(reply, request.tools);

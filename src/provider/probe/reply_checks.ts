@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import { isRecord } from "../record.ts";
-import type { ChatReply } from "../types.ts";
+import type { ChatResponse } from "../types.ts";
 import { fillerText, newSeed } from "./window_checks.ts";
 import type { Figure, FirstReply, Generation, JsonSchemaFinding, PromptCache, StopFinding } from "./findings.ts";
 import { type Subject, type TimedReply, userMessage } from "./subject.ts";
@@ -204,7 +204,7 @@ export async function checkJsonSchema(subject: Subject, signal: AbortSignal): Pr
 }
 
 /** Checks a reply under the schema. A cut one proves nothing, unless it began with words. */
-export function checkSchemaReply({ text, finish }: Pick<ChatReply, "text" | "finish">): JsonSchemaFinding {
+export function checkSchemaReply({ text, finish }: Pick<ChatResponse, "text" | "finish">): JsonSchemaFinding {
   const problem = schemaProblem(text);
   if (problem === null) return { support: "yes", detail: "" };
   // llama-server holds a small model to the schema, which then writes one string up to the limit.

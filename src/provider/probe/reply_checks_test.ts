@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { manualClock } from "../../../tests/helpers/manual_clock.ts";
 import { AgentcliError } from "../../errors.ts";
-import type { ChatReply } from "../types.ts";
+import type { ChatResponse } from "../types.ts";
 import { checkCalls, checkEvent, WEATHER, weatherOf } from "./calls.ts";
 import { withinTime } from "./battery.ts";
 import { checkEditCall } from "./call_checks.ts";
@@ -9,7 +9,7 @@ import { cacheKept, checkSchemaReply, figureOf, rateOf, repeated, schemaProblem,
 import { fillerText, holdsMarker, newMarker } from "./window_checks.ts";
 import type { TimedReply } from "./subject.ts";
 
-function reply(more: Partial<ChatReply> = {}): ChatReply {
+function reply(more: Partial<ChatResponse> = {}): ChatResponse {
   return { text: "", reasoning: "", calls: [], finish: "stop", usage: null, model: null, ...more };
 }
 

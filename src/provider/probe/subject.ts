@@ -4,7 +4,7 @@ import { chat } from "../chat/chat.ts";
 import { createChatCache } from "../chat/request.ts";
 import type { HttpClient } from "../http/client.ts";
 import { wordsOf } from "../chat/content.ts";
-import type { ChatReply, ChatRequest, Endpoint, ToolSchema, WireMessage } from "../types.ts";
+import type { ChatRequest, ChatResponse, Endpoint, ToolSchema, WireMessage } from "../types.ts";
 
 /** The model, and the way to it. */
 export interface SubjectOptions {
@@ -29,7 +29,7 @@ export interface ProbeRequest {
 
 /** A reply with its times, in milliseconds from the request (the last attempt of it) on. */
 export interface TimedReply {
-  reply: ChatReply;
+  reply: ChatResponse;
   /** Until something of the reply came. */
   firstMs: number;
   /** Until the last piece of it. */
@@ -131,7 +131,7 @@ export class Subject {
   }
 
   /** Tokens of a prompt, as the server counted or as estimated from its bytes. */
-  promptTokens(request: ProbeRequest, reply: ChatReply): { tokens: number; estimated: boolean } {
+  promptTokens(request: ProbeRequest, reply: ChatResponse): { tokens: number; estimated: boolean } {
     const estimate = Math.round(bytesOf(request.messages) / this.#bytesPerToken);
     const counted = reply.usage?.promptTokens ?? 0;
     const plausible = counted > 0 && isPlausible(bytesOf(request.messages) / counted);
@@ -142,7 +142,7 @@ export class Subject {
    * Takes the size of a token from the server's count. Only for prompts that were new and were read whole: some servers
    * count neither what they took from their cache nor what they dropped.
    */
-  calibrate(request: ProbeRequest, reply: ChatReply): void {
+  calibrate(request: ProbeRequest, reply: ChatResponse): void {
     const counted = reply.usage?.promptTokens ?? 0;
     const ratio = bytesOf(request.messages) / counted;
     if (counted >= TELLING_PROMPT && isPlausible(ratio)) this.#bytesPerToken = ratio;

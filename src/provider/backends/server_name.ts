@@ -1,0 +1,28 @@
+/**
+ * What follows from the name that a server gives itself in the header `server` of its responses. Part of every turn,
+ * unlike the list of backends, which is loaded when a server has to be recognized.
+ */
+
+/** By that name. */
+const SERVERS: Readonly<Record<string, { reportsTemplate: boolean; acceptsAnyModel: string }>> = {
+  "llama.cpp": { reportsTemplate: true, acceptsAnyModel: "a llama-server with one model takes any name" },
+};
+
+/** Returns whether the server reports what its chat template drops. */
+export function reportsTemplate(server: string): boolean {
+  return SERVERS[server]?.reportsTemplate === true;
+}
+
+/**
+ * Returns a clause for messages, where the server accepts any name for the model that it has and has served another
+ * one than was requested; else null.
+ */
+export function whyOtherModel(server: string, requested: string, served: string | null): string | null {
+  if (served === null || plainName(served) === plainName(requested)) return null;
+  return SERVERS[server]?.acceptsAnyModel ?? null;
+}
+
+/** A model's name without the directory and the ending of its file. */
+function plainName(name: string): string {
+  return name.toLowerCase().replace(/^.*[\\/]/, "").replace(/\.gguf$/, "");
+}
