@@ -1,5 +1,5 @@
 /** What Git changes: the index, commits, branches and stashes, and files of the working tree that anybody may see. */
-import { PLAIN_DIFF } from "../../boundary/sandbox/git_call.ts";
+import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { showCommit } from "./look.ts";

@@ -1,5 +1,5 @@
 /** What Git shows: names of all that has changed, content of open files alone. */
-import { PLAIN_DIFF } from "../../boundary/sandbox/git_call.ts";
+import { PLAIN_DIFF } from "./call.ts";
 import { shownName } from "../file_names.ts";
 import type { ToolResult } from "../tool.ts";
 import { sortPaths } from "./paths.ts";
