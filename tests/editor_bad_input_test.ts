@@ -34,13 +34,13 @@ async function tryEverything(home: TemporaryHome, add: readonly string[], { says
 
 const BAD_JSON: Readonly<Record<string, { content: string | Uint8Array; says: RegExp }>> = {
   "does not parse": { content: '{"hooks": {', says: /line 1: / },
-  "is a list": { content: "[]", says: /a value stands where/ },
+  "is a list": { content: "[]", says: /there is a value where/ },
   "has a name twice": { content: '{"hooks": {}, "mcpServers": {}, "hooks": {}, "mcpServers": {}}', says: /twice/ },
   "has an entry twice": {
     content: '{"hooks": {"pre_read_code": [], "pre_read_code": []}, "mcpServers": {"s": {}, "s": {}}}',
     says: /twice/,
   },
-  "has another type": { content: '{"hooks": 1, "mcpServers": "x"}', says: /a value stands where/ },
+  "has another type": { content: '{"hooks": 1, "mcpServers": "x"}', says: /there is a value where/ },
   "is huge": { content: new Uint8Array(5 * 1024 * 1024).fill(32), says: /larger than 4 MiB/ },
   "is no text": { content: new Uint8Array([0x7b, 0xff, 0x7d]), says: /not UTF-8 text/ },
   "is nested too deeply": { content: `{"hooks": ${"[".repeat(200)}${"]".repeat(200)}}`, says: /nested too deeply/ },
@@ -147,7 +147,7 @@ for (
   });
 }
 
-Deno.test("a file that is made a link after it was written is neither renewed nor removed through it", async () => {
+Deno.test("a file that is made a link after it was written is neither upgraded nor removed through it", async () => {
   await using home = await temporaryHome();
   await home.write("in.md", "text\n");
   await done(home, "add", "rule", "style", "--file", "in.md", "--yes");
@@ -299,7 +299,7 @@ for (
   });
 }
 
-Deno.test("when the ledger is lost everything is others', is taken over again by import, and goes when forced", async () => {
+Deno.test("when the ledger is lost everything is others', is adopted again by import, and goes when forced", async () => {
   await using home = await temporaryHome();
   const empty = fileTree(home.root);
   await done(home, "init", "--yes");

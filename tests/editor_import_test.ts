@@ -79,7 +79,7 @@ Deno.test("import shows kind, name, scope, file and whether it is valid of all t
   assert.deepEqual(fileTree(home.root), before);
 });
 
-/** Of each kind: what is taken, and a file of it that is changed by hand, and how it is renewed. */
+/** Of each kind: what is taken, and a file of it that is changed by hand, and how it is upgraded. */
 const TAKEN: Readonly<Record<string, { file: string; by: readonly [string, string]; add?: readonly string[] }>> = {
   "rule:style": {
     file: ".ide/rules/style.md",
@@ -103,11 +103,11 @@ const TAKEN: Readonly<Record<string, { file: string; by: readonly [string, strin
 };
 
 for (const [word, { file, by, add }] of Object.entries(TAKEN)) {
-  Deno.test(`${word}, taken over, is watched and restored, and remove gives back every byte`, async () => {
+  Deno.test(`${word}, adopted, is watched and restored, and remove gives back every byte`, async () => {
     await using home = await temporaryHome();
     await foreignProject(home);
     const before = fileTree(home.root);
-    assert.match((await done(home, "import", "--take", word)).stderr, /[12] taken over; no file was changed/);
+    assert.match((await done(home, "import", "--take", word)).stderr, /[12] adopted; no file was changed/);
     assert.deepEqual(fileTree(home.root), before);
     const ids = async () => (await shown(home)).map(({ kind, name }) => `${kind}:${name}`);
     assert.equal((await ids()).includes(word), false);
@@ -128,13 +128,13 @@ for (const [word, { file, by, add }] of Object.entries(TAKEN)) {
       await done(home, "apply", "--yes");
     }
     const removed = await done(home, "remove", word, "--yes");
-    assert.match(removed.stderr, /was taken over, so it stays/);
+    assert.match(removed.stderr, /was adopted, so it stays/);
     assert.deepEqual(fileTree(home.root), before);
     assert.ok((await ids()).includes(word));
   });
 }
 
-Deno.test("everything can be taken over at once, is as it should be then, and is removed for good only when forced", async () => {
+Deno.test("everything can be adopted at once, is as it should be then, and is removed for good only when forced", async () => {
   await using home = await temporaryHome();
   await foreignProject(home);
   await home.write(".ide/rules/My Rule.md", "---\ntrigger: manual\n---\n\nx\n");
@@ -155,7 +155,7 @@ Deno.test("everything can be taken over at once, is as it should be then, and is
   assert.equal([...fileTree(home.project).keys()].filter((path) => /rules\/.*md|SKILL|format/.test(path)).length, 0);
 });
 
-Deno.test("what was taken over is not run by the doctor: it is still as others wrote it", async () => {
+Deno.test("what was adopted is not run by the doctor: it is still as others wrote it", async () => {
   await using home = await temporaryHome();
   const ran = `${home.root}/ran`;
   const hook = (line: string) => JSON.stringify({ hooks: { post_read_code: [{ command: line, powershell: "x" }] } });
@@ -168,7 +168,7 @@ Deno.test("what was taken over is not run by the doctor: it is still as others w
   assert.ok(await Deno.stat(ran));
 });
 
-Deno.test("hooks of the editor's other agent are shown with what runs them, and never written, shadowed or taken over", async () => {
+Deno.test("hooks of the editor's other agent are shown with what runs them, and never written, shadowed or adopted", async () => {
   await using home = await temporaryHome();
   const text =
     '{\n  "PreToolUse": [ { "matcher": "^exec$", "hooks": [ { "type": "command", "command": "./guard.sh" } ] } ],\n' +
@@ -199,7 +199,7 @@ Deno.test("hooks of the editor's other agent are shown with what runs them, and 
   ]);
 });
 
-Deno.test("entries that are equal are one to take over, and thousands of entries are not compared with each other", {
+Deno.test("entries that are equal are one to adopt, and thousands of entries are not compared with each other", {
   timeout: 60_000,
 }, async () => {
   await using home = await temporaryHome();
@@ -210,8 +210,8 @@ Deno.test("entries that are equal are one to take over, and thousands of entries
   assert.deepEqual(artifacts.map(({ name, events }: { name: string; events: string[] }) => [name, events]), [
     ["same", ["pre_read_code"]],
   ]);
-  assert.match((await done(home, "import", "--all")).stderr, /1 taken over/);
-  assert.match((await done(home, "import")).stderr, /nothing of others/);
+  assert.match((await done(home, "import", "--all")).stderr, /1 adopted/);
+  assert.match((await done(home, "import")).stderr, /nothing to import/);
   await home.write(".ide/hooks.json", hooks(20_000, (at) => `bash same.sh ${at}`));
   assert.equal(JSON.parse((await done(home, "import", "--json")).stdout).artifacts.length, 20_000);
   await done(home, "list");

@@ -79,13 +79,13 @@ Deno.test("the content of a protected file is not in plans, diffs and show", asy
   assert.match(await home.read(".ide/rules/own.md"), /correct-horse/);
 });
 
-Deno.test("what is protected is shown by import by its name, and not taken over", async () => {
+Deno.test("what is protected is shown by import by its name, and not adopted", async () => {
   await using home = await temporaryHome();
   await project(home);
   await home.write(".ide/rules/own.md", `---\ntrigger: manual\n---\n${SECRET}\n`);
   await home.write(".ide/skills/sk/SKILL.md", SKILL);
-  assert.match((await done(home, "import")).stdout, /own .*not to be taken over: it is protected/);
-  assert.match((await done(home, "import", "--all")).stderr, /1 taken over/);
+  assert.match((await done(home, "import")).stdout, /own .*cannot be adopted: it is protected/);
+  assert.match((await done(home, "import", "--all")).stderr, /1 adopted/);
   assert.equal((await editor(home, "import", "--take", "rule:own")).code, 1);
   const ledger = await Deno.readTextFile(`${home.agentcliHome}/editor/ledger.json`);
   assert.equal(ledger.includes("rules/own.md"), false);
@@ -127,7 +127,7 @@ for (
   });
 }
 
-Deno.test("what holds a copy of protected content is not taken over: the ledger would hold it", async () => {
+Deno.test("what holds a copy of protected content is not adopted: the ledger would hold it", async () => {
   await using home = await temporaryHome();
   await project(home);
   await home.write(".agentclisecret", "no-cloud: sk/cred\n");
@@ -138,7 +138,7 @@ Deno.test("what holds a copy of protected content is not taken over: the ledger 
   await home.write(".ide/workflows/open.md", "---\ndescription: d\n---\nSay the open words.\n");
   await done(home, "import", "--all");
   const kept = keptInHome(home);
-  assert.ok(kept.includes("Say the open words."), "control: the open one is taken over");
+  assert.ok(kept.includes("Say the open words."), "control: the open one is adopted");
   assert.equal(kept.includes(SECRET), false);
 });
 

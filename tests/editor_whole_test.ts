@@ -36,7 +36,7 @@ Deno.test("of a new hook whose script is somebody else's nothing is written, unt
   const before = fileTree(home.project);
   const refused = await editor(home, "add", "hook", "no-cloud-guard", "--yes");
   assert.equal(refused.code, 1);
-  assert.match(refused.stderr, /something else stands there/);
+  assert.match(refused.stderr, /something else is there/);
   assert.deepEqual(fileTree(home.project), before);
   await done(home, "add", "hook", "no-cloud-guard", "--yes", "--force");
   assert.match(await home.read(".ide/hooks.json"), /no-cloud-guard\.sh/);

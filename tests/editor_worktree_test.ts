@@ -62,7 +62,7 @@ Deno.test({
     const { artifacts } = JSON.parse((await run("list", "--json")).stdout);
     assert.ok(artifacts.length > 3 && artifacts.every(({ ours }: { ours: boolean }) => ours));
     // Behind the notes on the worktree, which every look at it gives.
-    assert.match((await run("import")).stderr, /(^|\n)nothing of others is here\n$/);
+    assert.match((await run("import")).stderr, /(^|\n)nothing to import\n$/);
   },
 });
 
@@ -143,7 +143,7 @@ Deno.test({
   },
 });
 
-Deno.test("the script of a hook that others wrote for new worktrees is taken over with it", async () => {
+Deno.test("the script of a hook that others wrote for new worktrees is adopted with it", async () => {
   await using home = await temporaryHome();
   await home.write(".ide/set-up.sh", "exit 0\n");
   const command = "bash $ROOT_WORKSPACE_PATH/.ide/set-up.sh";

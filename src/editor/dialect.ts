@@ -23,7 +23,7 @@ export interface Dialect {
   projectHooks: readonly string[];
   /**
    * Hooks of the editor's other agent in a project, with events of its own: read and reported, never written. It stands
-   * beside the hooks file and neither tamperCheck the other off.
+   * beside the hooks file and neither switches the other off.
    */
   otherHooks: string | null;
   /** The old single file of rules: read and reported. */
@@ -69,7 +69,7 @@ export const DIALECTS: Readonly<Record<DialectId, Dialect>> = {
   windsurf: {
     id: "windsurf",
     projectDirectory: ".windsurf",
-    // The newer file tamperCheck the older one off: what is live decides, never what we would like.
+    // The newer file switches the older one off: what is live decides, never what we would like.
     projectHooks: [".devin/hooks.json", ".windsurf/hooks.json"],
     otherHooks: ".devin/hooks.v1.json",
     legacyRules: ".windsurfrules",

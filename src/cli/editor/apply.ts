@@ -119,7 +119,7 @@ async function printOutcome(plan: Plan, editor: EditorContext, { isDone }: { isD
   const count = plan.changes.length;
   if (!globals.json) {
     for (const word of plan.givenBack) {
-      await notice(editor.context, `${clean(word)} was taken over, so it stays, as others' (--force removes it)`);
+      await notice(editor.context, `${clean(word)} was adopted, so it stays as others wrote it (--force removes it)`);
     }
     if (count === 0 && plan.givenBack.length === 0 && plan.problems.length === 0) {
       await notice(editor.context, "nothing to change");
@@ -131,7 +131,7 @@ async function printOutcome(plan: Plan, editor: EditorContext, { isDone }: { isD
   if (plan.problems.some(({ reason }) => reason === "unusable")) {
     await notice(editor.context, "put right what is named there, or move it away, and run this again");
   } else if (plan.problems.length > 0) {
-    await notice(editor.context, "--force does it all the same: it writes over what stands there, or removes it");
+    await notice(editor.context, "--force does it anyway: it overwrites or removes what is there");
   }
   return plan.problems.length > 0 ? 1 : 0;
 }

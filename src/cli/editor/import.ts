@@ -20,9 +20,9 @@ export async function run(
   { options, arguments: words, context }: Invocation<typeof IMPORT_OPTIONS>,
 ): Promise<number> {
   if (options.take && words.length === 0 && !options.all) {
-    throw new AgentcliError("usage", "name what to take over, or give --all", { hint: "see: agentcli editor import" });
+    throw new AgentcliError("usage", "name what to adopt, or give --all", { hint: "see: agentcli editor import" });
   }
-  if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to take over, or give --all");
+  if (options.all && words.length > 0) throw new AgentcliError("usage", "either name what to adopt, or give --all");
   const editor = await openEditorContext(options, context);
   const ledger = await readLedger(editor.home);
   const { found, problems, notes } = inspect(editor.dialect, editor.around, ledger);
@@ -49,7 +49,7 @@ export async function run(
     for (const note of notes) await notice(context, `note: ${note}`);
     await tell(taken?.count ?? null, candidates, context);
     for (const { artifact, path, message } of taken?.problems ?? []) {
-      await io.stderr.write(`not taken over: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
+      await io.stderr.write(`not adopted: ${clean(`${artifact}: ${editor.shown(path)}: ${message}`)}\n`);
     }
   }
   return taken !== null && (taken.problems.length > 0 || refused.length > 0) ? 1 : 0;
@@ -81,7 +81,7 @@ function pathsOf({ artifact }: Candidate): string[] {
 }
 
 function withoutProtected(candidates: readonly Candidate[], unkept: ReadonlySet<string>): Candidate[] {
-  const reason = "it is protected, and what is taken over is noted in the home";
+  const reason = "it is protected, and what is adopted is noted in the home";
   return candidates.map((one) =>
     pathsOf(one).some((path) => unkept.has(path)) ? { ...one, artifact: null, reason } : one
   );
@@ -96,7 +96,7 @@ function wordsOf({ found, artifact }: Candidate): string[] {
 function chosen(candidates: readonly Candidate[], words: readonly string[]): readonly Candidate[] {
   const unknown = words.find((word) => !candidates.some((one) => wordsOf(one).includes(word)));
   if (unknown !== undefined) {
-    throw new AgentcliError("usage", `nothing of others has the name "${unknown}" here`, {
+    throw new AgentcliError("usage", `nothing that others wrote has the name "${unknown}" here`, {
       hint: "see: agentcli editor import",
     });
   }
@@ -136,7 +136,7 @@ async function show(candidates: readonly Candidate[], { context, shown }: Editor
   if (candidates.length === 0) return;
   const rows = candidates.map((one) => {
     const { kind, name, scope, path, events, problems, reason } = jsonOf(one);
-    const notes = [...problems, ...(reason === undefined ? [] : [`not to be taken over: ${reason}`])];
+    const notes = [...problems, ...(reason === undefined ? [] : [`cannot be adopted: ${reason}`])];
     const on = events.join(", ");
     return [
       kind ?? "",
@@ -151,14 +151,14 @@ async function show(candidates: readonly Candidate[], { context, shown }: Editor
 }
 
 async function tell(taken: number | null, candidates: readonly Candidate[], context: Context): Promise<void> {
-  if (candidates.length === 0) return await notice(context, "nothing of others is here");
+  if (candidates.length === 0) return await notice(context, "nothing to import");
   const possible = candidates.filter(({ artifact }) => artifact !== null).length;
   await notice(
     context,
     taken !== null
-      ? `${taken} taken over; no file was changed, and agentcli editor remove gives them back`
+      ? `${taken} adopted; no file was changed, and agentcli editor remove gives them back`
       : possible === 0
-      ? "nothing of it can be taken over"
-      : "take it over with --take and names (kind:name), or with --all",
+      ? "none of it can be adopted"
+      : "adopt it with --take and names (kind:name), or with --all",
   );
 }

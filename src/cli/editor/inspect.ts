@@ -191,7 +191,7 @@ function differenceOf({ before, after }: Change): string {
   if (before === null) return "it is gone: agentcli editor apply puts it back";
   return after === null
     ? "it is to go: agentcli editor apply removes it"
-    : "it is not as it was installed: agentcli editor apply puts it in order";
+    : "it is not as it was installed: agentcli editor apply restores it";
 }
 
 /** Exit 1 when there is anything to say. */
@@ -229,7 +229,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
   ];
   if (context.globals.json) {
     await context.io.stdout.write(jsonText({ ok: findings.length === 0, dialect: editor.dialect.id, findings, notes }));
-  } else if (findings.length === 0) await notice(context, "everything is as it should be");
+  } else if (findings.length === 0) await notice(context, "no drift");
   else {
     const lines = findings.map(({ path, message }) => `${clean(editor.shown(path))}: ${clean(message)}\n`);
     await context.io.stdout.write(lines.join(""));

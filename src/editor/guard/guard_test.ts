@@ -184,7 +184,7 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "cat $PWD/.git/HEAD",
       "cd .git && cat HEAD",
       "cat .g*/HEAD",
-      // What tamperCheck the guard off.
+      // What switches the guard off.
       "tee other/mark*",
       "rm .agentclisecret",
       "echo > .agentclisecret",

@@ -1,5 +1,5 @@
 /**
- * Names of protected files in a text, and of what tamperCheck the guard off. A name is looked for word by word; in a command
+ * Names of protected files in a text, and of what switches the guard off. A name is looked for word by word; in a command
  * also without its quotes and backslashes, as a pattern of the shell, and from the directories that it goes into. What a
  * program finds by itself, or a name that a shell puts together, is not seen: the documentation says so.
  */

@@ -49,7 +49,7 @@ export function sandboxAdvice(line: string, place: CommandPlace): { reason: stri
   const program = plainWords(place.program)?.length === 1 ? place.program : `'${place.program}'`;
   const stands = programInRoots(place.program, place);
   if (stands !== null) {
-    const instead = `${basename(stands)} stands in the project (${stands}), where commands can change it: ` +
+    const instead = `${basename(stands)} is in the project (${stands}), where commands can change it: ` +
       "the user installs it elsewhere first";
     return { reason, instead };
   }

@@ -135,7 +135,7 @@ Deno.test("a program of that name in the project, before the real one on PATH, r
   assert.equal(await at.command("agentcli sandbox -- ls"), null);
   Deno.mkdirSync(`${at.root}/node_modules/.bin`, { recursive: true });
   Deno.writeTextFileSync(`${at.root}/node_modules/.bin/agentcli`, "#!/bin/sh\n");
-  assert.match((await at.command("agentcli sandbox -- ls"))?.instead ?? "", /stands in the project/);
+  assert.match((await at.command("agentcli sandbox -- ls"))?.instead ?? "", /is in the project/);
   assert.notEqual(await at.write("node_modules/.bin/agentcli"), null);
 });
 

@@ -1,5 +1,5 @@
 /**
- * What tamperCheck the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
+ * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
 import { decidesProtection } from "../../boundary/policy/write_protected.ts";
@@ -21,7 +21,7 @@ const OWN_COMMANDS =
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
-/** What tamperCheck the guard off around a project. */
+/** What switches the guard off around a project. */
 export class TamperCheck {
   readonly #lookup: ProtectedLookup;
   readonly #agentcliHome: string | null;

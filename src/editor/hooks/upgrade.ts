@@ -11,7 +11,7 @@ import { dirname } from "../../platform/path.ts";
 
 /**
  * Returns a hook as this version writes it, in the places and with the parameters and events that it has. Null for everything
- * else: no scaffold, what was taken over, and what a change was begun of.
+ * else: no scaffold, what was adopted, and what a change was begun of.
  */
 export function scaffoldAsNow({ kind, name, scope, base, dialect, resources }: Installed): Artifact | null {
   if (kind !== "hook" || !isScaffold(name)) return null;
@@ -48,6 +48,6 @@ export async function upgradedScaffolds(installed: readonly Installed[]): Promis
 /** Returns what is to be said of those that an earlier version wrote, one sentence each. */
 export async function earlierVersions(installed: readonly Installed[]): Promise<string[]> {
   return (await upgradedScaffolds(installed)).map(({ name }) =>
-    `an earlier version wrote hook:${name}: agentcli editor apply renews it`
+    `an earlier version wrote hook:${name}: agentcli editor apply upgrades it`
   );
 }

@@ -18,7 +18,7 @@ import { hideKeysOf } from "../resources/servers.ts";
 export interface Candidate {
   /** What was found, at least one. */
   found: FoundArtifact[];
-  /** As it would be noted; null: it cannot be taken over. */
+  /** As it would be noted; null: it cannot be adopted. */
   artifact: Artifact | null;
   /** Why not. */
   reason?: string;
@@ -174,7 +174,7 @@ function fileResource(path: string): Resource[] {
   }
 }
 
-/** Most files of a skill that is taken over. */
+/** Most files of a skill that is adopted. */
 const FILE_COUNT = 500;
 
 function folderResources(root: string): Resource[] | Refused {

@@ -248,7 +248,7 @@ export async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep:
     throw new AgentcliError(
       "policy_refused",
       `${resource.path} holds protected content, which the home does not keep, so it could not be given back`,
-      { hint: "move away what stands there, then run it again" },
+      { hint: "move away what is there, then run it again" },
     );
   }
 }

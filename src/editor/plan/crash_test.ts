@@ -67,7 +67,7 @@ const NONE: Wanted = { add: [], remove: [], keep: () => false, force: false };
 /** The ways of changing something that are killed. */
 const WAYS: Readonly<Record<string, { before: number | null; wanted(at: Place): Wanted }>> = {
   "a first installation": { before: null, wanted: (at) => ({ ...NONE, add: [artifact(at, 1)] }) },
-  "a renewal": { before: 1, wanted: (at) => ({ ...NONE, add: [artifact(at, 2)] }) },
+  "an upgrade": { before: 1, wanted: (at) => ({ ...NONE, add: [artifact(at, 2)] }) },
   "a removal": { before: 1, wanted: (at) => ({ ...NONE, remove: [artifact(at, 1)] }) },
 };
 

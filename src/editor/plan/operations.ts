@@ -77,7 +77,7 @@ function headOf({ kind, name, scope, dialect, base }: Artifact): Omit<Artifact, 
   return { kind, name, scope, dialect, base };
 }
 
-/** Returns whether what was taken over goes for good: only when forced, since it was not written from here. */
+/** Returns whether what was adopted goes for good: only when forced, since it was not written from here. */
 export function discards({ adopted }: Pick<InstalledResource, "adopted">, { force }: Wanted): boolean {
   return adopted === true && force;
 }

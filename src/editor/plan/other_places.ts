@@ -78,7 +78,7 @@ export async function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, roo
   return [
     former === null
       ? `nothing is known to be installed in ${root}; agentcli editor import shows what others wrote`
-      : `what stands here was installed when the project was ${former}, which is gone: agentcli editor import --all takes it over here`,
+      : `what is here was installed when the project was ${former}, which is gone: agentcli editor import --all adopts it here`,
   ];
 }
 

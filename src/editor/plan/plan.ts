@@ -47,7 +47,7 @@ export interface Problem {
 export interface Plan {
   changes: Change[];
   problems: Problem[];
-  /** Words of artifacts that were taken over and are given back: they stay, and are not ours any more. */
+  /** Words of artifacts that were adopted and are given back: they stay, and are not ours any more. */
   givenBack: string[];
   artifacts: Installed[];
 }
@@ -183,7 +183,7 @@ async function perform(
   if (state.hash !== null && !ours && !wanted.force) {
     return owned
       ? { reason: "changed", message: "it was changed by hand since it was installed" }
-      : { reason: "foreign", message: "something else stands there that was not installed from here" };
+      : { reason: "foreign", message: "something else is there that agentcli did not install" };
   }
   const replaced = owned || state.found === null ? {} : { backup: state.found };
   return edit(operation, draft, { state, noted: { ...noted, written: goal, ...replaced } });

@@ -95,7 +95,7 @@ Deno.test("a foreign entry and a change by hand are reported, and written over o
   assert.equal(await at.read("style.md"), "by hand");
 });
 
-Deno.test("what stood there already is not ours; taken over it is watched, and removed only when forced", async () => {
+Deno.test("what stood there already is not ours; adopted it is watched, and removed only when forced", async () => {
   await using at = await place();
   const rule = at.artifact("style", [at.file("style.md", "same")]);
   await at.write("style.md", "same");
@@ -109,7 +109,7 @@ Deno.test("what stood there already is not ours; taken over it is watched, and r
   assert.deepEqual(forced.changes.map(({ after }) => after), [null]);
 });
 
-Deno.test("what of others was written over or taken over comes back when ours goes, also beside later changes", async () => {
+Deno.test("what of others was written over or adopted comes back when ours goes, also beside later changes", async () => {
   await using at = await place();
   const theirs = '{"hooks": {"pre_read_code": [{"command": "ours", "show_output": true}]}}\n';
   for (const way of [{ force: true }, { adopt: true }]) {
@@ -256,7 +256,7 @@ Deno.test("hooks that do the same nothing in PowerShell are told apart, and one 
   assert.deepEqual(JSON.parse(await at.read("hooks.json")).hooks.pre_read_code.length, 1);
 });
 
-Deno.test("thousands of entries are taken over and removed in a few readings of their file, and others' stay", {
+Deno.test("thousands of entries are adopted and removed in a few readings of their file, and others' stay", {
   timeout: 60_000,
 }, async () => {
   await using at = await place();

@@ -84,7 +84,7 @@ function rendered(value: unknown, { newline, indent }: Layout, before: string): 
 function containerAt(json: EditableJson, path: readonly string[], kind: JsonContainer["kind"]): JsonContainer {
   const node = nodeAt(json.root, path);
   if (node !== null && node.kind !== "plain" && node.kind === kind) return node;
-  throw new JsonProblem(`a value stands where ${kind === "array" ? "a list" : "an object"} is needed`);
+  throw new JsonProblem(`there is a value where ${kind === "array" ? "a list" : "an object"} is needed`);
 }
 
 /** Puts a value behind the last child of the container at `path`, as the member `key` or as an item. */

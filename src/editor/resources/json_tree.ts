@@ -189,7 +189,7 @@ export function dataOf(node: JsonNode): unknown {
 export function memberAt({ children }: JsonContainer, name: string): number {
   const found = children.findIndex(({ key }) => key === name);
   if (found >= 0 && children.findLastIndex(({ key }) => key === name) !== found) {
-    throw new JsonProblem(`the name "${name}" stands there twice; which one counts is not certain`);
+    throw new JsonProblem(`the name "${name}" appears twice, and it is not certain which one counts`);
   }
   return found;
 }

@@ -87,7 +87,7 @@ function isTrigger(text: string): text is Trigger {
 /** Problems of a rule file. */
 export function ruleProblems(text: string): string[] {
   const matter = readFrontmatter(text);
-  const problems = [lengthProblem(text, LIMITS.rule), ...matter.repeated.map((key) => `${key} stands there twice`)];
+  const problems = [lengthProblem(text, LIMITS.rule), ...matter.repeated.map((key) => `${key} appears twice`)];
   const trigger = fieldText(matter, "trigger");
   if (matter.fields === null || trigger === null) problems.push("it has no trigger, so it is never active by itself");
   else if (!isTrigger(trigger)) problems.push(`its trigger is none of ${TRIGGERS.join(", ")}`);
@@ -126,7 +126,7 @@ export function skillProblems(text: string, directory: string): string[] {
     ),
     metadataProblem(matter),
     ...unknown.map((key) => `the field "${key}" is not in the specification`),
-    ...matter.repeated.map((key) => `${key} stands there twice`),
+    ...matter.repeated.map((key) => `${key} appears twice`),
   ]);
 }
 

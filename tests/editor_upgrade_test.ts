@@ -29,7 +29,7 @@ async function earlierGuard(home: TemporaryHome): Promise<string> {
 }
 
 for (const command of ["apply", "init"]) {
-  Deno.test(`${command} renews a guard of an earlier version, with the parameters and events that it has`, async () => {
+  Deno.test(`${command} upgrades a guard of an earlier version, with the parameters and events that it has`, async () => {
     await using home = await temporaryHome();
     const now = await earlierGuard(home);
     const lines = await home.read(HOOKS);
@@ -54,7 +54,7 @@ Deno.test("what a person changed of a guard of an earlier version stays, and is 
   assert.equal(await home.read(SCRIPT), changed);
 });
 
-Deno.test("apply renews the line of a hook that an earlier version started by a path of the new worktree", async () => {
+Deno.test("apply upgrades the line of a hook that an earlier version started by a path of the new worktree", async () => {
   await using home = await temporaryHome();
   await done(home, "add", "hook", "setup-worktree", "--set", "copy=local", "--yes");
   const now = await home.read(HOOKS);
