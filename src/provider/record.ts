@@ -1,4 +1,4 @@
-/** Looking into JSON that came from outside. */
+/** Parses JSON that came from outside, and looks into it. */
 
 /** A JSON object whose members are not known. */
 export type JsonRecord = Record<string, unknown>;
@@ -6,6 +6,15 @@ export type JsonRecord = Record<string, unknown>;
 /** Returns whether `value` is a JSON object (no array, no null). */
 export function isRecord(value: unknown): value is JsonRecord {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Parses a JSON text; undefined when it is not JSON. */
+export function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** `value` when it is a text that is not empty, else null. */

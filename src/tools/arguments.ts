@@ -1,4 +1,5 @@
 /** Checks the arguments of a call by the tool's parameters, and mends what a model got slightly wrong. */
+import { isRecord, parseJson } from "../provider/record.ts";
 import type { ParameterSchema } from "./tool.ts";
 
 /** The arguments as the tool may use them, or one sentence for the model about what is wrong. */
@@ -114,7 +115,7 @@ function checkValue(schema: ParameterSchema, value: unknown, at: string): Checke
     case "array":
       return checkList(schema, value, at);
     case "object": {
-      const object = typeof value === "string" ? parsedJson(value) : value;
+      const object = typeof value === "string" ? parseJson(value) : value;
       return isRecord(object) ? checkObject(schema, object, at) : wrong;
     }
     default:
@@ -132,7 +133,7 @@ function checkText(schema: ParameterSchema, value: unknown, wrong: Checked): Che
 }
 
 function checkList(schema: ParameterSchema, value: unknown, at: string): Checked {
-  const parsed = typeof value === "string" ? parsedJson(value) : value;
+  const parsed = typeof value === "string" ? parseJson(value) : value;
   const list = Array.isArray(parsed) ? parsed : [isRecord(parsed) ? parsed : value];
   const items = schema.items;
   if (items === undefined) return { value: list };
@@ -149,18 +150,6 @@ function checkList(schema: ParameterSchema, value: unknown, at: string): Checked
 function numberIn(text: string): number | undefined {
   const trimmed = text.length <= 40 ? text.trim() : "";
   return /^[+-]?\d+(\.\d+)?(e[+-]?\d+)?$/i.test(trimmed) ? Number(trimmed) : undefined;
-}
-
-function parsedJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function expectation(schema: ParameterSchema): string {

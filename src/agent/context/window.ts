@@ -4,7 +4,7 @@ import type { HttpClient } from "../../provider/http/client.ts";
 import { fetchModelList, type ModelListResponse } from "../../provider/backends/model_list.ts";
 import { recognize } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
-import { findWindow, loadModel, tellsWindows } from "../../provider/backends/inquiry.ts";
+import { findWindow, loadModel, reportsWindows } from "../../provider/backends/inquiry.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its responses. */
 const SEARCH_MS = 1500;
@@ -57,7 +57,7 @@ export async function findServerWindow(
       const window = await findWindow(client, endpoint, { ...bounded, server: found.server, list, model });
       found.window = window?.tokens ?? null;
       const isAnswered = list !== null || (answer?.kind === "refused" && NO_LIST.has(answer.answer.status));
-      found.settled = isAnswered && (search.loaded === true || !tellsWindows(found.server));
+      found.settled = isAnswered && (search.loaded === true || !reportsWindows(found.server));
     });
     if (found.window === null && search.load !== undefined) {
       const { server } = found;

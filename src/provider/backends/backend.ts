@@ -32,7 +32,7 @@ export interface Backend {
   /** Windows in its list are those that models were trained with. */
   listsTrainedWindows?: true;
   /**
-   * Makes it load a model, where only then the window can be told; `onLoading` is called before. Whether it says it
+   * Makes it load a model, where only then the window is reported; `onLoading` is called before. Whether it says it
    * did, false too where there is nothing to load.
    */
   loadModel?(inquiry: Inquiry, model: string, onLoading: () => void): Promise<boolean>;
@@ -54,7 +54,7 @@ export interface Backend {
    * server gave them, null where there were none. Asked of every local address: detection may be fooled, this must not
    * be.
    */
-  locality?(ask: LocalityQuestion, model: string): Promise<ModelLocality | null>;
+  locality?(fetch: LocalityFetch, model: string): Promise<ModelLocality | null>;
   /** One name for all that mean the same model. */
   modelName?(id: string): string;
 
@@ -103,7 +103,7 @@ export interface Probe {
   proves(answer: { json: unknown; text: string }): boolean;
 }
 
-/** A server that can be asked. */
+/** A server that takes requests. */
 export interface Inquiry {
   list: ModelList | null;
   /**
@@ -130,7 +130,7 @@ export type ModelLocality =
   | { kind: "remote"; reason: string };
 
 /** Asks from the origin. Null for no answer, which a failure of the server is too. */
-export type LocalityQuestion = (path: string, more?: { body?: string }) => Promise<JsonResponse | null>;
+export type LocalityFetch = (path: string, more?: { body?: string }) => Promise<JsonResponse | null>;
 
 /** The models whose window is a plausible number of tokens. */
 export function windowsOf(

@@ -28,7 +28,7 @@ export interface DiscoveredModel {
   contextWindow: number | null;
 }
 
-/** One address that was asked. */
+/** One address that was probed. */
 export interface Discovered {
   /** Id of the runtime whose usual port this is; null for other ports. */
   runtime: string | null;
@@ -46,7 +46,7 @@ export interface Discovered {
 
 /** Addresses, and the time limit. */
 interface DiscoveryOptions {
-  /** Names or addresses, each with a port of its own or without: then the ports of the runtimes are asked. */
+  /** Names or addresses, each with a port of its own or without: then the ports of the runtimes are probed. */
   hosts: readonly string[];
   /** For everything at one address together. */
   timeoutMs: number;

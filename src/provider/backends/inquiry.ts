@@ -12,7 +12,7 @@ import type { TemplateNeeds } from "./template_needs.ts";
 
 /** Bytes of an answer; templates and licenses are in some. */
 const ANSWER_LIMIT = 8 * 1024 * 1024;
-/** For everything about images, in milliseconds: it is asked once a session, when the first one comes. */
+/** For everything about images, in milliseconds: requested once a session, with the first image. */
 const VISION_MS = 2000;
 /** For everything about a template, in milliseconds: a reply is waiting to be shown. */
 const TEMPLATE_MS = 1500;
@@ -79,7 +79,7 @@ export async function findWindow(
   return (await findWindows(client, endpoint, { ...known, models: [model] })).get(model) ?? null;
 }
 
-/** The windows of several models, asked together; models whose window the server does not tell are absent. */
+/** Returns the windows of several models in one batch; models whose window the server does not report are absent. */
 export async function findWindows(
   client: HttpClient,
   endpoint: Endpoint,
@@ -105,7 +105,7 @@ export async function findWindows(
  * Returns whether the server tells windows at all, besides those that stand in its list: perhaps only once a model is
  * loaded.
  */
-export function tellsWindows(server: string | null): boolean {
+export function reportsWindows(server: string | null): boolean {
   return backendOf(server)?.window !== undefined;
 }
 
@@ -115,7 +115,7 @@ function listedWindows(models: readonly string[], list: ModelList | null): Windo
 }
 
 /**
- * Makes a server load a model where only then it tells the window; others are asked nothing. True when it says it did.
+ * Makes a server load a model where it reports the window only then; others get no request. True when it says it did.
  * Takes as long as loading takes: seconds to minutes. Only the signal's reason is thrown.
  */
 export async function loadModel(

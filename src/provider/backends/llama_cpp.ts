@@ -1,9 +1,9 @@
-/** llama-server of llama.cpp: one model, or a router of several that it loads when they are asked for. */
+/** llama-server of llama.cpp: one model, or a router of several that it loads on request. */
 import { fieldsOf, membersOf } from "../record.ts";
 import { type Backend, booleanOf, type Inquiry, listsAny, serverHeader, type Windows, windowsOf } from "./backend.ts";
 import type { TemplateNeeds, ToolCallFallback } from "./template_needs.ts";
 
-/** Loaded models of a router that are asked one by one. */
+/** Most loaded models of a router that are requested one by one. */
 const ROUTER_LIMIT = 8;
 
 /** llama.cpp. */
@@ -37,7 +37,7 @@ function listsTwice(body: unknown): boolean {
   return Array.isArray(fields["models"]) && membersOf(fields["data"]).length > 0;
 }
 
-/** A router is asked by name and with `autoload=false`: without that the question itself loads the model. */
+/** A router gets the name and `autoload=false`: otherwise the request itself loads the model. */
 function propsOf(model: string): string {
   return `/props?model=${encodeURIComponent(model)}&autoload=false`;
 }
@@ -47,7 +47,7 @@ function isRouter({ list }: Inquiry): boolean {
   return list?.models.some(({ state }) => state !== undefined) === true;
 }
 
-/** One window for all: `/props` gives the part of one slot. A router is asked about loaded models only. */
+/** One window for all: `/props` gives the part of one slot. Of a router, loaded models only. */
 async function slotWindows(inquiry: Inquiry, models: readonly string[]): Promise<Windows> {
   if (!isRouter(inquiry)) {
     const window = slotWindow(await inquiry.get("/props"));
@@ -71,8 +71,8 @@ function slotWindow(props: unknown): unknown {
 async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
   const router = isRouter(inquiry);
   const props = fieldsOf(await inquiry.get(router ? propsOf(model) : "/props"));
-  const told = booleanOf(fieldsOf(props["modalities"])["vision"]);
-  if (told !== null || router) return told;
+  const vision = booleanOf(fieldsOf(props["modalities"])["vision"]);
+  if (vision !== null || router) return vision;
   // Servers before `modalities`: the list in the form of Ollama names what the model can do.
   const [entry] = membersOf(fieldsOf(inquiry.list?.body)["models"]).map(fieldsOf);
   return listsAny(entry?.["capabilities"], ["multimodal", "vision"]);

@@ -59,8 +59,8 @@ async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | nu
   const entry = (await newerModels(inquiry)).find((fields) =>
     fields["key"] === model || instancesOf(fields).some((instance) => instance["id"] === model)
   );
-  const told = booleanOf(fieldsOf(entry?.["capabilities"])["vision"]);
-  if (told !== null) return told;
+  const vision = booleanOf(fieldsOf(entry?.["capabilities"])["vision"]);
+  if (vision !== null) return vision;
   const type = (await olderModels(inquiry)).find((fields) => fields["id"] === model)?.["type"];
   return type === "vlm" ? true : type === "llm" ? false : null;
 }

@@ -83,7 +83,7 @@ function readModel(entry: unknown): ServedModel | null {
 function stateOf(value: unknown): ServedModel["state"] {
   if (typeof value !== "string") return undefined;
   if (value === "loaded" || value === "running" || value === "ready") return "loaded";
-  // Sleeping models wake up when asked: for us that is loading, so they count as not loaded.
+  // Sleeping models wake up on a request: for us that is loading, so they count as not loaded.
   return value === "loading" ? "loading" : "unloaded";
 }
 
@@ -131,9 +131,9 @@ export async function listModels(
   options: { timeoutMs: number; signal?: AbortSignal },
 ): Promise<ModelList> {
   const where = `${endpoint.provider} (${endpoint.baseUrl}/models)`;
-  let asked: ModelListResponse;
+  let response: ModelListResponse;
   try {
-    asked = await fetchModelList(client, endpoint, options);
+    response = await fetchModelList(client, endpoint, options);
   } catch (error) {
     if (!(error instanceof AgentcliError) || options.signal?.aborted) throw error;
     // The client names provider and address itself; what is found here does not know them.
@@ -143,8 +143,8 @@ export async function listModels(
       cause: error,
     });
   }
-  if (asked.kind === "list") return asked.list;
-  throw await refusal(asked.answer, { endpoint, where });
+  if (response.kind === "list") return response.list;
+  throw await refusal(response.answer, { endpoint, where });
 }
 
 async function refusal(answer: JsonResponse, at: { endpoint: Endpoint; where: string }): Promise<AgentcliError> {

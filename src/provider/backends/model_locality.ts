@@ -5,13 +5,13 @@
 import { AgentcliError } from "../../errors.ts";
 import { fetchJson, type JsonResponse } from "../http/fetch_json.ts";
 import type { HttpClient } from "../http/client.ts";
-import type { LocalityQuestion, ModelLocality } from "./backend.ts";
+import type { LocalityFetch, ModelLocality } from "./backend.ts";
 import type { ModelList } from "./model_list.ts";
 import { namesCloudModel } from "./ollama.ts";
 import type { Endpoint } from "../types.ts";
 
 /** Longest wait for all questions together, in milliseconds. */
-const ASK_MS = 5_000;
+const REQUEST_MS = 5_000;
 /** Validity of a cached result, in milliseconds: a restart of the server cannot be seen from here. */
 const VALID_MS = 60_000;
 /** Bytes of a model's description; templates and licenses are in it. */
@@ -21,7 +21,7 @@ const SHOW_LIMIT = 8 * 1024 * 1024;
 const SERVICE_HEADERS =
   /^(?:cf-ray|openai-(?:organization|processing-ms|version)|x-openrouter-|anthropic-|x-groq-|x-goog-|x-amzn-|apim-request-id|x-ms-region|x-fireworks-|x-together-|(?:x-)?helicone-|x-vercel-|(?:x-)?mistral-|x-kong-|x-cloud-trace-context)/;
 
-/** The model that is asked about. */
+/** The model to locate. */
 export interface LocatedModel {
   endpoint: Endpoint;
   /** As the server knows it. */
@@ -69,22 +69,22 @@ async function locate(
   signal: AbortSignal | undefined,
 ): Promise<{ locality: ModelLocality; certain: boolean }> {
   const { endpoint, model, trusted } = located;
-  const asking = { timeoutMs: ASK_MS, limitBytes: SHOW_LIMIT, ...(signal === undefined ? {} : { signal }) };
+  const limits = { timeoutMs: REQUEST_MS, limitBytes: SHOW_LIMIT, ...(signal === undefined ? {} : { signal }) };
   const get = (path: string, more: { atOrigin?: boolean; body?: string } = {}) =>
-    answered(() => fetchJson(client, endpoint, { path, ...more, ...asking }), signal);
-  const askEach = async () => {
+    withinTime(() => fetchJson(client, endpoint, { path, ...more, ...limits }), signal);
+  const fetchEach = async () => {
     const { BACKENDS } = await import("./backends.ts");
-    const question: LocalityQuestion = (path, more) => get(path, { ...more, atOrigin: true });
+    const question: LocalityFetch = (path, more) => get(path, { ...more, atOrigin: true });
     return await Promise.all(
       BACKENDS.flatMap(({ locality }) => locality === undefined ? [] : [locality(question, model)]),
     );
   };
-  const [words, listed] = await Promise.all([askEach(), get("/models")]);
-  const told = [...words, trusted ? HERE : await gateway(listed, { client, endpoint, asking })];
-  const remote = told.find((one) => one?.kind === "remote");
+  const [words, listed] = await Promise.all([fetchEach(), get("/models")]);
+  const localities = [...words, trusted ? HERE : await gateway(listed, { client, endpoint, limits })];
+  const remote = localities.find((one) => one?.kind === "remote");
   if (remote !== undefined) return { locality: remote ?? HERE, certain: true };
-  if (told.every((one) => one !== null)) {
-    const doubtful = told.find((one) => one?.kind === "here" && one.doubt !== undefined);
+  if (localities.every((one) => one !== null)) {
+    const doubtful = localities.find((one) => one?.kind === "here" && one.doubt !== undefined);
     return { locality: doubtful ?? HERE, certain: true };
   }
   // The user's word stands for a server that cannot tell.
@@ -100,7 +100,7 @@ function unlessTrusted({ provider }: Endpoint): string {
 }
 
 /** Returns null for no answer. Only the signal's reason is thrown. */
-async function answered(
+async function withinTime(
   work: () => Promise<JsonResponse>,
   signal: AbortSignal | undefined,
 ): Promise<JsonResponse | null> {
@@ -115,16 +115,16 @@ async function answered(
 
 async function gateway(
   answer: JsonResponse | null,
-  { client, endpoint, asking }: {
+  { client, endpoint, limits }: {
     client: HttpClient;
     endpoint: Endpoint;
-    asking: { timeoutMs: number; signal?: AbortSignal };
+    limits: { timeoutMs: number; signal?: AbortSignal };
   },
 ): Promise<ModelLocality | null> {
   if (answer === null) return null;
   const list = await listIn(answer);
   const { recognize } = await import("./recognize.ts");
-  const server = await recognize(client, endpoint, { list, ...(list === null ? { refused: answer } : {}), ...asking });
+  const server = await recognize(client, endpoint, { list, ...(list === null ? { refused: answer } : {}), ...limits });
   if (server?.gateway) {
     return { kind: "remote", reason: `${server.label} passes requests on to other servers${unlessTrusted(endpoint)}` };
   }

@@ -1,5 +1,5 @@
 /**
- * Caches model metadata across sessions, in `cache/servers.json` of the home: a run does not ask again what
+ * Caches model metadata across sessions, in `cache/servers.json` of the home: a run does not request again what
  * the one before found out. Everything in it is a hint; a file that cannot be read or written costs time and nothing
  * else.
  */
@@ -25,15 +25,15 @@ export interface ModelAddress {
 
 /** Cached metadata; unknown or outdated parts are absent. */
 export interface ModelMetadata {
-  /** Tokens; null: the server was asked and does not tell. */
+  /** Tokens; null: the server does not report it. */
   window?: number | null;
   /** Tokens; the server refused a longer prompt. */
   refusedWindow?: number;
-  /** Id of its backend; null: asked, and not recognized. */
+  /** Id of its backend; null: not recognized. */
   server?: string | null;
   /** By refusals. */
   toolCalls?: ToolCallFallback;
-  /** By what the server told of its chat template. */
+  /** From what the server reported of its chat template. */
   template?: ToolCallFallback;
 }
 

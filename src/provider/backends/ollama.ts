@@ -27,15 +27,15 @@ export const ollama: Backend = {
     `restart Ollama with OLLAMA_CONTEXT_LENGTH=${tokens} ollama serve (or set the context length in its app)`,
   vision: async ({ get }, model) =>
     listsAny(fieldsOf(await get("/api/show", { body: JSON.stringify({ model }) }))["capabilities"], ["vision"]),
-  async locality(ask, model) {
+  async locality(get, model) {
     const [shown, tagged] = await Promise.all([
-      ask("/api/show", { body: JSON.stringify({ model }) }),
-      ask("/api/tags"),
+      get("/api/show", { body: JSON.stringify({ model }) }),
+      get("/api/tags"),
     ]);
-    const told = [described(shown, model), listed(tagged, model)].filter((one) => one !== null);
+    const localities = [described(shown, model), listed(tagged, model)].filter((one) => one !== null);
     // A server that answers neither question and names no remote model is not Ollama, or has nothing elsewhere.
     const isOther = shown !== null && tagged !== null && !entriesIn(tagged).some(namesRemote);
-    return told.find(({ kind }) => kind === "remote") ?? told[0] ?? (isOther ? { kind: "here" } : null);
+    return localities.find(({ kind }) => kind === "remote") ?? localities[0] ?? (isOther ? { kind: "here" } : null);
   },
   modelName: completeName,
   errors: {

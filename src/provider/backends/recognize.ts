@@ -34,7 +34,7 @@ interface RecognizeOptions {
 
 /**
  * The server behind an endpoint, or null when nothing proves one. The list, its headers, or its refusal decide where
- * they can; else one or two endpoints of the likely servers are asked, without the key, none of which loads a model.
+ * they can; else one or two endpoints of the likely servers are requested, without the key, none of which loads a model.
  * Unreachable, slow and unreadable answers are no proof and no error; only the signal's reason is thrown.
  */
 export async function recognize(
@@ -45,7 +45,7 @@ export async function recognize(
   const facts = factsOf(endpoint, options);
   const shown = BACKENDS.find((backend) => isShown(backend, facts));
   if (shown !== undefined) return recognized(shown);
-  // Hosts on the open net are services, not one of these servers: nothing to ask them.
+  // Hosts on the open net are services, not one of these servers: no further request.
   if (endpoint.baseUrl.startsWith("https:") && !endpoint.local) return null;
   const proofs = await Promise.all(
     suspects(facts).map(async (backend) => await proven(client, endpoint, { backend, options })),
@@ -86,9 +86,9 @@ function suspects(facts: Facts): Backend[] {
 async function proven(
   client: HttpClient,
   endpoint: Endpoint,
-  asked: { backend: Backend; options: RecognizeOptions },
+  probe: { backend: Backend; options: RecognizeOptions },
 ): Promise<Backend | null> {
-  const { backend, options } = asked;
+  const { backend, options } = probe;
   if (backend.probe === undefined) return null;
   try {
     const answer = await fetchJson(client, endpoint, {

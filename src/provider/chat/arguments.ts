@@ -1,5 +1,5 @@
 /** The arguments of a call, read as one object or refused with words for the model. Source: wire reference, §7. */
-import { isRecord, type JsonRecord } from "../record.ts";
+import { isRecord, type JsonRecord, parseJson } from "../record.ts";
 
 /** The arguments, or why they cannot be used. */
 type ReadArguments = { input: JsonRecord } | { input: null; problem: string };
@@ -23,7 +23,7 @@ export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadA
   if (typeof unwrapped !== "string") return checked(unwrapped, text);
   const bare = withoutDecoration(unwrapped);
   if (bare !== unwrapped) {
-    const value = parsed(bare);
+    const value = parseJson(bare);
     if (value !== undefined) return checked(value, bare);
   }
   const scanner = new ObjectScanner();
@@ -45,7 +45,7 @@ export function readArgumentsWith(raw: string, repair: RepairJson | null): ReadA
 function withoutStrings(text: string): unknown {
   let current: unknown = text;
   for (let layer = 0; layer < 3 && typeof current === "string"; layer++) {
-    const value = parsed(current);
+    const value = parseJson(current);
     if (value === undefined) return current;
     current = value;
   }
@@ -61,14 +61,14 @@ function withoutDecoration(text: string): string {
 }
 
 function mended(text: string, repair: RepairJson | null): ReadArguments | null {
-  const plain = parsed(text);
+  const plain = parseJson(text);
   if (plain !== undefined) return checked(plain, text);
   const doubled = withDoubledBackslashes(text);
-  const escaped = parsed(doubled);
+  const escaped = parseJson(doubled);
   if (escaped !== undefined) return checked(escaped, text);
   if (repair === null) return null;
   try {
-    return checked(parsed(repair(doubled)), text);
+    return checked(parseJson(repair(doubled)), text);
   } catch {
     return refused(parserWords(text));
   }
@@ -104,14 +104,6 @@ function parserWords(text: string): string {
     const message = error instanceof Error ? error.message : "";
     const place = /position (\d+)/.exec(message)?.[1];
     return place === undefined ? "they cannot be read" : `the parser stops at character ${place}`;
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -211,7 +211,7 @@ export class MessageAccumulator implements ChunkSink {
 const CUT = "The reply was cut at the token limit, so this call was not run. " +
   "Send it again with shorter arguments, or do the work in smaller steps.";
 
-/** A text that grows by small pieces, in flat memory: pieces are joined in batches, the whole only when asked for. */
+/** A text that grows by small pieces, in flat memory: pieces are joined in batches, the whole only on demand. */
 export class TextCollector {
   #blocks: string[] = [];
   #pieces: string[] = [];

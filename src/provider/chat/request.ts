@@ -83,7 +83,7 @@ export function refusedField(error: ServerError, optional: readonly string[]): s
 
 /** Tokens kept free below the window, for what a server counts and does not tell. */
 const MARGIN = 16;
-/** A reply shorter than this is not worth asking for. */
+/** A response shorter than this is not worth a request. */
 const SMALLEST_RESPONSE = 64;
 
 /**
@@ -111,7 +111,7 @@ export interface Beginning {
   /** All that stands before the first message. */
   head: string;
   messages: readonly WireMessage[];
-  /** A message as JSON; asked once for each. */
+  /** Returns a message as JSON; called once for each. */
   textOf(message: WireMessage): string;
 }
 

@@ -1,7 +1,7 @@
 /** Decodes a response while it arrives: bytes in, deltas and in the end a verdict out. Source: wire reference, §6. */
 import { MessageAccumulator, TextCollector, tooLong } from "./message_accumulator.ts";
 import { EventDecoder, LineDecoder } from "./sse.ts";
-import { countOf, isRecord, type JsonRecord, textOf } from "../record.ts";
+import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../record.ts";
 import { type ServerError, serverErrorIn, serverErrorOf } from "./server_error.ts";
 import type { ChatDelta, ChatResponse, Usage } from "../types.ts";
 
@@ -101,7 +101,7 @@ export class ResponseDecoder {
   }
 
   #endWhole(text: string): void {
-    const document = parsed(text);
+    const document = parseJson(text);
     if (isRecord(document)) {
       // A document that could be parsed is complete, whether it gives a reason or not.
       this.done = Array.isArray(document["choices"]) && document["choices"].length > 0;
@@ -111,14 +111,6 @@ export class ResponseDecoder {
     // Some servers call a stream JSON.
     for (const line of text.split(/\r\n|\n|\r/)) this.#events.line(line);
     this.#events.end();
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
   }
 }
 

@@ -2,7 +2,7 @@
  * Reads the error out of the many shapes in which servers report one, without what they echo of the request. Source:
  * wire reference, §6.3, §12.2.
  */
-import { countOf, isRecord, type JsonRecord, textOf } from "../record.ts";
+import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../record.ts";
 import { viewsOf } from "../../boundary/scan/variants.ts";
 
 /**
@@ -49,7 +49,7 @@ export function serverErrorOf(value: JsonRecord): ServerError {
 
 /** The error of a response body; plain text and HTML too. */
 export function serverErrorFromBody(text: string): ServerError {
-  const value = parsed(text);
+  const value = parseJson(text);
   if (isRecord(value)) return serverErrorIn(value) ?? fromRecord(value);
   if (Array.isArray(value) && isRecord(value[0])) return serverErrorOf(value[0]);
   if (typeof value === "string") return fromText(value);
@@ -57,8 +57,8 @@ export function serverErrorFromBody(text: string): ServerError {
 }
 
 /**
- * The message for people: at most 300 characters, and no piece of what was asked in it — servers echo the request in
- * parts. `asked` are the texts of the request, and the key. A message with control characters is not shown: what they
+ * The message for people: at most 300 characters, and no piece of the request in it — servers echo the request in
+ * parts. `texts` are those of the request, and the key. A message with control characters is not shown: what they
  * cut in pieces cannot be recognized.
  */
 export function shownMessage(error: ServerError, texts: readonly string[]): string {
@@ -87,7 +87,7 @@ function fromRecord(record: JsonRecord): ServerError {
 
 /** A text; Ollama puts JSON of the server behind it inside. */
 function fromText(text: string): ServerError {
-  const value = /^\s*\{/.test(text) ? parsed(text) : undefined;
+  const value = /^\s*\{/.test(text) ? parseJson(text) : undefined;
   if (isRecord(value)) {
     const inner = serverErrorIn(value);
     if (inner !== null) return inner;
@@ -124,14 +124,6 @@ function cleaned(text: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is taken out
   const marked = text.slice(0, MESSAGE_LIMIT).replace(/[\u0000-\u0008\u000e-\u001f\u007f-\u009f]+/g, CONTROL);
   return marked.replace(/\s+/g, " ").trim();
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const WINDOW = /context (?:length|size|window)\D{0,24}?(\d{3,8})/i;

@@ -1,4 +1,4 @@
-/** Reasoning that stands in the text between marks, told apart while it streams. */
+/** Splits reasoning between marks from the text while it streams. */
 import { answerMarkAt, deferredTail, MARK_CANDIDATE, mayBeginMark, reasoningMarkAt } from "./reasoning_marks.ts";
 
 /** Receives text and reasoning. */

@@ -112,7 +112,7 @@ class ProxyAwareClient implements HttpClient {
   readonly #clock: Io["clock"];
   readonly #proxies: ProxySettings;
   readonly #clients = new Map<string, FetchClient>();
-  /** Origin → index of the route that answered last: `localhost` is not asked twice for an address that refuses. */
+  /** Origin → index of the route that responded last: `localhost` is not tried again at an address that refuses. */
   readonly #reachable = new Map<string, number>();
 
   constructor(io: Pick<Io, "env" | "clock">) {

@@ -10,7 +10,7 @@ export interface Attempt {
   provider: string;
   /** Without query. */
   url: string;
-  /** The address to ask by hand. */
+  /** The address to try by hand. */
   modelsUrl: string;
   /** Host and port that are connected to. */
   host: string;
@@ -176,9 +176,9 @@ export function redirectFailure(
   );
 }
 
-function leadingTo(target: URL | null, asked: URL): string {
+function leadingTo(target: URL | null, requested: URL): string {
   if (target === null || !/^https?:$/.test(target.protocol)) return "";
-  if (target.hostname !== asked.hostname) return " to another host";
-  if (target.protocol !== asked.protocol) return ` to ${target.protocol.slice(0, -1)}`;
-  return target.port === asked.port ? " to another path" : " to another port";
+  if (target.hostname !== requested.hostname) return " to another host";
+  if (target.protocol !== requested.protocol) return ` to ${target.protocol.slice(0, -1)}`;
+  return target.port === requested.port ? " to another path" : " to another port";
 }

@@ -105,18 +105,18 @@ export async function useToolResult(
   options: { signal: AbortSignal },
 ): Promise<ToolResultFinding> {
   const reasoning = turn.reply?.reasoning ?? "";
-  const ask = async (history: WireMessage[]) => {
+  const use = async (history: WireMessage[]) => {
     const tools = turn.how === "native" ? [WEATHER] : [];
     const { reply } = await subject.send({ messages: history, tools, maxTokens: CALL_TOKENS }, options);
     return /[-−–]\s?37|minus (?:37|thirty-seven)/i.test(reply.text);
   };
   try {
-    const used = await ask(historyOf(turn.how, ""));
+    const used = await use(historyOf(turn.how, ""));
     return { how: turn.how, used, reasoningNeeded: reasoning === "" ? null : false };
   } catch (error) {
     const refused = error instanceof ProviderFailure && (error.kind === "request" || error.kind === "template");
     if (!refused || reasoning === "" || turn.how === "text") throw error;
-    return { how: turn.how, used: await ask(historyOf(turn.how, reasoning)), reasoningNeeded: true };
+    return { how: turn.how, used: await use(historyOf(turn.how, reasoning)), reasoningNeeded: true };
   }
 }
 

@@ -3,8 +3,9 @@
  * make of it.
  */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
+import { isRecord, parseJson } from "../record.ts";
 import type { ToolSchema } from "../types.ts";
-import { type Cursor, type JsonResult, parseJson, readJson } from "./cursor.ts";
+import { type Cursor, type JsonResult, readJson } from "./cursor.ts";
 import { closingMarks } from "./marks.ts";
 
 /** More objects of one text are not mended. */
@@ -89,11 +90,6 @@ export function parametersOf(name: string, context: CallContext): Record<string,
 export function propertiesOf(name: string, context: CallContext): Record<string, unknown> {
   const properties = parametersOf(name, context)?.properties;
   return isRecord(properties) ? properties : {};
-}
-
-/** True for JSON objects; not for arrays and null. */
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** Keys that hold the name of the tool, and those that hold its arguments. */

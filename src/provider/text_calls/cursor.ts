@@ -1,4 +1,5 @@
 /** A place in a text that moves forward over what it recognizes, complete JSON included. */
+import { parseJson } from "../record.ts";
 
 /** Longer names of tools and arguments are not looked for; bounds the look-ahead at each opener. */
 const NAME_LIMIT = 128;
@@ -123,13 +124,4 @@ export function readJson(cursor: Cursor): JsonResult {
   const value = parseJson(cursor.text.slice(cursor.at, end));
   cursor.at = end;
   return value === undefined ? { kind: "invalid" } : { kind: "value", value };
-}
-
-/** The value of a JSON text, or undefined when it is not JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

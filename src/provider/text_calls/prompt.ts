@@ -3,8 +3,7 @@
  */
 import { imageParts, wordsOf } from "../chat/content.ts";
 import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
-import { isRecord } from "./call.ts";
-import { parseJson } from "./cursor.ts";
+import { isRecord, parseJson } from "../record.ts";
 
 /**
  * Returns the part of the system prompt that declares tools; empty without tools. The same tools give the same bytes,

@@ -1,5 +1,6 @@
 /** Recovers tool calls that a server left in the text of a message. Source: specification of backends, section 8. */
 import { loadRepair } from "../chat/arguments.ts";
+import { isRecord } from "../record.ts";
 import type { ToolSchema } from "../types.ts";
 import {
   type CallContext,
@@ -7,7 +8,6 @@ import {
   contextOf,
   declaredName,
   isNothingButCall,
-  isRecord,
   mendObject,
   propertiesOf,
   type TextCall,

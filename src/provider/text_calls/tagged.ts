@@ -1,14 +1,14 @@
 /** Reads calls written between tags, without quoting and without types. */
 import {
   type CallContext,
-  isRecord,
   parametersOf,
   parsedCall,
   type ParseResult,
   propertiesOf,
   readArgumentsObject,
 } from "./call.ts";
-import { type Cursor, parseJson } from "./cursor.ts";
+import { isRecord, parseJson } from "../record.ts";
+import type { Cursor } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";
 
 const PREFIX = String.raw`(?:[|｜]?[\w.-]{1,24}[:|｜])?`;
