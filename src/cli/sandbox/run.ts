@@ -13,6 +13,10 @@ import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";
 import type { SANDBOX_OPTIONS } from "./command.ts";
 
+/** What would try in silence for minutes, or fail without saying why. */
+const NEEDS_NETWORK =
+  /(?:^|\/)(?:npm|npx|pnpm|yarn|bun|pip3?|uv|poetry|cargo|go|gem|bundle|composer|mvn|gradle|curl|wget|ssh)$/;
+
 /** The exit code of the command; throws `policy_refused` where there is no sandbox. */
 export async function run(
   { options, arguments: [program = "", ...words], context }: Invocation<typeof SANDBOX_OPTIONS>,
@@ -59,10 +63,12 @@ export async function run(
     await warn(context, quarantineNotice("a command that was broken off", entry));
   }
   for (const text of sandboxed.notices) await notice(context, text);
+  if (!network && NEEDS_NETWORK.test(program)) {
+    await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
+  }
   const code = await runOnOwnStreams(sandboxed, io);
   protection.refresh();
   const { quarantined } = await sandboxed.finish(await protection.hidden());
   if (quarantined !== null) await warn(context, quarantineNotice("the command", quarantined));
-  if (code !== 0 && !network) await notice(context, "the command had no network; agentcli sandbox --network gives it");
   return code;
 }
