@@ -17,6 +17,7 @@ import { itemsBeforeProtected, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
 import { startDeadline } from "./interrupt.ts";
 import type { Host, SessionOptions } from "./host.ts";
+import type { UndoneTurn } from "./undo_turn.ts";
 import { MessageQueue, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 
@@ -128,11 +129,15 @@ export class AgentSession {
     await this.queue.push(message, size);
   }
 
-  /** Tells the model something with the next prompt, here or in a later process. */
-  async note(text: string): Promise<void> {
-    const { session } = await this.ready();
-    session.items.push({ kind: "user", origin: "note", text, label: "open" });
+  /** Restores the files of the last turn that changed any, and lets the next prompt say so; null where none has. */
+  async undo(): Promise<UndoneTurn | null> {
+    const opened = await this.ready();
+    const { undoLastTurn } = await import("./undo_turn.ts");
+    const undone = await undoLastTurn(opened);
+    if (undone === null || undone.note === null) return undone;
+    opened.session.items.push({ kind: "user", origin: "note", text: undone.note, label: "open" });
     await this.#settle();
+    return undone;
   }
 
   /** Summarizes the older part now; false when there is nothing worth it. */

@@ -5,11 +5,10 @@ import type { Session } from "../../agent/session.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { tokensText } from "./live_rows.ts";
-import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io, Output } from "../../platform/io.ts";
 import { listSessions } from "../../session/list.ts";
-import type { Restored, TurnChange } from "../../session/undo.ts";
+import type { TurnChange } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
 import { minute } from "../sessions/run.ts";
 import { diffRows } from "./permission.ts";
@@ -52,42 +51,17 @@ export function contextRows(session: Session, width: number): Row[] {
   return [...bars, row(fit(total, width), "dim")];
 }
 
-/** Files of one kind that the model is told of by name. */
-const NOTED = 20;
-
 /** Takes back what the last turn that changed files did to them. */
 export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
-  const { session, undo } = await chat.ready();
-  const store = await undo();
-  const turn = store.turns().at(-1);
-  if (turn === undefined) return view.print([row("no turn of this session has changed files", "dim")]);
-  const restored = await store.undo(turn, session.workspace);
-  const note = await undoNote(restored, session.workspace);
-  if (note !== null) await chat.note(note);
+  const undone = await chat.undo();
+  if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
+  const { turn, restored } = undone;
   const rows = restored.map((file): Row =>
     file.outcome === "refused"
       ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
       : row(`  ${file.outcome} ${clean(file.path)}`, "good")
   );
   view.print([row(`turn ${turn}, taken back:`), ...rows]);
-}
-
-/** Tells the model which of its changes are gone; null for none. */
-async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<string | null> {
-  const names = async (outcomes: readonly Restored["outcome"][]) => {
-    const paths = restored.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path);
-    const shown = await Promise.all(
-      paths.slice(0, NOTED).map(async (path) => {
-        const resolved = await workspace.resolve(path);
-        return clean("refused" in resolved ? path : resolved.display);
-      }),
-    );
-    return [...shown, ...(paths.length > NOTED ? [`${paths.length - NOTED} more`] : [])].join(", ");
-  };
-  const [changed, made] = [await names(["restored", "unchanged"]), await names(["removed"])];
-  if (changed === "" && made === "") return null;
-  return "[The user undid your changes." + (changed === "" ? "" : ` Restored: ${changed}.`) +
-    (made === "" ? "" : ` Removed: ${made}.`) + "]";
 }
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */

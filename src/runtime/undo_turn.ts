@@ -1,0 +1,41 @@
+/** Undoing what a turn did to files. Loaded with the first undo. */
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { Restored } from "../session/undo.ts";
+import type { OpenSession } from "./open_session.ts";
+
+/** The turn that was undone, and its files. */
+export interface UndoneTurn {
+  turn: number;
+  restored: readonly Restored[];
+  /** For the model; null where no file is other than before. */
+  note: string | null;
+}
+
+/** Files of one kind that the model is told of by name. */
+const NOTED = 20;
+
+/** Restores the files of the last turn that changed any; null where none has. */
+export async function undoLastTurn({ session: { workspace }, undo }: OpenSession): Promise<UndoneTurn | null> {
+  const store = await undo();
+  const turn = store.turns().at(-1);
+  if (turn === undefined) return null;
+  const restored = await store.undo(turn, workspace);
+  return { turn, restored, note: await noteOf(restored, workspace) };
+}
+
+async function noteOf(restored: readonly Restored[], workspace: Workspace): Promise<string | null> {
+  const names = async (outcomes: readonly Restored["outcome"][]) => {
+    const paths = restored.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path);
+    const shown = await Promise.all(
+      paths.slice(0, NOTED).map(async (path) => {
+        const resolved = await workspace.resolve(path);
+        return ("refused" in resolved ? path : resolved.display).replace(/\p{Cc}/gu, "");
+      }),
+    );
+    return [...shown, ...(paths.length > NOTED ? [`${paths.length - NOTED} more`] : [])].join(", ");
+  };
+  const [changed, made] = [await names(["restored", "unchanged"]), await names(["removed"])];
+  if (changed === "" && made === "") return null;
+  return "[The user undid your changes." + (changed === "" ? "" : ` Restored: ${changed}.`) +
+    (made === "" ? "" : ` Removed: ${made}.`) + "]";
+}
