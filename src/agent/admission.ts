@@ -1,4 +1,4 @@
-/** What may go where: every prompt passes here on its way into a session, and every request on its way to a model. Source: specification of the boundary, "Letting out". */
+/** Admission of prompts and requests: every prompt passes here on its way into a session, and every request on its way to a model. Source: specification of the boundary, "Letting out". */
 import { admit, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";

@@ -27,7 +27,7 @@ export type ToolProtocol = keyof typeof SHAPES;
 
 const ORDER = Object.keys(SHAPES) as ToolProtocol[];
 
-/** What a failure asks for at least. */
+/** The least shape that a failure asks for. */
 const ASKED_FOR: Partial<Record<FailureKind, ToolProtocol>> = { template: "single", no_tools: "text" };
 
 /** The shape of this name. */

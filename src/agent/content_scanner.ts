@@ -9,7 +9,7 @@ import { relativeTo } from "../platform/path.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
-/** What became of something that was looked through. `protected`: for local models alone. */
+/** The result of a scan. `protected`: for local models alone. */
 export type ScanResult = "open" | "protected";
 
 /** Where the session's requests go. */
@@ -22,7 +22,7 @@ export interface ScanDestination {
 export interface ScanSubject {
   /** `the result of Read`. */
   name: string;
-  /** What the user can do where it is refused. */
+  /** A hint for the user where it is refused. */
   hint: string;
 }
 

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import type { SessionItem } from "../session/item.ts";
 
-/** What to do with a call that came again. */
+/** The decision on a repeated tool call. */
 export type GuardVerdict = "run" | "notice" | "stop";
 
 /** Counts calls that are identical to the one before. */

@@ -233,7 +233,7 @@ function toolCall(call: ChatResponse["calls"][number], at: { position: number; i
 }
 
 /**
- * What a person saw of a response before they stopped it stays in the session, so that they can speak of it, and is told
+ * The part of a response that a person saw before they stopped it stays in the session, so that they can speak of it, and is told
  * from an answer. Of a response that broke off by itself nothing stays.
  */
 function keepInterrupted(session: Session, { messageId, text }: { messageId: string; text: string }): void {

@@ -6,7 +6,7 @@ import type { Usage } from "../provider/types.ts";
 import { ASSUMED_WINDOW } from "./context/tokens.ts";
 import { type Session, sessionLabel, type SessionModel } from "./session.ts";
 
-/** What is counted while a turn runs. */
+/** Counters of a running turn. */
 export interface TurnCount {
   /** Monotonic milliseconds. */
   started: number;

@@ -21,7 +21,7 @@ export interface SideModel {
   params: Record<string, unknown> | undefined;
 }
 
-/** What is worth keeping for the next session. */
+/** Metadata that is kept for the next session. */
 export interface NewMetadata {
   /** Tokens; null forgets what was known. */
   window?: number | null;
@@ -58,14 +58,14 @@ export const UNKNOWN_SERVER: SessionServer = {
   compactModel: () => Promise.resolve(null),
 };
 
-/** What it is made from. */
+/** Parts of a connected server. */
 export interface ServerParts {
   client: HttpClient;
   endpoint: Endpoint;
   model: string;
   home: Home;
   clock: Clock;
-  /** What is known already. */
+  /** Cached metadata. */
   known: ModelMetadata;
   /** Finds the model of role `compact`; called once, when it is needed. */
   findCompactModel(): Promise<SideModel | null>;

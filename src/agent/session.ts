@@ -41,12 +41,12 @@ export interface SessionModel {
   windowSource: WindowSource;
   /** Most tokens of one response. */
   maxTokens: number;
-  /** What the caller asked for; else `maxTokens` follows the window. */
+  /** Requested by the caller; else `maxTokens` follows the window. */
   askedMaxTokens: number | undefined;
   temperature: number | undefined;
 }
 
-/** What permission decisions read. */
+/** Mode and rules of permission decisions. */
 export interface SessionPolicy {
   mode: PermissionMode;
   allow: readonly Rule[];
@@ -61,10 +61,10 @@ export interface Session {
   readonly tools: readonly Tool[];
   readonly schemas: ToolSchema[];
   readonly model: SessionModel;
-  /** What can be asked of the server besides responses, and where what it teaches is kept. */
+  /** Metadata of the server, and the cache of it. */
   readonly server: SessionServer;
   readonly policy: SessionPolicy;
-  /** What commands run behind where paths are protected; without it none run there. */
+  /** The sandbox of commands where paths are protected; without it none run there. */
   readonly sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
   readonly scanner?: ContentScanner | undefined;
@@ -82,7 +82,7 @@ export interface Session {
   readonly secretVariables: readonly string[];
 }
 
-/** What a session is made from. */
+/** Parts of a new session. */
 export interface SessionParts extends
   Pick<
     Session,
@@ -162,12 +162,12 @@ export function setWindow(session: Session, tokens: number, source: WindowSource
   model.maxTokens = responseLimit(tokens, model.entry, model.askedMaxTokens);
 }
 
-/** What was stored of a session. */
+/** A stored session. */
 export interface RestoredParts {
   items: readonly SessionItem[];
   /** Items that summaries replaced. */
   removed: number;
-  /** What stood before the first item; null when it was protected or the model is another one. */
+  /** The system message and tools of its requests; null when it was protected or the model is another one. */
   context: SessionContext | null;
 }
 

@@ -45,7 +45,7 @@ const CHANGES: Partial<
 /** The shapes that one response is asked for in. */
 export class ShapeTrial {
   readonly #session: Session;
-  /** What the session had before; a failure of all leaves it with that. */
+  /** The shape before; a failure of all leaves it with that. */
   readonly #before: ToolProtocol;
   #tried: Pick<PrefixBreak, "reason" | "bytesKept" | "bytesBefore"> | null = null;
   #attempt = 0;

@@ -34,7 +34,7 @@ export interface SystemPrompt {
   parts: { name: string; bytes: number }[];
 }
 
-/** What the caller may replace or add (`--system-prompt`, `--append-system-prompt`). */
+/** Texts of the caller that replace or extend it (`--system-prompt`, `--append-system-prompt`). */
 export interface SystemPromptOptions {
   replace?: string | undefined;
   append?: string | undefined;

@@ -14,7 +14,7 @@ import { resultOf } from "./content_scanner.ts";
 import { type Session, sessionLabel } from "./session.ts";
 import { cutResult } from "./context/shorten.ts";
 
-/** What calls need besides the session. */
+/** Options of tool calls. */
 export interface CallOptions {
   io: Pick<Io, "env" | "environment" | "os" | "clock">;
   signal: AbortSignal;
@@ -24,7 +24,7 @@ export interface CallOptions {
   hooks?: TurnHooks | undefined;
 }
 
-/** What a call needs besides: the room that is left for its result. */
+/** Options of one tool call, with the limit of its result. */
 export interface OneCallOptions extends CallOptions {
   /** Most bytes of the result, see {@link ToolContext}. */
   resultBytes: number;
@@ -51,7 +51,7 @@ export async function runCall(call: ToolCall, session: Session, options: OneCall
 async function callOutcome(call: ToolCall, session: Session, options: OneCallOptions): Promise<CallOutcome> {
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
-    labelledByContent(outcome(call, refusal(content), { session, interrupt }), session);
+    labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
   const tool = session.tools.find((candidate) => candidate.name === call.name);
   if (tool === undefined) return fail(unknownTool(call.name, session.tools));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
@@ -73,14 +73,14 @@ async function callOutcome(call: ToolCall, session: Session, options: OneCallOpt
     subject: tool.subject(permitted.input),
   });
   const result = permitted.result ?? await runTool(tool, { input: permitted.input, session, options });
-  const done = await labelledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
+  const done = await labeledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
   const added = [hooked?.context ?? "", after.context].filter((text) => text !== "");
   const interrupt = done.interrupt || after.stop;
   if (added.length === 0) return { ...done, interrupt };
   const content = [done.item.content, ...added].join("\n\n");
-  return await labelledByContent({ ...done, item: { ...done.item, content }, interrupt }, session);
+  return await labeledByContent({ ...done, item: { ...done.item, content }, interrupt }, session);
 }
 
 function refusal(content: string): ToolResult {
@@ -105,7 +105,7 @@ function outcome(
 }
 
 /** A copy of protected content in an open file is protected like the file it came from: no label has seen it come. */
-async function labelledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
+async function labeledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
   const { item } = done;
   if (item.label !== "open") return done;
   const parts = [item.content, ...imagesOf(item).map(imageUrl)];

@@ -32,7 +32,7 @@ export interface SteeredMessage {
   id: string | undefined;
 }
 
-/** What a turn needs besides the session. */
+/** Options of a turn. */
 export interface TurnOptions extends Omit<CallOptions, "io"> {
   io: CallOptions["io"] & { clock: Clock };
   model: AskModel;
@@ -56,7 +56,7 @@ export interface HookedCall {
   label: Label;
 }
 
-/** What came of asking before a call. `pass` leaves the decision to the rules; deny rules hold whatever a hook says. */
+/** The decision of a hook before a tool call. `pass` leaves the decision to the rules; deny rules hold whatever a hook says. */
 export interface BeforeVerdict {
   behavior: "pass" | "allow" | "ask" | "deny";
   /** For the model; of `ask` and `deny`. */
@@ -69,7 +69,7 @@ export interface BeforeVerdict {
   stop: boolean;
 }
 
-/** What came of asking after a call. */
+/** The result of a hook after a tool call. */
 export interface AfterVerdict {
   context: string;
   stop: boolean;
@@ -83,7 +83,7 @@ export interface TurnHooks {
   end(again: boolean, signal: AbortSignal): Promise<string | null>;
 }
 
-/** What is asked. */
+/** The tool call that needs permission. */
 export interface PermissionQuestion {
   toolName: string;
   callId: string;

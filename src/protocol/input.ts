@@ -1,4 +1,4 @@
-/** What a client writes: lines, one JSON each, read into a tagged union once and trusted afterwards. */
+/** Reads lines of a client: one JSON each, read into a tagged union once and trusted afterwards. */
 
 /** Longest line, in bytes; a longer one is dropped and told. */
 const LINE_LIMIT = 64 * 1024 * 1024;
@@ -7,7 +7,7 @@ const LINE_LIMIT = 64 * 1024 * 1024;
 export interface LineReader {
   /** The lines that `bytes` complete; null stands for one that was too long. */
   push(bytes: Uint8Array): (string | null)[];
-  /** What is left at the end of input without its LF; undefined for nothing. */
+  /** Returns the last line where it has no LF; undefined for none. */
   end(): string | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface ControlRequest {
 export interface ControlResponse {
   kind: "control_response";
   id: string;
-  /** What was answered, or the client's error as text. */
+  /** The response, or the client's error as text. */
   outcome: { response: Record<string, unknown> } | { error: string };
 }
 

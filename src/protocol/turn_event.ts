@@ -1,4 +1,4 @@
-/** What the engine tells while a turn runs, and the label that a session has by it: the one stream that text output, JSON and stream-json are made of. */
+/** Events of a running turn, and the label that they give a session: the one stream that text output, JSON and stream-json are made of. */
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../provider/types.ts";
 import type { AssistantItem, ToolResultItem, UserItem } from "../session/item.ts";

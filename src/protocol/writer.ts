@@ -12,7 +12,7 @@ import {
 } from "./turn_event.ts";
 import type { ToolResultItem } from "../session/item.ts";
 
-/** What the writer must know besides the events. */
+/** Options of the writer. */
 export interface WriterOptions {
   sessionId: string;
   /** Also `stream_event`s. */

@@ -21,7 +21,7 @@ import type { UndoneTurn } from "./undo_turn.ts";
 import { MessageQueue, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 
-/** What a person or a client says at once. */
+/** The input of one turn. */
 export interface PromptInput {
   text: string;
   /** Of what the text was made from; absent: `open`. */
@@ -48,7 +48,7 @@ export interface PromptHooks extends TurnHooks {
   submit(text: string | null, signal: AbortSignal): Promise<{ blocked: string | null; context: string }>;
 }
 
-/** What the prompts of one turn are admitted with. */
+/** The scope in which the prompts of one turn are admitted. */
 interface TurnScope {
   session: Session;
   hooks: PromptHooks | null;

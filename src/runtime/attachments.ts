@@ -8,7 +8,7 @@ import type { Attached } from "./prompts.ts";
 import { highestLabel } from "../boundary/policy/label.ts";
 import { IMAGE_BYTES, readImage } from "../provider/chat/image_file.ts";
 
-/** What to do where the reason does not say it. */
+/** Hints for reasons without one. */
 const NEXT: Partial<Record<Refusal["refused"], ErrorDetails>> = {
   absent: { hint: "paths are taken from the working directory (-C), then from the project's root" },
   not_a_file: { hint: "attach its files one by one, or name it in the prompt: the model can list it" },

@@ -1,4 +1,4 @@
-/** What a surface brings: the options of a session, which transcript it goes on with, and the host. */
+/** Parameters of a surface: the options of a session, which transcript it goes on with, and the host. */
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
@@ -31,7 +31,7 @@ export interface SessionOptions extends StoreOptions {
   timeout?: number | undefined;
 }
 
-/** What the command line says of stored sessions. */
+/** Options of stored sessions. */
 export interface StoreOptions {
   resume?: string | undefined;
   continue: boolean;
@@ -73,7 +73,7 @@ export function checkStoreOptions(options: StoreOptions): void {
   }
 }
 
-/** What a surface brings. */
+/** Functions of a surface. */
 export interface Host {
   io: Io;
   /** Absolute. */

@@ -1,4 +1,4 @@
-/** What ends a turn from outside: Ctrl-C and its kind, and the time limit. */
+/** Ends a turn from outside: Ctrl-C and its kind, and the time limit. */
 import { AgentcliError } from "../errors.ts";
 import type { Clock, Io, StopSignal } from "../platform/io.ts";
 

@@ -27,7 +27,7 @@ import type { ProjectContext } from "./project_context.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
 import { turnOf } from "./recorder.ts";
 
-/** What was opened for a session. */
+/** Parts that were opened for a session. */
 export interface OpenedParts {
   host: Host;
   project: ProjectContext;

@@ -1,4 +1,4 @@
-/** What the lines of the markers come to: how much they hide, which cover nothing, and what looks as if one should cover it. */
+/** Reports on the lines of the markers: how much they hide, which cover nothing, and what looks as if one should cover it. */
 import { entriesSync } from "../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
 import { foldedName } from "../boundary/case_folded.ts";
@@ -12,7 +12,7 @@ import { describeRule, type ProtectionRule } from "../boundary/policy/protection
 /** A name that more files have than this is no name of a secret. */
 const NAMESAKE_LIMIT = 20;
 
-/** What was found. */
+/** A report. */
 export interface MarkerReport {
   files: number;
   directories: number;
@@ -126,7 +126,7 @@ function describeIdle(rule: ProtectionRule, root: string): string {
   return `${describeRule(rule, root)}: covers nothing${doubt === null ? "" : ` (${doubt})`}`;
 }
 
-/** What people should look at, one sentence each. */
+/** Returns findings for people, one sentence each. */
 export function describeReport({ idle, namesakes, unjudged }: MarkerReport, root: string): string[] {
   return [
     ...unjudged.map(({ directory, reason }) =>

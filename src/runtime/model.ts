@@ -179,7 +179,7 @@ export interface ServerSearch {
 }
 
 /**
- * What is known of the model on its server. A configured window costs no request, unless the server refused a prompt that
+ * Returns the metadata of the model on its server. A configured window costs no request, unless the server refused a prompt that
  * was shorter; one that an earlier session found is taken for half an hour; else the server is asked. What could not be
  * found out is not remembered. Never throws.
  */

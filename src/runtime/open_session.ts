@@ -31,7 +31,7 @@ export interface OpenSession {
   session: Session;
   model: AskModel;
   recorder: Recorder;
-  /** What the session's changes to files replaced. */
+  /** The contents that the session's changes to files replaced. */
   undo: () => Promise<UndoStore>;
   /** Absolute path of the transcript; null where none is written. */
   transcriptFile: string | null;
@@ -41,7 +41,7 @@ export interface OpenSession {
   release(): Promise<SessionStore>;
 }
 
-/** What a session takes over from another one, or from its surface. */
+/** Parts taken over from another session, or from the surface. */
 interface OpenExtras {
   /** Besides the built-in ones. */
   tools: readonly Tool[];

@@ -1,4 +1,4 @@
-/** What a session finds before a model is chosen: the home, the configuration, the project, its markers, and what to say of them. */
+/** The project context, read before a model is chosen: the home, the configuration, the project, its markers, and what to say of them. */
 import type { MarkerState } from "../boundary/policy/marker.ts";
 import { findProjectRoot, openProject, realDirectory } from "../boundary/policy/project.ts";
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
@@ -58,7 +58,7 @@ export function endpointNotices({ localEndpoints, paths }: MarkerState): string[
 /** Entries of a project that a session looks at for its first line. */
 const REPORT_LIMIT = 20_000;
 
-/** What a remote session in a protected project does not see, one line. */
+/** Returns a line on the paths that a remote session does not see. */
 export async function hiddenNotice({ workspace, scanner }: Pick<Session, "workspace" | "scanner">): Promise<string[]> {
   const { protection, root, additional, local } = workspace;
   if (local || protection === undefined || !protection.any) return [];
@@ -68,7 +68,7 @@ export async function hiddenNotice({ workspace, scanner }: Pick<Session, "worksp
   return [summarizeReport(report, { notScanned: notScanned.length })];
 }
 
-/** What the user must know of a session that was read back. */
+/** Returns notices about a session that was read back. */
 export function storedNotices(stored: StoredSession): string[] {
   const withheld = stored.withheld === 0 ? [] : [
     `${stored.withheld} parts of the session were protected and not stored; placeholders stand for them`,

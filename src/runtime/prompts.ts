@@ -1,4 +1,4 @@
-/** What a session is told: the item of a prompt with its attachments, and the queue of messages that wait. */
+/** Prompts of a session: the item of one with its attachments, and the queue of messages that wait. */
 import type { Session } from "../agent/session.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ShownImage } from "../provider/chat/content.ts";

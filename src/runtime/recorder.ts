@@ -1,4 +1,4 @@
-/** What a session leaves: its transcript, and what its changes to files replaced. */
+/** Records a session: its transcript, and the contents that its changes to files replaced. */
 import type { Session } from "../agent/session.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";

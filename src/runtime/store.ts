@@ -32,7 +32,7 @@ export interface SessionStore {
   id: string;
   /** Null where nothing shall be stored. */
   transcript: Transcript | null;
-  /** What to go on with; null for a new session. */
+  /** The session that is resumed; null for a new one. */
   stored: StoredSession | null;
 }
 

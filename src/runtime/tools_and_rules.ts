@@ -1,4 +1,4 @@
-/** What a model may use: the tools that it is offered, and the rules that its calls are judged by. */
+/** Returns the tools that a model is offered, and the permission rules of its tool calls. */
 import type { Configuration, ModelEntry } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Rule } from "../tools/permission.ts";

@@ -1,4 +1,4 @@
-/** What a session holds: the conversation as labelled items, before any of it becomes a request. */
+/** Items of a session: the conversation, labeled, before any of it becomes a request. */
 import type { Label } from "../boundary/policy/label.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
@@ -31,7 +31,7 @@ export function positionOfCall(id: string): number {
   return Math.floor(parseInt(id.slice("call".length), 36) / 64);
 }
 
-/** What the user typed or piped in; also what the engine says in the user's place. */
+/** A message of the user, or of the engine in the user's place. */
 export interface UserItem {
   kind: "user";
   text: string;

@@ -4,7 +4,7 @@ import type { ToolSchema, Usage } from "../provider/types.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import { type AssistantItem, imagesOf, type ProtectedSource, type SessionItem } from "./item.ts";
 
-/** What every line of a session says. */
+/** Fields of every line. */
 export interface LineFacts {
   sessionId: string;
   cwd: string;
@@ -14,7 +14,7 @@ export interface LineFacts {
   timestamp: string;
 }
 
-/** What the session is at a line: read from the end of a file, so that listing need not read it whole. */
+/** The state of the session at a line: read from the end of a file, so that listing need not read it whole. */
 export interface Standing {
   /** Prompts of the user so far. */
   turn: number;
@@ -25,7 +25,7 @@ export interface Standing {
   provider?: string | undefined;
 }
 
-/** What stands before the first item of a request. */
+/** The system message and the tools of a request. */
 export interface SessionContext {
   /** The system message as it is sent. */
   system: { text: string; label: Label };
@@ -104,7 +104,7 @@ export function innerItem({ uuid, item }: NamedItem, model: string): Record<stri
   };
 }
 
-/** What the shape of the message has no place for. */
+/** Returns fields that the message format lacks. */
 function extras(item: SessionItem): Record<string, unknown> {
   switch (item.kind) {
     case "user":
@@ -118,7 +118,7 @@ function extras(item: SessionItem): Record<string, unknown> {
   }
 }
 
-/** What a block has no place for: sizes and names, in the order of the blocks. */
+/** Returns sizes and names of images, in the order of the blocks. */
 function imageFacts(item: SessionItem): { images?: Record<string, unknown>[] } {
   const images = imagesOf(item);
   return images.length === 0 ? {} : { images: images.map(({ name, width, height }) => ({ name, width, height })) };

@@ -186,7 +186,7 @@ async function beginningOf(home: Home, name: string): Promise<string> {
   return text;
 }
 
-/** What the last whole line says of the session; null when it is longer than what is read. */
+/** Returns the state at the last whole line; null when it is longer than what is read. */
 async function tailOf(home: Home, name: string) {
   const bytes = await readEnd(home, name, { length: END_LENGTH });
   if (bytes === null) return null;

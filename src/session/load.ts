@@ -93,7 +93,7 @@ export interface StoredSession {
   /** Items of which only a placeholder is there. */
   withheld: number;
   notes: Record<string, unknown>[];
-  /** What could not be read or taken along, one sentence each. */
+  /** Items that could not be read or copied, one sentence each. */
   problems: string[];
   /** For the writer that goes on with it. */
   end: TranscriptEnd;
@@ -211,7 +211,7 @@ class Replay {
       items,
       removed: this.#removed,
       context: this.#context,
-      label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labelled)]),
+      label: highestLabel([...this.#context === null ? [] : [this.#context.system.label], ...items.map(labeled)]),
       model: this.#model ?? this.#meta?.model ?? "",
       provider: this.#provider,
       turns: this.#turns,
@@ -224,7 +224,7 @@ class Replay {
   }
 }
 
-function labelled(item: SessionItem): Label {
+function labeled(item: SessionItem): Label {
   return item.label;
 }
 

@@ -44,7 +44,7 @@ export function lockName(slug: string, sessionId: string): string {
   return `${projectDirectory(slug)}/${sessionId}.lock`;
 }
 
-/** What is kept for taking back the changes of a session, relative to the home. */
+/** Returns the directory of a session's undo data, relative to the home. */
 export function undoName(sessionId: string): string {
   return `undo/${sessionId}`;
 }

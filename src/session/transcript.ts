@@ -20,7 +20,7 @@ import {
 import type { StoredSession } from "./load.ts";
 import { reasonOf, transcriptName } from "./place.ts";
 
-/** What goes with an item. */
+/** Metadata of an item. */
 export interface ItemFacts {
   usage?: Usage | null | undefined;
   /** The model that replied; from then on the model of the session. */
@@ -30,7 +30,7 @@ export interface ItemFacts {
   stopReason?: string | undefined;
 }
 
-/** What a transcript is written for. */
+/** Metadata of a transcript. */
 export interface TranscriptOptions {
   projectRoot: string;
   sessionId: string;
@@ -59,7 +59,7 @@ export interface Transcript {
    * more is written.
    */
   record(items: readonly SessionItem[], facts?: ItemFacts): Promise<void>;
-  /** What stands before the first item from now on; written with the next item, where it is not what it was. */
+  /** Sets the system message and the tools from now on; written with the next item, where it is not what it was. */
   setContext(context: SessionContext): void;
   /** Something to remember that is no item. Holds no content: a name of a model, an outcome. */
   note(fields: Record<string, string | number | boolean | null>): Promise<void>;
@@ -67,14 +67,14 @@ export interface Transcript {
   close(): Promise<void>;
 }
 
-/** What a transcript is made from. */
+/** Parts of a transcript. */
 export type TranscriptParts = TranscriptOptions & {
   slug: string;
   /** Given back at the end; null where there is no room for one, and nothing is written. */
   lock: HeldLock | null;
-  /** What the session had left behind when it began. */
+  /** Compacted items when it began, and the session that it was forked from. */
   origin: { removed: number; forkedFrom?: string };
-  /** What the file holds already; null for a new one. */
+  /** The content of the file; null for a new one. */
   stored: StoredSession | null;
 };
 
@@ -88,7 +88,7 @@ export class FileTranscript implements Transcript {
   /** The last line that holds an item: readers follow the chain of these. */
   #parent: string | null;
   #context: SessionContext | null;
-  /** What the file says of the context, as text; null when nothing. */
+  /** The context in the file, as text; null for none. */
   #written: string | null;
   #model: string;
   #provider: string | undefined;

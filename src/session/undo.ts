@@ -24,10 +24,10 @@ export interface FileChange {
   label: Label;
 }
 
-/** What a turn did to one file, all its changes together. */
+/** The changes of one turn to one file, together. */
 export interface TurnChange {
   path: string;
-  /** What was there before the turn; `not_kept`: too large, or protected and of an earlier process. */
+  /** The content before the turn; `not_kept`: too large, or protected and of an earlier process. */
   before: { kind: "absent" } | { kind: "content"; bytes: Uint8Array<ArrayBuffer> } | {
     kind: "not_kept";
     reason: string;
@@ -35,7 +35,7 @@ export interface TurnChange {
   label: Label;
 }
 
-/** What came of taking back one file. */
+/** The result of restoring one file. */
 export type Restored =
   | { path: string; outcome: "restored" | "removed" | "unchanged" }
   | { path: string; outcome: "refused"; reason: string };
@@ -46,7 +46,7 @@ export interface UndoStore {
   record(change: FileChange): Promise<void>;
   /** Turns with changes that were not taken back, in order. */
   turns(): number[];
-  /** What a turn changed, for a diff with what is there now. */
+  /** Returns the changes of a turn, for a diff with the current files. */
   changes(turn: number): Promise<TurnChange[]>;
   /**
    * Takes a turn back, file by file: byte for byte as it was before, or not at all where the file is no longer what the

@@ -1,4 +1,4 @@
-/** What is kept on the disk for taking back changes: one list of changes a session, and the contents they replaced. */
+/** Stores changes for undo: one list of changes a session, and the contents they replaced. */
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
 import { openJournal, readPieces } from "../platform/journal.ts";

@@ -1,4 +1,4 @@
-/** What would change in a text, as a unified diff. Loads the diff library: import this module lazily. */
+/** Compares texts as a unified diff. Loads the diff library: import this module lazily. */
 import { createTwoFilesPatch } from "npm:diff@9.0.0";
 
 /**

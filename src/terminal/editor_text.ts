@@ -75,7 +75,7 @@ export interface Candidate {
   note: string;
 }
 
-/** What is asked for: the word that was begun, without its sign, and where it begins in the text. */
+/** The query: the word that was begun, without its sign, and where it begins in the text. */
 export interface CompletionQuery {
   kind: "path" | "command";
   word: string;
@@ -92,7 +92,7 @@ export interface Completion {
 /** Longest word that is looked up, in characters. */
 const WORD_LIMIT = 400;
 
-/** What could be completed at the cursor; null for nothing. */
+/** Returns the query at the cursor; null for none. */
 export function queryAt(text: string, cursor: number): CompletionQuery | null {
   const typed = text.slice(Math.max(0, cursor - WORD_LIMIT), cursor);
   if (text.startsWith("/") && /^\/\S*$/.test(text.slice(0, cursor))) {

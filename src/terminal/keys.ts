@@ -1,6 +1,6 @@
 /** Bytes of a terminal into keys: what a person did, whatever sequence their terminal sends for it. */
 
-/** What a key does, by the usual bindings of line editors. */
+/** The action of a key, by the usual bindings of line editors. */
 export type KeyName =
   | "enter"
   | "newline"

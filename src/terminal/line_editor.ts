@@ -34,18 +34,18 @@ export interface EditorState {
   history: readonly string[];
   /** The place in the history that is shown; its length for the text being written. */
   place: number;
-  /** What was being written before the history was looked at. */
+  /** The text before the history was opened. */
   draft: string;
   search: HistorySearch | null;
   completion: Completion | null;
-  /** What control-Y puts back. */
+  /** The text that Control-Y puts back. */
   killed: string;
   undo: readonly { text: string; cursor: number }[];
   /** Whether the last key typed: then the next joins its undo step. */
   typing: boolean;
 }
 
-/** What the caller shall do. */
+/** An effect that the caller performs. */
 export type EditorEffect =
   | { kind: "submit"; text: string }
   | { kind: "complete"; query: CompletionQuery }

@@ -202,7 +202,7 @@ function startsBlock(line: string): boolean {
   return [FENCE, HEADING, ITEM, RULE, QUOTE].some((pattern) => pattern.test(line)) || line.trim().startsWith("|");
 }
 
-/** What a line begins; `rows` for blocks of one line. */
+/** The block that a line begins; `rows` for blocks of one line. */
 function opened(line: string): { block: Block; rows: ((options: MarkdownOptions) => Row[]) | null } {
   const fence = FENCE.exec(line);
   if (fence !== null) {

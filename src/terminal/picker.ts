@@ -19,7 +19,7 @@ export interface PickerState {
   filter: string;
 }
 
-/** What a key came to. `chosen` is a place in `choices`, null when nothing was chosen. */
+/** The result of a key. `chosen` is a place in `choices`, null when nothing was chosen. */
 export type Picked = { kind: "open"; state: PickerState } | { kind: "chosen"; index: number | null };
 
 /** A list with its first choice selected. */

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import type { Io } from "../platform/io.ts";
 
-/** What a question needs of the outside. */
+/** Streams and signal of a question. */
 export type Asking = Pick<Io, "stdin" | "stderr" | "clock">;
 
 /** Longest answer that is taken, in bytes. */
@@ -95,7 +95,7 @@ export async function confirm(io: Asking, question: string): Promise<boolean> {
 /** Longest line that is taken, in characters. */
 const LINE_LIMIT = 64 * 1024;
 
-/** What was typed so far, or how it ended. */
+/** The text so far, or how the question ended. */
 export type HiddenLine =
   | { kind: "typing"; text: string }
   | { kind: "done"; text: string }

@@ -1,5 +1,5 @@
 /**
- * What a terminal shows: rows that stay, above a few live rows that are drawn again. Rows are written over in place and
+ * Draws a terminal: rows that stay, above a few live rows that are drawn again. Rows are written over in place and
  * in one write, so that nothing flickers; what has scrolled away is never touched.
  */
 import type { Output } from "../platform/io.ts";

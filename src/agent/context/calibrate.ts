@@ -1,4 +1,4 @@
-/** What responses and failures teach about the server: tokens and the window. */
+/** Calibrates tokens and the window by responses and failures of the server. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { wordsOf } from "../../provider/chat/content.ts";
 import type { ProviderFailure } from "../../provider/failure.ts";
@@ -89,7 +89,7 @@ export async function calibrate(
   }
 }
 
-/** What is known of the prompt that a request begins with; null where that was not counted whole, or was changed since. */
+/** Returns the counted prompt that a request begins with; null where that was not counted whole, or was changed since. */
 function countedBefore(
   { context, items }: Session,
   sent: SentRequest & { cachedTokens: number },

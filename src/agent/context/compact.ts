@@ -24,7 +24,7 @@ const SHORTER_SHARE = 0.7;
 /** Share of a summary's bytes that the todo list may take. */
 const TODO_SHARE = 0.5;
 
-/** What a compaction needs of a turn. */
+/** Options of a compaction. */
 export type CompactOptions =
   & Pick<RunningTurn, "signal" | "emit" | "model" | "count">
   & { trigger: "auto" | "manual"; io: { clock: RunningTurn["io"]["clock"] } };

@@ -9,7 +9,7 @@ import PROMPT from "./compact_prompt.md" with { type: "text" };
 export interface CompactPlan {
   /** What stays in front of the summary: the user's first words, which most often are the task, unless they are long. */
   head: SessionItem[];
-  /** What the summary is made from. */
+  /** The items that the summary replaces. */
   summarized: SessionItem[];
   /** What stays behind it: the user's last words and the last tool calls. A valid history by itself. */
   kept: SessionItem[];
@@ -17,7 +17,7 @@ export interface CompactPlan {
   replaced: number;
 }
 
-/** What a plan is made by. */
+/** Limits of a plan. */
 export interface PlanOptions {
   /** About the bytes to keep. */
   keepBytes: number;
@@ -83,7 +83,7 @@ const SMALLEST_RECORD = 1000;
 /** Share of the record that one item may take: summaries of before carry the most. */
 const SHARES = { summary: 1 / 3, user: 1 / 6, assistant: 1 / 8, tool_result: 1 / 16 } as const;
 
-/** What limits a request for a summary. */
+/** Limits of a request for a summary. */
 export interface CompactLimits {
   model: string;
   /** Tokens of the model that summarizes. */

@@ -14,11 +14,11 @@ const FULL_SHARE = 0.9;
 /** Such requests in a row although the session was summarized: no room to work in. */
 const FULL_LIMIT = 2;
 
-/** What the ladder is climbed for, in tokens of the next request. */
+/** The goal of making room, in tokens of the next request. */
 interface Goal {
   /** The ladder ends where this is reached. */
   enough: number;
-  /** What must not be exceeded: here results of the last tool calls are given up. */
+  /** The hard limit: here results of the last tool calls are given up. */
   most: number;
 }
 
@@ -143,7 +143,7 @@ async function take(session: Session, shortened: Shortened, turn: RunningTurn): 
   await reportPrefixBreak(session, turn, { reason: "shortened", bytesKept, bytesBefore, callIds: shortened.callIds });
 }
 
-/** What is still too long is sent and said, since the estimate may be wrong; only what is certainly too long is not. */
+/** A prompt that is still too long is sent with a notice, since the estimate may be wrong; only what is certainly too long is not. */
 async function checkRest(session: Session, limits: Limits, { emit }: RunningTurn): Promise<void> {
   const estimate = estimateOf(session);
   if (estimate <= limits.budget) return;

@@ -1,4 +1,4 @@
-/** What a session counts and knows of its context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
+/** The state of a session's context: sizes, the ratio of bytes to tokens, and what happened to the prefix. */
 import { imageTokens } from "../../provider/chat/content.ts";
 import type { TemplateNeeds } from "../../provider/backends/template_needs.ts";
 import type { ToolSchema } from "../../provider/types.ts";
@@ -22,11 +22,11 @@ export interface ContextState {
     /** Counts of this server grew with the prompt at least once: they are of all of it. */
     grew: boolean;
   } | null;
-  /** What the server told of its window when a count looked as if it dropped a part of the prompt. */
+  /** The window that the server reported when a count looked as if it dropped a part of the prompt. */
   toldWindow?: number | null;
   /** Tokens of the longest prompt that the server took whole, by its own count. */
   provenTokens: number;
-  /** What the server tells of its chat template; null where it does not tell, undefined while it was not asked. */
+  /** The needs of the server's chat template; null where it does not tell, undefined while it was not asked. */
   templateNeeds: TemplateNeeds | null | undefined;
   /** Whether the model sees images; null while nobody has told. */
   vision: boolean | null;

@@ -16,7 +16,7 @@ export function estimateTokens(bytes: number, bytesPerToken: number): number {
   return Math.ceil(bytes / bytesPerToken);
 }
 
-/** What a response's `usage` says about the request it answered. */
+/** The verdict on a response's `usage`. */
 export type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
@@ -25,14 +25,14 @@ export type UsageVerdict =
   /** The number is made up, or counts only what was not in the server's cache. */
   | { kind: "unusable" };
 
-/** What is judged. */
+/** The count that is checked. */
 export interface CountedPrompt {
   promptTokens: number;
   /** Bytes of the request. */
   bytes: number;
   /** Of them, not in the request before. */
   newBytes: number;
-  /** What the ratio was until now. */
+  /** The ratio until now. */
   bytesPerToken: number;
   /** Least tokens the prompt can have, see {@link leastTokens}, or `enough`; asked only when it matters. */
   least(enough: number): number;
@@ -131,7 +131,7 @@ export interface Limits {
   budget: number;
   /** Longer prompts are shortened: three quarters of the budget. */
   threshold: number;
-  /** What shortening aims at, so that the next one is far away: a good third of the budget. */
+  /** The goal of shortening, so that the next one is far away: a good third of the budget. */
   target: number;
   /** Shortening that leaves more than this, six tenths of the budget, would be needed again too soon. */
   relief: number;

@@ -6,7 +6,7 @@ import type { Session } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
 import { bytesUpTo, reportPrefixBreak, requestBytes } from "../chat_request.ts";
 
-/** What makes a model see. */
+/** Advice to make a model see. */
 const VISION_HINT =
   "choose a model that does (llama-server needs its --mmproj), or write `images: true` for it in providers.yaml if it does";
 /** Stands behind an image that is left out. */
@@ -71,7 +71,7 @@ export async function recordImageRefusal(
   return false;
 }
 
-/** What was left out of the history, and how much of it stayed as it was. */
+/** The images that were dropped, and the bytes before them. */
 export interface LeftOut {
   /** Images. */
   count: number;

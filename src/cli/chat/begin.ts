@@ -45,7 +45,7 @@ export async function beginChat(
   }
 }
 
-/** What another model of this chat would not suffer from. */
+/** Errors that another model can avoid. */
 const OF_THE_MODEL: ReadonlySet<string> = new Set([
   "unknown_provider",
   "unknown_model",

@@ -1,4 +1,4 @@
-/** What the keys of the chat go to: the line that is typed, a list to choose from, or a question. */
+/** The input of the chat: keys go to the line that is typed, a list to choose from, or a question. */
 import type { Io } from "../../platform/io.ts";
 import { type Candidate, type CompletionQuery, offer } from "../../terminal/editor_text.ts";
 import { viewEditor } from "../../terminal/editor_view.ts";
@@ -16,7 +16,7 @@ const HASTY_MS = 400;
 /** Rows of a list at most. */
 const PICKER_ROWS = 14;
 
-/** What takes the keys. */
+/** The part that takes the keys. */
 type Taking =
   | { kind: "line" }
   | { kind: "pick"; state: PickerState; guarded: boolean; since: number; done(index: number | null): void }

@@ -1,4 +1,4 @@
-/** What a chat does: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
+/** Runs the work of a chat: one thing at a time, in the order it was typed; control-C stops it, again soon after leaves. */
 import { AgentcliError } from "../../errors.ts";
 import type { Clock } from "../../platform/io.ts";
 import type { MessageQueue, QueuedMessage } from "../../runtime/prompts.ts";
@@ -10,13 +10,13 @@ const GRACE_MS = 1500;
 
 /** Who is told of what becomes of the work. */
 export interface WorkOwner {
-  /** What ran ended by an error, or because it was stopped: null. */
+  /** The work ended by an error, or was stopped: null. */
   failed(error: unknown): void;
   /** Whoever waits for an answer of the user gets none. */
   answerNothing(): void;
-  /** What waited and was not begun. */
+  /** Queued messages that were not begun. */
   takeBack(texts: readonly string[]): void;
-  /** What ran is over. */
+  /** The work is over. */
   idle(): void;
 }
 

@@ -1,4 +1,4 @@
-/** What a line that begins with `/` does. */
+/** Runs commands: lines that begin with `/`. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
 import { PERMISSION_MODES } from "../../config/types.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -9,7 +9,7 @@ import type { AgentSession } from "../../runtime/agent_session.ts";
 import { COMMAND_NAMES, type CommandName, commandSource } from "./typed_line.ts";
 import type { ChatView } from "./begin.ts";
 
-/** What commands work on. */
+/** Targets of commands. */
 export interface CommandTarget {
   chat: AgentSession;
   view: ChatView;

@@ -1,4 +1,4 @@
-/** What can be completed: commands, and paths of the project. */
+/** Completes commands, and paths of the project. */
 import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import type { Candidate, CompletionQuery } from "../../terminal/editor_text.ts";
 import { COMMAND_NAMES, type CommandSource } from "./typed_line.ts";

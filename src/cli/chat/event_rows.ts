@@ -92,7 +92,7 @@ export function eventRows(event: TurnEvent, width: number): Row[] {
   }
 }
 
-/** What failed, and what to do. What was interrupted is no failure. */
+/** Returns the error and its hint. An interrupt is no failure. */
 export function failureRows(result: TurnResult, width: number): Row[] {
   if (result.errorCode === "interrupted") return textRows("stopped", { width, style: "warning" });
   const rows = textRows(result.errors.join("; "), { width, style: "error" });

@@ -1,4 +1,4 @@
-/** What was typed in earlier chats. One JSON text a line, oldest first, in the home; nothing protected. */
+/** The history of typed lines. One JSON text a line, oldest first, in the home; nothing protected. */
 import { type Session, sessionLabel } from "../../agent/session.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";

@@ -1,4 +1,4 @@
-/** What is drawn again and again below the chat: what is done, what is queued, the line that is typed, and the status. */
+/** The live rows below the chat: the current activity, queued messages, the line that is typed, and the status. */
 import { estimateOf } from "../../agent/chat_request.ts";
 import { type Session, sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
@@ -40,7 +40,7 @@ export function tokensText(tokens: number): string {
   return tokens < 10_000 ? `${(tokens / 1000).toFixed(1)}k` : `${Math.round(tokens / 1000)}k`;
 }
 
-/** What the line tells. `session` is null before one is ready; `rate` in tokens a second. */
+/** Contents of the status line. `session` is null before one is ready; `rate` in tokens a second. */
 export interface Status {
   session: Session | null;
   mode: PermissionMode;
@@ -84,11 +84,11 @@ const GAP_ROOM = 6;
 export interface LiveParts {
   /** The block that is still written; its end is shown. */
   open: readonly Row[];
-  /** What is being done; null for nothing. */
+  /** The current activity; null for none. */
   activity: Row | null;
   /** Texts that wait for their turn. */
   waiting: readonly string[];
-  /** What a key would do; empty for nothing. */
+  /** A hint about a key; empty for none. */
   hint: string;
   /** The line that is typed, or a question. */
   line: LiveRows;

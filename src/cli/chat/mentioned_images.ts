@@ -10,7 +10,7 @@ const MENTION = new RegExp(
   "gi",
 );
 
-/** What a line names. */
+/** Images that a line names. */
 export interface MentionedImages {
   /** Paths to attach; every one is a file of the workspace, once. */
   files: string[];

@@ -73,7 +73,7 @@ interface Change {
   after: string;
 }
 
-/** What Write and Edit would do; null for other tools, and where it cannot be told before. */
+/** Previews the changes of Write and Edit; null for other tools, and where it cannot be told before. */
 async function changeOf({ toolName, input }: PermissionQuestion, workspace: Workspace): Promise<Change | null> {
   const { file_path: path, content, old_string: old, new_string: replacement } = input;
   if ((toolName !== "Write" && toolName !== "Edit") || typeof path !== "string") return null;

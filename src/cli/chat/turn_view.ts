@@ -10,7 +10,7 @@ import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import { eventRows, failureRows } from "./event_rows.ts";
 
-/** What a turn is shown with. */
+/** Options of the view. */
 export interface TurnViewOptions {
   width(): number;
   color: boolean;
@@ -26,7 +26,7 @@ const OPENED_LIMIT = 400;
 /** Bytes of a token, where a server does not count. */
 const BYTES_PER_TOKEN = 4;
 
-/** What is waited for since when. */
+/** The current activity and its start. */
 interface Activity {
   label: string;
   since: number;
@@ -43,7 +43,7 @@ export class TurnView {
   #folded: { title: string; text: string } | null = null;
   #subjects = new Map<string, string>();
   #denied = new Set<string>();
-  /** What was shown last was a call: the answer is a paragraph of its own. */
+  /** A tool call was shown last: the answer is a paragraph of its own. */
   #afterCall = false;
   #firstToken: number | null = null;
   #streamed = 0;
@@ -71,7 +71,7 @@ export class TurnView {
     return this.#markdown?.open() ?? [];
   }
 
-  /** What is being done, with the time it has taken; null for nothing. */
+  /** Returns the current activity with its time; null for none. */
   activityRow(width: number): Row | null {
     const activity = this.#activity;
     if (activity === null) return null;

@@ -1,4 +1,4 @@
-/** What a line that was typed is: words for the model, a command of the chat, or one of the project. */
+/** Reads typed lines: words for the model, a command of the chat, or one of the project. */
 import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace.ts";
 import { readDenials } from "../../tools/permission.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";

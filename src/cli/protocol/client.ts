@@ -25,7 +25,7 @@ export function createClientOutput(stdout: Pick<Output, "write">): ClientOutput 
   return { write, control: (line) => write(JSON.stringify(line) + "\n") };
 }
 
-/** What came of a question: the answer, the client's error, or nothing because the client has ended its input. */
+/** The response to a request, the client's error, or nothing because the client has ended its input. */
 export type ClientResponse = { response: Record<string, unknown> } | { error: string } | { gone: true };
 
 /** Asks the client. */

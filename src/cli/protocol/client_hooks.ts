@@ -8,7 +8,7 @@ import { fieldsOf, isRecord } from "../../provider/record.ts";
 import { textOf, textsOf } from "./fields.ts";
 import type { ClientRequests } from "./client.ts";
 
-/** What every hook is told. */
+/** Fields of every hook request. */
 export interface HookFacts {
   session_id: string;
   transcript_path: string;
@@ -16,7 +16,7 @@ export interface HookFacts {
   permission_mode: string;
 }
 
-/** What came of the hooks of a prompt. */
+/** The result of the hooks of a prompt. */
 export interface PromptVerdict {
   /** Why the prompt is not taken; null to go on. */
   blocked: string | null;

@@ -13,7 +13,7 @@ import { clientModel } from "../../runtime/model.ts";
 
 /** One model as clients list it. */
 export interface ClientModel {
-  /** What `set_model` and `--model` take. */
+  /** The value for `set_model` and `--model`. */
   value: string;
   displayName: string;
   description: string;

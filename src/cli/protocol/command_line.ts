@@ -24,7 +24,7 @@ interface Given {
   value: string | undefined;
 }
 
-/** What stands on the line, before its meaning. */
+/** The words of a command line, before their meaning. */
 interface Parts {
   given: Given[];
   words: string[];

@@ -16,7 +16,7 @@ import type { QueuedMessage } from "../../runtime/prompts.ts";
 import { PERMISSION_MODES, type PermissionMode } from "../../config/types.ts";
 import { textOf } from "./fields.ts";
 
-/** What the parts of a conversation share. */
+/** Parts of a conversation. */
 interface Conversation {
   options: RunOptions;
   context: Context;
@@ -180,7 +180,7 @@ function targetOf({ session, running, context }: Conversation): RequestTarget {
   };
 }
 
-/** What requests act on. */
+/** The target of requests. */
 export interface RequestTarget {
   initialize(fields: Record<string, unknown>): void;
   /** Ends the running turn. Gives the ids of messages that still wait. */

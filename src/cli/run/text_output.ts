@@ -7,7 +7,7 @@ import { showError } from "../output.ts";
 import { AgentcliError } from "../../errors.ts";
 import type { RetryNotice } from "../../provider/types.ts";
 
-/** What text output depends on. */
+/** Options of text output. */
 export interface TextOptions {
   quiet: boolean;
   verbose: boolean;
@@ -236,7 +236,7 @@ function breakLine(event: TurnEvent & { kind: "prefix_break" }): string {
   return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read anew after ${bytesKept}`;
 }
 
-/** What the turn took. */
+/** Returns tokens, responses and time of a turn. */
 function figures(result: TurnResult): string {
   const { promptTokens, completionTokens } = result.usage;
   const seconds = (result.durationMs / 1000).toFixed(1);
