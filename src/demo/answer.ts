@@ -84,7 +84,7 @@ export function answer(intents: Intents, done: { rounds: readonly DoneCall[][]; 
 /** Names listed of one file. */
 const NAME_LIMIT = 8;
 
-/** What begins a definition, by file ending; the first group is its name. */
+/** The beginning of a definition, by file ending; the first group is its name. */
 const DEFINITIONS: readonly { endings: RegExp; pattern: RegExp; what: string }[] = [
   { endings: /\.(md|markdown|txt|rst)$|(^|\/)[A-Z]+$/, pattern: /^#{1,6}\s+(.+?)\s*#*$/, what: "headings" },
   {

@@ -1,4 +1,4 @@
-/** What a prompt asks of the demo, found by fixed patterns. */
+/** Finds what a prompt asks of the demo, by fixed patterns. */
 
 /** Work that the demo's script knows. Everything absent was not asked for. */
 export interface Intents {

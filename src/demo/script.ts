@@ -14,7 +14,7 @@ export interface DoneCall extends DemoCall {
   result: string;
 }
 
-/** What the script replies: calls, or a final text. */
+/** A reply of the script: calls, or a final text. */
 export type DemoReply = { kind: "calls"; text: string; calls: DemoCall[] } | { kind: "text"; text: string };
 
 /** Rounds of calls after which the script answers whatever it has. */

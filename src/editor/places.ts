@@ -7,7 +7,7 @@ import { lookAt } from "./plan/disk.ts";
 import type { PlaceProblem } from "./resources/found.ts";
 import { JsonProblem, nodeAt, parseJsonTree } from "./resources/json_tree.ts";
 
-/** What places are worked out from. All absolute. */
+/** The paths that places are worked out from. All absolute. */
 export interface LookupOptions {
   /** The project root, a real path. */
   root: string;

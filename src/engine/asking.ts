@@ -1,4 +1,4 @@
-/** What an engine answers over HTTP: whether it is ready, who else is on its port, what it serves. */
+/** Asks an engine over HTTP: whether it is ready, who else is on its port, what it serves. */
 import { AgentcliError } from "../errors.ts";
 import { takesConnections } from "../provider/http/client.ts";
 import type { Clock } from "../platform/io.ts";

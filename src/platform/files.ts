@@ -4,7 +4,7 @@
  */
 import { basename, dirname, join } from "./path.ts";
 
-/** What stands at a path. */
+/** The kind of an entry. */
 export type FileKind = "file" | "directory" | "symlink" | "other";
 
 /** Facts about a file, from `lstat`, `stat` or an open handle. */

@@ -8,7 +8,7 @@ import { after } from "./sleep.ts";
 /** Where a piece of output came from. */
 export type OutputStream = "stdout" | "stderr";
 
-/** What to run, and how long. */
+/** A program to run, and for how long. */
 export interface ProcessOptions {
   /** The program, absolute, and its arguments. */
   argv: readonly [string, ...string[]];

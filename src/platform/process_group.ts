@@ -121,7 +121,7 @@ async function onlyZombies({ pid }: GroupLeader): Promise<boolean> {
   }
 }
 
-/** What to start so that it goes on without us. */
+/** A program to start so that it goes on without us. */
 export interface DetachedOptions {
   /** The program, absolute, and its arguments. */
   argv: readonly [string, ...string[]];

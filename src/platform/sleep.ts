@@ -13,7 +13,7 @@ export function after(milliseconds: number, over: () => void): () => void {
   return () => timer.removeEventListener("abort", over);
 }
 
-/** What waiting is made of. */
+/** The timers that waiting uses. */
 export interface SleepParts {
   /** Milliseconds that only grow. */
   now(): number;

@@ -25,7 +25,7 @@ export interface ShellName {
   quoted?: true;
 }
 
-/** What was found in a command line. */
+/** The result of reading a command line. */
 export interface ShellReading {
   names: readonly ShellName[];
   /** Where a quoted text of several words stands that no program runs: from and to, without the quotes. */
@@ -383,7 +383,7 @@ class Lexer {
   }
 }
 
-/** What says how often a group may come. */
+/** Signs that say how often a group may come. */
 const BEFORE_GROUP = new RegExp(`[@+!${ANY}]$`);
 
 const SIGNS: ReadonlyMap<string, string> = new Map([

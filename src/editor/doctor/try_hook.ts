@@ -28,7 +28,7 @@ interface Trial {
 }
 
 /** Where hooks are tried, and who is told what is tried now. */
-export interface TrialScene {
+export interface TrialContext {
   /** The project: hooks run there. */
   root: string;
   io: Io;
@@ -45,18 +45,18 @@ export function subjectOf({ event = "", scope, name }: FoundArtifact): string {
  * Tries every hook that was found, one after another, on a small project of its own. Hooks of events that the editor does
  * not know are told as problems elsewhere.
  */
-export async function tryHooks(hooks: readonly FoundArtifact[], scene: TrialScene): Promise<Finding[]> {
+export async function tryHooks(hooks: readonly FoundArtifact[], context: TrialContext): Promise<Finding[]> {
   const known = hooks.flatMap((hook) => {
     const event = hook.event ?? "";
     return isEvent(event) ? [{ hook, event }] : [];
   });
   return await withTemporaryDirectory(async (directory) => {
     const needsWorktree = known.some(({ event }) => event === WORKTREE_EVENT);
-    const place = await makeTrialPlace(directory, { ...scene, needsWorktree });
+    const place = await makeTrialPlace(directory, { ...context, needsWorktree });
     const findings: Finding[] = [];
     for (const [index, { hook, event }] of known.entries()) {
-      await scene.progress(`hook ${index + 1} of ${known.length}: ${subjectOf(hook)}`);
-      findings.push(...await tryHook(hook, event, { ...scene, place }));
+      await context.progress(`hook ${index + 1} of ${known.length}: ${subjectOf(hook)}`);
+      findings.push(...await tryHook(hook, event, { ...context, place }));
     }
     return findings;
   }).catch(untried);
@@ -71,9 +71,9 @@ function untried(error: unknown): Finding[] {
 async function tryHook(
   hook: FoundArtifact,
   event: HookEvent,
-  scene: TrialScene & { place: TrialPlace },
+  context: TrialContext & { place: TrialPlace },
 ): Promise<Finding[]> {
-  const { place, root, io } = scene;
+  const { place, root, io } = context;
   const entry = hook.entry as { command?: unknown; powershell?: unknown; working_directory?: unknown };
   const line = io.os === "windows" ? entry.powershell : entry.command;
   const subject = subjectOf(hook);
@@ -129,8 +129,8 @@ function judgeCopied(subject: string, { worktree, copied }: TrialPlace): Finding
 function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Finding[] {
   const { code, timedOut, stderr, durationMs } = trial;
   const subject = subjectOf(hook);
-  const said = stderr.trim().split("\n")[0]?.slice(0, 200) ?? "";
-  const why = said === "" ? "" : `: ${said}`;
+  const firstLine = stderr.trim().split("\n")[0]?.slice(0, 200) ?? "";
+  const why = firstLine === "" ? "" : `: ${firstLine}`;
   const failure = (message: string, fix: string): Finding[] => [{ level: "failure", subject, message, fix }];
   if (timedOut) return failure("it did not end within 30 seconds", "see what it waits for; the editor waits too");
   if (code === 0) {
@@ -138,7 +138,7 @@ function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
     if (durationMs < SLOW_MS) return [{ level: "ok", subject, message }];
     return [{ level: "warning", subject, message: `${message}: every such action of the assistant waits for it` }];
   }
-  const fix = fixOf(hook, { code, said });
+  const fix = fixOf(hook, { code, firstLine });
   if (event === WORKTREE_EVENT && !(hook.ours && isScaffold(hook.name))) {
     const message = `it fails with exit ${code} in a new worktree without the files of the project${why}`;
     return [{ level: "warning", subject, message, fix: "try it in a worktree of the project" }];
@@ -150,14 +150,14 @@ function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Fin
 }
 
 /** Returns what a person can do about a line that fails. */
-function fixOf({ ours, path, name }: FoundArtifact, { code, said }: { code: number; said: string }): string {
+function fixOf({ ours, path, name }: FoundArtifact, { code, firstLine }: { code: number; firstLine: string }): string {
   // The script itself is gone; what the script calls is named behind its name and line.
-  if (ours && /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(said)) return "agentcli editor apply";
-  if (ours && /^format-on-write: there is no program/.test(said)) {
+  if (ours && /\.(?:sh|ps1)['"]?: No such file|cannot find path/i.test(firstLine)) return "agentcli editor apply";
+  if (ours && /^format-on-write: there is no program/.test(firstLine)) {
     return "install the formatter, or name another: agentcli editor add hook format-on-write --set formatter='…'";
   }
   const noProgram = code === 127 ||
-    /gave no answer \(exit 12[67]\)|: line \d+: .*(?:No such file|not found|denied)/i.test(said);
+    /gave no answer \(exit 12[67]\)|: line \d+: .*(?:No such file|not found|denied)/i.test(firstLine);
   if (ours && isScaffold(name) && noProgram) {
     return `put agentcli on the PATH of the editor, or: agentcli editor add hook ${name} --set agentcli=/path/to/agentcli`;
   }
@@ -203,7 +203,7 @@ async function runLine(
   return { code, timedOut: ended === "timeout", stderr, durationMs: io.clock.monotonic() - started };
 }
 
-/** What an input speaks of. */
+/** The paths that an input names. */
 export interface Touched {
   path: string;
   /** It is to pass: a command on it is in the form that every guard takes. */

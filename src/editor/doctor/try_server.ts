@@ -6,7 +6,7 @@ import { isAbsolute, resolve } from "../../platform/path.ts";
 import { findProgram } from "../../boundary/programs.ts";
 import { run } from "../../platform/process.ts";
 
-/** What came of it; `tools` are those that are active, 0 where they are not known. */
+/** The result of a trial; `tools` are those that are active, 0 where they are not known. */
 export interface ServerTrial {
   finding: Finding;
   tools: number;
@@ -31,26 +31,26 @@ export function startsProgram({ entry }: FoundArtifact): boolean {
 export async function tryServer(server: FoundArtifact, root: string, io: Io): Promise<ServerTrial> {
   const subject = `server ${server.name}`;
   const entry = (server.entry ?? {}) as Record<string, unknown>;
-  const told = (level: Finding["level"], message: string, fix?: string): ServerTrial => ({
+  const trial = (level: Finding["level"], message: string, fix?: string): ServerTrial => ({
     finding: { level, subject, message, ...(fix === undefined ? {} : { fix }) },
     tools: 0,
   });
-  if (entry.disabled === true) return told("ok", "is switched off");
+  if (entry.disabled === true) return trial("ok", "is switched off");
   const url = addressOf(entry);
   if (url !== null && !isLocal(url, [])) {
-    return told("skipped", "is at an address outside of this machine, which was not asked");
+    return trial("skipped", "is at an address outside of this machine, which was not asked");
   }
   const found = url === null
     ? await toolsOfProgram({ command: String(entry.command), args: entry.args, env: entry.env }, root, io)
     : await import("./try_address.ts").then(({ toolsAtAddress }) =>
       toolsAtAddress(server.name, { url, headers: entry.headers }, io)
     );
-  if ("problem" in found) return told("failure", found.problem, found.fix);
+  if ("problem" in found) return trial("failure", found.problem, found.fix);
   const active = activeTools(found, entry.disabledTools);
   const off = found.names.length - active;
   const more = found.more ? " and more" : "";
   const message = `answers, with ${active} tools${more}${off === 0 ? "" : `, and ${off} that are switched off`}`;
-  return { ...told("ok", message), tools: active };
+  return { ...trial("ok", message), tools: active };
 }
 
 function activeTools({ names }: Tools, disabledTools: unknown): number {
@@ -112,11 +112,11 @@ export async function toolsOfProgram(
       },
     });
     if (tools !== null) return tools;
-    const said = errors.trim().split("\n")[0]?.slice(0, 200) ?? "";
+    const firstLine = errors.trim().split("\n")[0]?.slice(0, 200) ?? "";
     return {
       problem:
         (ended === "timeout" ? "did not answer within 10 seconds" : `ended with exit ${code} before it answered`) +
-        (said === "" ? "" : `: ${said}`),
+        (firstLine === "" ? "" : `: ${firstLine}`),
       fix: "run its command line by hand and see what it says",
     };
   } catch {
@@ -124,7 +124,7 @@ export async function toolsOfProgram(
   }
 }
 
-/** What is said to a server, in order. */
+/** The messages to a server, in order. */
 export const INITIALIZE = {
   jsonrpc: "2.0",
   id: 1,

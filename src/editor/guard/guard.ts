@@ -77,7 +77,7 @@ function agentcliHome(io: Pick<Io, "env" | "os">): string | null {
   }
 }
 
-interface Scene {
+interface Context {
   lookup: ProtectedLookup;
   tamperCheck: TamperCheck;
   /** A real path; null where it is not known. */
@@ -86,22 +86,22 @@ interface Scene {
   hasSandbox(): Promise<boolean>;
 }
 
-async function judgeEvent(input: HookInput, scene: Scene): Promise<string | Objection | null> {
-  const { lookup } = scene;
+async function judgeEvent(input: HookInput, context: Context): Promise<string | Objection | null> {
+  const { lookup } = context;
   switch (input.event) {
     case "pre_read_code":
     case "post_read_code":
       return await judgeRead(textField(input, "file_path"), lookup);
     case "pre_write_code":
     case "post_write_code":
-      return judgeWrite(textField(input, "file_path"), scene) ??
+      return judgeWrite(textField(input, "file_path"), context) ??
         await judgeTexts(stringsIn(input.info.edits), { lookup, named: null });
     case "pre_run_command":
     case "post_run_command":
-      return await judgeCommand(textField(input, "command_line"), scene);
+      return await judgeCommand(textField(input, "command_line"), context);
     case "pre_mcp_tool_use":
     case "post_mcp_tool_use":
-      return await judgeTool(input.info.mcp_tool_arguments, scene);
+      return await judgeTool(input.info.mcp_tool_arguments, context);
     case "pre_user_prompt":
       return await judgeTexts([textField(input, "user_prompt")], { lookup, named: "prose" });
     default:
@@ -132,7 +132,7 @@ async function judgeRead(word: string, lookup: ProtectedLookup): Promise<string 
   return null;
 }
 
-function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Scene): string | null {
+function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Context): string | null {
   for (const path of meaningsOf(word, lookup)) {
     const rule = lookup.ruleAt(path);
     if (rule !== null) return lookup.describe(path, rule);
@@ -143,14 +143,14 @@ function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Scene): str
   return null;
 }
 
-async function judgeCommand(line: string, scene: Scene): Promise<string | Objection | null> {
-  const { lookup } = scene;
+async function judgeCommand(line: string, context: Context): Promise<string | Objection | null> {
+  const { lookup } = context;
   return await judgeTexts([line], { lookup, named: null }) ??
-    await onlySandboxed([line], scene, () => read(line, scene));
+    await onlySandboxed([line], context, () => read(line, context));
 }
 
 /** Returns what the reader of shell words finds: all that there is where no sandbox can be made. */
-async function read(line: string, { lookup, tamperCheck }: Scene): Promise<string | null> {
+async function read(line: string, { lookup, tamperCheck }: Context): Promise<string | null> {
   const { findPathReference, findTampering } = await import("./path_references.ts");
   const found = await findPathReference(line, "command", lookup);
   return found === null ? findTampering(line, { lookup, tamperCheck }) : lookup.describe(found.path, found.rule);
@@ -162,7 +162,7 @@ async function read(line: string, { lookup, tamperCheck }: Scene): Promise<strin
  */
 async function onlySandboxed(
   lines: readonly string[],
-  { lookup, commands, hasSandbox }: Scene,
+  { lookup, commands, hasSandbox }: Context,
   read: () => Promise<string | null>,
 ): Promise<string | Objection | null> {
   if (lines.length === 0 || !lookup.set.any) return await read();
@@ -173,16 +173,16 @@ async function onlySandboxed(
   return bare === undefined ? null : sandboxAdvice(bare, commands);
 }
 
-async function judgeTool(plain: unknown, scene: Scene): Promise<string | Objection | null> {
-  const { lookup, tamperCheck } = scene;
+async function judgeTool(plain: unknown, context: Context): Promise<string | Objection | null> {
+  const { lookup, tamperCheck } = context;
   const { commandsIn, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
   const given = unwrapped(plain);
   const found = await judgeArguments(given, { lookup, tamperCheck }) ??
     await judgeTexts(stringsIn(given), { lookup, named: "prose" });
   if (found !== null) return found;
-  return await onlySandboxed([...shellLinesIn(given)], scene, async () => {
+  return await onlySandboxed([...shellLinesIn(given)], context, async () => {
     for (const line of commandsIn(given)) {
-      const reason = await read(line, scene);
+      const reason = await read(line, context);
       if (reason !== null) return reason;
     }
     return null;

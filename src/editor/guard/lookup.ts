@@ -19,7 +19,7 @@ export interface LookupOptions {
 /** `file:///a`, `file:/a`, `vscode-remote://host/a`: editors write files so. One letter is a drive. */
 const ADDRESS = /^[a-z][a-z0-9+.-]+:\//i;
 
-/** What is protected around a hook. */
+/** The protected paths around a hook. */
 export class ProtectedLookup {
   readonly set: ProtectedSet;
   readonly #options: LookupOptions;
@@ -134,7 +134,7 @@ export class ProtectedLookup {
     return within(real) ?? this.#otherNameInside(real, within);
   }
 
-  /** What is protected below a directory under another name: by a link, a hard link, or a mount. */
+  /** Returns something protected below a directory under another name: by a link, a hard link, or a mount. */
   #otherNameInside(
     directory: string,
     within: (place: string) => { path: string; rule: ProtectionRule } | null,

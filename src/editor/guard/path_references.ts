@@ -111,11 +111,11 @@ function withoutProse(
 ): string {
   let [kept, at] = ["", 0];
   for (const { from, to } of prose) {
-    const told = text.slice(from, to).replace(
+    const open = text.slice(from, to).replace(
       /(^|\s)([^\s"'`/\\]+?)([.,;:!?]*)(?=\s|$)/g,
       (all, before: string, word: string, behind: string) => isDirectory(word) ? before + behind : all,
     );
-    kept += text.slice(at, from) + told;
+    kept += text.slice(at, from) + open;
     at = to;
   }
   return kept + text.slice(at);

@@ -1,4 +1,4 @@
-/** What a pattern of the shell means: the entries that stand there, whatever else they are named or lead to. */
+/** Finds the entries that a pattern of the shell means, whatever else they are named or lead to. */
 import { Patterns, withWildcards } from "../../boundary/policy/patterns.ts";
 import { quietly, realOrNamed } from "../../boundary/real_path.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -22,11 +22,11 @@ const ENTRY_LIMIT = 100_000;
 
 /** The patterns of one command, on the disk. */
 export class PatternSearch {
-  readonly #scene: PatternOptions;
+  readonly #context: PatternOptions;
   #left = ENTRY_LIMIT;
 
-  constructor(scene: PatternOptions) {
-    this.#scene = scene;
+  constructor(context: PatternOptions) {
+    this.#context = context;
   }
 
   /**
@@ -51,7 +51,7 @@ export class PatternSearch {
   }
 
   #starts(prefix: string, { loose }: ShellName): string[] {
-    const { lookup, from } = this.#scene;
+    const { lookup, from } = this.#context;
     const bases = [...lookup.bases, ...from, ...(loose && lookup.userHome !== null ? [lookup.userHome] : [])];
     if (prefix === "") return bases;
     // Behind a variable it may start anywhere.
@@ -71,7 +71,7 @@ export class PatternSearch {
       const { directory, scope, depth } = at;
       for (const { name, kind } of quietly(() => listSync(directory)) ?? []) {
         if (--this.#left < 0) throw new AgentcliError("usage", "its patterns mean too many files to be looked at");
-        const reached = scope.below(name, { dots: this.#scene.dots });
+        const reached = scope.below(name, { dots: this.#context.dots });
         const path = directory === "/" ? `/${name}` : `${directory}/${name}`;
         if (reached.rule !== null) yield path;
         const isOpen = kind === "directory" || (kind === "symlink" && (stars < 0 || depth < stars));

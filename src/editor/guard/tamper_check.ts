@@ -9,7 +9,7 @@ import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
-/** What changes or takes away a directory that it is given. */
+/** Commands that change or remove a directory that they are given. */
 const CHANGING =
   /(?:^|[\s;&|(/\\"'`])(?:rm|rmdir|mv|ln|cp|rsync|unlink|chmod|chown|shred|rename|move|ren|rd|del|erase|ri|mi|rni|tee|truncate|dd|install|sed|perl|patch|tar|unzip|trash|rimraf|mount|(?:remove|move|rename)-item|git\s[^;&|\n]{0,300}?\b(?:rm|mv|clean|checkout|restore))\b|\s-delete\b|>\s*[^\s;&|]*[*?[{]/i;
 /**
@@ -21,7 +21,7 @@ const OWN_COMMANDS =
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
-/** What switches the guard off around a project. */
+/** Finds paths and commands that would switch the guard off around a project. */
 export class TamperCheck {
   readonly #lookup: ProtectedLookup;
   readonly #agentcliHome: string | null;

@@ -35,7 +35,7 @@ export function isEvent(word: string): word is HookEvent {
 /** Largest input of a hook, in bytes: a transcript or a tool's result may be long. */
 export const INPUT_LIMIT = 32 * 1024 * 1024;
 
-/** What a hook is told. Fields that an editor leaves out are null; those that it adds are in `info` and not looked at. */
+/** The input of a hook. Fields that an editor leaves out are null; those that it adds are in `info` and not looked at. */
 export interface HookInput {
   event: HookEvent;
   trajectory: string | null;

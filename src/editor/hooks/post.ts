@@ -25,7 +25,7 @@ export interface PostHook {
   userHome: string | undefined;
 }
 
-interface Scene {
+interface Context {
   root: string;
   lookup: ProtectedLookup;
   io: Io;
@@ -35,36 +35,36 @@ interface Scene {
 export async function runPostHook(hook: PostHook, io: Io): Promise<string> {
   const root = await findProjectRoot(workspaceOf(hook), hook.userHome);
   const lookup = await ProtectedLookup.open({ roots: [root], cwd: hook.cwd, userHome: null }, io);
-  const scene = { root, lookup, io };
+  const context = { root, lookup, io };
   switch (hook.scaffold) {
     case "audit-log":
-      await audit(hook, scene);
+      await audit(hook, context);
       return "";
     case "setup-worktree":
       return await setUp(hook, io);
     case "format-on-write":
-      return fileToFormat(hook, scene);
+      return fileToFormat(hook, context);
     default:
-      await note(hook, scene);
+      await note(hook, context);
       return "";
   }
 }
 
-/** Returns where the hook belongs: a new worktree is told of in the project that it was made from. */
+/** Returns where the hook belongs: a new worktree is logged in the project that it was made from. */
 function workspaceOf({ input, cwd }: PostHook): string {
   const from = input.event === WORKTREE_EVENT ? optionalField(input, "root_workspace_path") : null;
   return from === null || !exists(from) ? cwd : realOrNamed(from);
 }
 
 /** Returns whether a text may be kept: it holds no fragment of a protected file. */
-async function isOpen(text: string, { root, lookup }: Scene): Promise<boolean> {
+async function isOpen(text: string, { root, lookup }: Context): Promise<boolean> {
   return lookup.set.damaged === null && await new LeakScanner(lookup.set, { root }).check([text]) === null;
 }
 
-const WITHHELD = "(protected)";
+const REDACTED = "(protected)";
 
-/** What the log tells of each field; what is not here is told by its length alone. */
-const TOLD = [
+/** The fields that the log holds; of all others it holds the length alone. */
+const LOGGED = [
   "file_path",
   "command_line",
   "cwd",
@@ -74,19 +74,23 @@ const TOLD = [
   "worktree_path",
 ];
 
-async function audit({ input, parameters, userHome }: PostHook, scene: Scene): Promise<void> {
-  const told: Record<string, unknown> = {};
+async function audit({ input, parameters, userHome }: PostHook, context: Context): Promise<void> {
+  const record: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(input.info)) {
-    if (TOLD.includes(name) && typeof value === "string") told[name] = await redacted(name, value, scene);
-    else told[`${name}_length`] = stringsIn(value).reduce((sum, text) => sum + text.length, 0);
+    if (LOGGED.includes(name) && typeof value === "string") record[name] = await redacted(name, value, context);
+    else record[`${name}_length`] = stringsIn(value).reduce((sum, text) => sum + text.length, 0);
   }
-  const time = new Date(scene.io.clock.now()).toISOString();
-  const line = JSON.stringify({ time, event: input.event, trajectory: input.trajectory, ...told }) + "\n";
-  const home = await openHome(scene.io);
+  const time = new Date(context.io.clock.now()).toISOString();
+  const line = JSON.stringify({ time, event: input.event, trajectory: input.trajectory, ...record }) + "\n";
+  const home = await openHome(context.io);
   if (parameters.get("log") === "project") {
-    return await appendText(home, { base: scene.root, path: join(scene.root, ".agentcli-audit.jsonl"), text: line });
+    return await appendText(home, {
+      base: context.root,
+      path: join(context.root, ".agentcli-audit.jsonl"),
+      text: line,
+    });
   }
-  const name = (await sha256(userHome === undefined ? scene.root : relativeTo(userHome, scene.root))).slice(0, 16);
+  const name = (await sha256(userHome === undefined ? context.root : relativeTo(userHome, context.root))).slice(0, 16);
   const journal = await openJournal(home, `editor/audit/${name}.jsonl`);
   try {
     await journal.append(new TextEncoder().encode(line));
@@ -100,15 +104,15 @@ const KEY_VALUE =
   /((?:key|token|secret|passw\w*|authorization|bearer|credential)\w*["']?(?:\s*[=:]\s*|\s+))("[^"]*"|'[^']*'|\S+)/gi;
 const LONG_SIGN = /\b(?:sk|gh[pousr]|xox[a-z]|AKIA|eyJ)[-_A-Za-z0-9.]{12,}/g;
 
-async function redacted(name: string, value: string, scene: Scene): Promise<string> {
-  if (name === "file_path" && scene.lookup.meanings(value).some((path) => scene.lookup.ruleAt(path) !== null)) {
-    return WITHHELD;
+async function redacted(name: string, value: string, context: Context): Promise<string> {
+  if (name === "file_path" && context.lookup.meanings(value).some((path) => context.lookup.ruleAt(path) !== null)) {
+    return REDACTED;
   }
   if (name === "command_line") {
     const { findPathReference } = await import("../guard/path_references.ts");
-    if (scene.lookup.set.any && await findPathReference(value, "command", scene.lookup) !== null) return WITHHELD;
+    if (context.lookup.set.any && await findPathReference(value, "command", context.lookup) !== null) return REDACTED;
   }
-  if (!await isOpen(value, scene)) return WITHHELD;
+  if (!await isOpen(value, context)) return REDACTED;
   const shown = name === "command_line" ? hideArguments(value) : value;
   return hideKeys(shown).replace(KEY_VALUE, "$1(hidden)").replace(LONG_SIGN, "(hidden)");
 }
@@ -123,25 +127,25 @@ async function setUp({ input, parameters, userHome }: PostHook, io: Io): Promise
 }
 
 /** Returns the file to format: inside of the project, there, and not protected. Empty: none. */
-function fileToFormat({ input, cwd }: PostHook, { root, lookup }: Scene): string {
+function fileToFormat({ input, cwd }: PostHook, { root, lookup }: Context): string {
   const path = resolve(cwd, textField(input, "file_path"));
   const real = realOrNamed(path);
   if (!isWithin(root, real) || !exists(real) || lookup.ruleAt(path) !== null) return "";
   return /[\r\n]/.test(real) ? "" : `${real}\n`;
 }
 
-async function note({ input, parameters }: PostHook, scene: Scene): Promise<void> {
-  const path = resolve(scene.root, parameters.get("file") ?? "session-notes.md");
-  if (!isWithin(scene.root, path)) throw new AgentcliError("usage", "the notes lie outside of the project");
-  if (scene.lookup.ruleAt(path) !== null) {
+async function note({ input, parameters }: PostHook, context: Context): Promise<void> {
+  const path = resolve(context.root, parameters.get("file") ?? "session-notes.md");
+  if (!isWithin(context.root, path)) throw new AgentcliError("usage", "the notes lie outside of the project");
+  if (context.lookup.ruleAt(path) !== null) {
     throw new AgentcliError("policy_refused", "the file of the notes is protected");
   }
-  const said = optionalField(input, "response") ?? `transcript: ${textField(input, "transcript_path")}`;
-  if (said.trim() === "") return;
-  const text = await isOpen(said, scene) ? said : "(left out: it holds protected content)";
-  const time = new Date(scene.io.clock.now()).toISOString();
-  const home = await openHome(scene.io);
-  await appendText(home, { base: scene.root, path, text: `\n## ${time}\n\n${text.trim()}\n` });
+  const response = optionalField(input, "response") ?? `transcript: ${textField(input, "transcript_path")}`;
+  if (response.trim() === "") return;
+  const text = await isOpen(response, context) ? response : "(left out: it holds protected content)";
+  const time = new Date(context.io.clock.now()).toISOString();
+  const home = await openHome(context.io);
+  await appendText(home, { base: context.root, path, text: `\n## ${time}\n\n${text.trim()}\n` });
 }
 
 /** Most files of one call. */
@@ -163,11 +167,11 @@ export async function copyInto(
       lines.push(`${name}: not below the project`);
       continue;
     }
-    let [copied, withheld] = [0, 0];
+    let [copied, skipped] = [0, 0];
     const waiting = [start];
     for (let path = waiting.pop(); path !== undefined && left > 0; path = waiting.pop()) {
       const kind = lstatSync(path)?.kind;
-      if (path !== start && lookup.ruleAt(path) !== null) withheld += 1;
+      if (path !== start && lookup.ruleAt(path) !== null) skipped += 1;
       else if (kind === "directory") {
         waiting.push(...(listSync(path) ?? []).map((entry) => join(path ?? "", entry.name)));
       } else if (kind === "file" && await copyFile(path, join(target, relativeTo(root, path)), { base: target })) {
@@ -175,7 +179,7 @@ export async function copyInto(
         left -= 1;
       }
     }
-    lines.push(`${name}: ${copied} copied${withheld === 0 ? "" : `, ${withheld} protected and left out`}`);
+    lines.push(`${name}: ${copied} copied${skipped === 0 ? "" : `, ${skipped} protected and left out`}`);
   }
   return lines;
 }

@@ -1,11 +1,11 @@
-/** What the scaffolded hooks do when the editor calls them. */
+/** Runs the scaffolded hooks when the editor calls them. */
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { INPUT_LIMIT, isEvent, parseHookInput } from "./events.ts";
 import { isFor, isScaffold } from "./scaffold_ids.ts";
 
-/** What a hook ends with. `blocked`: why the action must not be done, and what to do. */
+/** The outcome of a hook. `blocked`: why the action must not be done, and what to do. */
 export type HookOutcome = { kind: "pass"; output: string } | { kind: "blocked"; reason: string; instead: string };
 
 async function readInput(io: Pick<Io, "stdin">): Promise<string> {

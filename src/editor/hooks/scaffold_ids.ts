@@ -18,7 +18,7 @@ export function isScaffold(word: string): word is ScaffoldId {
   return (SCAFFOLD_IDS as readonly string[]).includes(word);
 }
 
-/** What is known of a scaffold besides its scripts. */
+/** A scaffold without its scripts. */
 export interface ScaffoldFacts {
   brief: string;
   /** Those that it is installed on when nobody names others. */

@@ -32,15 +32,15 @@ export interface AdoptContext {
 }
 
 /** Returns what others wrote of what was found. Each has a name that no other artifact of its place has. */
-export function candidatesOf(found: readonly FoundArtifact[], scene: AdoptContext): Candidate[] {
+export function candidatesOf(found: readonly FoundArtifact[], context: AdoptContext): Candidate[] {
   // What is noted and of which nothing is ours is the same thing: it stood there when it was added.
-  const owned = scene.ledger.artifacts.filter(({ resources }) => resources.some(({ written }) => written !== null));
+  const owned = context.ledger.artifacts.filter(({ resources }) => resources.some(({ written }) => written !== null));
   const known = new Set(owned.map(artifactKey));
   const counts = new Map<string, number>();
   const bases = new Map<Scope, string>();
-  for (const { scope } of found) if (!bases.has(scope)) bases.set(scope, scene.places(scope).base);
+  for (const { scope } of found) if (!bases.has(scope)) bases.set(scope, context.places(scope).base);
   return grouped(found.filter(({ ours }) => !ours)).map((group): Candidate => {
-    const made = artifactOf(group, { dialect: scene.dialect, bases });
+    const made = artifactOf(group, { dialect: context.dialect, bases });
     if ("reason" in made) return { found: group, artifact: null, reason: made.reason };
     const first = artifactKey(made);
     const name = made.name.slice(0, 60);

@@ -70,7 +70,7 @@ export async function linkOnTheWay(base: string, path: string): Promise<string |
   return null;
 }
 
-/** What is done to the files of a project. Tests put another in its place that stops half-way. */
+/** Changes the files of a project. Tests pass one that stops half-way. */
 export interface DiskAccess {
   makeDirectory(path: string): Promise<void>;
   /** Whole or not at all; `lastLook` is called just before, and stops it by throwing. */

@@ -19,7 +19,7 @@ const InstalledResourceSchema = z.object({
   resource: ResourceSchema,
   /** Hash of what we put there; null when it stood there already and is not ours. */
   written: State,
-  /** What of others stood in the place before: it comes back when ours goes. */
+  /** What others had in the place before: it comes back when ours is removed. */
   backup: ResourceSchema.optional(),
   /** Adopted, not written from here: `backup` is what was there then. */
   adopted: z.literal(true).optional(),
@@ -61,7 +61,7 @@ export type Installed = Ledger["artifacts"][number];
 /** One resource of it. */
 export type InstalledResource = Installed["resources"][number];
 
-/** What is known of a file. */
+/** The record of a file. */
 export type FileRecord = Ledger["files"][string];
 
 /** The names that the file has for our members: those of the first version, so that all versions read the same file. */

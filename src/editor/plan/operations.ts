@@ -6,7 +6,7 @@ import { type Draft, liveText } from "./draft.ts";
 import { scriptsIn } from "../resources/hook_entry.ts";
 import { canonical } from "../resources/json_tree.ts";
 
-/** What is wanted. */
+/** The state that a command asks for. */
 export interface Wanted {
   /** Installed anew or in a new version. */
   add: readonly Artifact[];
@@ -20,7 +20,7 @@ export interface Wanted {
   adopt?: boolean;
 }
 
-/** What has to happen to one resource. */
+/** One change of one resource. */
 export interface Operation {
   /** Where the outcome is noted. */
   artifact: Installed;
@@ -100,7 +100,7 @@ function upgrade(
   return [...gone.map((old) => removal(artifact, old, wanted)), ...wantedResources];
 }
 
-/** What is asked of them. */
+/** Tells whose an entry or a script is. */
 export interface OwnershipIndex {
   /** Whether an item of a list, in canonical form, is known to be that of another artifact than the operation's. */
   isOther(operation: Operation, path: string, item: string): boolean;

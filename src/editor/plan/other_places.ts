@@ -82,7 +82,7 @@ export async function nothingKnown({ artifacts }: Pick<Ledger, "artifacts">, roo
   ];
 }
 
-/** What is known of the worktrees around a project. */
+/** The worktrees around a project. */
 export interface Worktrees {
   /** The main tree, when the project is a linked worktree. */
   main: string | null;

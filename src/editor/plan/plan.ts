@@ -1,4 +1,4 @@
-/** What has to change on the disk so that it is as it should be. Looks only; `apply.ts` does it. */
+/** Works out what has to change on the disk to remove the drift. Only reads; `apply.ts` writes. */
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { artifactId, artifactKey, type Resource, resourceHash } from "../resources/artifact.ts";
@@ -43,7 +43,7 @@ export interface Problem {
   message: string;
 }
 
-/** What is to be done, and how the ledger's artifacts are afterwards. */
+/** The changes to make, and the ledger's artifacts once they are made. */
 export interface Plan {
   changes: Change[];
   problems: Problem[];

@@ -1,4 +1,4 @@
-/** What is installed: an artifact is a name and the resources of files that it consists of. */
+/** Artifacts: a name, and the resources that each consists of. */
 import { AgentcliError } from "../../errors.ts";
 import * as z from "../../config/zod.ts";
 import { DIALECT_IDS, SCOPES } from "../dialect.ts";
@@ -51,7 +51,7 @@ export const ResourceSchema = z.discriminatedUnion("kind", [
   SectionResource,
 ]);
 
-/** What one artifact puts into one place. Paths are absolute. */
+/** One file, or one entry of a shared file, that an artifact consists of. Paths are absolute. */
 export type Resource = z.infer<typeof ResourceSchema>;
 
 /** The shape of an artifact without its resources. */

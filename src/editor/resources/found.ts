@@ -42,12 +42,10 @@ export function problemText({ path, message }: PlaceProblem): string {
   return `${path}: ${message}`;
 }
 
-/** What was found, and what is to be said of places rather than of artifacts. */
+/** The artifacts found, and notes on places rather than artifacts. */
 export interface Inspection {
   found: FoundArtifact[];
-  /** What is wrong. */
   problems: PlaceProblem[];
-  /** What is good to know. */
   notes: string[];
 }
 
@@ -94,7 +92,7 @@ export function ledgerNames({ artifacts }: Pick<Ledger, "artifacts">): (found: F
   };
 }
 
-/** What holds for one kind, and the files of it that were found. */
+/** The rule of precedence of one kind, and the files of it that were found. */
 export interface Source {
   kind: ArtifactKind;
   rule: string;

@@ -52,7 +52,7 @@ function powershellKey(line: string): string {
   return `powershell ${line}`;
 }
 
-/** What is known of an entry that is looked for. */
+/** Facts about an entry that is looked for. */
 export interface HookSearch {
   /** How it is or was written, newest first. */
   versions: readonly unknown[];

@@ -1,4 +1,4 @@
-/** What an editor finds on the disk, ours and everybody else's, and what is wrong with it. Looks only. */
+/** Finds the artifacts on the disk, whoever wrote them, and their problems. Only reads. */
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
 import { join } from "../../platform/path.ts";
 import { type Dialect, type Scope, SCOPES } from "../dialect.ts";
@@ -16,7 +16,7 @@ import { artifactsInWorktree, missingHere, type Worktrees, worktreesAround } fro
 
 export type { FoundArtifact, Inspection } from "./found.ts";
 
-interface Scene {
+interface Context {
   dialect: Dialect;
   around: LookupOptions;
   inspection: Inspection;
@@ -25,14 +25,14 @@ interface Scene {
 /** Looks at all scopes; the system scope is left out where its place is not known. */
 export function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger): Inspection {
   const inspection: Inspection = { found: [], problems: [], notes: [] };
-  const scene = { dialect, around, inspection };
+  const context = { dialect, around, inspection };
   const worktrees = worktreesAround(around.root);
   for (const scope of SCOPES) {
     if (scope === "system" && !knowsSystem(dialect, around)) continue;
-    inspectScope(placesOf(dialect, scope, around), scene);
+    inspectScope(placesOf(dialect, scope, around), context);
   }
-  inspectOtherPlaces(scene);
-  inspectNested(scene);
+  inspectOtherPlaces(context);
+  inspectNested(context);
   const artifacts = [...ledger.artifacts, ...artifactsInWorktree(ledger, around.root, worktrees)];
   const nameOf = ledgerNames({ artifacts });
   for (const one of inspection.found) {
@@ -40,7 +40,7 @@ export function inspect(dialect: Dialect, around: LookupOptions, ledger: Ledger)
     one.ours = name !== null;
     one.name = name ?? one.name;
   }
-  inspectWorktrees(scene, { worktrees, ledger });
+  inspectWorktrees(context, { worktrees, ledger });
   markPrecedence(inspection.found, dialect);
   return inspection;
 }
@@ -62,7 +62,7 @@ const UNREADABLE = "it cannot be read, is larger than 4 MiB, or is no UTF-8 text
 
 function addFile(
   one: Pick<FoundArtifact, "kind" | "name" | "scope" | "path">,
-  { inspection }: Scene,
+  { inspection }: Context,
   judge: (text: string) => string[],
 ): void {
   const text = lookAt(one.path);
@@ -72,61 +72,69 @@ function addFile(
 function addMarkdown(
   kind: "rule" | "workflow",
   directory: string | null,
-  { scene, scope }: { scene: Scene; scope: Scope },
+  { context, scope }: { context: Context; scope: Scope },
 ): void {
   if (directory === null) return;
   const judge = kind === "rule" ? ruleProblems : workflowProblems;
   for (const file of entries(directory)) {
     if (!file.endsWith(".md")) continue;
-    addFile({ kind, name: file.slice(0, -3), scope, path: join(directory, file) }, scene, judge);
+    addFile({ kind, name: file.slice(0, -3), scope, path: join(directory, file) }, context, judge);
   }
 }
 
-function inspectScope(places: Places, scene: Scene): void {
+function inspectScope(places: Places, context: Context): void {
   const { scope, base } = places;
-  addMarkdown("rule", places.rules, { scene, scope });
-  addMarkdown("workflow", places.workflows, { scene, scope });
-  const extra = scope === "system" ? [] : scene.dialect.skillDirectories.map((directory) => join(base, directory));
+  addMarkdown("rule", places.rules, { context, scope });
+  addMarkdown("workflow", places.workflows, { context, scope });
+  const extra = scope === "system" ? [] : context.dialect.skillDirectories.map((directory) => join(base, directory));
   for (const directory of [places.skills, ...extra]) {
     for (const name of entries(directory)) {
       const path = join(directory, name, "SKILL.md");
       if (lstatSync(path) === null) continue;
-      addFile({ kind: "skill", name, scope, path }, scene, (text) => skillProblems(text, name));
+      addFile({ kind: "skill", name, scope, path }, context, (text) => skillProblems(text, name));
     }
   }
-  for (const { name, value } of membersOf(places.hooks, { member: "hooks", scene })) {
-    addHooks({ path: places.hooks, event: name, hooks: hooksOfEvent(name, value) }, scene, scope);
+  for (const { name, value } of membersOf(places.hooks, { member: "hooks", context })) {
+    addHooks({ path: places.hooks, event: name, hooks: hooksOfEvent(name, value) }, context, scope);
   }
   if (places.mcp !== null) {
-    for (const { name, value } of membersOf(places.mcp, { member: "mcpServers", scene })) {
+    for (const { name, value } of membersOf(places.mcp, { member: "mcpServers", context })) {
       const problems = serverProblems(value);
-      scene.inspection.found.push({ kind: "mcp", name, scope, path: places.mcp, ours: false, problems, entry: value });
+      context.inspection.found.push({
+        kind: "mcp",
+        name,
+        scope,
+        path: places.mcp,
+        ours: false,
+        problems,
+        entry: value,
+      });
     }
   }
   if (places.instructions !== null) {
-    addInstructions(places.instructions, scene, { scope, limit: scope === "user" ? LIMITS.globalRules : null });
+    addInstructions(places.instructions, context, { scope, limit: scope === "user" ? LIMITS.globalRules : null });
   }
-  const legacy = scope === "project" ? scene.dialect.legacyRules : null;
-  if (legacy !== null) addLegacyRules(legacy, join(base, legacy), scene);
+  const legacy = scope === "project" ? context.dialect.legacyRules : null;
+  if (legacy !== null) addLegacyRules(legacy, join(base, legacy), context);
 }
 
 /** Returns the old single file of rules: what others wrote into it, and the sections in it. */
-function addLegacyRules(name: string, path: string, scene: Scene): void {
+function addLegacyRules(name: string, path: string, context: Context): void {
   if (lstatSync(path) === null) return;
   const text = lookAt(path);
   const marks = text === null ? [] : sectionsIn(text);
   if (text === null || marks.length === 0 || hasOwnText(text)) {
-    addFile({ kind: "rule", name, scope: "project", path }, scene, () => []);
+    addFile({ kind: "rule", name, scope: "project", path }, context, () => []);
   }
   for (const one of marks) {
     const section = { kind: "instructions", name: one.name, path, marks: one } as const;
-    scene.inspection.found.push({ ...section, scope: "project", ours: false, problems: [] });
+    context.inspection.found.push({ ...section, scope: "project", ours: false, problems: [] });
   }
 }
 
 function addHooks(
   { path, event, hooks }: { path: string; event: string; hooks: HookInFile[] | null },
-  { inspection }: Scene,
+  { inspection }: Context,
   scope: Scope,
 ): void {
   if (hooks === null) return void inspection.problems.push({ path, message: `${event} is no list` });
@@ -136,7 +144,7 @@ function addHooks(
 /** Returns the sections of a file of instructions, and what stands beside them. */
 function addInstructions(
   path: string,
-  { inspection }: Scene,
+  { inspection }: Context,
   { scope, limit }: { scope: Scope; limit: number | null },
 ): void {
   if (lstatSync(path) === null) return;
@@ -159,7 +167,7 @@ function addInstructions(
 /** Returns the members of an object of a JSON file; what is wrong with the file is noted. */
 function membersOf(
   path: string,
-  { member, scene: { inspection } }: { member: string | null; scene: Scene },
+  { member, context: { inspection } }: { member: string | null; context: Context },
 ): { name: string; value: unknown }[] {
   const text = lookAt(path);
   if (text === null) {
@@ -186,13 +194,13 @@ function membersOf(
 }
 
 /** Places of the editor's other agent, places that are named for what lies elsewhere, and files that are not read. */
-function inspectOtherPlaces(scene: Scene): void {
-  const { dialect, around, inspection } = scene;
+function inspectOtherPlaces(context: Context): void {
+  const { dialect, around, inspection } = context;
   const other = dialect.otherHooks === null ? null : join(around.root, dialect.otherHooks);
   if (other !== null && lstatSync(other) !== null) {
     const before = inspection.found.length;
-    for (const { name, value } of membersOf(other, { member: null, scene })) {
-      addHooks({ path: other, event: name, hooks: hooksOfOtherAgent(name, value) }, scene, "project");
+    for (const { name, value } of membersOf(other, { member: null, context })) {
+      addHooks({ path: other, event: name, hooks: hooksOfOtherAgent(name, value) }, context, "project");
     }
     for (const one of inspection.found.slice(before)) one.otherAgent = true;
     inspection.notes.push(
@@ -200,7 +208,7 @@ function inspectOtherPlaces(scene: Scene): void {
     );
   }
   if (dialect.otherInstructions !== null) {
-    addInstructions(join(around.userHome, dialect.otherInstructions), scene, { scope: "user", limit: null });
+    addInstructions(join(around.userHome, dialect.otherInstructions), context, { scope: "user", limit: null });
   }
   inspection.problems.push(...hooksFileProblems(dialect, around.root));
   const [named, read] = [dialect.otherMcp, dialect.userMcp].map((name) => name && join(around.userHome, name));
@@ -217,8 +225,8 @@ function inspectOtherPlaces(scene: Scene): void {
 const NESTED_LIMIT = 5_000;
 
 /** Rules and `AGENTS.md` of subdirectories: they hold below their directory. */
-function inspectNested(scene: Scene): void {
-  const { dialect, around } = scene;
+function inspectNested(context: Context): void {
+  const { dialect, around } = context;
   const waiting = [around.root];
   for (let left = NESTED_LIMIT; left > 0 && waiting.length > 0; left--) {
     const directory = waiting.shift() ?? around.root;
@@ -228,13 +236,13 @@ function inspectNested(scene: Scene): void {
       if (lstatSync(path)?.kind === "directory") waiting.push(path);
     }
     if (directory === around.root) continue;
-    addMarkdown("rule", join(directory, dialect.projectDirectory, "rules"), { scene, scope: "project" });
-    addInstructions(join(directory, "AGENTS.md"), scene, { scope: "project", limit: null });
+    addMarkdown("rule", join(directory, dialect.projectDirectory, "rules"), { context, scope: "project" });
+    addInstructions(join(directory, "AGENTS.md"), context, { scope: "project", limit: null });
   }
 }
 
 function inspectWorktrees(
-  { around, inspection }: Scene,
+  { around, inspection }: Context,
   { worktrees, ledger }: { worktrees: Worktrees; ledger: Ledger },
 ): void {
   const { main, linked } = worktrees;

@@ -34,7 +34,7 @@ export interface JsonDocument {
   foot: string;
 }
 
-/** What is wrong with a text. Lines count from 1. Nothing of the text is in the message. */
+/** A text that cannot be read as JSON. Lines count from 1. Nothing of the text is in the message. */
 export class JsonProblem extends Error {
   override readonly name = "JsonProblem";
 }

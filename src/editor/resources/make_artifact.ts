@@ -45,7 +45,7 @@ function textFile(path: string, text: string, more: { executable?: boolean } = {
   return { kind: "file", path, content: fileContent(text), executable: more.executable === true };
 }
 
-/** What is said about a rule beside its text. Undefined: as its own frontmatter has it. */
+/** The frontmatter of a rule. Undefined: as its own text has it. */
 export interface RuleFields {
   trigger?: Trigger | undefined;
   globs?: string | undefined;
@@ -76,9 +76,9 @@ export function makeWorkflow(
   { description, to }: { description: string | undefined; to: Destination },
 ): Artifact {
   const matter = readFrontmatter(text);
-  const said = description ?? fieldText(matter, "description") ?? undefined;
-  const whole = writeFrontmatter({ description: said }, matter.body);
-  refuse(workflowProblems(whole), `workflow ${name}`, said === undefined ? { hint: "give --description" } : {});
+  const described = description ?? fieldText(matter, "description") ?? undefined;
+  const whole = writeFrontmatter({ description: described }, matter.body);
+  refuse(workflowProblems(whole), `workflow ${name}`, described === undefined ? { hint: "give --description" } : {});
   return artifact("workflow", name, { to, resources: [textFile(join(to.places.workflows, `${name}.md`), whole)] });
 }
 

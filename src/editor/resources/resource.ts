@@ -1,4 +1,4 @@
-/** A resource and a text: what stands there now, the text with the resource, the text without it. */
+/** A resource in a text: its state there, the text with it, the text without it. */
 import { lstatSync } from "../../platform/files_sync.ts";
 import { decodeBase64, type Resource } from "./artifact.ts";
 import { sha256, textOf } from "../plan/disk.ts";
@@ -10,13 +10,13 @@ import { ownMarks, readSection, removeSection, type SectionMarks, SectionProblem
 /** A resource of a file that is text to us. */
 export type TextResource = Exclude<Resource, { kind: "file" }>;
 
-/** What stands in a resource's place. */
+/** The state of a resource's place. */
 export interface PlaceState {
-  /** Null when nothing does. */
+  /** Null when nothing is there. */
   hash: string | null;
   /** Of an item: its place in the list. */
   index: number;
-  /** The resource as it stands there. */
+  /** The resource as it is there. */
   found: Resource | null;
 }
 
@@ -26,7 +26,7 @@ function marksOf({ name, marks }: Extract<Resource, { kind: "section" }>): Secti
   return marks === undefined ? ownMarks(name) : { name, ...marks };
 }
 
-/** What is known of a resource that is looked for. */
+/** Facts about a resource that is looked for. */
 export interface ResourceSearch {
   /** The resource as it was written before. */
   versions: readonly Resource[];
@@ -55,7 +55,7 @@ function valueIn(
   return node === undefined ? null : { node, index };
 }
 
-/** Returns what stands in the place of a resource. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
+/** Returns the state of a resource's place. Throws `JsonProblem` and `SectionProblem` for a text that cannot be read. */
 export async function stateIn(
   file: LiveText,
   resource: TextResource,

@@ -12,7 +12,7 @@ export function ownMarks(name: string): SectionMarks {
   return { name, begin: `<!-- agentcli:begin ${name} -->`, end: `<!-- agentcli:end ${name} -->` };
 }
 
-/** What is wrong with the marks of a section: one is missing, doubled, or out of order. */
+/** A problem with the marks of a section: one is missing, doubled, or out of order. */
 export class SectionProblem extends Error {
   override readonly name = "SectionProblem";
 }
