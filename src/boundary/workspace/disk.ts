@@ -12,13 +12,12 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import { exists, realOrNamed } from "../real_path.ts";
-import { resolvePath, rootOf, type Roots } from "./resolve.ts";
+import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf, type Roots } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
 import type { GitPrograms } from "../sandbox/git_programs.ts";
 import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
-import { checkWritable, refuse, removeFile, replaceFile } from "./writer.ts";
 
 /** What a workspace is made from. */
 export interface WorkspaceOptions {
@@ -76,28 +75,19 @@ export async function openWorkspace(options: WorkspaceOptions): Promise<Workspac
   const additional = await Promise.all(options.additional.map(realDirectory));
   const roots: Roots = { root: await realDirectory(options.root), additional, cwd: await realDirectory(options.cwd) };
   const workspace = new DiskWorkspace(roots, {
+    ...options,
     home: realOrNamed(normalize(options.home)),
     userHome: isAbsolute(options.userHome ?? "") ? realOrNamed(normalize(options.userHome ?? "")) : null,
-    provider: options.provider,
-    localEndpoints: options.markers.localEndpoints,
     records: options.records ?? [],
-    protection: options.protection,
-    onSlow: options.onSlow,
     ownProcess: options.ownProcess ?? false,
   });
   await workspace.start();
   return workspace;
 }
 
-interface Rules {
-  home: string;
+interface Rules extends Omit<WorkspaceOptions, "userHome" | "records" | "ownProcess"> {
   userHome: string | null;
-  provider: WorkspaceOptions["provider"];
-  /** Opted in at the start. */
-  localEndpoints: readonly string[];
   records: readonly ProjectRecord[];
-  protection: ProtectedSet | undefined;
-  onSlow: WorkspaceOptions["onSlow"];
   ownProcess: boolean;
 }
 
@@ -118,7 +108,7 @@ class DiskWorkspace implements Workspace {
     this.#roots = roots;
     this.#rules = rules;
     this.#local = rules.provider.local;
-    this.#localEndpoints = rules.localEndpoints;
+    this.#localEndpoints = rules.markers.localEndpoints;
     const all = [roots.root, ...roots.additional];
     this.protection = rules.protection?.isOf(all)
       ? rules.protection
