@@ -21,7 +21,7 @@ export function highestLabel(labels: Iterable<Label | undefined>): Label {
 export type Destination = { kind: "provider"; name: string; local: boolean } | { kind: "store" };
 
 /** Something that wants to leave. */
-export interface Outgoing {
+interface Outgoing {
   label?: Label | undefined;
   /** The file it came from and the line of a marker that covers it, for the message. */
   source?: { path: string; rule: string } | undefined;

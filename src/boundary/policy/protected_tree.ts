@@ -24,7 +24,7 @@ import { MARKER_NAME } from "./marker.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** What a walk found that a view of the roots must not show as it is. Absolute paths; links are not followed. */
-export interface HiddenPaths {
+interface HiddenPaths {
   /** Protected files that exist. */
   files: readonly string[];
   /** Directories that are protected as a whole. */

@@ -4,6 +4,7 @@ import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.
 import { keyOf } from "./normalize.ts";
 import { type Form, viewsOf } from "./variants.ts";
 
+/** How requests hold an image. */
 const ADDRESS = /^data:image\/[a-z]+;base64,/;
 
 /** PNG, JPEG, GIF, WebP (the length of the file stands in the middle). */
@@ -18,7 +19,7 @@ const SIGNATURES: readonly (readonly (number | null)[])[] = [
 const SIGNED = 16;
 
 /** Whether a text is an image as requests hold it, and nothing else: other words behind such a beginning are a text. */
-export function isImageAddress(text: string): boolean {
+function isImageAddress(text: string): boolean {
   const begin = ADDRESS.exec(text)?.[0].length ?? text.length;
   if (begin + SIGNED > text.length || /[^A-Za-z0-9+/]/.test(text.slice(begin, begin + SIGNED))) return false;
   if (!beginsAnImage(Uint8Array.fromBase64(text.slice(begin, begin + SIGNED)))) return false;
@@ -26,11 +27,11 @@ export function isImageAddress(text: string): boolean {
 }
 
 /** Whether a file that begins with these bytes is an image. */
-export function beginsAnImage(bytes: Uint8Array): boolean {
+function beginsAnImage(bytes: Uint8Array): boolean {
   return SIGNATURES.some((signature) => signature.every((byte, at) => byte === null || bytes[at] === byte));
 }
 
-/** Normalized, as the scan compares. A fragment that lies inside of one of them is no hit. */
+/** Stop words: what protected files share with half of the world, normalized. A fragment inside of one of them is no hit. */
 const PHRASES: readonly string[] = [
   "http://www.",
   "https://www.",
@@ -75,7 +76,7 @@ const HEAD =
  * Whether a normalized fragment says nothing about the file it stands in. Behind the head of a file with frontmatter only
  * what follows counts: it tells something from the length on that a fragment has without such a head, `shortest`.
  */
-export function stopWords(normalized: string, { shortest }: { shortest: number }): boolean {
+function stopWords(normalized: string, { shortest }: { shortest: number }): boolean {
   if (normalized.length <= 24 && PHRASES.some((phrase) => phrase.includes(normalized))) return true;
   const head = HEAD.exec(normalized)?.[0];
   return head !== undefined && normalized.length - head.length < shortest;
