@@ -104,8 +104,8 @@ export interface SessionParts extends
 }
 
 /** A new session without items. */
-export function createSession(given: SessionParts): Session {
-  const { toolProtocol, server, ...parts } = given;
+export function createSession(options: SessionParts): Session {
+  const { toolProtocol, server, ...parts } = options;
   const { entry } = parts.model;
   return {
     ...parts,

@@ -156,9 +156,9 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
 
 function initEvent(
   event: TurnEvent & { kind: "start" },
-  given: { session_id: string; uuid: string; version: string },
+  fields: { session_id: string; uuid: string; version: string },
 ): ProtocolEvent {
-  const { version, ...base } = given;
+  const { version, ...base } = fields;
   return {
     type: "system",
     subtype: "init",
@@ -196,9 +196,9 @@ function contentBlocks(item: (TurnEvent & { kind: "response" })["item"], trace: 
 
 function assistantEvent(
   event: TurnEvent & { kind: "response" },
-  given: { session_id: string; uuid: string; content: ContentBlock },
+  fields: { session_id: string; uuid: string; content: ContentBlock },
 ): ProtocolEvent {
-  const { content, ...base } = given;
+  const { content, ...base } = fields;
   return {
     type: "assistant",
     message: {

@@ -15,7 +15,7 @@ export interface LineFacts {
 }
 
 /** The state of the session at a line: read from the end of a file, so that listing need not read it whole. */
-export interface Standing {
+export interface LineState {
   /** Prompts of the user so far. */
   turn: number;
   /** Highest label of what the session holds. */
@@ -70,11 +70,11 @@ export function metaLine(meta: MetaLine, sessionId: string): Record<string, unkn
 /** The line of an item that may be stored as it is: callers have made it so. `usage` only of open responses. */
 export function itemLine(
   { uuid, item }: NamedItem,
-  given: { parent: string | null; facts: LineFacts; standing: Standing; usage?: Usage | null; stopReason?: string },
+  options: { parent: string | null; facts: LineFacts; state: LineState; usage?: Usage | null; stopReason?: string },
 ): Record<string, unknown> {
-  const { facts, standing } = given;
+  const { facts, state } = options;
   return {
-    parentUuid: given.parent,
+    parentUuid: options.parent,
     isSidechain: false,
     userType: "external",
     cwd: facts.cwd,
@@ -82,14 +82,12 @@ export function itemLine(
     version: facts.version,
     ...(facts.gitBranch === undefined ? {} : { gitBranch: facts.gitBranch }),
     type: item.kind === "assistant" ? "assistant" : "user",
-    message: item.kind === "assistant"
-      ? assistantMessage(item, { ...given, model: standing.model })
-      : userMessage(item),
+    message: item.kind === "assistant" ? assistantMessage(item, { ...options, model: state.model }) : userMessage(item),
     uuid,
     timestamp: facts.timestamp,
     costUSD: 0,
     label: labelOf(item),
-    agentcli: { ...standing, ...extras(item) },
+    agentcli: { ...state, ...extras(item) },
   };
 }
 
@@ -145,20 +143,20 @@ function withBlocks(text: string, images: readonly ShownImage[]): string | Recor
 
 function assistantMessage(
   item: AssistantItem,
-  given: { model: string; usage?: Usage | null; stopReason?: string },
+  options: { model: string; usage?: Usage | null; stopReason?: string },
 ): Record<string, unknown> {
-  const usage = given.usage ?? NO_USAGE;
+  const usage = options.usage ?? NO_USAGE;
   return {
     id: item.id,
     type: "message",
     role: "assistant",
-    model: given.model,
+    model: options.model,
     content: [
       ...(item.reasoning === "" ? [] : [{ type: "thinking", thinking: item.reasoning, signature: "" }]),
       ...(item.text === "" ? [] : [{ type: "text", text: item.text }]),
       ...item.calls.map((call) => ({ type: "tool_use", id: call.id, name: call.name, input: call.input ?? {} })),
     ],
-    stop_reason: given.stopReason ?? null,
+    stop_reason: options.stopReason ?? null,
     stop_sequence: null,
     usage: {
       input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens),
@@ -172,11 +170,11 @@ function assistantMessage(
 /** A line that only agentcli reads. */
 export function ownLine(
   subtype: "context" | "rewritten" | "note",
-  given: { facts: LineFacts; standing: Standing },
+  options: { facts: LineFacts; state: LineState },
   fields: Record<string, unknown>,
 ): Record<string, unknown> {
-  const { sessionId, timestamp } = given.facts;
-  return { type: "agentcli", subtype, sessionId, timestamp, ...fields, agentcli: { ...given.standing } };
+  const { sessionId, timestamp } = options.facts;
+  return { type: "agentcli", subtype, sessionId, timestamp, ...fields, agentcli: { ...options.state } };
 }
 
 /** The text that stands for protected content. */
@@ -193,7 +191,7 @@ function placeholder(source?: ProtectedSource): string {
  */
 export function storedForm(item: SessionItem, isTool: (name: string) => boolean): SessionItem {
   if (labelOf(item) === "open") return item;
-  const name = (given: string) => isTool(given) ? given : "Withheld";
+  const name = (tool: string) => isTool(tool) ? tool : "Withheld";
   switch (item.kind) {
     case "user": {
       const { origin, source } = item;

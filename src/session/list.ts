@@ -193,7 +193,7 @@ async function tailOf(home: Home, name: string) {
   const lines = new TextDecoder().decode(bytes).split("\n");
   for (const text of lines.reverse()) {
     const line = readLine(text);
-    if (line !== null && line.kind !== "meta") return line.standing;
+    if (line !== null && line.kind !== "meta") return line.state;
   }
   return null;
 }

@@ -165,10 +165,10 @@ class Replay {
       return;
     }
     if (line.timestamp !== null) this.#updated = line.timestamp;
-    if (line.standing !== null) {
-      this.#model = line.standing.model;
-      this.#provider = line.standing.provider;
-      this.#turns = Math.max(this.#turns, line.standing.turn);
+    if (line.state !== null) {
+      this.#model = line.state.model;
+      this.#provider = line.state.provider;
+      this.#turns = Math.max(this.#turns, line.state.turn);
     }
     switch (line.kind) {
       case "item":
@@ -197,7 +197,7 @@ class Replay {
     this.#items = items;
   }
 
-  result(given: { slug: string; id: string; size: number; ended: boolean }): StoredSession {
+  result(file: { slug: string; id: string; size: number; ended: boolean }): StoredSession {
     const stored = this.#items.map((named) => named.item);
     const items = mended(stored);
     if (items.length !== stored.length && this.#unreadable > 0) {
@@ -205,8 +205,8 @@ class Replay {
     }
     if (this.#meta === null) this.#problems.push("the first line is missing");
     return {
-      id: given.id,
-      slug: given.slug,
+      id: file.id,
+      slug: file.slug,
       meta: this.#meta,
       items,
       removed: this.#removed,
@@ -219,7 +219,7 @@ class Replay {
       withheld: items.filter((item) => item.label !== "open").length,
       notes: this.#notes,
       problems: this.#problems,
-      end: { named: this.#items, parent: this.#parent, size: given.size, ended: given.ended },
+      end: { named: this.#items, parent: this.#parent, size: file.size, ended: file.ended },
     };
   }
 }

@@ -3,15 +3,15 @@ import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { IMAGE_TYPES, type ShownImage } from "../provider/chat/content.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import type { ProtectedSource, SessionItem, ToolCall } from "./item.ts";
-import { FORMAT, type MetaLine, type NamedItem, type SessionContext, type Standing } from "./line.ts";
+import { FORMAT, type LineState, type MetaLine, type NamedItem, type SessionContext } from "./line.ts";
 
 /** A line that was understood. */
 export type ReadLine =
   | { kind: "meta"; sessionId: string; meta: MetaLine }
-  | { kind: "item"; named: NamedItem; timestamp: string | null; standing: Standing | null; model: string | null }
-  | { kind: "context"; context: SessionContext | null; standing: Standing | null; timestamp: string | null }
-  | { kind: "rewritten"; items: (string | NamedItem)[]; standing: Standing | null; timestamp: string | null }
-  | { kind: "note"; fields: Record<string, unknown>; standing: Standing | null; timestamp: string | null };
+  | { kind: "item"; named: NamedItem; timestamp: string | null; state: LineState | null; model: string | null }
+  | { kind: "context"; context: SessionContext | null; state: LineState | null; timestamp: string | null }
+  | { kind: "rewritten"; items: (string | NamedItem)[]; state: LineState | null; timestamp: string | null }
+  | { kind: "note"; fields: Record<string, unknown>; state: LineState | null; timestamp: string | null };
 
 type Fields = Record<string, unknown>;
 
@@ -63,11 +63,11 @@ export function readBegunPrompt(text: string): string | null {
   return words === undefined ? null : textOf(JSON.parse(words));
 }
 
-function common(line: Fields): { timestamp: string | null; standing: Standing | null } {
-  return { timestamp: textOf(line.timestamp), standing: readStanding(line.agentcli) };
+function common(line: Fields): { timestamp: string | null; state: LineState | null } {
+  return { timestamp: textOf(line.timestamp), state: readLineState(line.agentcli) };
 }
 
-function readStanding(value: unknown): Standing | null {
+function readLineState(value: unknown): LineState | null {
   const fields = fieldsOf(value);
   if (fields === null || typeof fields.turn !== "number" || typeof fields.model !== "string") return null;
   return {
@@ -149,18 +149,18 @@ function readItem(line: Fields): NamedItem | null {
   const uuid = textOf(line.uuid);
   const message = fieldsOf(line.message);
   if (uuid === null || message === null) return null;
-  const given = { message, label: readLabel(line.label), extras: fieldsOf(line.agentcli) ?? {} };
-  const item = line.type === "assistant" ? readAssistant(given) : readUser(given);
+  const parts = { message, label: readLabel(line.label), extras: fieldsOf(line.agentcli) ?? {} };
+  const item = line.type === "assistant" ? readAssistant(parts) : readUser(parts);
   return item === null ? null : { uuid, item };
 }
 
-interface Given {
+interface ItemParts {
   message: Fields;
   label: Label;
   extras: Fields;
 }
 
-function readUser({ message, label, extras }: Given): SessionItem | null {
+function readUser({ message, label, extras }: ItemParts): SessionItem | null {
   const source = readSource(extras.source);
   const words = readContent(message.content, extras.images);
   if (words !== null) {
@@ -221,7 +221,7 @@ function readSource(value: unknown): { source?: ProtectedSource } {
   return { source: { path: source.path, rule: source.rule } };
 }
 
-function readAssistant({ message, label, extras }: Given): SessionItem | null {
+function readAssistant({ message, label, extras }: ItemParts): SessionItem | null {
   if (typeof message.id !== "string" || !Array.isArray(message.content)) return null;
   let [text, reasoning] = ["", ""];
   const calls: ToolCall[] = [];

@@ -9,12 +9,12 @@ import {
   innerItem,
   itemLine,
   type LineFacts,
+  type LineState,
   lineText,
   metaLine,
   type NamedItem,
   ownLine,
   type SessionContext,
-  type Standing,
   storedForm,
 } from "./line.ts";
 import type { StoredSession } from "./load.ts";
@@ -139,7 +139,7 @@ export class FileTranscript implements Transcript {
     return this.#ordered(async () => {
       // A session in which nothing was said is not kept.
       if (this.#recorded.length === 0) return;
-      await this.#write([ownLine("note", this.#given(), { note: fields })]);
+      await this.#write([ownLine("note", this.#lineOptions(), { note: fields })]);
     });
   }
 
@@ -172,7 +172,7 @@ export class FileTranscript implements Transcript {
       const open = labelOf(item) === "open";
       // The counts of a protected response would tell its length.
       const { usage, stopReason } = at === lastReply && open ? facts : {};
-      return itemLine({ ...named, item: this.#stored(item) }, { ...this.#given(), parent, usage, stopReason });
+      return itemLine({ ...named, item: this.#stored(item) }, { ...this.#lineOptions(), parent, usage, stopReason });
     });
     // Behind the first message: readers look for the user's first words near the beginning of the file.
     lines.splice(1, 0, ...this.#contextLines());
@@ -187,7 +187,7 @@ export class FileTranscript implements Transcript {
     );
     this.#recorded = next;
     this.#itemLabel = highestLabel(items.map((item) => item.label));
-    await this.#write([ownLine("rewritten", this.#given(), { items: entries }), ...this.#contextLines()]);
+    await this.#write([ownLine("rewritten", this.#lineOptions(), { items: entries }), ...this.#contextLines()]);
   }
 
   #contextLines(): Record<string, unknown>[] {
@@ -199,7 +199,7 @@ export class FileTranscript implements Transcript {
     const { toolProtocol } = context;
     // The tools were looked through with the system message, and share its label.
     const { system, tools } = labelOf(context.system) === "open" ? context : { system: null, tools: [] };
-    return [ownLine("context", this.#given(), { system, tools, toolProtocol })];
+    return [ownLine("context", this.#lineOptions(), { system, tools, toolProtocol })];
   }
 
   /** Redacted before a line is built from it; the gate is asked all the same. */
@@ -212,13 +212,13 @@ export class FileTranscript implements Transcript {
     return stored;
   }
 
-  #given(): { facts: LineFacts; standing: Standing } {
+  #lineOptions(): { facts: LineFacts; state: LineState } {
     const { sessionId, cwd, version, gitBranch, clock } = this.#parts;
     this.#lastTime = Math.max(this.#lastTime, clock.now());
     const timestamp = new Date(this.#lastTime).toISOString();
     return {
       facts: { sessionId, cwd, version, gitBranch, timestamp },
-      standing: { turn: this.#turns, sessionLabel: this.#label(), model: this.#model, provider: this.#provider },
+      state: { turn: this.#turns, sessionLabel: this.#label(), model: this.#model, provider: this.#provider },
     };
   }
 
@@ -252,7 +252,7 @@ export class FileTranscript implements Transcript {
 
   #metaText(): string {
     const { sessionId, projectRoot, cwd, version, model, origin } = this.#parts;
-    const { timestamp } = this.#given().facts;
+    const { timestamp } = this.#lineOptions().facts;
     return lineText(metaLine({ projectRoot, cwd, version, model, timestamp, ...origin }, sessionId));
   }
 

@@ -123,9 +123,9 @@ function summaryBytes(session: Session): number {
 
 async function askForSummary(
   items: readonly SessionItem[],
-  given: { session: Session; options: CompactOptions; label: Label },
+  scope: { session: Session; options: CompactOptions; label: Label },
 ): Promise<string | null> {
-  const { session, options, label } = given;
+  const { session, options, label } = scope;
   const side = await session.server.compactModel();
   if (side !== null && (side.local || label === "open")) {
     try {

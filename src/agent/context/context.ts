@@ -123,9 +123,9 @@ function lastResultBytes({ items, context }: Session): number {
 async function cutLastResults(
   session: Session,
   turn: RunningTurn,
-  given: { most: number; others: number },
+  bounds: { most: number; others: number },
 ): Promise<void> {
-  const room = given.most * session.context.bytesPerToken - given.others;
+  const room = bounds.most * session.context.bytesPerToken - bounds.others;
   const sent = lastResultBytes(session);
   if (sent <= room) return;
   const start = lastCallsStart(session.items);

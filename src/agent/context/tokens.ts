@@ -152,9 +152,9 @@ const RESULT_SHARE = { one: 1 / 8, all: 1 / 2 } as const;
 const SMALLEST_RESULT = 400;
 
 /** Most bytes of one of so many results of a response. */
-export function resultLimit(given: { window: number; bytesPerToken: number; count: number }): number {
-  const share = Math.min(RESULT_SHARE.one, RESULT_SHARE.all / Math.max(given.count, 1));
-  return Math.max(Math.floor(given.window * share * given.bytesPerToken), SMALLEST_RESULT);
+export function resultLimit(options: { window: number; bytesPerToken: number; count: number }): number {
+  const share = Math.min(RESULT_SHARE.one, RESULT_SHARE.all / Math.max(options.count, 1));
+  return Math.max(Math.floor(options.window * share * options.bytesPerToken), SMALLEST_RESULT);
 }
 
 /** The response limit of one request, so that prompt and response fit into the window together (vLLM refuses others). */

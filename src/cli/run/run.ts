@@ -48,13 +48,13 @@ export async function run(
 
 async function turn(
   options: RunOptions,
-  given: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt; naming: Naming },
+  invocation: { context: Context; prompt: string | undefined; format: Format; interrupt: Interrupt; naming: Naming },
 ): Promise<number> {
-  const { context, format, interrupt: { signal } } = given;
+  const { context, format, interrupt: { signal } } = invocation;
   const { io } = context;
-  checkOptions(options, { format, ...given.naming });
-  const text = await readPrompt(given.prompt, io, signal);
-  const host = hostOf(context, { ...given.naming, isSingleTurn: true });
+  checkOptions(options, { format, ...invocation.naming });
+  const text = await readPrompt(invocation.prompt, io, signal);
+  const host = hostOf(context, { ...invocation.naming, isSingleTurn: true });
   // The time limit holds for everything, reading the prompt included, so it is kept outside.
   const session = new AgentSession({ ...options, timeout: undefined }, host);
   try {
