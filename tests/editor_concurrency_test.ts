@@ -110,8 +110,8 @@ async function killedAfter(home: TemporaryHome, words: readonly string[], { even
   return (await program.finished).signal === "SIGKILL";
 }
 
-/** How many changes of files are waited for before the kill. */
-const KILLS = [1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50];
+/** How many changes of files are waited for before the kill; `crash_test.ts` ends the work at each write. */
+const KILLS = [1, 3, 8, 16, 25, 40];
 
 for (const way of ["init", "remove"]) {
   Deno.test(`after kill -9 in the middle of ${way}, the next removal gives back every byte`, async () => {
@@ -130,6 +130,6 @@ for (const way of ["init", "remove"]) {
       await done(home, "remove", "--all", "--yes");
       assert.deepEqual(fileTree(home.root), before, `${events} events`);
     }
-    assert.ok(kills > 2, `${kills} of ${KILLS.length} runs were killed before their end`);
+    assert.ok(kills > 1, `${kills} of ${KILLS.length} runs were killed before their end`);
   });
 }

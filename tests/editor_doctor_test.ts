@@ -107,7 +107,7 @@ async function foreign(home: TemporaryHome): Promise<string[]> {
   return ["hook", "server"];
 }
 
-async function standing(home: TemporaryHome, names: readonly string[]): Promise<string[]> {
+async function existing(home: TemporaryHome, names: readonly string[]): Promise<string[]> {
   const found = await Promise.all(names.map((name) => Deno.stat(`${home.root}/${name}`).then(() => [name], () => [])));
   return found.flat();
 }
@@ -116,15 +116,15 @@ Deno.test("what others wrote is run only with --foreign, and told as not tried w
   await using home = await temporaryHome();
   const names = await foreign(home);
   const careful = await doctor(home);
-  assert.deepEqual(await standing(home, names), []);
+  assert.deepEqual(await existing(home, names), []);
   assert.equal(careful.code, 0);
   assert.equal(careful.skipped, 2);
   assert.match(careful.of(/pre_read_code/)[0]?.message ?? "", /others wrote it, so it was not run/);
   assert.match(careful.of(/server strange/)[0]?.fix ?? "", /--foreign/);
   await editor(home, "doctor", "--yes");
-  assert.deepEqual(await standing(home, names), []);
+  assert.deepEqual(await existing(home, names), []);
   const bold = await doctor(home, "--foreign");
-  assert.deepEqual(await standing(home, names), names);
+  assert.deepEqual(await existing(home, names), names);
   assert.equal(bold.skipped, 0);
   assert.match(bold.of(/server strange/)[0]?.message ?? "", /ended with exit 0 before it answered/);
 });
@@ -141,7 +141,7 @@ Deno.test({
       await terminal.type(answer);
       await terminal.press("Enter");
       await terminal.shows(/EXIT/);
-      assert.deepEqual(await standing(home, names), expected);
+      assert.deepEqual(await existing(home, names), expected);
     }
   },
 });
@@ -171,9 +171,9 @@ for (const [what, change] of CHANGES) {
     await change(home);
     const { skipped } = await doctor(home);
     assert.equal(skipped, 1);
-    assert.deepEqual(await standing(home, ["ran"]), []);
+    assert.deepEqual(await existing(home, ["ran"]), []);
     await editor(home, "doctor", "--foreign");
-    assert.deepEqual(await standing(home, ["ran"]), ["ran"]);
+    assert.deepEqual(await existing(home, ["ran"]), ["ran"]);
   });
 }
 

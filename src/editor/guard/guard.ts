@@ -28,7 +28,7 @@ export interface GuardPlace {
 }
 
 /** Why an action is blocked, and what the assistant is to do, each without a full stop. */
-export interface Objection {
+export interface Refusal {
   reason: string;
   instead: string;
 }
@@ -37,7 +37,7 @@ export interface Objection {
  * Returns why the action is blocked; null when nothing speaks against it. Throws for input that cannot be judged: callers
  * block then too.
  */
-export async function judge(input: HookInput, place: GuardPlace): Promise<Objection | null> {
+export async function judge(input: HookInput, place: GuardPlace): Promise<Refusal | null> {
   const named = optionalField(input, "cwd");
   const cwd = named === null || named === "" ? place.cwd : resolve(place.cwd, named);
   const userHome = place.userHome === undefined ? null : realOrNamed(place.userHome);
@@ -86,7 +86,7 @@ interface Context {
   hasSandbox(): Promise<boolean>;
 }
 
-async function judgeEvent(input: HookInput, context: Context): Promise<string | Objection | null> {
+async function judgeEvent(input: HookInput, context: Context): Promise<string | Refusal | null> {
   const { lookup } = context;
   switch (input.event) {
     case "pre_read_code":
@@ -143,7 +143,7 @@ function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Context): s
   return null;
 }
 
-async function judgeCommand(line: string, context: Context): Promise<string | Objection | null> {
+async function judgeCommand(line: string, context: Context): Promise<string | Refusal | null> {
   const { lookup } = context;
   return await judgeTexts([line], { lookup, named: null }) ??
     await onlySandboxed([line], context, () => read(line, context));
@@ -164,7 +164,7 @@ async function onlySandboxed(
   lines: readonly string[],
   { lookup, commands, hasSandbox }: Context,
   read: () => Promise<string | null>,
-): Promise<string | Objection | null> {
+): Promise<string | Refusal | null> {
   if (lines.length === 0 || !lookup.set.any) return await read();
   const { isSandboxed, sandboxAdvice } = await import("./sandboxed.ts");
   const bare = lines.find((line) => !isSandboxed(line, commands));
@@ -173,7 +173,7 @@ async function onlySandboxed(
   return bare === undefined ? null : sandboxAdvice(bare, commands);
 }
 
-async function judgeTool(plain: unknown, context: Context): Promise<string | Objection | null> {
+async function judgeTool(plain: unknown, context: Context): Promise<string | Refusal | null> {
   const { lookup, tamperCheck } = context;
   const { commandsIn, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
   const given = unwrapped(plain);

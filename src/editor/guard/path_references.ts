@@ -223,9 +223,9 @@ class NamedPaths {
   /** A name with signs that part words is looked for as a whole. */
   whole(text: string): PathReference | null {
     const folded = foldedText(text);
-    for (const path of this.#paths) if (folded.includes(foldedText(path))) return this.#mention(path);
+    for (const path of this.#paths) if (folded.includes(foldedText(path))) return this.#reference(path);
     for (const [name, path] of this.#byName) {
-      if (/[\s"'`;|&<>()=,:#$!?[\]{}]/.test(name) && folded.includes(name)) return this.#mention(path);
+      if (/[\s"'`;|&<>()=,:#$!?[\]{}]/.test(name) && folded.includes(name)) return this.#reference(path);
     }
     return null;
   }
@@ -242,7 +242,7 @@ class NamedPaths {
     }
     if (!path.includes("/") && this.#looksLikeName(path, { kind, asPath })) {
       const known = this.#byName.get(foldedText(path));
-      if (known !== undefined && !meanings.some(exists)) return this.#mention(known);
+      if (known !== undefined && !meanings.some(exists)) return this.#reference(known);
     }
     return null;
   }
@@ -273,7 +273,7 @@ class NamedPaths {
   #inside(path: string): PathReference | null {
     const real = realOrNamed(path);
     const found = this.#all().find((one) => isWithin(real, one));
-    return found === undefined ? null : this.#mention(found);
+    return found === undefined ? null : this.#reference(found);
   }
 
   #all(): readonly string[] {
@@ -294,7 +294,7 @@ class NamedPaths {
     return null;
   }
 
-  #mention(path: string): PathReference | null {
+  #reference(path: string): PathReference | null {
     const rule = this.#lookup.ruleAt(path);
     return rule === null ? null : { path, rule };
   }

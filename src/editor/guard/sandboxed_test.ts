@@ -81,8 +81,8 @@ Deno.test("where there is a sandbox, a command passes as one that runs in it, wh
 for (const line of BARE) {
   Deno.test(`where there is a sandbox, the guard blocks ${JSON.stringify(line)}`, async () => {
     await using at = await guardedProject({ sandbox: true });
-    const objection = await at.command(line);
-    assert.match(objection?.instead ?? "", /agentcli sandbox -- /);
+    const refusal = await at.command(line);
+    assert.match(refusal?.instead ?? "", /agentcli sandbox -- /);
   });
 }
 
@@ -112,9 +112,9 @@ Deno.test("a command for which no line can be told gets the rules instead", asyn
 Deno.test("a fragment of protected content is told by no advice, and passes in no sandbox", async () => {
   await using at = await guardedProject({ sandbox: true });
   for (const line of ["echo text of credentials", "agentcli sandbox -- echo 'text of credentials'"]) {
-    const objection = await at.command(line);
-    assert.match(objection?.reason ?? "", /it holds /);
-    assert.doesNotMatch(objection?.instead ?? "", /text of/);
+    const refusal = await at.command(line);
+    assert.match(refusal?.reason ?? "", /it holds /);
+    assert.doesNotMatch(refusal?.instead ?? "", /text of/);
   }
 });
 

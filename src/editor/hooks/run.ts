@@ -41,11 +41,11 @@ export async function runHook(
   if (scaffold === "no-cloud-guard") {
     const { judge } = await import("../guard/guard.ts");
     const program = parameters.get("agentcli");
-    const objection = await judge(input, { cwd, userHome, io, program, hasSandbox: () => hasSandbox(io) });
+    const refusal = await judge(input, { cwd, userHome, io, program, hasSandbox: () => hasSandbox(io) });
     // The scripts let nothing pass without this word: other programs end with 0 too.
-    return objection === null
+    return refusal === null
       ? { kind: "pass", output: `${scaffold}: pass ${event}\n` }
-      : { kind: "blocked", ...objection };
+      : { kind: "blocked", ...refusal };
   }
   const { runPostHook } = await import("./post.ts");
   return { kind: "pass", output: await runPostHook({ scaffold, input, parameters, cwd, userHome }, io) };

@@ -75,7 +75,7 @@ export async function applyChanges(home: Home, wanted: Wanted, options: ApplyOpt
     }
     const ours = directoriesOfOurs(next);
     await removeDirectories(next.directories.filter((directory) => !ours.has(directory)));
-    next.directories = await standing(next.directories);
+    next.directories = await existing(next.directories);
     if (JSON.stringify(next) !== JSON.stringify(ledger)) await writeLedger(home, next);
     for (const path of dropped) await dropOriginal(home, path);
     return plan;
@@ -209,14 +209,14 @@ function failed(error: unknown, stay: readonly Change[]): AgentcliError {
 
 /** Returns those of the ledger that still stand, and those that will be made. */
 async function directoriesAfter(ledger: Ledger, plan: Plan): Promise<string[]> {
-  const found = new Set(await standing(ledger.directories));
+  const found = new Set(await existing(ledger.directories));
   for (const { path, base, after } of plan.changes) {
     if (after !== null) { for (const directory of await missingAbove(path, base)) found.add(directory); }
   }
   return [...found].sort();
 }
 
-async function standing(directories: readonly string[]): Promise<string[]> {
+async function existing(directories: readonly string[]): Promise<string[]> {
   const found: string[] = [];
   for (const directory of directories) if (await lstat(directory) !== null) found.push(directory);
   return found;
@@ -240,10 +240,10 @@ function contentOf(resource: Resource): Uint8Array {
 
 /** Throws `policy_refused` where a plan would keep what may not be kept. What the ledger holds already was judged before. */
 export async function refuseToKeep(ledger: Ledger, { artifacts }: Plan, mayKeep: MayKeep): Promise<void> {
-  const displaced = (from: Ledger["artifacts"]) =>
+  const backups = (from: Ledger["artifacts"]) =>
     from.flatMap(({ resources }) => resources.flatMap(({ backup }) => backup === undefined ? [] : backup));
-  const known = new Set(displaced(ledger.artifacts).map(resourceKey));
-  for (const resource of displaced(artifacts)) {
+  const known = new Set(backups(ledger.artifacts).map(resourceKey));
+  for (const resource of backups(artifacts)) {
     if (known.has(resourceKey(resource)) || await mayKeep(resource.path, contentOf(resource))) continue;
     throw new AgentcliError(
       "policy_refused",

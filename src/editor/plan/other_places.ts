@@ -35,7 +35,7 @@ async function formerPath({ artifacts }: Pick<Ledger, "artifacts">, root: string
     if (isThere(base)) continue;
     const resources = ofProjects.filter((one) => one.base === base).flatMap((one) => one.resources);
     const texts = textsOnDisk();
-    const same = await Promise.all(resources.map((one) => standsIn(root, one, { base, texts })));
+    const same = await Promise.all(resources.map((one) => isInstalledIn(root, one, { base, texts })));
     if (same.length > 0 && same.every((one) => one)) return base;
   }
   return null;
@@ -45,13 +45,13 @@ function isThere(path: string): boolean {
   try {
     return lstatSync(path) !== null;
   } catch {
-    // What may not be looked at is somewhere.
+    // A path that may not be read exists.
     return true;
   }
 }
 
-/** Returns whether a resource of `base` stands in the same place of `root` as it was written. */
-async function standsIn(
+/** Returns whether a resource of `base` is in the same place of `root` as it was written. */
+async function isInstalledIn(
   root: string,
   { resource, written }: InstalledResource,
   { base, texts }: { base: string; texts: (path: string) => LiveText | null },
