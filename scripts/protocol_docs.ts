@@ -73,43 +73,43 @@ function document(): string {
 <!-- Written by scripts/protocol_docs.ts from src/protocol/schema.ts and control_schema.ts. -->
 
 \`agentcli --input-format stream-json --output-format stream-json\` (also \`agentcli run\` with these options) is one
-session: JSON lines on standard input, JSON lines on standard output, nothing else there. Notices go to standard error.
+session: JSON lines on standard input, and nothing but JSON lines on standard output. Notices go to standard error.
 \`agentcli config schema --protocol\` prints the events as JSON Schema.
 
 ## Standard input
 
 | type | fields | meaning |
 |---|---|---|
-| \`user\` | \`message: {role, content: text or blocks}\`, \`session_id\` (ignored), \`uuid?\` | a turn; while one runs, goes in after its next tool results, else waits |
+| \`user\` | \`message: {role, content: text or blocks}\`, \`session_id\` (ignored), \`uuid?\` | a turn; while one runs, it goes in after the next tool results, or is queued |
 | \`control_request\` | \`request_id\`, \`request: {subtype, …}\` | answered at once, also while a turn runs |
 | \`control_response\` | \`response: {subtype: "success" or "error", request_id, response?, error?}\` | the answer to a question |
-| \`control_cancel_request\`, \`keep_alive\` | | taken and ignored |
+| \`control_cancel_request\`, \`keep_alive\` | | accepted and ignored |
 
-Lines end at LF alone and may have 64 MiB. A line that cannot be read is noted on standard error and left out; only when
-the very first one is no JSON the program ends with exit code 2. At the end of input the running turn and those that wait
-are done, then the program ends.
+Lines end with LF and may have up to 64 MiB. A line that cannot be read is reported on standard error and skipped; only if
+the very first one is not JSON does the program end, with exit code 2. At the end of input it finishes the running turn
+and the queued ones, then ends.
 
 | request | fields | answer |
 |---|---|---|
 | \`initialize\` | \`systemPrompt?\`, \`appendSystemPrompt?\`, \`hooks?\`, \`sdkMcpServers?\` | \`commands, agents, output_style, available_output_styles, models, account\` |
-| \`interrupt\` | | \`still_queued\`: the \`uuid\`s of messages that wait |
-| \`set_model\` | \`model\`: a selector, an id or an alias; \`default\` | empty; counts from the next turn |
-| \`set_permission_mode\` | \`mode\` | \`mode\`; counts from the next call |
+| \`interrupt\` | | \`still_queued\`: the \`uuid\`s of queued messages |
+| \`set_model\` | \`model\`: a selector, an id or an alias; \`default\` | empty; takes effect with the next turn |
+| \`set_permission_mode\` | \`mode\` | \`mode\`; takes effect with the next call |
 | \`mcp_status\` | | \`mcpServers: [{name, status}]\` |
 | \`list_models\` | | \`models\` |
 | anything else | | an error with \`error_code: "unsupported_request"\` |
 
-Hooks are \`PreToolUse\`, \`PostToolUse\`, \`UserPromptSubmit\` and \`Stop\`. A hook of \`PreToolUse\` that fails, comes too
-late (\`timeout\` in seconds, 60 by default) or cannot be asked counts as a veto. Deny rules and the boundary hold whatever
-a hook or a client says. What a session that read protected content holds is not told to hooks and tools of the client.
+Hooks are \`PreToolUse\`, \`PostToolUse\`, \`UserPromptSubmit\` and \`Stop\`. A \`PreToolUse\` hook that fails, times out
+(\`timeout\` in seconds, 60 by default) or cannot be called counts as a veto. Deny rules and the boundary apply whatever a
+hook or a client says. Once a session has read protected content, its content is not passed to the client's hooks and
+tools.
 
 ## Events
 
 Every event has \`session_id\` and \`uuid\`. Each turn ends with exactly one \`result\`, also on failures and signals. A
 message that goes into a running turn has no result of its own: it comes back as \`user\` with \`isReplay\` and its \`uuid\`
-once the model has it. One that is refused there has a turn, which says why. A
-reply that breaks off is asked for once more: after \`api_retry\` the message that was begun is ended, counts for nothing,
-and another one begins.
+once the model has it. One that is refused there gets a turn of its own, which says why. A response that breaks off is
+requested once more: after \`api_retry\` the message that was begun is closed and does not count, and another one begins.
 
 ${sections(eventJsonSchema())}
 ## Control lines
@@ -118,10 +118,10 @@ ${sections(controlJsonSchema())}
 ## Options of clients
 
 Without a command, a line with \`-p\`, \`--print\`, \`--input-format\` or \`--output-format\` takes the options of
-\`agentcli run\`, and these, which are accepted and mean nothing or what the recipes say:
+\`agentcli run\`, and these. They are accepted for compatibility and have no effect, or the one that the recipes describe:
 ${
     clientOptionNames().map((name) => `\`--${name}\``).join(", ")
-  }. Any other option is noted on standard error and left out.
+  }. Any other option is reported on standard error and ignored.
 `;
 }
 
