@@ -218,7 +218,7 @@ Deno.test("a session or a model that is not there leaves the chat with what it h
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   const done = await runInProcess(["chat"], { home, stdin: "one\n/resume ffffffff\ntwo\n/model gone:x\nthree\n" });
   assert.equal(done.code, 0, done.stderr);
-  assert.match(done.stderr, /no session "ffffffff" here[^]*no provider gone/);
+  assert.match(done.stderr, /no session "ffffffff" here[^]*unknown provider gone/);
   const sent = server.chats()[2]?.json.messages.slice(1).map((message: { content: string }) => message.content);
   assert.deepEqual(sent, ["one", "First.", "two", "Second.", "three"]);
 });

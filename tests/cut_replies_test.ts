@@ -42,7 +42,7 @@ Deno.test("a reply that is cut after its first words is asked for again, and the
   await using run = await ran([CUT, say("All four.")]);
   assert.equal(run.done.code, 0, run.done.stderr);
   assert.equal(run.done.stdout, "one two \nAll four.\n");
-  assert.match(run.done.stderr, /^ {2}loc ended its reply.*; asking once more, the words so far do not count$/m);
+  assert.match(run.done.stderr, /^ {2}loc ended its reply.*; retrying, the text so far is discarded$/m);
   assert.equal(run.chats.length, 2);
   assert.equal(run.chats[0]?.text, run.chats[1]?.text, "the same request");
   assert.match(run.stored, /All four\./);

@@ -66,7 +66,7 @@ Deno.test("the block that is shipped and was not set up is no failure", async ()
   await configure(home, { studio_f: studio });
   const alone = await doctor(home);
   assert.ok(alone.ok);
-  assert.deepEqual([alone.of("providers").state, alone.of("providers").message], ["warn", "none is set up"]);
+  assert.deepEqual([alone.of("providers").state, alone.of("providers").message], ["warn", "no provider is set up"]);
   assert.match(alone.of("provider").message, /not set up \(STUDIO_F_API_KEY is not set\)/);
   await configure(home, { p: { baseUrl: server.baseUrl }, studio_f: studio });
   const beside = await doctor(home);
@@ -133,7 +133,7 @@ Deno.test("a window that the server does not give, and a model that runs elsewhe
   const { of, ok } = await doctor(home);
   assert.ok(ok);
   assert.equal(of("provider").state, "warn");
-  assert.match(of("provider").message, /configured with .*the server gives/);
+  assert.match(of("provider").message, /configured with .*the server provides/);
   assert.match(of("provider").message, /runs elsewhere; it counts as remote/);
 });
 
@@ -159,7 +159,7 @@ Deno.test("what settings name and nobody configured is a warning, a literal key 
     HTTP_PROXY: "http://[",
   });
   assert.match(of("configuration").message, /default_provider: the provider gone is not configured/);
-  assert.match(of("key_store").message, /in clear in providers\.yaml: p/);
+  assert.match(of("key_store").message, /as plain text in providers\.yaml: p/);
   assert.equal(of("proxy").state, "warn");
   assert.match(of("proxy").message, /^HTTP_PROXY cannot/);
   const second = await doctor(home, { HTTPS_PROXY: `http://user:${key.value}@127.0.0.2:9` });
@@ -257,7 +257,7 @@ Deno.test({
     assert.ok(!ok);
     assert.equal(done.stderr, "");
     assert.equal(of("home").state, "fail");
-    assert.match(of("home").message, /cannot be (made|written): a part of the path is not a directory/);
+    assert.match(of("home").message, /(cannot be created|is not writable): a part of the path is not a directory/);
     assert.equal(of("demo").state, "fail");
     assert.match(of("demo").message, /no temporary directory can be made/);
     assert.match(of("demo").hint ?? "", /TMPDIR/);
@@ -270,7 +270,7 @@ Deno.test({
   ignore: (await outputOf(new Deno.Command("bwrap", { args: ["--dev-bind", "/", "/", "true"] })))?.success !== true,
   fn: async () => {
     await using home = await temporaryHome();
-    for (const [at, said] of [["", /cannot be made/], [home.agentcliHome, /cannot be written/]] as const) {
+    for (const [at, said] of [["", /cannot be created/], [home.agentcliHome, /is not writable/]] as const) {
       if (at !== "") await Deno.mkdir(at, { mode: 0o700 });
       const sandbox = ["bwrap", "--dev-bind", "/", "/", "--ro-bind", home.home, home.home];
       await using program = startCommand([...sandbox, ...programCommand(), "doctor"], { home });

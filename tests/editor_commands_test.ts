@@ -221,8 +221,8 @@ Deno.test("in a project of several editors it is said which one is meant, and th
   const rule = "---\ntrigger: manual\n---\nx\n";
   for (const directory of [".windsurf", ".devin"]) await home.write(`${directory}/rules/a.md`, rule);
   await home.write("in.md", "x\n");
-  assert.match((await done(home, "list")).stderr, /this is for windsurf; .* --dialect devin is for them/);
-  assert.match((await done(home, "init", "--dry-run")).stderr, /this is for windsurf; /);
+  assert.match((await done(home, "list")).stderr, /using windsurf; .* --dialect devin selects them/);
+  assert.match((await done(home, "init", "--dry-run")).stderr, /using windsurf; /);
   const named = await done(home, "add", "rule", "b", "--file", "in.md", "--dialect", "devin", "--yes");
   const again = await done(home, "add", "rule", "c", "--file", "in.md", "--yes");
   assert.doesNotMatch(named.stderr + again.stderr, /this is for/);
@@ -258,12 +258,12 @@ Deno.test("errors of a newcomer say what to do", async () => {
       [["add", "rule", "x", "--file", "none.md"], /none\.md does not exist/],
       [["add", "workflow", "x", "--file", "in.md"], /give --description/],
       [["add", "skill", "x", "--file", "in.md"], /begins with the lines ---, name: x/],
-      [["add", "hook", "x", "--event", "pre_foo"], /it knows pre_read_code, /],
+      [["add", "hook", "x", "--event", "pre_foo"], /the events are pre_read_code, /],
       [["add", "hook", "x", "--event", "pre_read_code", "--command", "c"], /give --command \(bash\) and --powershell/],
       [["add", "mcp", "x"], /--command, --server-url or its JSON\n {2}give --file/],
       [["add", "mcp", "x", "--command", "c", "--scope", "project"], /use --scope user/],
       [["add", "rule", "x", "--file", "in.md", "--scope", "system"], /name it with --system-dir/],
-      [["remove"], /give --all/],
+      [["remove"], /pass --all/],
       [["remove", "rule:none"], /see: agentcli editor list/],
       [["show", "none"], /see: agentcli editor list/],
       [["import", "--take"], /see: agentcli editor import/],
@@ -319,7 +319,7 @@ Deno.test("a hook that would not find agentcli is said to fail", async () => {
 
 for (
   const [what, { words, hint }] of Object.entries({
-    "a hook that comes with the program": {
+    "a built-in hook": {
       words: ["add", "hook", "no-cloud-gard", "--yes"],
       hint: "did you mean no-cloud-guard?",
     },

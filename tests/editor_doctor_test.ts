@@ -73,7 +73,7 @@ Deno.test("doctor starts servers, counts their tools, and finds one that does no
   const { code, stdout } = await editor(home, "doctor");
   assert.equal(code, 1);
   assert.match(stdout, /server many: answers, with 101 tools/);
-  assert.match(stdout, /101 tools are active; the editor takes at most 100/);
+  assert.match(stdout, /101 tools are active; the editor accepts at most 100/);
   assert.match(stdout, /server dead: its program "no-such-program" is not on PATH/);
 });
 
@@ -119,7 +119,7 @@ Deno.test("what others wrote is run only with --foreign, and told as not tried w
   assert.deepEqual(await existing(home, names), []);
   assert.equal(careful.code, 0);
   assert.equal(careful.skipped, 2);
-  assert.match(careful.of(/pre_read_code/)[0]?.message ?? "", /others wrote it, so it was not run/);
+  assert.match(careful.of(/pre_read_code/)[0]?.message ?? "", /it was written by others, so it was not run/);
   assert.match(careful.of(/server strange/)[0]?.fix ?? "", /--foreign/);
   await editor(home, "doctor", "--yes");
   assert.deepEqual(await existing(home, names), []);
@@ -137,7 +137,7 @@ Deno.test({
     const names = await foreign(home);
     for (const [answer, expected] of [["n", []], ["y", names]] as const) {
       await using terminal = await openTerminal(["editor", "doctor"], { home, columns: 120 });
-      await terminal.shows(/Run 2 hooks and servers that others wrote/);
+      await terminal.shows(/Also run 2 hooks and servers written by others/);
       await terminal.type(answer);
       await terminal.press("Enter");
       await terminal.shows(/EXIT/);

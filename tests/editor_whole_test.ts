@@ -13,8 +13,8 @@ Deno.test("of a guard whose hooks file cannot be used nothing is written, and it
       const { code, stdout, stderr } = await editor(home, "add", "hook", "no-cloud-guard", "--yes", ...force);
       assert.equal(code, 1);
       assert.equal(stdout, "");
-      assert.equal(stderr.match(/not done/g)?.length, 1, stderr);
-      assert.match(stderr, /put right what is named there/);
+      assert.equal(stderr.match(/not applied/g)?.length, 1, stderr);
+      assert.match(stderr, /repair these files/);
       assert.deepEqual(fileTree(home.project), before);
     }
     const init = await editor(home, "init", "--yes");
@@ -23,7 +23,7 @@ Deno.test("of a guard whose hooks file cannot be used nothing is written, and it
     assert.doesNotMatch(init.stderr, /shows that the guard blocks/);
     assert.doesNotMatch([...fileTree(home.project).keys()].join(), /no-cloud-guard/);
     const doctor = await editor(home, "doctor");
-    assert.match(doctor.stdout, /hooks\.json: it .*\n {2}fix: put \.ide\/hooks\.json right/);
+    assert.match(doctor.stdout, /hooks\.json: it .*\n {2}fix: repair \.ide\/hooks\.json/);
     // Control: once the file is right, the whole of it is written.
     await home.write(".ide/hooks.json", "{}");
     assert.match((await done(home, "init", "--yes")).stderr, /2 files created, 1 changed\n.*shows that the guard/s);
@@ -47,12 +47,12 @@ Deno.test("check says of each difference what puts it right, and names a file fr
   await done(home, "add", "hook", "no-cloud-guard", "--yes");
   const told = async () => (await editor(home, "check")).stdout;
   await Deno.remove(`${home.project}/.ide/hooks/no-cloud-guard.sh`);
-  assert.match(await told(), /^\.ide\/hooks\/no-cloud-guard\.sh: it is gone: agentcli editor apply puts it back\n$/);
+  assert.match(await told(), /^\.ide\/hooks\/no-cloud-guard\.sh: it is missing: agentcli editor apply restores it\n$/);
   await home.write(".ide/hooks/no-cloud-guard.sh", "exit 0\n");
   assert.match(await told(), /^\.ide\/hooks\/\S+ it was changed by hand .*: agentcli editor apply --force .*\n$/);
   await done(home, "apply", "--force", "--yes");
   await home.write(".ide/hooks.json", "{ broken");
-  assert.match(await told(), /^\.ide\/hooks\.json: line 1: .*: put it right, or move it away\n$/);
+  assert.match(await told(), /^\.ide\/hooks\.json: line 1: .*: repair it, or move it away\n$/);
   await Deno.remove(home.agentcliHome, { recursive: true });
-  assert.match(await told(), /^\.ide\/hooks\.json: it cannot be read: line 1: .*: put it right, or move it away\n$/);
+  assert.match(await told(), /^\.ide\/hooks\.json: it cannot be read: line 1: .*: repair it, or move it away\n$/);
 });

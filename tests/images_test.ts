@@ -178,8 +178,8 @@ Deno.test("images of a client's message are shown; what is no base64 of an image
   assert.deepEqual(lastParts(server, 1), [shown(URL)], "an image may stand alone");
   for (
     const [source, problem] of [
-      [{ type: "url", url: server.baseUrl.replace("/v1", "/a.png") }, /nothing is fetched/],
-      [{ type: "base64", media_type: "image/png", data: btoa("no image at all") }, /no PNG, JPEG or WebP/],
+      [{ type: "url", url: server.baseUrl.replace("/v1", "/a.png") }, /nothing is downloaded/],
+      [{ type: "base64", media_type: "image/png", data: btoa("no image at all") }, /not PNG, JPEG or WebP/],
       [{ type: "base64", media_type: "image/png", data: "%%%" }, /no base64/],
       [{ type: "base64", media_type: "image/gif", data: btoa("GIF89a") }, /no GIF/],
     ] as const

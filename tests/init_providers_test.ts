@@ -85,10 +85,10 @@ Deno.test({
     }
     assert.deepEqual(await defaults(), []);
     await using terminal = await openTerminal(words, { home, columns: 120, rows: 60 });
-    await terminal.shows(/Which model answers when none is named\?[^]*nothing for none:/);
+    await terminal.shows(/Which model should be the default\?[^]*Enter for none/);
     await terminal.type("2");
     await terminal.press("Enter");
-    assert.match(await terminal.shows(/EXIT 0/), /the default is \S+:two\n[^]*agentcli run "hello"\s/);
+    assert.match(await terminal.shows(/EXIT 0/), /default model: \S+:two\n[^]*agentcli run "hello"\s/);
     assert.deepEqual((await defaults())[1], "default_model: two");
     const answered = await runInProcess(["run", "hello"], { home });
     assert.equal(answered.code, 0, answered.stderr);
@@ -103,6 +103,6 @@ Deno.test("the studio that is only a comment is said to be one that can be added
   assert.equal(code, 3);
   assert.match(
     stderr,
-    /there is no provider studio_f.*\n.*init-providers. adds it once it runs here or STUDIO_F_API_KEY/,
+    /unknown provider studio_f.*\n.*init-providers. adds it once it runs here or STUDIO_F_API_KEY/,
   );
 });

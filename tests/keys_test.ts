@@ -37,7 +37,7 @@ Deno.test("a key in the file is sent to its address, is shown nowhere, and goes 
   const set = await runInProcess(["providers", "set-key", "p", "--store", "file"], { home, stdin: `  ${key.value}\n` });
   assert.equal(set.code, 0, set.stderr);
   assert.match(set.stdout, /^stored the key of p in credentials\.json, for http:\/\/127\.0\.0\.1:\d+\n$/);
-  assert.match(set.stderr, /only hides/);
+  assert.match(set.stderr, /only from a casual look/);
   assert.match(await entryOf(home), /"api_key": "?file"?/);
   for (const name of ["credentials.json", "credentials.key", "providers.yaml"]) {
     const { mode } = await Deno.stat(`${home.agentcliHome}/${name}`);
@@ -145,7 +145,7 @@ Deno.test(
       for (const args of [["providers", "set-key", "p"], ["run", "hi", "--model", "p"]]) {
         const done = await runInProcess(args, { home, stdin: "sk-CANARY", env });
         assert.equal(done.code, args[0] === "run" ? 5 : 3, done.stderr);
-        assert.match(done.stderr, /does not answer/);
+        assert.match(done.stderr, /does not (answer|respond)/);
       }
       assert.ok(open.length > 0);
     } finally {

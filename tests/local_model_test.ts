@@ -86,9 +86,9 @@ Deno.test("what the installed version does not know is left out and told", unix,
   assert.equal(done.code, 0);
   assert.equal(done.stdout, `llama-server --model '${model}' --host 127.0.0.1 --port 8080 --ctx-size 65536\n`);
   for (const flag of ["--alias", "--parallel 1", "--gpu-layers auto", "--jinja", "--no-context-shift", "--offline"]) {
-    assert.match(done.stderr, new RegExp(`left out ${flag}.*: the installed version does not know it`));
+    assert.match(done.stderr, new RegExp(`not passed: ${flag}.*: the installed version does not know it`));
   }
-  assert.match(done.stderr, /left out --flash-attn auto: the installed version does not know this value/);
+  assert.match(done.stderr, /not passed: --flash-attn auto: the installed version does not know this value/);
   assert.deepEqual(await programs.starts(), []);
 });
 
@@ -100,11 +100,11 @@ Deno.test("an engine that dies shows the end of its log, cleaned, and is exit 1"
     const done = await serve(home, programs, args);
     assert.equal(done.code, 1);
     assert.equal(done.stdout, "");
-    assert.match(done.stderr, /runtime_d \(llama\.cpp server\) ended by itself \(exit code 7\)/);
+    assert.match(done.stderr, /runtime_d \(llama\.cpp server\) exited on its own \(exit code 7\)/);
     const lines = done.stderr.split("\n").filter((line) => line.includes("log line"));
     assert.equal(lines.length, 20);
     assert.match(lines[0] ?? "", /log line 11\\x1b/);
-    assert.match((await command(home, programs, ["status"])).stderr, /nothing was started/);
+    assert.match((await command(home, programs, ["status"])).stderr, /no engine was started/);
   }
 });
 
@@ -138,7 +138,7 @@ Deno.test(
         "--register",
       ]);
       assert.equal(again.code, 0, again.stderr);
-      assert.match(again.stdout, /is there already/);
+      assert.match(again.stdout, /is already running/);
       assert.equal((await programs.starts()).length, 1);
       const written = await Deno.readTextFile(join(home.agentcliHome, "providers.yaml"));
       assert.match(
@@ -149,10 +149,10 @@ Deno.test(
 
       const other = await serve(home, programs, ["--engine=runtime_c", "--model=a/b", `--port=${port}`]);
       assert.equal(other.code, 1);
-      assert.match(other.stderr, new RegExp(`port ${port} is taken by llama\\.cpp`));
+      assert.match(other.stderr, new RegExp(`port ${port} is in use by llama\\.cpp`));
     } finally {
       const stopped = await command(home, programs, ["stop"]);
-      assert.equal(stopped.stdout, `ended ${name}\n`);
+      assert.equal(stopped.stdout, `stopped ${name}\n`);
     }
     assert.equal(await runs(start?.pid ?? 0), false);
     assert.equal((await command(home, programs, ["status", "--json"])).stdout, "[]\n");
@@ -178,7 +178,7 @@ Deno.test("a record whose process id now means another process ends nothing", un
   await Deno.mkdir(join(home.agentcliHome, "engines"), { recursive: true, mode: 0o700 });
   await Deno.writeTextFile(join(home.agentcliHome, "engines/runtime_d.json"), JSON.stringify(record));
   assert.match((await command(home, programs, ["status"])).stdout, /runtime_d +llama\.cpp server +ended/);
-  assert.equal((await command(home, programs, ["stop", "runtime_d"])).stdout, "runtime_d had ended\n");
+  assert.equal((await command(home, programs, ["stop", "runtime_d"])).stdout, "runtime_d had already stopped\n");
   assert.equal(await runs(bystander.pid), true);
 });
 
@@ -189,9 +189,9 @@ Deno.test("a port with something else on it is refused by name", unix, async () 
   await using mute = startFakeServer({ models: null });
   const args = ["--engine", "runtime_d", "--model", model, "--port"];
   const met = await serve(home, programs, [...args, String(server.port)]);
-  assert.deepEqual([met.code, /taken by vLLM/.test(met.stderr)], [1, true], met.stderr);
+  assert.deepEqual([met.code, /in use by vLLM/.test(met.stderr)], [1, true], met.stderr);
   const page = await serve(home, programs, [...args, String(mute.port)]);
-  assert.deepEqual([page.code, /taken by something that is no model server/.test(page.stderr)], [1, true], page.stderr);
+  assert.deepEqual([page.code, /in use by something that is no model/.test(page.stderr)], [1, true], page.stderr);
   assert.deepEqual(await programs.starts(), []);
 });
 
@@ -321,7 +321,7 @@ Deno.test("LM Studio is set up call by call, and taken down again", unix, async 
   assert.deepEqual(await calls(), [...up, ...down]);
   const detached = await serve(home, programs, [...args, "--detach"]);
   assert.equal(detached.code, 0, detached.stderr);
-  assert.equal((await command(home, programs, ["stop"])).stdout, `ended runtime_b-${port}\n`);
+  assert.equal((await command(home, programs, ["stop"])).stdout, `stopped runtime_b-${port}\n`);
   assert.deepEqual(await calls(), [...up, ...down, ...up, ...down]);
 });
 
@@ -352,7 +352,7 @@ Deno.test("what does not fit is refused before anything is started", unix, async
   await using home = await temporaryHome();
   const { programs, model } = await place(home);
   const cases: [string[], RegExp][] = [
-    [[], /--engine is needed[^]*runtime_a, runtime_b/],
+    [[], /--engine is required[^]*runtime_a, runtime_b/],
     [["--engine=runtime_x"], /no engine runtime_x/],
     [["--engine=runtime_d"], /needs --model/],
     [["--engine=runtime_d", "--model=-x"], /does not start with -/],

@@ -197,8 +197,8 @@ Deno.test("removing a provider needs a yes, and says which settings still name i
   assert.equal(asked.code, 2);
   const removed = await runInProcess(["providers", "remove", "a", "--yes"], { home });
   assert.equal(removed.stdout, "removed a\n");
-  assert.match(removed.stderr, /default_provider still names a/);
-  assert.match(removed.stderr, /roles\.main still names a/);
+  assert.match(removed.stderr, /default_provider still refers to a/);
+  assert.match(removed.stderr, /roles\.main still refers to a/);
   assert.equal((await runInProcess(["providers", "remove", "a", "--yes"], { home })).code, 3);
 });
 
@@ -241,7 +241,7 @@ Deno.test("the built-in demo is listed like another, and told apart where someth
   assert.deepEqual(JSON.parse(listed.stdout).models.map(({ id }: { id: string }) => id), ["demo"]);
   const checked = await runInProcess(["providers", "validate", "demo"], { home });
   assert.equal(checked.code, 3);
-  assert.match(checked.stderr, /demo is built in: .*to check\n.*--model demo/);
+  assert.match(checked.stderr, /demo is built in and cannot be changed or checked\n.*--model demo/);
 });
 
 Deno.test({

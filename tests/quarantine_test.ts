@@ -36,7 +36,7 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   assert.deepEqual(JSON.parse(rest.stdout), { id, restored: [paths[0]], blocked: [] });
   assert.equal(await Deno.readTextFile(`${root}/.vscode/tasks.json`), "{}\n");
   assert.deepEqual(await listQuarantine(home.agentcliHome), []);
-  assert.match((await runInProcess(["quarantine", "list"], { home })).stderr, /nothing is in quarantine/);
+  assert.match((await runInProcess(["quarantine", "list"], { home })).stderr, /the quarantine is empty/);
   const gone = await runInProcess(["quarantine", "restore", id], { home });
   assert.equal(gone.code, 2);
   assert.match(gone.stderr, /quarantine list/);

@@ -284,7 +284,7 @@ Deno.test("what cannot be attached or piped in is told to a person, with what to
   }
   const piped = await runInProcess(["run", "x"], { home, stdin: "one\0two" });
   assert.equal(piped.code, 2, piped.stderr);
-  assert.match(piped.stderr, /holds NUL bytes\n.*pipe text in/);
+  assert.match(piped.stderr, /contains NUL bytes\n.*pipe text in/);
   assert.equal(remote.chats().length, 0);
 });
 
@@ -299,7 +299,7 @@ Deno.test("a model that loads is told of once, one that is not there with how to
   const waited = await runInProcess(["run", "x"], { home });
   assert.equal(waited.stdout, "Ready.\n");
   assert.deepEqual(waited.stderr.match(/^.*loading.*$/gm), [
-    "  loc is still loading the model (HTTP 503); asked again until it is ready",
+    "  loc is still loading the model (HTTP 503); retrying until it is ready",
   ]);
   const missing = await runInProcess(["run", "x"], { home });
   assert.match(missing.stderr, /^ {2}fetch it first: ollama pull fake; or use one that it serves: big, small$/m);
@@ -355,7 +355,7 @@ Deno.test("MCP servers that are not started are told as that, to a person and in
   const servers = ["--mcp-config", '{"mcpServers":{"files":{"command":"npx"}}}', "--mcp-config", "more.json"];
   const plain = await runInProcess(["run", "hi", "--model", "demo", ...servers], { home });
   assert.equal(plain.code, 0, plain.stderr);
-  assert.match(plain.stderr, /^agentcli: not used: files, more\.json; of MCP servers only/m);
+  assert.match(plain.stderr, /^agentcli: MCP servers not used: files, more\.json; only/m);
   const events = await runInProcess(["run", "hi", "--model", "demo", ...servers, "--output-format", "stream-json"], {
     home,
   });

@@ -53,7 +53,7 @@ Deno.test("sessions list without any says so and creates nothing", async () => {
   const listed = await runInProcess(["sessions", "list"], { home });
   assert.equal(listed.code, 0);
   assert.equal(listed.stdout, "");
-  assert.match(listed.stderr, /no sessions of this project/);
+  assert.match(listed.stderr, /no sessions in this project/);
   await assert.rejects(Deno.stat(home.agentcliHome), Deno.errors.NotFound);
 });
 
@@ -78,7 +78,7 @@ Deno.test("sessions export writes a file for the owner alone, and replaces one o
   assert.equal(((await Deno.stat(`${home.project}/out.md`)).mode ?? 0) & 0o777, 0o600);
   const again = await runInProcess(args, { home });
   assert.equal(again.code, 2);
-  assert.match(again.stderr, /exists already/);
+  assert.match(again.stderr, /already exists/);
   assert.equal((await runInProcess([...args, "--yes"], { home })).code, 0);
   const directory = await runInProcess(["sessions", "export", SESSION, "--output", "d/"], { home });
   assert.equal(directory.code, 2);
@@ -120,7 +120,7 @@ Deno.test("sessions prune deletes what is older, and only that", async () => {
   assert.deepEqual(JSON.parse(pruned.stdout), { deleted: [SESSION] });
   const none = await runInProcess(["sessions", "prune", "--older-than", "30"], { home });
   assert.deepEqual([none.code, none.stdout], [0, ""]);
-  assert.equal(none.stderr, "no session was last written over 30 days ago\n");
+  assert.equal(none.stderr, "no session is older than 30 days\n");
   const left = JSON.parse((await runInProcess(["sessions", "list", "--json"], { home })).stdout);
   assert.deepEqual(left.sessions.map((session: { id: string }) => session.id), [OTHER_SESSION]);
 });

@@ -1,7 +1,7 @@
-/** What a command is: a declaration that costs nothing at start, and the code that is loaded when it is called. */
+/** Declarations of commands and options. They are cheap at start; the code of a command is loaded when it is called. */
 import type { Io } from "../platform/io.ts";
 
-/** What completions offer for a value. */
+/** The kind of values that completions offer. */
 export type Completion =
   | "provider"
   | "model"
@@ -60,7 +60,7 @@ type ValueOf<O extends Option> = O extends FlagOption ? boolean
   : O extends ListOption ? readonly string[]
   : O extends TextOption<infer T> ? T | undefined
   : never;
-/** What a command gets: flags are false and lists empty when not given, the others undefined. */
+/** Parsed options: flags are false and lists empty when not given, the others undefined. */
 export type Values<O extends Options> = { readonly [K in keyof O]: ValueOf<O[K]> };
 
 /** A switch. */
@@ -150,7 +150,7 @@ export interface Globals {
   yes: boolean;
 }
 
-/** What a command is given to work with. */
+/** The context in which a command runs. */
 export interface Context {
   io: Io;
   globals: Globals;

@@ -24,7 +24,7 @@ import { closest } from "../config/suggest.ts";
 export interface Normalized {
   /** Words that name the command or group, as far as they are known. */
   path: string[];
-  /** What `path` leads to. */
+  /** The command or group at `path`. */
   node: Command | Group;
   /** Values of the global options that were given. */
   globals: { -readonly [K in keyof typeof GLOBAL_OPTIONS]?: string | true };
@@ -183,14 +183,16 @@ function withoutCommand(line: Normalized, { commands }: Group): AgentcliError {
   const [word = "", option] = [line.words[0], line.options[0]?.split("=", 1)[0]];
   const near = meant(word, { names: Object.keys(commands).filter((name) => !name.startsWith("_")), prefix: "" });
   const atRoot = line.path.length === 0;
-  if (word === "") return usage(line, "a command is missing");
+  if (word === "") return usage(line, "no command was given");
   // An option before its command takes no value yet: the word behind it may be that.
   const problem = atRoot && option !== undefined
-    ? `a command is missing before ${option}`
+    ? `a command must come before ${option}`
     : `unknown command "${word}"${near}`;
   if (!atRoot || near !== "") return usage(line, problem);
   // Left out is most likely the command of a prompt.
-  return new AgentcliError("usage", problem, { hint: 'to ask a model: agentcli run "<prompt>"; see: agentcli --help' });
+  return new AgentcliError("usage", problem, {
+    hint: 'to prompt a model: agentcli run "<prompt>"; see: agentcli --help',
+  });
 }
 
 function meant(word: string, choices: { names: readonly string[]; prefix: string }): string {
@@ -232,7 +234,9 @@ function valueOf(option: Option, value: string | undefined): { value: unknown } 
   if (option.kind === "number") return numberOf(text, option);
   if (option.kind === "text" && option.values !== undefined && !option.values.includes(text)) {
     return {
-      problem: `takes ${option.values.join(", ")}, not "${text}"${meant(text, { names: option.values, prefix: "" })}`,
+      problem: `must be one of ${option.values.join(", ")}, not "${text}"${
+        meant(text, { names: option.values, prefix: "" })
+      }`,
     };
   }
   return { value: text };
@@ -242,10 +246,10 @@ function numberOf(text: string, option: NumberOption): { value: number } | { pro
   const value = /^-?\d+(\.\d+)?$/.test(text) ? Number(text) : NaN;
   const kind = option.integer ? "a whole number" : "a number";
   if (Number.isNaN(value) || (option.integer && !Number.isInteger(value))) {
-    return { problem: `takes ${kind}, not "${text}"` };
+    return { problem: `must be ${kind}, not "${text}"` };
   }
-  if (value < option.minimum) return { problem: `takes ${kind} of at least ${option.minimum}, not ${text}` };
-  if (value > option.maximum) return { problem: `takes ${kind} of at most ${option.maximum}, not ${text}` };
+  if (value < option.minimum) return { problem: `must be ${kind} of at least ${option.minimum}, not ${text}` };
+  if (value > option.maximum) return { problem: `must be ${kind} of at most ${option.maximum}, not ${text}` };
   return { value };
 }
 
@@ -262,7 +266,7 @@ function checkWords(line: Normalized, declared: readonly Argument[]): void {
     if (word === undefined || values === undefined || values.includes(word)) continue;
     throw usage(
       line,
-      `<${name}> is ${values.join(", ")}, not "${word}"${meant(word, { names: values, prefix: "" })}`,
+      `<${name}> must be one of ${values.join(", ")}, not "${word}"${meant(word, { names: values, prefix: "" })}`,
     );
   }
   const unlimited = declared.some((argument) => argument.repeated === true);
@@ -276,7 +280,7 @@ function checkWords(line: Normalized, declared: readonly Argument[]): void {
     throw usage(
       line,
       `${command} takes ${count}, and "${extra}" is one more${
-        declared.length === 0 ? "" : " (quote what belongs together)"
+        declared.length === 0 ? "" : " (quote arguments that contain spaces)"
       }`,
     );
   }

@@ -69,18 +69,18 @@ Deno.test("what does not fit is a usage error that says what was meant", async (
   const cases: [string[], RegExp][] = [
     [["atc"], /unknown command "atc"; did you mean act\?/],
     [["fix it"], /unknown command "fix it"$/],
-    [["--model", "demo", "hi"], /a command is missing before --model$/],
+    [["--model", "demo", "hi"], /a command must come before --model$/],
     [["act", "a", "--verison"], /unknown option --verison; did you mean --version\?/],
     [["act"], /agentcli act needs <first>/],
     [["act", "a", "b", "c"], /takes 2 arguments, and "c" is one more/],
     [["act", "a", "--nmae=x"], /unknown option --nmae; did you mean --name\?/],
-    [["act", "a", "--count", "x"], /--count takes a whole number, not "x"/],
+    [["act", "a", "--count", "x"], /--count must be a whole number, not "x"/],
     [["act", "a", "--count", "1.5"], /whole number/],
     [["act", "a", "--count", "0"], /at least 1/],
     [["act", "a", "--count", "10"], /at most 9/],
     [["act", "a", "--ratio=1e3"], /a number/],
     [["act", "a", "--fast=yes"], /--fast takes no value/],
-    [["act", "a", "--mode", "quik"], /--mode takes slow, quick, not "quik"; did you mean quick\?/],
+    [["act", "a", "--mode", "quik"], /--mode must be one of slow, quick, not "quik"; did you mean quick\?/],
     [["many"], /needs <path>/],
   ];
   for (const [argv, message] of cases) {

@@ -85,8 +85,8 @@ function refuseOldRuntime(): void {
   const facts = runtimeFacts();
   const needed = neededRuntime(facts);
   if (needed === null) return;
-  throw new AgentcliError("runtime_too_old", `this needs Deno ${needed} or later, and runs on ${facts.version}`, {
-    hint: "deno upgrade, or take the standalone binary, which needs no Deno",
+  throw new AgentcliError("runtime_too_old", `agentcli needs Deno ${needed} or later; this is Deno ${facts.version}`, {
+    hint: "run `deno upgrade`, or use the standalone binary, which does not need Deno",
   });
 }
 

@@ -8,11 +8,11 @@ export interface Runtime {
   /** The server that listens on this port by default. */
   product: string;
   port: number;
-  /** Whether `init-providers` asks this port. */
+  /** True if `init-providers` asks this port. */
   probed: boolean;
-  /** What is written to `base_url`. */
+  /** Value written to `base_url`. */
   baseUrl: string;
-  /** What is written to `api_key`. */
+  /** Value written to `api_key`. */
   apiKey: string;
 }
 

@@ -27,13 +27,13 @@ import {
 
 const SCHEMA_FILE = "providers.schema.json";
 
-/** What an edit came to. */
+/** The result of an edit. */
 export interface EditResult {
   /** The text before; empty when there was no file. */
   before: string;
   /** The text after; equal to `before` when nothing changed. */
   after: string;
-  /** Whether there was a file. */
+  /** True if there was a file. */
   existed: boolean;
   /** The configuration after the edit. */
   configuration: Configuration;
@@ -100,7 +100,7 @@ async function writeSchema(home: Home): Promise<void> {
   if (await home.read(SCHEMA_FILE).catch(() => null) !== text) await home.write(SCHEMA_FILE, text);
 }
 
-/** What a new file starts with: an editor completes by the schema beside it. */
+/** The first line of a new file: editors complete with the schema beside it. */
 const NEW_FILE = "# yaml-language-server: $schema=./providers.schema.json\nversion: 1\n";
 
 const FILE_ORDER = [
@@ -144,7 +144,7 @@ export interface ProvidersDocument {
   value(): ProvidersFile;
   /** Sets `default_model`, `sandbox.mode`, … */
   setSetting(key: string, value: unknown): void;
-  /** Whether it was set. */
+  /** Returns whether it was set. */
   unsetSetting(key: string): boolean;
   /** Adds a provider; an existing name is `config_invalid` unless it is replaced as a whole. */
   addProvider(name: string, provider: ProviderRecord, options?: { replace?: boolean }): void;
@@ -157,7 +157,7 @@ export interface ProvidersDocument {
   uncommentProvider(entry: CommentedProvider): void;
   /** Sets one field of a provider (`base_url`); undefined removes it. */
   setProviderField<K extends keyof ProviderRecord>(name: string, field: { key: K; value: ProviderRecord[K] }): void;
-  /** Whether it was there. */
+  /** Returns whether it was there. */
   removeProvider(name: string): boolean;
   /** Adds a model, or updates the fields given. An unknown provider is `unknown_provider`. */
   addModel(provider: string, model: ModelChange): "added" | "updated" | "unchanged";
@@ -166,7 +166,7 @@ export interface ProvidersDocument {
   /** Removes a model by id or alias; gives its id, or null when it was not there. */
   removeModel(provider: string, name: string): string | null;
   setRole(role: Role, selector: string): void;
-  /** Whether it was set. */
+  /** Returns whether it was set. */
   unsetRole(role: Role): boolean;
 }
 
@@ -202,7 +202,7 @@ export function openDocument(start: string, path: string): ProvidersDocument {
     const found = Object.hasOwn(providers, name) ? providers[name] : undefined;
     if (found) return found;
     const names = Object.keys(providers);
-    throw new AgentcliError("unknown_provider", `there is no provider ${name}`, {
+    throw new AgentcliError("unknown_provider", `unknown provider ${name}`, {
       hint: didYouMean(name, names) ?? `configured: ${names.slice(0, 20).join(", ") || "none"}`,
     });
   };

@@ -32,13 +32,13 @@ export function variableOf(apiKey: string): string | null {
   return parts?.[1] ?? parts?.[2] ?? null;
 }
 
-/** Whether a value of `api_key` is the key itself, so that it should not stand on a command line. */
+/** Returns whether a value of `api_key` is the key itself, so that it should not stand on a command line. */
 export function isLiteralKey(apiKey: string): boolean {
   return variableOf(apiKey) === null && !["", "local", "none", "keyring", "file"].includes(apiKey);
 }
 
 /** The problem of a key that is there and cannot be sent. */
-const UNUSABLE_KEY = "the key holds characters that a header cannot carry";
+const UNUSABLE_KEY = "the key contains characters that are not valid in an HTTP header";
 
 /** The key in `text`, trimmed; a problem when a header cannot carry it. */
 export function checkedKey(source: KeySource["source"], text: string): ResolvedKey {
@@ -86,7 +86,7 @@ export function storeOf(provider: Pick<ProviderEntry, "apiKey">): "keyring" | "f
   return apiKey === "keyring" || apiKey === "file" ? apiKey : null;
 }
 
-/** Where the key comes from, without the key and without asking a store: for `providers list`. */
+/** Returns the source of the key, without the key and without reading a store: for `providers list`. */
 export function keySource(
   provider: Pick<ProviderEntry, "name" | "baseUrl" | "apiKey">,
   env: (name: string) => string | undefined,
@@ -102,7 +102,7 @@ export function keyVariables(providers: readonly Pick<ProviderEntry, "apiKey">[]
   return [...new Set(names.filter((name) => name !== null))];
 }
 
-/** Where requests of one provider go, after configuration, environment and keys are resolved. */
+/** The target of requests of one provider, after configuration, environment and keys are resolved. */
 export interface Endpoint {
   /** Name in providers.yaml, for messages. */
   provider: string;
@@ -110,7 +110,7 @@ export interface Endpoint {
   baseUrl: string;
   /** The key to send; absent for keyless servers. Never printed. */
   key?: string;
-  /** Where the key came from, for messages: `env:NAME`, `literal`, `local`, … */
+  /** The source of the key, for messages: `env:NAME`, `literal`, `local`, … */
   keySource: string;
   /** Absolute path of the providers.yaml that configures it, for messages; absent where none does. */
   configFile?: string | undefined;
@@ -123,12 +123,12 @@ export interface Endpoint {
   local: boolean;
 }
 
-/** What an endpoint depends on besides the provider entry. */
+/** Inputs of an endpoint besides the provider entry. */
 export interface EndpointOptions {
   env(name: string): string | undefined;
   /** As the boundary sees it. */
   local: boolean;
-  /** What the stores of keys need; without it a stored key does not resolve. */
+  /** Dependencies of the key stores; without them, a stored key does not resolve. */
   stores?: StoreOutside;
 }
 
@@ -157,7 +157,7 @@ async function readCertificates(provider: ProviderEntry): Promise<string[]> {
       hint: "ca_file names a PEM file with the certificate of your own authority",
     });
   const status = await stat(path).catch(() => null);
-  if (status?.kind !== "file") throw unusable("is not there, or is not a file");
+  if (status?.kind !== "file") throw unusable("does not exist, or is not a file");
   if (status.size > CERTIFICATE_LIMIT) throw unusable("is too large for a certificate");
   const handle = await openFile(path).catch(() => null);
   if (handle === null) throw unusable("cannot be read");
@@ -177,15 +177,15 @@ function keyMissing(provider: ProviderEntry, resolved: KeySource): AgentcliError
     const from = source === "literal" && provider.file !== undefined ? `literal in ${provider.file}` : source;
     return new AgentcliError(
       "key_missing",
-      `the key of ${provider.name} (${from}) cannot be used: it holds characters that a header cannot carry`,
-      { hint: "set it again: it may be cut, or hold a line break or a character that is not ASCII" },
+      `the key of ${provider.name} (${from}) cannot be used: it contains characters that are not valid in an HTTP header`,
+      { hint: "set it again: it may be truncated, or contain a line break or a non-ASCII character" },
     );
   }
   const hint = source.startsWith("env:")
-    ? `set ${source.slice(4)}, or write \`api_key: none\` if the server wants no key`
+    ? `set ${source.slice(4)}, or write \`api_key: none\` if the server needs no key`
     : source === "keyring" || source === "file"
     ? `store it (again): agentcli providers set-key ${provider.name}${source === "file" ? " --store file" : ""}`
-    : `write \`api_key: $NAME\` for ${provider.name} and set that variable, or \`api_key: none\` if the server wants no key`;
+    : `write \`api_key: $NAME\` for ${provider.name} and set that variable, or \`api_key: none\` if the server needs no key`;
   return new AgentcliError("key_missing", `no key for ${provider.name}: ${problem ?? "none resolves"}`, { hint });
 }
 

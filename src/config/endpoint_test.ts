@@ -48,7 +48,7 @@ Deno.test("a variable that is not set does not fall back, and the error names it
 
 Deno.test("a key that cannot be sent is told as that, by its source, and not shown", async () => {
   const error = await refused("key_missing", resolve({ apiKey: "$MY_KEY" }, { MY_KEY: "sk-sécret" }));
-  assert.match(error.message, /^the key of p \(env:MY_KEY\) cannot be used: it holds characters/);
+  assert.match(error.message, /^the key of p \(env:MY_KEY\) cannot be used: it contains characters/);
   const literal = await refused("key_missing", resolve({ apiKey: "sk-sécret", file: "/h/providers.yaml" }));
   assert.match(literal.message, /\(literal in \/h\/providers\.yaml\)/);
   assert.doesNotMatch(error.message + error.hint + literal.message, /cret/);

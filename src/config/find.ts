@@ -4,9 +4,10 @@ import { STUDIO } from "./base_url.ts";
 import { didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry } from "./types.ts";
 
-/** What a provider may be called. No colon: the selector is split there. */
+/** Valid provider names. No colon: the selector is split there. */
 export const PROVIDER_NAME = /^[a-z0-9][a-z0-9_.-]{0,63}$/;
-export const PROVIDER_NAME_RULE = "lower-case letters, digits, `_`, `.` and `-`, at most 64, first a letter or digit";
+export const PROVIDER_NAME_RULE =
+  "lowercase letters, digits, `_`, `.` and `-`, at most 64, starting with a letter or digit";
 
 /** The scripted stand-in that is always there and never chosen by itself. */
 export const DEMO = "demo";
@@ -83,13 +84,13 @@ export function findProvider(
   // Other tools write `provider/model`.
   const before = names.find((known) => name.startsWith(`${known}/`));
   const meant = before
-    ? `provider and model are joined by a colon: ${before}:<model>`
+    ? `join provider and model with a colon: ${before}:<model>`
     : owners.length > 0
     ? `did you mean ${owners.slice(0, 3).map((owner) => `${owner.name}:${id}`).join(" or ")}?`
     : name === STUDIO.id
     ? `\`agentcli init-providers\` adds it once it runs here or ${STUDIO.keyVariable} is set`
     : didYouMean(name, [...names, DEMO]);
-  throw new AgentcliError("unknown_provider", `there is no provider ${name}; configured: ${listed(names)}`, {
+  throw new AgentcliError("unknown_provider", `unknown provider ${name}; configured: ${listed(names)}`, {
     hint: meant ?? "see `agentcli providers list`; add one with `agentcli providers add`",
   });
 }
@@ -97,8 +98,8 @@ export function findProvider(
 /** Like {@link findProvider}, for edits and checks: the built-in demonstration is none of the configured ones. */
 export function findConfigured(configuration: Configuration, name: string): ProviderEntry {
   if (name === DEMO) {
-    throw new AgentcliError("unknown_provider", `${DEMO} is built in: there is nothing of it to change or to check`, {
-      hint: "it needs no server; use it as it is: --model demo",
+    throw new AgentcliError("unknown_provider", `${DEMO} is built in and cannot be changed or checked`, {
+      hint: "it needs no server; use it with --model demo",
     });
   }
   return findProvider(configuration, name);

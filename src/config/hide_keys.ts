@@ -3,7 +3,7 @@
 /** A name that says "key", its colon, and the value up to the end of the line or of the entry. */
 const KEY_LINE =
   /(["']?[\w.-]{0,40}(?:key|token|secret|passw|authori[sz]ation|cookie|credential)[\w.-]{0,40}["']?\s*:[ \t]*)("[^"\n]*"?|'[^'\n]*'?|[^\s,}#][^,}\n]*)/gi;
-/** What stands in place of a key and is none. */
+/** Values in place of a key that are not keys. */
 const NO_KEY = /^["']?(?:local|none|keyring|file|\$\w+|\$\{\w+\}|null|~)["']?\s*$/;
 const BLOCK =
   /^["']?[\w.-]{0,40}(?:key|token|secret|passw|authori[sz]ation|cookie|credential)[\w.-]{0,40}["']?\s*:\s*[|>][-+\d]*\s*$/i;

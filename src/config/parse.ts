@@ -54,7 +54,7 @@ export function withoutEmpty(value: unknown, path: readonly string[] = []): unkn
   return Object.fromEntries(entries);
 }
 
-/** What is wrong with plain data, and what is odd. */
+/** Errors and warnings about plain data. */
 export interface Findings {
   errors: RuleIssue[];
   warnings: RuleIssue[];
@@ -162,7 +162,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
 /** A rule that is broken, and where. */
 export interface RuleIssue {
   path: (string | number)[];
-  /** What was expected; never the value of a key, a header or a URL. */
+  /** The expected value; never the value of a key, a header or a URL. */
   message: string;
   /** It is the key that is wrong, not its value. */
   key?: true;
@@ -195,15 +195,17 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 function* providerIssues(name: string, provider: ProviderRecord): Generator<RuleIssue> {
   const path = ["providers", name];
-  if (!PROVIDER_NAME.test(name)) yield { path, key: true, message: `a provider name is made of ${PROVIDER_NAME_RULE}` };
-  if (name === DEMO) yield { path, key: true, message: `the name ${DEMO} is taken by the built-in demonstration` };
+  if (!PROVIDER_NAME.test(name)) {
+    yield { path, key: true, message: `a provider name consists of ${PROVIDER_NAME_RULE}` };
+  }
+  if (name === DEMO) yield { path, key: true, message: `the name ${DEMO} is reserved for the built-in demo` };
   const problem = baseUrlProblem(provider.base_url);
   if (problem !== null) yield { path: [...path, "base_url"], message: problem };
   for (const [header, value] of Object.entries(provider.headers ?? {})) {
     if (!HEADER_NAME.test(header)) {
       yield { path: [...path, "headers", header], key: true, message: "expected a header name" };
     } else if (typeof value !== "string" || !HEADER_VALUE.test(value)) {
-      yield { path: [...path, "headers", header], message: "expected a text that a header can carry" };
+      yield { path: [...path, "headers", header], message: "expected a value that is valid in an HTTP header" };
     }
   }
   if (provider.ca_file !== undefined && !isAbsolute(provider.ca_file)) {
@@ -225,7 +227,7 @@ export function* ruleIssues(file: ProvidersFile): Generator<RuleIssue> {
   }
   for (const name of Object.keys(file.engines ?? {})) {
     if (PROVIDER_NAME.test(name)) continue;
-    yield { path: ["engines", name], key: true, message: `the name of an engine is made of ${PROVIDER_NAME_RULE}` };
+    yield { path: ["engines", name], key: true, message: `the name of an engine consists of ${PROVIDER_NAME_RULE}` };
   }
   for (const [name, provider] of Object.entries(file.providers ?? {})) yield* providerIssues(name, provider);
 }

@@ -87,13 +87,13 @@ export type ModelRecord = z.infer<typeof model>;
 /** Something the schema does not accept. */
 export interface SchemaIssue {
   path: (string | number)[];
-  /** What was expected; never the value. */
+  /** The expected value; never the actual one. */
   message: string;
   /** A key that is not known: kept and warned about. */
   unknownKey: boolean;
 }
 
-/** What is wrong with plain data, in the order of the file's keys; empty for nothing. */
+/** Returns the schema errors of plain data, in the order of the file's keys. */
 export function schemaIssues(value: unknown): SchemaIssue[] {
   const result = providersFile.safeParse(value);
   if (result.success) return [];

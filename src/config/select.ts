@@ -17,13 +17,13 @@ import {
 import { closest, didYouMean } from "./suggest.ts";
 import type { Configuration, ModelEntry, ProviderEntry, Role, Selection } from "./types.ts";
 
-/** What was asked for, before the configuration is looked at. */
+/** The requested model, before the configuration is considered. */
 export interface WantedModel {
   /** `--model`. */
   option?: string;
   /** `AGENTCLI_MODEL`. */
   environment?: string;
-  /** What a session to go on with had last; asked only where nothing else decides. */
+  /** Returns the last model of the resumed session; called only if nothing else decides. */
   session?: () => Promise<StoredModel>;
 }
 
@@ -55,7 +55,7 @@ async function namedModel(
   const served = await servedModels(provider);
   const model: ModelEntry = { id: name, aliases: [] };
   if (served === null) {
-    return { model, warning: `${provider.name} did not say which models it has; ${name} is sent as it is` };
+    return { model, warning: `${provider.name} did not list its models; ${name} is sent as it is` };
   }
   if (served.includes(name)) return { model };
   throw unknownModel(provider, { name, names: [...new Set([...names, ...served])] });
@@ -119,11 +119,15 @@ function ofModelAlone(configuration: Configuration, name: string): Found {
     });
   }
   const all = configuration.providers.flatMap((provider) => provider.models.map((model) => model.id));
-  throw new AgentcliError("unknown_model", `default_model ${name} is no configured model; there are: ${listed(all)}`, {
-    hint: closest(name, all)[0] !== undefined
-      ? didYouMean(name, all)
-      : "set default_provider too, or correct it with `agentcli config set default_model <model>`",
-  });
+  throw new AgentcliError(
+    "unknown_model",
+    `default_model ${name} is not a configured model; available: ${listed(all)}`,
+    {
+      hint: closest(name, all)[0] !== undefined
+        ? didYouMean(name, all)
+        : "set default_provider too, or correct it with `agentcli config set default_model <model>`",
+    },
+  );
 }
 
 /** The only provider that has models; null when there are several, or none. */
@@ -142,7 +146,7 @@ async function undecided({ providers }: Configuration, servedModels: ServedModel
   const models = [...configured, ...served];
   const choices = models.length > 0 ? models : providers.map((provider) => provider.name);
   const [owner] = providers.filter((provider) => provider.models.length > 0);
-  return new AgentcliError("no_model", `no model is chosen; there are: ${listed(choices)}`, {
+  return new AgentcliError("no_model", `no model is selected; available: ${listed(choices)}`, {
     hint: models.length === 0
       ? "start a model server and run `agentcli init-providers`, or name one: --model <provider>:<model>"
       : `name one: --model ${models[0]}` +

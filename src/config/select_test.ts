@@ -51,10 +51,10 @@ Deno.test("where no model is configured the choices are what the servers have", 
   const empty = configure("providers:\n" + one("a", "[]") + one("b", "[]"));
   const served: ServedModels = ({ name }) => Promise.resolve(name === "a" ? null : ["big", "small"]);
   const none = await refused("no_model", chosen(empty, {}, served));
-  assert.match(none.message, /there are: b:big, b:small$/);
+  assert.match(none.message, /available: b:big, b:small$/);
   assert.equal(none.hint, "name one: --model b:big");
   const mute = await refused("no_model", chosen(empty, {}, silent));
-  assert.match(mute.message, /there are: a, b$/);
+  assert.match(mute.message, /available: a, b$/);
 });
 
 Deno.test("roles.main wins over the role of an entry", async () => {
@@ -131,7 +131,7 @@ Deno.test("mistakes are told apart and answered with the nearest name", async ()
   assert.match(typo.hint ?? "", /did you mean empty/);
   const bare = await refused("unknown_provider", chosen(configuration, { option: "solo" }));
   const slash = await refused("unknown_provider", chosen(configuration, { option: "empty/qwen3:8b" }));
-  assert.equal(slash.hint, "provider and model are joined by a colon: empty:<model>");
+  assert.equal(slash.hint, "join provider and model with a colon: empty:<model>");
   assert.match(bare.hint ?? "", /did you mean b:solo/);
   const colon = await refused("unknown_provider", chosen(configure(TWO), { option: "qwen3:8b" }));
   assert.equal(colon.hint, "did you mean a:qwen3:8b?");

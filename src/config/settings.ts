@@ -90,7 +90,7 @@ export function findSetting(key: string): Setting {
   const role = /^roles\.(.*)$/.exec(key)?.[1];
   if (role !== undefined) readRole(role);
   const keys = SETTINGS.map((entry) => entry.key);
-  throw new AgentcliError("usage", `there is no setting ${key}`, {
+  throw new AgentcliError("usage", `unknown setting ${key}`, {
     hint: didYouMean(key, keys) ?? `settings: ${keys.join(", ")}`,
   });
 }
@@ -99,8 +99,8 @@ export function findSetting(key: string): Setting {
 export function readRole(word: string): Role {
   const role = ROLES.find((name) => name === word);
   if (role !== undefined) return role;
-  throw new AgentcliError("unknown_role", `there is no role ${word}; roles: ${ROLES.join(", ")}`, {
-    hint: didYouMean(word, ROLES) ?? "a role says what a model does: main, compact or subagent",
+  throw new AgentcliError("unknown_role", `unknown role ${word}; roles: ${ROLES.join(", ")}`, {
+    hint: didYouMean(word, ROLES) ?? "the roles are main, compact and subagent",
   });
 }
 

@@ -1,10 +1,10 @@
 /** The configuration as the program uses it: providers.yaml after the schema, with every optional list filled in. */
 
-/** What a model does for the session. Source: specification of providers.yaml. */
+/** Roles of models in a session. Source: specification of providers.yaml. */
 export const ROLES = ["main", "compact", "subagent"] as const;
 export type Role = typeof ROLES[number];
 
-/** What runs without asking. Source: specification of the command line, permissions. */
+/** Modes for what runs without asking. Source: specification of the command line, permissions. */
 export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
 export type PermissionMode = typeof PERMISSION_MODES[number];
 
@@ -22,7 +22,7 @@ export interface ModelEntry {
   toolCalls?: "native" | "text" | "none";
   reasoning?: "keep" | "drop";
   edit?: "replace" | "whole";
-  /** Whether the model sees images. */
+  /** True if the model sees images. */
   images?: boolean;
 }
 
@@ -75,10 +75,10 @@ export interface Configuration {
   warnings: string[];
 }
 
-/** What a selector came to. */
+/** The result of a selector. */
 export interface Selection {
   provider: ProviderEntry;
   model: ModelEntry;
-  /** What decided: for messages. */
+  /** The input that decided, for messages. */
   source: "--model" | "AGENTCLI_MODEL" | "default" | "roles.main" | "only provider" | "session";
 }

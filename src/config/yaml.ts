@@ -32,7 +32,7 @@ const ALIAS_LIMIT = 100;
 /** Characters of a file. */
 const TEXT_LIMIT = 1024 * 1024;
 
-/** Why a text cannot be used, with the offset of the character where that shows. Holds nothing of the text. */
+/** An error in a YAML text, with the offset of the character. Quotes nothing of the text. */
 export class YamlProblem extends Error {
   override readonly name = "YamlProblem";
   constructor(message: string, readonly offset: number) {

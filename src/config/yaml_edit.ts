@@ -46,7 +46,7 @@ function fingerprint(value: unknown): string {
   });
 }
 
-/** Whether two values mean the same. */
+/** Returns whether two values mean the same. */
 export function isSameContent(one: unknown, other: unknown): boolean {
   return fingerprint(one) === fingerprint(other);
 }
@@ -72,7 +72,7 @@ function* candidates(whole: ParsedYaml, edit: YamlEdit): Generator<string | null
 /** A text as it was read. */
 export interface ReadText {
   parsed: ParsedYaml;
-  /** What it means, as plain data. */
+  /** Its content as plain data. */
   value: unknown;
 }
 
@@ -118,7 +118,7 @@ export function commentLines([name, value]: readonly [string, unknown], note: st
   return [`# ${first} # ${note}`, ...rest.map((line) => `# ${line}`)];
 }
 
-/** Whether an entry of that name stands in the text as a comment, whoever wrote it. */
+/** Returns whether an entry of that name stands in the text as a comment, whoever wrote it. */
 export function isCommented(text: string, name: string): boolean {
   return new RegExp(`^[ \\t]*#[# \\t]*${RegExp.escape(name)}:`, "m").test(text);
 }

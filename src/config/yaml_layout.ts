@@ -1,4 +1,4 @@
-/** Where things stand in a YAML text, and new text in the style of the place it goes to. */
+/** Positions in a YAML text, and new text in the style of its surroundings. */
 import { blockText, isMap, isScalar, isSeq, type Node, type Pair, type YAMLMap, type YAMLSeq } from "./yaml.ts";
 
 /** A mapping or a list. */
@@ -17,7 +17,7 @@ export function afterLine(text: string, offset: number): number {
   return end < 0 ? text.length : end + 1;
 }
 
-/** Whether only spaces stand between the start of the line and `offset`. */
+/** Returns whether only spaces stand between the start of the line and `offset`. */
 export function startsLine(text: string, offset: number): boolean {
   return /^ *$/.test(text.slice(lineStart(text, offset), offset));
 }
@@ -51,18 +51,18 @@ export function lineEnding(text: string): string {
   return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
-/** Whether a collection is written with brackets. */
+/** Returns whether a collection is written with brackets. */
 export function isFlow(node: Collection): boolean {
   return node.srcToken?.type === "flow-collection";
 }
 
-/** Whether a node is nothing: an empty value, as in `models:`. */
+/** Returns whether a node is nothing: an empty value, as in `models:`. */
 export function isEmptyValue(node: unknown): boolean {
   if (node === null || node === undefined) return true;
   return isScalar(node) && node.value === null && (node.range ? node.range[0] === node.range[1] : true);
 }
 
-/** Whether a node means nothing: an empty value, `~` or `null`. */
+/** Returns whether a node means nothing: an empty value, `~` or `null`. */
 export function isNothing(node: unknown): boolean {
   return node === null || node === undefined || (isScalar(node) && node.value === null);
 }

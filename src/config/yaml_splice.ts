@@ -36,7 +36,7 @@ import {
   type YAMLSeq,
 } from "./yaml.ts";
 
-/** What is set, and which keys of the same mapping it should stand behind. */
+/** The value to set, and the keys of the same mapping that it should follow. */
 interface Setting {
   value: unknown;
   /** All keys in their usual order. */
@@ -102,7 +102,7 @@ function flowStyle(holder: Collection): { quoted: boolean } {
   return { quoted: isScalar(first) && first.type === "QUOTE_DOUBLE" };
 }
 
-/** Whether a value takes more than the rest of a line. */
+/** Returns whether a value takes more than the rest of a line. */
 function isCompound(value: unknown): boolean {
   if (Array.isArray(value)) return value.some((item) => typeof item === "object" && item !== null);
   return typeof value === "object" && value !== null && Object.keys(value).length > 0;
@@ -201,7 +201,7 @@ export function removeFrom(parsed: ParsedYaml, path: KeyPath): string | null {
   return splice(removed, { start: colonEnd(parent), end: colonEnd(parent) }, isMap(holder) ? " {}" : " []");
 }
 
-/** Where each thing of a collection starts (key or dash) and ends. */
+/** Returns where each entry of a collection starts (key or dash) and ends. */
 function rangesOf(holder: Collection): Range[] {
   if (isMap(holder)) return holder.items.map((pair) => ({ start: startOf(pair.key), end: pairEnd(pair) }));
   return holder.items.map((item, index) => {

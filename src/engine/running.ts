@@ -82,7 +82,7 @@ export async function runCalls(
     signal?.throwIfAborted();
     if ((ended === "exit" && code === 0) || mayFail) continue;
     throw new AgentcliError("provider_error", `${argv.slice(0, 3).join(" ")} failed (exit code ${code})`, {
-      hint: "its own words are above; without --quiet they are shown",
+      hint: "see its output above; without --quiet they are shown",
     });
   }
 }

@@ -15,7 +15,7 @@ Deno.test("secrets list names each protected path with its line and says whether
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stdout, /^\.env +no-cloud +\.agentclisecret:2 no-cloud: \.env$/m);
   assert.match(done.stdout, /^secrets\/ +list-only +\.agentclisecret:3 list-only: secrets$/m);
-  assert.match(done.stdout, /^\(nothing yet\) +no-cloud +\.agentclisecret:4 no-cloud: later\/\*$/m);
+  assert.match(done.stdout, /^\(no match yet\) +no-cloud +\.agentclisecret:4 no-cloud: later\/\*$/m);
   assert.match(done.stdout, /^provider: rem .*is remote: .*refused to it$/m);
   const json = JSON.parse((await runInProcess(["secrets", "list", "--json", "--model", "loc"], { home })).stdout);
   assert.deepEqual(json.protected.map((entry: { path: string; kind: string }) => [entry.path, entry.kind]), [
@@ -35,7 +35,7 @@ Deno.test("secrets list says so when nothing is protected, and when a marker can
   assert.match(nothing.stderr, /nothing is protected.*secrets add/);
   await configure(home, places);
   const open = await runInProcess(["secrets", "list"], { home });
-  assert.equal(open.stdout, "provider: none (no model is chosen)\n");
+  assert.equal(open.stdout, "provider: none (no model is selected)\n");
   await stage.write(".agentclisecret", "no-cloud: .env\nno-cloud:\n");
   const damaged = await runInProcess(["secrets", "list"], { home });
   assert.match(damaged.stderr, /cannot be used \(line 2 names no path\); everything counts as protected/);
@@ -87,7 +87,7 @@ Deno.test("secrets add writes the marker, keeps what is in it, and does not repe
     await home.read(".agentclisecret"),
     "# mine\r\nno-cloud: .env\r\nno-cloud: sub/x\r\nno-cloud: sub/ y\r\n",
   );
-  assert.match(second.stdout, /^x: added .*:3 no-cloud: sub\/x\)\n\.\.\/\.env: was protected already \(.*:2 /m);
+  assert.match(second.stdout, /^x: added .*:3 no-cloud: sub\/x\)\n\.\.\/\.env: was already protected \(.*:2 /m);
 });
 
 Deno.test("secrets add refuses what lies outside, a damaged marker and a link in its place, and changes nothing", async () => {

@@ -50,7 +50,7 @@ Deno.test("a real llama-server goes on alone, wants its key, is reused, and is e
     assert.equal(refused.status, 401);
     await refused.body?.cancel();
     const again = await command("serve", ...keyed);
-    assert.match(again.stdout, /is there already/);
+    assert.match(again.stdout, /is already running/);
   } finally {
     assert.equal((await command("stop", `runtime_d-${port}`)).code, 0);
   }

@@ -13,12 +13,12 @@ import type { Invocation } from "../command.ts";
 /** The answer. There are no accounts: `loggedIn` says that a session can be started. */
 interface AuthStatus {
   loggedIn: boolean;
-  /** Where the key comes from, or `none`. */
+  /** The source of the key, or `none`. */
   authMethod: string;
   apiProvider: string | null;
   model: string | null;
   local: boolean | null;
-  /** What is in the way. */
+  /** The reason why no session can start. */
   error: string | null;
 }
 
@@ -31,7 +31,7 @@ export async function run({ context }: Invocation): Promise<number> {
     const place = status.local ? "local" : "remote";
     const line = status.loggedIn
       ? `${status.apiProvider}:${status.model} (${place}), key: ${status.authMethod}`
-      : `no session can be started: ${status.error}`;
+      : `no session can start: ${status.error}`;
     await io.stdout.write(clean(line) + "\n");
   }
   return status.loggedIn ? 0 : 1;

@@ -27,13 +27,13 @@ Deno.test("a model that loads is waited for without counting, and told of once i
     status: 503,
     reason: "loads",
   };
-  const told = "loads; asked again until it is ready";
+  const told = "loads; retrying until it is ready";
   assert.equal(eventLine({ kind: "retry", notice }, traceLabel()), `  ${told}`);
   const rows = (more: Partial<RetryNotice>) =>
     eventRows({ kind: "retry", notice: { ...notice, ...more } }, 80).map((row) => row.map(({ text }) => text).join(""));
   assert.match(rows({}).join(), new RegExp(told));
   assert.deepEqual(rows({ attempt: 2 }), []);
-  assert.match(rows({ kind: "busy", attempt: 2, maxRetries: 9 }).join(), /trying again in 0\.5 s \(2 of 9\)/);
+  assert.match(rows({ kind: "busy", attempt: 2, maxRetries: 9 }).join(), /retrying in 0\.5 s \(2 of 9\)/);
 });
 
 Deno.test("a line that only looks like a command is sent to the model", () => {

@@ -37,7 +37,7 @@ async function candidates(wanted: Wanted, context: Context): Promise<Candidate[]
   }
 }
 
-/** The words of a command line up to the cursor. The last one is being typed; it is empty after a space. */
+/** Splits a command line up to the cursor. The last word is being typed; it is empty after a space. */
 export function splitLine(line: string): { words: string[]; current: string } {
   const words: string[] = [];
   let current: string | null = null;
@@ -61,7 +61,7 @@ export function splitLine(line: string): { words: string[]; current: string } {
   return { words, current: current ?? "" };
 }
 
-/** How much of the beginning of `word` bash takes for words of their own: up to the last of its `breaks` (`:`, `=`). */
+/** Returns the length of the prefix of `word` that bash treats as separate words: up to the last of its `breaks` (`:`, `=`). */
 export function keptByShell(word: string, breaks: string): number {
   return Math.max(...["=", ":"].filter((sign) => breaks.includes(sign)).map((sign) => word.lastIndexOf(sign)), -1) + 1;
 }

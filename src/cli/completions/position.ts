@@ -1,4 +1,4 @@
-/** What can stand at the cursor: found from the words before it and the declarations of the commands. */
+/** Finds what can be completed at the cursor, from the words before it and the declarations of the commands. */
 import { kebabCase } from "../command_line.ts";
 import {
   type Argument,
@@ -37,7 +37,7 @@ interface Position {
   ended: boolean;
 }
 
-/** What can stand in place of `current`, after `words` (without the program's name). */
+/** Returns what can replace `current` after `words` (without the program's name). */
 export function wantedAt(tree: Group, words: readonly string[], { current }: { current: string }): Wanted {
   const position = words.reduce(step, { node: tree, given: [], pending: null, ended: false } as Position);
   const { node, pending } = position;

@@ -18,7 +18,7 @@ import { AgentcliError } from "../../errors.ts";
 import { confirm } from "../../terminal/prompt.ts";
 import type { SCHEMA_OPTIONS } from "./command.ts";
 
-/** Exit 1 when the setting has no value and no default. */
+/** Prints the value of one setting. Returns 1 if it has no value and no default. */
 export async function getSetting({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const setting = findSetting(words[0] ?? "");
@@ -45,7 +45,7 @@ export async function listSettings({ context }: Invocation): Promise<void> {
   for (const warning of configuration.warnings) await warn(context, warning);
 }
 
-/** Exit 1 when the person at the terminal said no. */
+/** Returns 1 if the user declined. */
 export async function setSetting({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const setting = findSetting(words[0] ?? "");

@@ -1,4 +1,4 @@
-/** What is protected here, and whether commands can be kept away from it. */
+/** Checks the protected paths of the project, and whether a sandbox can hide them from commands. */
 import { MARKER_NAME, readMarker } from "../../boundary/policy/marker.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
 import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
@@ -38,8 +38,8 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
       ]),
     ];
     if (broken.length > 0) {
-      const message = `a marker cannot be used (${broken.join("; ")}); everything counts as protected`;
-      const hint = "repair each of these files, or remove those that you did not write";
+      const message = `a marker is invalid (${broken.join("; ")}); everything counts as protected`;
+      const hint = "repair these files, or remove those you did not write";
       boundary = { id: "boundary", state: "fail", message, hint, facts };
     } else {
       const counted = markers === 0
@@ -58,7 +58,7 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
   return [boundary, await sandbox.catch((error) => ({ ...failed("sandbox", error), state: "warn" as const }))];
 }
 
-/** Whether a sandbox can be made here, by making one around a canary; and what the settings make of it. */
+/** Checks the sandbox by running its self-check, and reports the settings that weaken it. */
 async function checkSandbox(context: Context, { needed }: { needed: boolean }): Promise<Check> {
   const { io } = context;
   const settings = await settingsOf(io);
@@ -74,14 +74,14 @@ async function checkSandbox(context: Context, { needed }: { needed: boolean }): 
     return { id: "sandbox", state: "ok", message, facts: { backend: name, ...facts } };
   }
   const { problems } = found;
-  const reason = problems.length === 0 ? "no program for it is installed" : problems.join("; ");
+  const reason = problems.length === 0 ? "no sandbox program is installed" : problems.join("; ");
   const without = needed
     ? "commands do not run in this project"
-    : "commands do not run where paths are protected, and those of remote models see them from elsewhere";
+    : "commands do not run where paths are protected, and in other projects commands of remote models can read those paths";
   return {
     id: "sandbox",
     state: needed ? "warn" : "ok",
-    message: [`none can be made (${reason}): ${without}`, ...notes].join("; "),
+    message: [`not available (${reason}): ${without}`, ...notes].join("; "),
     ...needed
       ? {
         hint: io.os === "linux"

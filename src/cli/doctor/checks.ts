@@ -21,7 +21,7 @@ import { run } from "../../platform/process.ts";
 /** `fail`: the program cannot do its work because of it. `warn`: it can, but not as it should. */
 export type CheckState = "ok" | "warn" | "fail";
 
-/** What came of it. The names of `id` are public: programs read them from `--json`. */
+/** The result of one check. The names of `id` are public: programs read them from `--json`. */
 export interface Check {
   id:
     | "version"
@@ -42,7 +42,7 @@ export interface Check {
   state: CheckState;
   /** One line, not cleaned yet. */
   message: string;
-  /** What to do, one line; for everything that is not ok. */
+  /** Advice in one line, for every state but ok. */
   hint?: string;
   /** Further facts for `--json`. */
   facts?: Record<string, unknown>;
@@ -60,7 +60,7 @@ export function failed(id: Check["id"], error: unknown): Check {
   return { id, state: "fail", message, ...(hint === undefined ? {} : { hint }) };
 }
 
-/** Whether the home can be used. Opening it tightens modes that are too loose. */
+/** Checks that the home can be used. Opening it tightens modes that are too loose. */
 export async function checkHome(io: Io): Promise<Check> {
   try {
     const { path } = await openHome(io);
@@ -68,7 +68,7 @@ export async function checkHome(io: Io): Promise<Check> {
     if (status === null) return await checkHomeToMake(path);
     const mode = status.mode === null ? "" : ` (mode ${status.mode.toString(8).padStart(4, "0")})`;
     if (status.mode !== null && (status.mode & 0o300) !== 0o300) {
-      return { id: "home", state: "fail", message: `${path} cannot be written${mode}`, hint: `chmod 700 '${path}'` };
+      return { id: "home", state: "fail", message: `${path} is not writable${mode}`, hint: `chmod 700 '${path}'` };
     }
     return unwritable(path, path) ?? { id: "home", state: "ok", message: `${path}${mode}`, facts: { path } };
   } catch (error) {
@@ -79,7 +79,7 @@ export async function checkHome(io: Io): Promise<Check> {
 async function checkHomeToMake(path: string): Promise<Check> {
   let place = dirname(path);
   while (await stat(place) === null && place !== dirname(place)) place = dirname(place);
-  return unwritable(place, path) ?? { id: "home", state: "ok", message: `${path}, not made yet`, facts: { path } };
+  return unwritable(place, path) ?? { id: "home", state: "ok", message: `${path}, not created yet`, facts: { path } };
 }
 
 /** The failure of a home when nothing can be made in `place`. A permission of Deno may cover the home and not `place`. */
@@ -88,7 +88,7 @@ function unwritable(place: string, home: string): Check | null {
   const reason = diskReason(obstacle);
   if (reason === null) return null;
   const advice = diskAdvice(obstacle) ?? `check the owner and the permissions of ${place}`;
-  const message = place === home ? `${home} cannot be written: ${reason}` : `${home} cannot be made: ${reason}`;
+  const message = place === home ? `${home} is not writable: ${reason}` : `${home} cannot be created: ${reason}`;
   return { id: "home", state: "fail", message, hint: `${advice}, or set AGENTCLI_HOME` };
 }
 
@@ -101,10 +101,10 @@ export async function readConfiguration(io: Io): Promise<Configuration | Check> 
   }
 }
 
-/** What is odd about the configuration. */
+/** Reports the warnings of the configuration. */
 export function checkConfiguration(configuration: Configuration): Check {
   const { path, exists, providers } = configuration;
-  if (!exists) return { id: "configuration", state: "ok", message: `${path}, not written yet`, facts: { path } };
+  if (!exists) return { id: "configuration", state: "ok", message: `${path}, not created yet`, facts: { path } };
   const odd = [
     ...configuration.warnings,
     ...SETTINGS.flatMap(({ key }) => settingWarnings(key, configuration).map((warning) => `${key}: ${warning}`)),
@@ -116,13 +116,13 @@ export function checkConfiguration(configuration: Configuration): Check {
   return { id: "configuration", state: "ok", message: `${path}, ${count}`, facts: { path } };
 }
 
-/** Where keys are. A keyring is asked only when a provider has its key there: it may be locked, and ask somebody. */
+/** Checks the key stores in use. The keyring is read only when a provider has its key there: it may be locked, and prompt. */
 export async function checkKeyStore(configuration: Configuration, io: Io): Promise<Check> {
   const stores = [...new Set(configuration.providers.map(storeOf).filter((store) => store !== null))];
   const literal = configuration.providers.filter(({ apiKey }) => apiKey !== undefined && isLiteralKey(apiKey.trim()));
   const clear = literal.length === 0
     ? ""
-    : `; in clear in providers.yaml: ${literal.map(({ name }) => name).join(", ")} (set-key is safer)`;
+    : `; stored as plain text in providers.yaml: ${literal.map(({ name }) => name).join(", ")} (set-key is safer)`;
   const facts = { stores };
   try {
     const { openKeyStore } = await import("../../config/keys/stored_key.ts");
@@ -131,7 +131,7 @@ export async function checkKeyStore(configuration: Configuration, io: Io): Promi
   } catch (error) {
     return { ...failed("key_store", error), facts };
   }
-  const used = stores.length === 0 ? "no key is stored" : `in use: ${stores.join(", ")}`;
+  const used = stores.length === 0 ? "no keys are stored" : `in use: ${stores.join(", ")}`;
   return { id: "key_store", state: "ok", message: used + clear, facts };
 }
 
@@ -142,7 +142,7 @@ export function checkVersion(): Check {
   return { id: "version", state: "ok", message, facts: { version: VERSION, runtime: version, form, system } };
 }
 
-/** What the terminal can show. */
+/** Checks the terminal. */
 export function checkTerminal({ stdout, env, os }: Io): Check {
   if (!stdout.isTerminal) return { id: "terminal", state: "ok", message: "none (output goes to a file or a program)" };
   const language = env("LC_ALL") || env("LC_CTYPE") || env("LANG") || "";
@@ -151,14 +151,14 @@ export function checkTerminal({ stdout, env, os }: Io): Check {
   return { id: "terminal", state: "warn", message: `${message}, not set to UTF-8`, hint: "export LANG=C.UTF-8" };
 }
 
-/** How remote providers are reached. User names and passwords in the variables are not shown. */
+/** Checks the proxy settings. User names and passwords in the variables are not shown. */
 export function checkProxy({ env }: Io): Check {
   const names = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"].flatMap((name) => [name, name.toLowerCase()]);
   const set = names.filter((name) => (env(name) ?? "") !== "");
   const { http, https } = readProxySettings(env);
   const unusable = set.filter((name) => !isProxy(env(name) ?? ""));
   if (unusable.length > 0) {
-    const message = `${unusable.join(", ")} cannot be used as the address of a proxy`;
+    const message = `${unusable.join(", ")} cannot be used as a proxy address`;
     return { id: "proxy", state: "warn", message, hint: `unset ${unusable.join(" ")}, or set it to http://host:port` };
   }
   const hosts = [...new Set([http, https].filter((url) => url !== null).map((url) => new URL(url).host))];
@@ -182,8 +182,8 @@ export function checkTelemetry({ env }: Io): Check {
 const VERSION_MS = 3_000;
 
 const WANTED = [
-  { id: "git", names: ["git"], without: "the tool Git and the history of projects are missing" },
-  { id: "ripgrep", names: ["rg"], without: "searches work without it, but slower" },
+  { id: "git", names: ["git"], without: "the tool Git and project history are unavailable" },
+  { id: "ripgrep", names: ["rg"], without: "searches work, but are slower" },
 ] as const;
 
 const HINTS = { linux: "apt install", darwin: "brew install", windows: "winget install" } as const;
@@ -202,7 +202,7 @@ export async function checkPrograms(io: Io, { cwd }: { cwd: string }): Promise<C
     }
     const version = await versionOf(program).catch((error) => failed(id, error));
     if (version !== null && typeof version !== "string") return { ...version, state: "warn" };
-    if (version === null) return { id, state: "warn", message: `${program} does not run`, hint: "install it anew" };
+    if (version === null) return { id, state: "warn", message: `${program} does not run`, hint: "reinstall it" };
     return { id, state: "ok", message: `${version} (${program})`, facts: { path: program } };
   }));
   return [...programs, await checkShell(io, find)];

@@ -25,13 +25,15 @@ export async function checkProviders(
 ): Promise<Check[]> {
   const { providers } = configuration;
   const hint = "agentcli init-providers finds servers that run on this machine";
-  if (providers.length === 0) return [{ id: "providers", state: "warn", message: "none is configured", hint }];
+  if (providers.length === 0) return [{ id: "providers", state: "warn", message: "no provider is configured", hint }];
   const isLocal = await localityOf(context);
   const checks = await Promise.all(
     providers.slice(0, PROVIDER_LIMIT).map((provider) => checkOne(provider, context, { client, isLocal })),
   );
   const setUp = checks.filter((check) => check.facts?.["set_up"] === true);
-  if (setUp.length === 0) return [{ id: "providers", state: "warn", message: "none is set up", hint }, ...checks];
+  if (setUp.length === 0) {
+    return [{ id: "providers", state: "warn", message: "no provider is set up", hint }, ...checks];
+  }
   const reachable = setUp.filter((check) => check.facts?.["reachable"] === true).length;
   const left = providers.length > PROVIDER_LIMIT ? `; only the first ${PROVIDER_LIMIT} were looked at` : "";
   const state = worst(checks.map((check) => check.state));

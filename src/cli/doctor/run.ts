@@ -26,7 +26,7 @@ import { withTemporaryDirectory } from "../../platform/temporary.ts";
 /** Longest time for one group of checks, in milliseconds. */
 const GROUP_MS = 20_000;
 
-/** Exit 1 when a check fails; warnings are no failure. */
+/** Runs all checks. Returns 1 if one fails; warnings are not failures. */
 export async function run({ context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const client = createHttpClient(io);

@@ -34,7 +34,7 @@ import WORKFLOW from "../../editor/starting_set/workflow.md" with { type: "text"
 
 type Given = Values<typeof ADD_OPTIONS>;
 
-/** What an artifact is made from. */
+/** The source of an artifact. */
 interface Request {
   name: string;
   options: Given;
@@ -42,7 +42,7 @@ interface Request {
   to: Destination;
 }
 
-/** Exit 1 when something else stands in its place. */
+/** Adds one artifact. Returns 1 if another one is in its place. */
 export async function addArtifact(
   { options, arguments: words, context }: Invocation<typeof ADD_OPTIONS>,
 ): Promise<number> {
@@ -50,7 +50,7 @@ export async function addArtifact(
   if (given === undefined && kind !== "instructions") {
     throw new AgentcliError("usage", `editor add ${kind} needs a name`, {
       hint: kind === "hook"
-        ? `one of ${SCAFFOLD_IDS.join(", ")}, or one of your own`
+        ? `one of ${SCAFFOLD_IDS.join(", ")}, or a name for a custom hook`
         : "see: agentcli editor add --help",
     });
   }
@@ -99,27 +99,27 @@ async function addInstructions(request: Request): Promise<Artifact> {
   const { name, editor, to } = request;
   const { base, scope } = to.places;
   if (name !== "" && scope !== "project") {
-    throw new AgentcliError("usage", `instructions with --scope ${scope} hold everywhere, not for ${name}`, {
-      hint: "leave out the directory, or the scope",
+    throw new AgentcliError("usage", `instructions with --scope ${scope} apply everywhere, not only to ${name}`, {
+      hint: "omit the directory, or the scope",
     });
   }
   const place = name === "" ? base : resolve(editor.context.globals.cwd, name);
   const directory = relativeTo(base, place);
   const problem = place === base ? null : directoryProblem(place, directory, to);
   if (problem !== null) {
-    throw new AgentcliError("usage", `${name} is no place of instructions: ${problem}`, {
-      hint: "name the directory that they hold for; without a name they are those of the project",
+    throw new AgentcliError("usage", `${name} is not a place for instructions: ${problem}`, {
+      hint: "name the directory they apply to; without a name, they apply to the project",
     });
   }
   const section = (directory.replace(/[^a-z0-9]+/gi, "-").replace(/^-|-$/g, "") || "notes").toLowerCase();
   return makeInstructions(section, await contentOf(request), { to, directory });
 }
 
-/** Why there is no `AGENTS.md` to be made in a place; null where there may be, and for the editor's old file of rules. */
+/** Returns why `AGENTS.md` cannot be created in a place; null where it can, and for the editor's old rules file. */
 function directoryProblem(place: string, directory: string, { dialect }: Destination): string | null {
   if (directory === dialect.legacyRules) return null;
   const other = DIALECT_IDS.find((id) => DIALECTS[id].legacyRules === directory);
-  if (other !== undefined) return `it is the file of rules of another editor (--dialect ${other})`;
+  if (other !== undefined) return `it is the rules file of another editor (--dialect ${other})`;
   const names = directory.toLowerCase().split("/");
   if (names.includes(".git")) return "it belongs to git";
   return names.at(-1) === "agents.md" || lstatSync(place)?.kind === "file" ? "it is a file" : null;
@@ -166,8 +166,8 @@ async function scaffoldHook(
 function eventsOf(words: readonly string[]): HookEvent[] {
   return words.map((word) => {
     if (isEvent(word)) return word;
-    throw new AgentcliError("usage", `the editor knows no event "${word}"`, {
-      hint: didYouMean(word, EVENTS) ?? `it knows ${EVENTS.join(", ")}`,
+    throw new AgentcliError("usage", `unknown event "${word}"`, {
+      hint: didYouMean(word, EVENTS) ?? `the events are ${EVENTS.join(", ")}`,
     });
   });
 }
@@ -177,7 +177,7 @@ function ownHook({ name, options, to }: Request): Artifact {
     ? didYouMean(name, SCAFFOLD_IDS)
     : undefined;
   if (meant !== undefined) {
-    throw new AgentcliError("usage", `no hook "${name}" comes with the program`, { hint: meant });
+    throw new AgentcliError("usage", `there is no built-in hook "${name}"`, { hint: meant });
   }
   const entry = {
     command: options.command ?? "",

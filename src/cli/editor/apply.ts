@@ -47,7 +47,7 @@ function changeText(
   return diff === "" ? `${clean(name)}: permissions ${mode.toString(8)}\n` : clean(diff, { multiline: true });
 }
 
-/** What was not done, one line each. */
+/** Returns the problems of a plan, one line each. */
 function problemLines({ problems }: Plan, { shown }: EditorContext): string[] {
   return problems.map(({ artifact, path, message }) => `${artifact}: ${shown(path)}: ${message}`);
 }
@@ -104,7 +104,7 @@ export async function planAndApply(
 export async function printDialect({ context, dialect, otherDialects }: EditorContext): Promise<void> {
   if (otherDialects.length === 0) return;
   const others = otherDialects.map((id) => `--dialect ${id}`).join(" or ");
-  await notice(context, `this is for ${dialect.id}; files of others are here too: ${others} is for them`);
+  await notice(context, `using ${dialect.id}; the project also has files of other editors: ${others} selects them`);
 }
 
 /** Says what may keep the editor from reading the hooks file that is written. */
@@ -124,12 +124,12 @@ async function printOutcome(plan: Plan, editor: EditorContext, { isDone }: { isD
     if (count === 0 && plan.givenBack.length === 0 && plan.problems.length === 0) {
       await notice(editor.context, "nothing to change");
     } else if (count > 0) {
-      await notice(editor.context, `${isDone ? "" : "a dry run, nothing was written: "}${summaryOf(plan)}`);
+      await notice(editor.context, `${isDone ? "" : "dry run, nothing was written: "}${summaryOf(plan)}`);
     }
   }
-  for (const problem of problemLines(plan, editor)) await io.stderr.write(`not done: ${clean(problem)}\n`);
+  for (const problem of problemLines(plan, editor)) await io.stderr.write(`not applied: ${clean(problem)}\n`);
   if (plan.problems.some(({ reason }) => reason === "unusable")) {
-    await notice(editor.context, "put right what is named there, or move it away, and run this again");
+    await notice(editor.context, "repair these files, or move them away, and run this again");
   } else if (plan.problems.length > 0) {
     await notice(editor.context, "--force does it anyway: it overwrites or removes what is there");
   }
@@ -162,7 +162,7 @@ function refuse(yes: boolean): void {
   if (!yes) throw new AgentcliError("usage", "nothing was written");
 }
 
-/** Exit 1 when something could not be done. */
+/** Restores what is installed. Returns 1 if something could not be applied. */
 export async function applyInstalled({ options, context }: Invocation<typeof CHANGE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
   return await planAndApply(await reconcileAll(editor, options), editor, options);
@@ -175,17 +175,17 @@ export async function showPlan({ options, context }: Invocation<typeof PLACE_OPT
   if (context.globals.json) return await context.io.stdout.write(jsonText(await planJson(plan, editor)));
   await context.io.stdout.write(await planText(plan, editor));
   for (const problem of problemLines(plan, editor)) {
-    await context.io.stderr.write(`would not be done: ${clean(problem)}\n`);
+    await context.io.stderr.write(`would not be applied: ${clean(problem)}\n`);
   }
   if (plan.changes.length + plan.problems.length === 0) await notice(context, "nothing to change");
 }
 
-/** Exit 1 when something had to stay. */
+/** Removes artifacts. Returns 1 if something had to stay. */
 export async function removeArtifacts(
   { options, arguments: words, context }: Invocation<typeof REMOVE_OPTIONS>,
 ): Promise<number> {
   if (options.all === words.length > 0) {
-    throw new AgentcliError("usage", "name what to remove, or give --all", { hint: "see: agentcli editor list" });
+    throw new AgentcliError("usage", "name what to remove, or pass --all", { hint: "see: agentcli editor list" });
   }
   const editor = await openEditorContext(options, context);
   const { artifacts } = await readLedger(editor.home);
@@ -214,7 +214,7 @@ function selectInstalled(words: readonly string[], installed: readonly Installed
   const selected = words.flatMap((word) => {
     const found = installed.filter((one) => artifactId(one) === word || one.name === word);
     if (found.length === 0) {
-      throw new AgentcliError("usage", `"${word}" was not installed from here`, {
+      throw new AgentcliError("usage", `"${word}" is not installed here`, {
         hint: didYouMean(word, installed.flatMap((one) => [one.name, artifactId(one)])) ?? "see: agentcli editor list",
       });
     }

@@ -59,7 +59,7 @@ export async function readFolder(name: string, { context, protection }: EditorCo
       const path = join(directory, entry.name);
       if (entry.kind === "directory" && entry.name !== ".git") waiting.push(path);
       else if (entry.kind === "symlink") {
-        throw new AgentcliError("usage", `${path} is a link; a skill bundles plain files`);
+        throw new AgentcliError("usage", `${path} is a link; a skill contains regular files only`);
       } else if (entry.kind === "file") {
         await refuseFile(path);
         const found = readFound(path);
@@ -81,8 +81,8 @@ const FORMS = {
   workflow: "a workflow",
   skill: "a skill",
   skillFolder: "a skill whose content is a folder",
-  ownHook: "a hook of your own",
-  scaffold: "a hook that comes with the program",
+  ownHook: "a custom hook",
+  scaffold: "a built-in hook",
   server: "a server whose content is JSON",
   serverProgram: "a server that is a program",
   serverAddress: "a server at an address",
@@ -147,9 +147,7 @@ export function refuseIdleOptions(kind: string, name: string, options: Values<ty
   const parameters = isScaffold(name) && form === "scaffold" ? SCAFFOLDS[name].parameters : null;
   const hint = parameters === null
     ? `it takes ${others.join(", ")}`
-    : `set ${
-      parameters.join(" or ")
-    } of ${name} with --set name=value; a hook with another name runs a command of your own`;
+    : `set ${parameters.join(" or ")} of ${name} with --set name=value; a hook with another name runs a custom command`;
   throw new AgentcliError(
     "usage",
     `${idle.join(" and ")} ${idle.length === 1 ? "has" : "have"} no effect on ${FORMS[form]}`,
@@ -172,7 +170,7 @@ export function parseServer(text: string): McpServer {
     if (parsed.success) return parsed.data as McpServer;
   } catch (error) {
     if (!(error instanceof JsonProblem)) throw error;
-    throw new AgentcliError("usage", `the server is no JSON: ${error.message}`);
+    throw new AgentcliError("usage", `the server is not valid JSON: ${error.message}`);
   }
   throw new AgentcliError("usage", "a server is an object with command, args, env, or with serverUrl, headers", {
     hint: "further fields: disabled, disabledTools",

@@ -61,5 +61,5 @@ Deno.test("of two ways to give the same thing one is refused", () => {
   assert.throws(refused("mcp", { serverUrl: "u", command: "c", arg: ["a"] }), /--command and --arg have no effect/);
   assert.throws(refused("skill", { dir: "d", file: "f" }), /--file has no effect on a skill whose content is a folder/);
   assert.throws(refused("rule", { dir: "d" }), /--dir has no effect on a rule/);
-  assert.throws(refused("hook", { serverUrl: "u" }), /--server-url has no effect on a hook of your own/);
+  assert.throws(refused("hook", { serverUrl: "u" }), /--server-url has no effect on a custom hook/);
 });

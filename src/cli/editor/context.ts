@@ -13,7 +13,7 @@ import { isWithin, normalize, relativeTo, resolve } from "../../platform/path.ts
 import type { Context } from "../command.ts";
 import type { Protection } from "./protection.ts";
 
-/** What is given on the command line. */
+/** Options of the command line that choose the editor. */
 export interface PlaceOptions {
   dialect?: DialectId | undefined;
   systemDir?: string | undefined;
@@ -29,11 +29,11 @@ export interface EditorContext {
   home: Home;
   /** The places of a scope. */
   places(scope: Scope): Places;
-  /** Whether an installed artifact belongs to this project, this user or this machine. */
+  /** Returns whether an installed artifact belongs to this project, this user or this machine. */
   isHere(installed: Pick<Installed, "scope" | "base">): boolean;
   /** A path for messages: relative to the project where it lies below it, else to the home as `~`. */
   shown(path: string): string;
-  /** What is protected; looked up when it is first asked for. */
+  /** Opens the protected set on first use. */
   protection(): Promise<Protection>;
 }
 
@@ -44,7 +44,7 @@ export async function openEditorContext(options: PlaceOptions, context: Context)
   const real = named === undefined ? null : await realPath(named);
   if (real === null) {
     throw new AgentcliError("home_unusable", "no home directory: HOME is not set to a directory", {
-      hint: "set HOME; settings of an editor for one user lie there",
+      hint: "set HOME: it holds the user's editor settings",
     });
   }
   const programData = io.env("ProgramData");

@@ -14,7 +14,7 @@ import type { Context, Invocation } from "../command.ts";
 import { type EditorContext, openEditorContext } from "./context.ts";
 import type { DOCTOR_OPTIONS } from "./command.ts";
 
-/** Exit 1 when a hook does not do its work, or something does not load. */
+/** Runs hooks and servers. Returns 1 if one does not work or does not load. */
 export async function run({ options, context }: Invocation<typeof DOCTOR_OPTIONS>): Promise<number> {
   const { io, globals } = context;
   const editor = await openEditorContext(options, context);
@@ -55,13 +55,13 @@ function tooManyTools(count: number): Finding {
   return {
     level: "failure",
     subject: "servers",
-    message: `${count} tools are active; the editor takes at most ${LIMITS.activeTools}`,
-    fix: 'switch some off: "disabledTools" or "disabled" of a server',
+    message: `${count} tools are active; the editor accepts at most ${LIMITS.activeTools}`,
+    fix: 'disable some: "disabledTools" or "disabled" of a server',
   };
 }
 
 function problemOfPlace({ path, message, unusable }: PlaceProblem, { shown }: EditorContext): Finding {
-  const fix = unusable ? { fix: `put ${shown(path)} right, or move it away` } : {};
+  const fix = unusable ? { fix: `repair ${shown(path)}, or move it away` } : {};
   return { level: "failure", subject: "place", message: `${shown(path)}: ${message}`, ...fix };
 }
 
@@ -70,7 +70,7 @@ function problemsOf({ kind, name, path, problems, ours }: FoundArtifact, { shown
   return problems.map((message) => ({ level: "failure", subject: `${kind} ${name}`, message, fix }));
 }
 
-/** What is asked before anything is started. */
+/** Decisions made before anything is started. */
 interface Rules {
   origin(one: FoundArtifact): Promise<Origin>;
   mayRunOthers(count: number): Promise<boolean>;
@@ -82,7 +82,7 @@ interface Tried {
   skipped: Finding[];
 }
 
-/** What is run: our own; what others wrote only where the user says so, by `--foreign` or when asked. */
+/** Chooses what to run: our own artifacts, and those of others only with `--foreign` or after confirmation. */
 async function chooseTried(found: readonly FoundArtifact[], { origin, mayRunOthers }: Rules): Promise<Tried> {
   const candidates = found.filter(({ kind, entry, problems, otherAgent }) =>
     typeof entry === "object" && entry !== null && otherAgent !== true &&
@@ -106,7 +106,7 @@ async function chooseTried(found: readonly FoundArtifact[], { origin, mayRunOthe
 async function askForOthers(count: number, { io, globals }: Context): Promise<boolean> {
   if (!io.stdin.isTerminal || !io.stderr.isTerminal || globals.json || globals.yes) return false;
   const what = count === 1 ? "one hook or server" : `${count} hooks and servers`;
-  return await confirm(io, `Run ${what} that others wrote, too? They are programs and do what they do.`);
+  return await confirm(io, `Also run ${what} written by others? They are programs with your permissions.`);
 }
 
 function skipped(one: FoundArtifact, origin: Origin): Finding {
@@ -116,14 +116,14 @@ function skipped(one: FoundArtifact, origin: Origin): Finding {
     ? {
       level: "skipped",
       subject,
-      message: "it is not as it was written from here, so it was not run",
+      message: "it was changed since it was installed, so it was not run",
       fix: "agentcli editor check shows the difference; --foreign runs it",
     }
     : {
       level: "skipped",
       subject,
-      message: "others wrote it, so it was not run",
-      fix: "look at it; --foreign runs it",
+      message: "it was written by others, so it was not run",
+      fix: "review it; --foreign runs it",
     };
 }
 
@@ -139,7 +139,7 @@ async function tell(findings: readonly Finding[], { context, dialect }: EditorCo
     `${level}: ${clean(subject)}: ${clean(message)}\n${fix === undefined ? "" : `  fix: ${clean(fix)}\n`}`
   );
   await io.stdout.write(lines.join(""));
-  const left = count("skipped") === 0 ? "" : `; ${count("skipped")} not tried`;
-  await notice(context, (failed ? "something does not do its work" : "everything that was tried does its work") + left);
+  const left = count("skipped") === 0 ? "" : `; ${count("skipped")} not run`;
+  await notice(context, (failed ? "some hooks or servers do not work" : "everything that was run works") + left);
   return failed ? 1 : 0;
 }

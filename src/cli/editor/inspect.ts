@@ -46,7 +46,7 @@ export async function listArtifacts({ options, context }: Invocation<typeof PLAC
   await notice(context, `dialect ${editor.dialect.id}, project ${editor.around.root}`);
   await printDialect(editor);
   if (found.length === 0 && problems.length === 0) {
-    await notice(context, "nothing is there; agentcli editor init installs a small starting set");
+    await notice(context, "nothing is installed; agentcli editor init installs a starter set");
   } else if (found.length > 0) {
     const rows = rowsOf(found, editor);
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
@@ -101,10 +101,10 @@ function sourceLines(sources: readonly Source[], editor: EditorContext): string 
       : "";
     return `  ${kind}: ${rule}\n${paths}`;
   });
-  return `\nWhich one counts:\n${lines.join("")}`;
+  return `\nPrecedence:\n${lines.join("")}`;
 }
 
-/** What is shown of a file that is protected. */
+/** Printed in place of a protected file. */
 const PROTECTED = "(protected)";
 
 /** Throws `usage` when there is no such artifact. */
@@ -122,7 +122,7 @@ export async function showArtifact(
     const names = [...ledger.artifacts.filter(editor.isHere), ...all].flatMap((
       { kind, name },
     ) => [name, `${kind}:${name}`]);
-    throw new AgentcliError("usage", `there is no artifact "${word}" here`, {
+    throw new AgentcliError("usage", `no artifact is named "${word}"`, {
       hint: didYouMean(word, names) ?? "see: agentcli editor list",
     });
   }
@@ -146,7 +146,7 @@ export async function showArtifact(
         : resource.kind === "section"
         ? ` (section ${resource.name})`
         : ` (${resource.at.join(".")})`;
-      const note = written === null ? ", was there already" : "";
+      const note = written === null ? ", existed before" : "";
       await io.stdout.write(`\n${clean(editor.shown(resource.path))}${clean(where)}${note}\n`);
       const text = covers(resource.path)
         ? PROTECTED
@@ -180,21 +180,21 @@ function shownResource({ resource, written, adopted }: InstalledResource, covers
   return { piece: shown, written, ...(adopted === undefined ? {} : { taken: adopted }) };
 }
 
-/** What puts right what `apply` alone does not. */
+/** Advice for what `apply` alone does not repair. */
 const FIXES: Readonly<Record<Problem["reason"], string>> = {
-  foreign: ": agentcli editor apply --force writes over it",
-  changed: ": agentcli editor apply --force writes it again",
-  unusable: ": put it right, or move it away",
+  foreign: ": agentcli editor apply --force overwrites it",
+  changed: ": agentcli editor apply --force rewrites it",
+  unusable: ": repair it, or move it away",
 };
 
 function differenceOf({ before, after }: Change): string {
-  if (before === null) return "it is gone: agentcli editor apply puts it back";
+  if (before === null) return "it is missing: agentcli editor apply restores it";
   return after === null
-    ? "it is to go: agentcli editor apply removes it"
+    ? "it is obsolete: agentcli editor apply removes it"
     : "it is not as it was installed: agentcli editor apply restores it";
 }
 
-/** Exit 1 when there is anything to say. */
+/** Prints differences and problems. Returns 1 if there are any. */
 export async function checkArtifacts({ options, context }: Invocation<typeof PLACE_OPTIONS>): Promise<number> {
   const editor = await openEditorContext(options, context);
   const ledger = await readLedger(editor.home);
@@ -214,7 +214,7 @@ export async function checkArtifacts({ options, context }: Invocation<typeof PLA
     ...interrupted.map((path) => ({
       kind: "interrupted",
       path,
-      message: "a change of it was begun and not ended: agentcli editor apply ends it",
+      message: "a change was interrupted: agentcli editor apply completes it",
     })),
     ...plan.changes.map((change) => ({ kind: "differs", path: change.path, message: differenceOf(change) })),
     ...plan.problems.map(({ path, reason, message }) => ({ kind: reason, path, message: message + FIXES[reason] })),

@@ -1,4 +1,4 @@
-/** What is protected, asked before a file is copied to where an editor's assistant reads it, or printed. */
+/** Checks protection before a file is printed, or copied to where an editor's assistant reads it. */
 import { findProjectRoot, rememberedAt } from "../../boundary/policy/project.ts";
 import { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
@@ -11,7 +11,7 @@ import { realPath } from "../../platform/files.ts";
 import type { Io } from "../../platform/io.ts";
 import { dirname, isWithin, normalize, relativeTo } from "../../platform/path.ts";
 
-/** Where it is asked. */
+/** The project and directory of a check. */
 export interface ProtectionPlace {
   /** The project, a real path. */
   root: string;
@@ -21,20 +21,20 @@ export interface ProtectionPlace {
 
 /** The protected files of the project, and of another one that a file is taken from. */
 export interface Protection {
-  /** Whether a rule covers the file at an absolute path, by any of its names. */
+  /** Returns whether a rule covers the file at an absolute path, by any of its names. */
   covers(path: string): boolean;
   /**
    * Throws `policy_refused` for a file that is protected: the assistant counts as remote, and reads what is installed.
    * `path` is absolute; of a file outside of the project the markers of its own project are asked.
    */
   refuseFile(path: string): Promise<void>;
-  /** Whether what a file holds may be kept in the home: no rule covers it, and it is no copy of what one covers. */
+  /** Returns whether what a file holds may be kept in the home: no rule covers it, and it is no copy of what one covers. */
   mayKeep(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Throws `policy_refused` for a text that holds a fragment of a protected file, wherever the text comes from. */
   refuseText(text: string): Promise<void>;
 }
 
-const HINT = "leave it out: the editor's assistant reads what is installed, and it counts as remote";
+const HINT = "leave it out: the editor's assistant reads installed content and counts as remote";
 
 /** Looks at the whole project, since a marker or a link anywhere in it can cover any path. */
 export async function openProtection(place: ProtectionPlace, io: Io): Promise<Protection> {
@@ -73,7 +73,7 @@ export async function openProtection(place: ProtectionPlace, io: Io): Promise<Pr
       if (hit === null) return;
       throw new AgentcliError(
         "policy_refused",
-        `the content holds what ${relativeTo(root, hit.path)} holds, which is protected`,
+        `the content contains text of ${relativeTo(root, hit.path)}, which is protected`,
         { hint: HINT },
       );
     },

@@ -35,7 +35,7 @@ function unknownTopic(word: string, { node, atRoot }: { node: Command | Group; a
   const commands = node.kind === "group" ? Object.keys(node.commands).filter((name) => !name.startsWith("_")) : [];
   const topics = atRoot ? TOPICS.map(({ name }) => name) : [];
   const near = closest(word, [...topics, ...commands]);
-  return new AgentcliError("usage", `there is no help on "${word}"`, {
+  return new AgentcliError("usage", `no help on "${word}"`, {
     hint: near.length === 0
       ? `topics: ${TOPICS.map(({ name }) => name).join(", ")}`
       : `did you mean ${near.join(" or ")}?`,

@@ -97,7 +97,7 @@ export function optionUsage(name: string, option: Option): string {
 
 /** Columns that the right side of two needs at least. */
 const LEAST_ROOM = 24;
-/** Where the right side stands that has a line of its own. */
+/** Indent of a right side that has a line of its own. */
 const BELOW = 8;
 
 /** Two columns; on a narrow terminal, and where the left side is too long, the right side is on the next line. */

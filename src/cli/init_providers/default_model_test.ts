@@ -83,7 +83,7 @@ for (
       result.seen,
       / 1 {2}runtime_a:qwen3:8b, Ollama\n {3}2 {2}runtime_a:same, Ollama\n {3}3 {2}runtime_c:same\n/,
     );
-    assert.match(result.seen, new RegExp(`the default is ${chosen}\n`));
+    assert.match(result.seen, new RegExp(`default model: ${chosen}\n`));
     // Who has one is not asked again.
     const again = await offered(home, ["2"]);
     assert.deepEqual([again.chosen, again.seen], [null, ""]);
@@ -95,7 +95,7 @@ for (const answers of [[""], [], ["same", "9", "x\u001b[31m"]]) {
     await using home = await temporaryHome();
     const { chosen, lines, seen } = await offered(home, answers);
     assert.deepEqual([chosen, lines], [null, []]);
-    assert.equal(seen.split("is none of them").length - 1, answers.filter((one) => one !== "").length);
+    assert.equal(seen.split("is not in the list").length - 1, answers.filter((one) => one !== "").length);
     assert.equal(seen.includes("\u001b"), false);
   });
 }
@@ -111,6 +111,6 @@ Deno.test("of many models the first are listed, and each can be named", async ()
   const many = Array.from({ length: 30 }, (_, at) => `m${at}`);
   const { chosen, seen } = await offered(home, ["25", "m25"], [met(11434, "runtime_a", many)]);
   assert.match(seen, /20 {2}runtime_a:m19, Ollama\n {6}and 10 more, by name\n/);
-  assert.match(seen, /25 is none of them/);
+  assert.match(seen, /25 is not in the list/);
   assert.equal(chosen, "runtime_a:m25");
 });

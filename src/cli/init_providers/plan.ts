@@ -1,4 +1,4 @@
-/** What a discovery means for providers.yaml. Pure: from what is configured and what was met to what is to be added. */
+/** Plans what a discovery adds to providers.yaml. Pure: from the configuration and the servers found to the additions. */
 import { type Runtime, RUNTIMES, STUDIO } from "../../config/base_url.ts";
 import { backendOf } from "../../provider/backends/backends.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
@@ -19,7 +19,7 @@ export interface PlannedProvider {
   models: DiscoveredModel[];
 }
 
-/** What is to be added and what is to be said; nothing is ever taken away. */
+/** The additions and the notes about them; nothing is ever removed. */
 export interface Plan {
   providers: PlannedProvider[];
   /** To be written as a comment: it is not there, and nobody asked for it. */
@@ -45,7 +45,7 @@ export interface Configured {
 export const STUDIO_NOTE =
   `Unsloth Studio: init-providers removes the signs once it runs here or ${STUDIO.keyVariable} is set`;
 
-/** Whether the environment says that the studio is wanted: no probe without a key sees it anywhere but at its own port. */
+/** Returns whether the environment says that the studio is wanted: no probe without a key sees it anywhere but at its own port. */
 export function asksForStudio(env: (name: string) => string | undefined): boolean {
   return [STUDIO.keyVariable, STUDIO.baseUrlVariable].some((name) => (env(name) ?? "") !== "");
 }
@@ -66,8 +66,8 @@ export function planMerge(
     const left = met.models.length - server.models.length;
     if (left > 0) {
       plan.notes.push(
-        `${server.host}:${server.port} lists ${left === 1 ? "a name" : `${left} names`} that no model can have ` +
-          "(too long, or with control characters); left out",
+        `${server.host}:${server.port} lists ${left === 1 ? "an invalid model name" : `${left} invalid model names`} ` +
+          "(too long, or with control characters); skipped",
       );
     }
     const address = addressOf(server.baseUrl);
@@ -98,7 +98,7 @@ function planStudio(
   else plan.commented = blockOf(studio);
 }
 
-/** Whether an id can stand in a file and on a terminal as what it is: no control or direction characters, not endless. */
+/** Returns whether an id can stand in a file and on a terminal as what it is: no control or direction characters, not endless. */
 function isName(id: string): boolean {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return id.length <= ID_LIMIT && !/[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]/.test(id);
@@ -136,7 +136,7 @@ function planModels(plan: Plan, server: Discovered, owner: Configured): void {
   for (const model of server.models) {
     // Written, it would stand for two models.
     if (!known.has(key(model.id)) && aliases.has(model.id)) {
-      plan.notes.push(`${owner.name} serves '${model.id}', which is an alias there already; it was left out`);
+      plan.notes.push(`${owner.name} serves '${model.id}', which is already an alias; it was skipped`);
     }
   }
   if (added.length > 0) {
@@ -156,7 +156,7 @@ function limited(
   to: { provider: string; limit: number },
 ): DiscoveredModel[] {
   if (models.length > to.limit) {
-    plan.notes.push(`${to.provider} serves ${models.length} new models; ${to.limit} are written, run again for more`);
+    plan.notes.push(`${to.provider} serves ${models.length} new models; ${to.limit} were added; run again for more`);
   }
   return models.slice(0, to.limit);
 }

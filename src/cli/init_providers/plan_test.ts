@@ -108,7 +108,7 @@ Deno.test("a served id that is an alias already is left out, with a note", () =>
   const owner = { ...configured("runtime_a", 11434), models: [{ id: "qwen3:8b", aliases: ["coder"] }] };
   const plan = planMerge([STUDIO, owner], [met(11434, { models: models("qwen3:8b", "coder") })]);
   assert.deepEqual([plan.models, plan.gone], [[], []]);
-  assert.match(plan.notes[0] ?? "", /'coder', which is an alias/);
+  assert.match(plan.notes[0] ?? "", /'coder', which is already an alias/);
 });
 
 Deno.test("a name that is taken for another address is left alone, with a note", () => {
@@ -153,7 +153,7 @@ Deno.test("of thousands of models the first hundreds are written, and more the n
   const many = models(...Array.from({ length: 2000 }, (_, at) => `m${at}`));
   const plan = planMerge([STUDIO], [met(11434, { models: many })]);
   assert.equal(plan.providers[0]?.models.length, 500);
-  assert.match(plan.notes[0] ?? "", /2000 new models; 500 are written/);
+  assert.match(plan.notes[0] ?? "", /2000 new models; 500 were added/);
   const known = configured("runtime_a", 11434, ...many.slice(0, 500).map((model) => model.id));
   const next = planMerge([STUDIO, known], [met(11434, { models: many })]);
   assert.deepEqual(next.models[0]?.models, many.slice(500, 600));
@@ -167,6 +167,6 @@ Deno.test("names that hold control or direction characters, or never end, are no
   ]);
   assert.deepEqual(plan.models, [{ provider: "runtime_a", models: models("new") }]);
   assert.deepEqual(plan.providers.map((block) => block.models), [models("fine")]);
-  assert.match(plan.notes[0] ?? "", /^localhost:11434 lists 5 names that no model can have/);
-  assert.match(plan.notes[1] ?? "", /^localhost:8080 lists a name that no model can have/);
+  assert.match(plan.notes[0] ?? "", /^localhost:11434 lists 5 invalid model names/);
+  assert.match(plan.notes[1] ?? "", /^localhost:8080 lists an invalid model name/);
 });

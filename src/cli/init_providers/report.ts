@@ -10,17 +10,17 @@ export interface Outcome {
   /** Of providers.yaml. */
   path: string;
   dryRun: boolean;
-  /** Whether the text of the file changed, or would. */
+  /** True if the text of the file changed, or would. */
   changed: boolean;
   found: readonly Discovered[];
   plan: Plan;
-  /** What changed, as a unified diff. */
+  /** The change as a unified diff. */
   diff: string;
   /** Selector of the model that was made the default just now. */
   chosen: string | null;
 }
 
-/** What was added, kept and noticed, one sentence a line. */
+/** Returns the additions, what was kept, and the notes, one sentence per line. */
 export function changeLines(outcome: Outcome): string[] {
   const { plan, dryRun } = outcome;
   const action = dryRun ? "would add" : "added";
@@ -28,7 +28,7 @@ export function changeLines(outcome: Outcome): string[] {
     ...plan.providers.map((block) => `${action} ${block.name} (${clean(block.baseUrl)}): ${counted(block.models)}`),
     ...plan.commented === null
       ? []
-      : [`${action} ${plan.commented.name} (${clean(plan.commented.baseUrl)}) as a comment: it does not run here`],
+      : [`${action} ${plan.commented.name} (${clean(plan.commented.baseUrl)}) as a comment: it is not running here`],
     ...plan.models.map(({ provider, models }) =>
       `${provider}: ${action} ${models.slice(0, 5).map(modelText).join(", ")}${
         models.length > 5 ? ` and ${models.length - 5} more` : ""
@@ -51,7 +51,7 @@ function fileLine({ path, dryRun, changed }: Outcome): string {
   return dryRun ? `dry run: ${path} was not written` : `wrote ${path}`;
 }
 
-/** What to do next, one step a line; commands are indented. */
+/** Returns the next steps, one per line; commands are indented. */
 export function nextSteps({ found, plan, chosen }: Outcome): string[] {
   const steps: string[] = [];
   for (const server of found) {
@@ -59,19 +59,19 @@ export function nextSteps({ found, plan, chosen }: Outcome): string[] {
     const owner = plan.names.get(server.baseUrl);
     if (server.state === "needs key" && owner !== undefined) {
       const variable = keyVariable(owner);
-      const where = variable === null ? "" : `; put it into ${variable}`;
-      steps.push(`${owner} needs its key to list models${where}; it is checked by:`);
+      const where = variable === null ? "" : `; set ${variable}`;
+      steps.push(`${owner} needs a key to list its models${where}; then check it:`);
       steps.push(`  agentcli providers validate ${owner}`);
     } else if (server.state === "needs key") {
       const name = server.runtime ?? "<name>";
       const variable = `${name === "<name>" ? "PROVIDER" : name.toUpperCase()}_API_KEY`;
       steps.push(
-        `the server at ${where} needs a key; put it into ${variable}, then:`,
+        `the server at ${where} needs a key; set ${variable} to it, then:`,
         `  agentcli providers add ${name} --base-url ${clean(server.baseUrl)} --api-key '$${variable}'`,
       );
     }
     if (server.state === "loading") {
-      steps.push(`the server at ${where} is not ready yet; when it is:`, "  agentcli init-providers");
+      steps.push(`the server at ${where} is not ready yet; once it is:`, "  agentcli init-providers");
     }
     if (server.state === "serving" && server.models.length === 0) {
       steps.push(
@@ -80,29 +80,29 @@ export function nextSteps({ found, plan, chosen }: Outcome): string[] {
       );
     }
     if (server.server?.gateway === true) {
-      steps.push(`${where} is a gateway (${clean(server.server.label)}): what is sent there may leave this machine`);
+      steps.push(`${where} is a gateway (${clean(server.server.label)}): requests to it may leave this machine`);
     }
   }
   const ready = readyModel(found, plan);
   if (ready !== null) {
     const model = chosen === null ? ` --model ${ready}` : "";
-    steps.push("check and try it:", "  agentcli providers validate", `  agentcli run "hello"${model}`);
+    steps.push("check it, then try it:", "  agentcli providers validate", `  agentcli run "hello"${model}`);
   } else if (steps.length === 0) {
     const silent = found.filter((server) => server.state === "no response");
     if (silent.length > 0) {
       steps.push(
         `no response in time from ${silent.map((server) => `${clean(server.host)}:${server.port}`).join(", ")}; ` +
-          "if a model server runs there, look at its log, or wait longer:",
+          "if a model server runs there, check its log, or increase the timeout:",
         "  agentcli init-providers --timeout 10000",
       );
     }
     steps.push(
-      "no model server answered; start one (for example: ollama serve), then:",
+      "no model server was found; start one (for example: ollama serve), then:",
       "  agentcli init-providers",
-      "a server on another machine, or one with a key:",
+      "for a server on another machine, or one that needs a key:",
       "  agentcli init-providers --host <host>",
       "  agentcli providers add <name> --base-url http://<host>:<port>/v1",
-      "without any server, to look around:",
+      "to try it without a server:",
       '  agentcli run --model demo "hello"',
     );
   }

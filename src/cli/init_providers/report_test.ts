@@ -73,7 +73,7 @@ Deno.test("what servers say reaches neither terminal nor JSON as control charact
 Deno.test("what was added and kept is told", () => {
   assert.deepEqual(changeLines(outcome([met()])), [
     "added runtime_a (http://localhost:11434/v1): 2 models",
-    "added studio_f (http://localhost:8888/v1) as a comment: it does not run here",
+    "added studio_f (http://localhost:8888/v1) as a comment: it is not running here",
     "wrote /home/u/.agentcli/providers.yaml",
   ]);
   assert.match(changeLines(outcome([met()], { dryRun: true })).join("\n"), /would add runtime_a.*was not written$/s);
@@ -81,7 +81,7 @@ Deno.test("what was added and kept is told", () => {
 
 Deno.test("the next step after finding a model is a command that works", () => {
   assert.deepEqual(nextSteps(outcome([met()])), [
-    "check and try it:",
+    "check it, then try it:",
     "  agentcli providers validate",
     '  agentcli run "hello" --model runtime_a:qwen3:8b',
   ]);
@@ -94,7 +94,7 @@ Deno.test("each state that needs the user has its next step", () => {
     steps({ state: "no response" }),
     /no response in time from localhost:\d+; .*\n {2}agentcli init-providers --timeout/,
   );
-  assert.match(steps({ state: "nothing there" }), /no model server answered[\s\S]*--model demo/);
+  assert.match(steps({ state: "nothing there" }), /no model server was found[\s\S]*--model demo/);
   assert.match(steps({ state: "needs key" }), /--api-key '\$RUNTIME_A_API_KEY'/);
   const unsloth = { server: "unsloth", label: "Unsloth Studio", gateway: false };
   assert.match(
@@ -105,7 +105,7 @@ Deno.test("each state that needs the user has its next step", () => {
       state: "needs key",
       server: unsloth,
     }),
-    /studio_f needs its key .*; put it into STUDIO_F_API_KEY; .*\n {2}agentcli providers validate studio_f/,
+    /studio_f needs a key .*; set STUDIO_F_API_KEY; .*\n {2}agentcli providers validate studio_f/,
   );
   assert.match(steps({ state: "loading" }), /not ready yet/);
   assert.match(steps({ state: "serving" }), /no models yet/);

@@ -157,18 +157,18 @@ export async function offerDefault(
   if (choices.length === 0) return null;
   const shown = choices.slice(0, SHOWN).map(({ label }, at) => `  ${String(at + 1).padStart(2)}  ${label}\n`);
   const more = choices.length > SHOWN ? `      and ${choices.length - SHOWN} more, by name\n` : "";
-  await io.stderr.write(`\nWhich model answers when none is named?\n${shown.join("")}${more}`);
+  await io.stderr.write(`\nWhich model should be the default?\n${shown.join("")}${more}`);
   for (let tries = 0; tries < TRIES; tries++) {
-    const answer = (await askLine(io, "Number or name, nothing for none: "))?.trim() ?? "";
+    const answer = (await askLine(io, "Number or name (Enter for none): "))?.trim() ?? "";
     if (answer === "") return null;
     const chosen = chosenBy(answer, choices);
     if (chosen !== null) {
       await setDefaultModel(home, chosen);
       const selector = `${chosen.provider}:${chosen.model}`;
-      await io.stdout.write(`the default is ${clean(selector)}\n`);
+      await io.stdout.write(`default model: ${clean(selector)}\n`);
       return selector;
     }
-    await io.stderr.write(`${clean(answer)} is none of them\n`);
+    await io.stderr.write(`${clean(answer)} is not in the list\n`);
   }
   return null;
 }

@@ -44,7 +44,7 @@ export interface Prepared {
   leftOut: LeftOut[];
 }
 
-/** Why a program of an engine is not there, for people. */
+/** Returns the error for an engine that is not installed. */
 function notInstalled(task: ServeTask): AgentcliError {
   const { engine, context } = task;
   const names = [...new Set(candidatesOf(task).flat().flatMap(({ programs }) => programs))];
@@ -129,9 +129,9 @@ function refuseDroppedAddress(task: ServeTask, leftOut: readonly LeftOut[]): voi
   if (dropped === undefined || reachableHost(host) === "127.0.0.1" && host !== "0.0.0.0") return;
   throw new AgentcliError(
     "provider_error",
-    `the installed ${task.engine.product} cannot be told to listen on ${host}`,
+    `the installed ${task.engine.product} cannot listen on ${host}`,
     {
-      hint: "leave out --host",
+      hint: "omit --host",
     },
   );
 }

@@ -18,7 +18,7 @@ import { AgentcliError } from "../../errors.ts";
 import { endDetached } from "../../platform/process_group.ts";
 import type { STOP_OPTIONS } from "./command.ts";
 
-/** What is known of one record: `running` answers nothing yet, `ended` is gone. */
+/** The state of one record: `running` does not respond yet, `ended` is gone. */
 export type EngineState = "ready" | "running" | "ended";
 
 /** Runs the command; nothing there is no failure. */
@@ -36,7 +36,7 @@ export async function printStatus({ context }: Invocation): Promise<void> {
         return { ...shown, pid: process?.pid ?? null, state: states[at] };
       })));
     }
-    if (records.length === 0) return await notice(context, "nothing was started with local-model serve --detach");
+    if (records.length === 0) return await notice(context, "no engine was started with local-model serve --detach");
     const rows = records.map((record, at) =>
       [
         record.name,
@@ -89,11 +89,11 @@ export async function stopEngines(
     await removeRecord(home, record.name);
     ended.push({ name: record.name, was_running: running });
     if (!globals.json) {
-      await io.stdout.write(clean(running ? `ended ${record.name}` : `${record.name} had ended`) + "\n");
+      await io.stdout.write(clean(running ? `stopped ${record.name}` : `${record.name} had already stopped`) + "\n");
     }
   }
   if (globals.json) return await io.stdout.write(jsonText({ ended }));
-  if (records.length === 0) await notice(context, "nothing was started with local-model serve --detach");
+  if (records.length === 0) await notice(context, "no engine was started with local-model serve --detach");
 }
 
 function chosen(
@@ -102,7 +102,7 @@ function chosen(
 ): readonly EngineRecord[] {
   const names = records.map((record) => record.name);
   if (name !== undefined) {
-    if (all) throw new AgentcliError("usage", "either a name or --all");
+    if (all) throw new AgentcliError("usage", "give either a name or --all");
     const found = records.filter((record) => record.name === name);
     if (found.length > 0) return found;
     throw new AgentcliError("usage", `${name} was not started with --detach; running: ${names.join(", ") || "none"}`, {
@@ -110,10 +110,12 @@ function chosen(
     });
   }
   if (records.length < 2 || all) return records;
-  throw new AgentcliError("usage", `several are there: ${names.join(", ")}`, { hint: "name one, or pass --all" });
+  throw new AgentcliError("usage", `several engines are running: ${names.join(", ")}`, {
+    hint: "give a name, or pass --all",
+  });
 }
 
-/** Whether it was still running. */
+/** Returns whether it was still running. */
 async function end(record: EngineRecord, context: Context): Promise<boolean> {
   if (record.process !== undefined) return await endDetached(record.process, { graceMs: GRACE_MS });
   return await endService(record, context);

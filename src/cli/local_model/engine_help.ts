@@ -2,7 +2,7 @@
 import { type Command, type Engine, fill, type Values } from "../../engine/engine.ts";
 import { allEngines, applicableOptions, engineNamed } from "../../engine/request.ts";
 
-/** What stands for values in the help. */
+/** Placeholders for values in the help. */
 const SAMPLE: Values = {
   model: "<model>",
   model_path: "<file>",

@@ -16,10 +16,10 @@ const SHOWN = 12;
 
 /** Options that are not passed, one line each. */
 export async function printLeftOut(context: Context, leftOut: readonly LeftOut[]): Promise<void> {
-  for (const { flag, reason } of leftOut) await notice(context, `left out ${flag}: ${reason}`);
+  for (const { flag, reason } of leftOut) await notice(context, `not passed: ${flag}: ${reason}`);
 }
 
-/** What is odd about the request, before anything is started. */
+/** Prints warnings about the request, before anything is started. */
 export async function printWarnings(task: ServeTask): Promise<void> {
   const { context, engine, checked: { address, values } } = task;
   if (!isLocal(task.asking.endpoint.baseUrl, []) || address.host === "0.0.0.0" || /^[0:]+$/.test(address.host)) {
@@ -30,7 +30,7 @@ export async function printWarnings(task: ServeTask): Promise<void> {
     );
     await notice(
       context,
-      `in each project that may send it protected content: agentcli secrets add --local-endpoint ${shown}:${address.port}`,
+      `in each project that may send protected content to it, run: agentcli secrets add --local-endpoint ${shown}:${address.port}`,
     );
   }
   const parses = engine.running.kind === "child" &&
@@ -38,12 +38,12 @@ export async function printWarnings(task: ServeTask): Promise<void> {
   if (parses && values.tool_parser === undefined && !task.own.some((word) => word.startsWith("--tool-call-parser"))) {
     await notice(
       context,
-      "no parser of tool calls is known for this model; name one: -- --enable-auto-tool-choice --tool-call-parser <name>",
+      "no tool-call parser is known for this model; name one: -- --enable-auto-tool-choice --tool-call-parser <name>",
     );
   }
 }
 
-/** How it went. */
+/** The state of the engine once it is ready. */
 export interface Readiness {
   reused: boolean;
   /** Milliseconds from the start. */
@@ -77,7 +77,7 @@ export async function printReady(task: ServeTask, ready: Readiness): Promise<voi
       log: ready.log,
     }));
   }
-  const when = ready.reused ? "is there already" : `is ready after ${(ready.afterMs / 1000).toFixed(1)} s`;
+  const when = ready.reused ? "is already running" : `is ready after ${(ready.afterMs / 1000).toFixed(1)} s`;
   const lines = [`${engine.id} (${engine.product}) ${when}: ${asking.endpoint.baseUrl}`, ...modelLines(ready.models)];
   if (ready.provider !== null) lines.push(`  provider ${ready.provider} in providers.yaml`);
   await warnShortWindow(task, ready.models);
@@ -91,7 +91,7 @@ async function warnShortWindow({ context, checked }: ServeTask, models: readonly
   const given = models.find(({ id }) => id === checked.modelName)?.contextWindow ?? null;
   if (given === null || !(given < asked)) return;
   const [less, more] = [given, asked].map((tokens) => tokens.toLocaleString("en-US"));
-  await warn(context, `the server gives ${less} tokens of the ${more} it was told: the model may not be made for more`);
+  await warn(context, `the server provides ${less} of the ${more} tokens requested: the model may not support more`);
 }
 
 function modelLines(models: readonly EngineModel[]): string[] {
@@ -107,12 +107,12 @@ async function printNextSteps(task: ServeTask, ready: Readiness): Promise<void> 
   if (ready.provider !== null && model !== undefined) {
     await notice(context, `try it: agentcli run "hello" --model '${ready.provider}:${model.id}'`);
   } else if (ready.provider === null) {
-    await notice(context, "to use it: the same with --register, or agentcli init-providers");
+    await notice(context, "to use it, add --register, or run agentcli init-providers");
   }
   if (ready.reused) {
-    await notice(context, "its settings are its own: window, address, and whether it may use a cloud");
+    await notice(context, "its own settings apply: context window, address, and whether it may use a cloud");
   } else if (task.detach) {
-    await notice(context, `it goes on running; end it with: agentcli local-model stop ${recordName}`);
+    await notice(context, `it keeps running; stop it with: agentcli local-model stop ${recordName}`);
   } else await notice(context, `${engine.id} runs until Ctrl-C`);
 }
 
@@ -124,7 +124,7 @@ export function logWriter(io: Pick<Io, "stderr">): (line: string) => void {
   return (line) => {
     if (waiting > WAITING_LINES) return void skipped++;
     waiting++;
-    const text = skipped === 0 ? "" : `(${skipped} lines of the log left out)\n`;
+    const text = skipped === 0 ? "" : `(${skipped} log lines skipped)\n`;
     skipped = 0;
     // A reader that has gone is no reason to end a server that others may be using.
     last = last.then(() => io.stderr.write(text + clean(line) + "\n")).catch(() => {}).then(() => void waiting--);

@@ -28,7 +28,7 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
   const templates = configuration.engines ?? {};
   if (options.engine === undefined) {
     const ids = allEngines(templates).map(({ id }) => id);
-    throw new AgentcliError("usage", "option --engine is needed: it says what to start", {
+    throw new AgentcliError("usage", "option --engine is required", {
       hint: `one of ${ids.join(", ")}; see: agentcli local-model serve --help`,
     });
   }
@@ -65,13 +65,13 @@ export async function run({ options, arguments: own, context }: Invocation<typeo
     const occupant = await occupantOf(engine, { ...asking, address, ours });
     if (occupant.kind === "same") return await reuse(task);
     if (occupant.kind === "other") {
-      throw new AgentcliError("provider_error", `port ${address.port} is taken by ${occupant.label}`, {
-        hint: "choose another with --port, or end what is there",
+      throw new AgentcliError("provider_error", `port ${address.port} is in use by ${occupant.label}`, {
+        hint: "choose another port with --port, or stop that server",
       });
     }
     if (ours) {
-      throw new AgentcliError("provider_error", `${task.recordName} was started before and does not answer yet`, {
-        hint: `see: agentcli local-model status; end it with: agentcli local-model stop ${task.recordName}`,
+      throw new AgentcliError("provider_error", `${task.recordName} was started earlier and does not respond yet`, {
+        hint: `see: agentcli local-model status; stop it with: agentcli local-model stop ${task.recordName}`,
       });
     }
     return await startEngine(task);
@@ -103,7 +103,7 @@ function readKey(text: string | undefined, env: (name: string) => string | undef
     });
   }
   if (!/^[\x21-\x7e]+$/.test(key)) {
-    throw new AgentcliError("usage", "the key of --api-key holds characters that a header cannot carry");
+    throw new AgentcliError("usage", "the key of --api-key contains characters that are not valid in an HTTP header");
   }
   return key;
 }
@@ -133,7 +133,7 @@ export async function dryRun(task: ServeTask): Promise<number> {
   return 0;
 }
 
-/** Gives exit code 0 once the server can be asked. */
+/** Returns exit code 0 once the server can be asked. */
 async function reuse(task: ServeTask): Promise<number> {
   const { context: { io, globals }, engine, asking, checked } = task;
   const started = io.clock.monotonic();
@@ -147,7 +147,7 @@ async function reuse(task: ServeTask): Promise<number> {
   const models = await servedModels(asking);
   const { modelName } = checked;
   if (modelName !== undefined && models.length > 0 && !models.some(({ id }) => isRequestedModel(id, checked))) {
-    await warn(task.context, `it does not list ${modelName}: end it first, or start another with --port`);
+    await warn(task.context, `it does not list ${modelName}: stop it first, or start another one with --port`);
   }
   const provider = task.register ? await register(task, models) : null;
   const afterMs = io.clock.monotonic() - started;

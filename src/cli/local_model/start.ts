@@ -29,13 +29,13 @@ interface Started {
   running: RunningEngine;
   pid: number | null;
   log: string | null;
-  /** Whether its output was shown as it came. */
+  /** True if its output was shown as it came. */
   logShown: boolean;
   /** Leaves it alone from now on. */
   keep: boolean;
 }
 
-/** Gives the exit code: at once with `--detach`, else when the engine was ended. An engine that dies is `provider_error`. */
+/** Returns the exit code: at once with `--detach`, else when the engine was ended. An engine that dies is `provider_error`. */
 export async function startEngine(task: ServeTask): Promise<number> {
   const { context: { io, globals }, asking } = task;
   const prepared = await prepareCommands(task, { absent: "fail" });
@@ -171,7 +171,7 @@ async function waitFor(task: ServeTask, started: Started): Promise<void> {
     if (!late.aborted) throw error;
     await showTail(task, started);
     throw new AgentcliError("provider_error", `${engine.product} was not ready after ${READY_LIMIT_MS / 60_000} min`, {
-      hint: "look into its log: it may be fetching a model",
+      hint: "check its log: it may be downloading a model",
     });
   } finally {
     await progress.stop();
@@ -185,12 +185,12 @@ async function showTail(task: ServeTask, started: Started): Promise<void> {
 async function died(task: ServeTask, started: Started, { code }: { code: number | null }): Promise<AgentcliError> {
   await showTail(task, started);
   const { engine } = task;
-  const how = code === null ? "does not answer any more" : `ended by itself (exit code ${code})`;
+  const how = code === null ? "stopped responding" : `exited on its own (exit code ${code})`;
   const offline = task.checked.values.offline !== undefined && task.checked.values.model_id !== undefined;
   return new AgentcliError("provider_error", `${engine.id} (${engine.product}) ${how}`, {
     hint: offline && engine.model.takes !== "id"
-      ? "its own words are above; a model that is not on this disk yet is fetched with --download"
-      : "its own words are above",
+      ? "see its output above; --download fetches a model that is not on this machine yet"
+      : "see its output above",
   });
 }
 

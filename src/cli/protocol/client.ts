@@ -6,7 +6,7 @@ import type { AskPermission } from "../../agent/turn_options.ts";
 import { isRecord } from "../../provider/record.ts";
 import { textOf } from "./fields.ts";
 
-/** Where all lines to the client go. */
+/** The output for all lines to the client. */
 export interface ClientOutput {
   /** Whole lines. Resolves when the system took them: who waits for it writes no faster than the client reads. */
   write(lines: string): Promise<void>;
@@ -92,7 +92,10 @@ export function askClient(requests: ClientRequests): AskPermission {
     }, signal);
     if ("gone" in answer) return null;
     if ("error" in answer) {
-      return { behavior: "deny", message: "Permission denied: the client could not decide. Go on without this call." };
+      return {
+        behavior: "deny",
+        message: "Permission denied: the client could not decide. Continue without this call.",
+      };
     }
     const { behavior, updatedInput, message, interrupt } = answer.response;
     if (behavior === "allow") return { behavior: "allow", ...isRecord(updatedInput) ? { input: updatedInput } : {} };

@@ -18,7 +18,7 @@ export interface HookFacts {
 
 /** The result of the hooks of a prompt. */
 export interface PromptVerdict {
-  /** Why the prompt is not taken; null to go on. */
+  /** The reason why the prompt is refused; null if it is not. */
   blocked: string | null;
   /** Added to the prompt; empty for nothing. */
   context: string;
@@ -30,7 +30,7 @@ export interface ClientHooks extends TurnHooks {
   submit(text: string | null, signal: AbortSignal): Promise<PromptVerdict>;
 }
 
-/** How hooks are reached. */
+/** The connection to the client's hooks. */
 export interface HookConnection {
   table: HookTable;
   requests: ClientRequests;
@@ -42,7 +42,7 @@ export interface HookConnection {
 type Answer = Record<string, unknown> | null;
 
 const REDACTED = "[no-cloud: this stays with the local model]";
-const FAILED = "a hook of the client could not be asked";
+const FAILED = "a client hook could not be called";
 
 /** Calls the hooks of `table`. */
 export function createClientHooks(line: HookConnection): ClientHooks {
@@ -86,7 +86,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
         ? null
         : block === null
         ? FAILED
-        : textOf(block.reason) ?? textOf(block.stopReason) ?? "a hook of the client refused it";
+        : textOf(block.reason) ?? textOf(block.stopReason) ?? "a client hook refused it";
       return { blocked, context: contextOf(answers) };
     },
   };
@@ -184,13 +184,13 @@ function afterVerdict(answers: readonly Answer[]): AfterVerdict {
   return { context, stop: answers.some((answer) => answer?.continue === false) };
 }
 
-/** Where a hook is called; other names are not called at all. */
+/** The supported hook events; others are never called. */
 export type HookEvent = "PreToolUse" | "PostToolUse" | "UserPromptSubmit" | "Stop";
 
 /** One callback of the client. */
 export interface HookEntry {
   callbackId: string;
-  /** Whether the hook wants to hear of this tool. */
+  /** Returns whether the hook wants to hear of this tool. */
   matches(toolName: string): boolean;
   /** Milliseconds that it may take. */
   timeoutMs: number;
@@ -201,7 +201,7 @@ export type HookTable = ReadonlyMap<HookEvent, readonly HookEntry[]>;
 
 const EVENTS: readonly HookEvent[] = ["PreToolUse", "PostToolUse", "UserPromptSubmit", "Stop"];
 
-/** How long a hook may take when it does not say, in milliseconds. */
+/** Default timeout of a hook, in milliseconds. */
 const TIMEOUT_MS = 60_000;
 
 /** A matcher is a name, names joined by `|`, or an expression for the whole name; nothing and `*` match all. */

@@ -54,7 +54,7 @@ function environmentOf(io: Io): { environment?: string } {
   return environment === undefined || environment === "" ? {} : { environment };
 }
 
-/** How long a server may take to say whether it has a model, in milliseconds. */
+/** Timeout for the model list of a server, in milliseconds. */
 const LIST_TIMEOUT_MS = 3000;
 
 /** Throws `unknown_provider`, `unknown_model` and the like for a name that leads nowhere. */

@@ -112,7 +112,7 @@ export function meaningOf({ name, typed, value }: { name: string; typed: string;
   const ours = Object.hasOwn(declared, name) ? declared[name] : undefined;
   if (ours !== undefined) return ourMeaning({ name, option: ours, value });
   const theirs = clientOption(name);
-  if (theirs === undefined) return { note: `option --${clean(typed.slice(0, 100))} is not known and is left out` };
+  if (theirs === undefined) return { note: `option --${clean(typed.slice(0, 100))} is unknown and ignored` };
   if (theirs.means === undefined) return NOTHING;
   const { option, value: meant } = theirs.means;
   const text = typeof meant === "string" ? meant : meant === undefined ? value : meant[value ?? ""];
@@ -123,7 +123,7 @@ export function meaningOf({ name, typed, value }: { name: string; typed: string;
 
 function unfit(name: string, value: string | undefined): Meaning {
   const shown = value === undefined ? "" : ` ${JSON.stringify(clean(value.slice(0, 100)))}`;
-  return { note: `option --${clean(name.slice(0, 100))}${shown} is left out: there is no such value` };
+  return { note: `option --${clean(name.slice(0, 100))}${shown} is ignored: invalid value` };
 }
 
 function ourMeaning({ name, option, value }: { name: string; option: Option; value: string | undefined }): Meaning {

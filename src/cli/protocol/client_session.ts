@@ -24,7 +24,7 @@ import { clientImages, type ClientServer, connectServer } from "./client_tools.t
 import { readMcpConfig, textOf, textsOf } from "./fields.ts";
 import { checkModelName } from "./client_models.ts";
 
-/** Where a session speaks to its client. */
+/** The connection of a session to its client. */
 export interface ClientConnection {
   output: ClientOutput;
   requests: ClientRequests;

@@ -20,17 +20,17 @@ export interface ClientServer {
   tools: Tool[];
 }
 
-/** How servers are reached. */
+/** The connection to the client's servers. */
 export interface ServerConnection {
   requests: ClientRequests;
   clock: Pick<Clock, "sleep">;
-  /** Whether what the session holds may be told to the client's tools. */
+  /** Returns whether what the session holds may be told to the client's tools. */
   isOpen(): boolean;
 }
 
 /** The revision of MCP that is offered first. */
 const REVISION = "2025-11-25";
-/** How long a server may take to say what it has, in milliseconds. */
+/** Timeout for connecting to a server, in milliseconds. */
 const CONNECT_MS = 30_000;
 /** Most tools of one server. */
 const TOOLS_LIMIT = 200;
@@ -219,6 +219,6 @@ export async function clientImages(images: readonly EncodedImage[]): Promise<Sho
 }
 
 function problemOf(read: ReturnType<typeof readEncodedImage> | null): string {
-  if (read === null) return "its source is not base64, and nothing is fetched";
-  return read.kind === "unusable" ? read.problem : "its data is no PNG, JPEG or WebP";
+  if (read === null) return "its source is not base64, and nothing is downloaded";
+  return read.kind === "unusable" ? read.problem : "its data is not PNG, JPEG or WebP";
 }

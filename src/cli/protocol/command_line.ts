@@ -60,7 +60,7 @@ export function readClientLine(argv: readonly string[], commands: readonly strin
   const streamed = options.get("inputFormat")?.[0] === "--inputFormat=stream-json";
   const prompts = [...words, ...streamed || words.length > 0 ? [] : loose].filter((word) => word.trim() !== "");
   const kept = streamed ? [] : prompts.slice(0, 1);
-  for (const _ of prompts.slice(kept.length)) notes.push("an argument that is no option is left out");
+  for (const _ of prompts.slice(kept.length)) notes.push("an extra argument is ignored");
   return { path: [], node: clientCommand(notes), globals, options: [...options.values()].flat(), words: kept };
 }
 
@@ -111,7 +111,7 @@ function takesValue(option: Option | ClientOption): boolean {
   return "kind" in option ? option.kind !== "flag" : option.takes === "value";
 }
 
-/** Whether a word is an option that is known, and so no value of the one before. */
+/** Returns whether a word is an option that is known, and so no value of the one before. */
 function isKnownOption(text: string): boolean {
   return text.startsWith("--") && knownOption(camelCase(text.slice(2).split("=")[0] ?? "")) !== undefined;
 }

@@ -116,8 +116,8 @@ async function readInput(conversation: Conversation): Promise<void> {
       ? { kind: "broken", problem: "the line is too long", isJson: true }
       : readInputLine(line);
     if (first && message.kind === "broken" && !message.isJson) {
-      throw new AgentcliError("usage", "standard input is no stream-json: its first line is no JSON", {
-        hint: "send one JSON object a line, or leave out --input-format",
+      throw new AgentcliError("usage", "standard input is not stream-json: its first line is not JSON", {
+        hint: "send one JSON object per line, or omit --input-format",
       });
     }
     first &&= line?.trim() === "";
@@ -146,7 +146,7 @@ async function takeMessage(
       // One to a question that was never asked, or is answered, means nothing.
       return void requests.answer(message);
     case "broken":
-      return await context.io.stderr.write(`agentcli: a line of standard input is left out: ${message.problem}\n`);
+      return await context.io.stderr.write(`agentcli: a line of standard input is ignored: ${message.problem}\n`);
     case "cancel":
     case "ignored":
       return;
@@ -226,7 +226,7 @@ async function perform({ subtype, fields }: ControlRequest, target: RequestTarge
     case "set_permission_mode": {
       const mode = PERMISSION_MODES.find((known) => known === fields.mode);
       if (mode === undefined) {
-        return { error: `unknown mode; there are: ${PERMISSION_MODES.join(", ")}`, code: "usage" };
+        return { error: `unknown mode; the modes are: ${PERMISSION_MODES.join(", ")}`, code: "usage" };
       }
       target.setMode(mode);
       return { response: { mode } };

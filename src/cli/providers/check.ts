@@ -21,7 +21,7 @@ export interface CheckLine {
   text: string;
 }
 
-/** What came of one check. */
+/** The result of one check. */
 export interface ProviderCheck {
   name: string;
   /** `skipped`: the block that is written for everybody and was never set up. */
@@ -37,14 +37,14 @@ export interface ProviderCheck {
   lines: CheckLine[];
 }
 
-/** What a check works with. */
+/** The dependencies of a check. */
 export interface CheckTools {
   client: HttpClient;
   env(name: string): string | undefined;
   isLocal(baseUrl: string): boolean;
   /** For keys that are stored. */
   stores?: StoreOutside;
-  /** What runs have learnt of a model; absent where nobody wants to know. */
+  /** Reads the cached model metadata; absent where it is not reported. */
   recall?(address: ModelAddress): Promise<ModelMetadata>;
   /** Longest wait for the model list, in milliseconds. */
   timeoutMs: number;
@@ -81,7 +81,7 @@ export async function checkProvider(provider: ProviderEntry, tools: CheckTools):
   return check;
 }
 
-/** Whether this is the shipped block as it was written: no key given, no model, no other address. */
+/** Returns whether this is the shipped entry, unchanged: no key, no model, the same address. */
 function isUntouchedStudio(provider: ProviderEntry, { key, baseUrl }: { key: ResolvedKey; baseUrl: string }): boolean {
   const shipped = RUNTIMES.find((runtime) => runtime.id === STUDIO.id);
   return shipped !== undefined && provider.name === shipped.id && key.missing === true &&
@@ -143,7 +143,7 @@ async function outcomeOf(
     // text-generation-webui and Jan refuse the name in the address like this, not the key.
     if (/invalid host header/i.test(text)) {
       const hint = "use 127.0.0.1 instead of a name in base_url";
-      return { kind: "failed", reason: "it refuses the host name of the address", running: true, hint };
+      return { kind: "failed", reason: "it rejects the host name in the address", running: true, hint };
     }
     if (status === 401 || status === 403) return { kind: "unauthorised", status, body: text };
     if (status !== 503) {
@@ -187,8 +187,8 @@ function keyLine(key: ResolvedKey, outcome: Outcome, endpoint: Endpoint): CheckL
   if (key.problem !== undefined) return { kind: "error", text: `API key: ${key.problem}` };
   if (outcome.kind === "unauthorised") {
     const says = key.source === "local" || key.source === "none"
-      ? "the server wants one"
-      : `the server refused the one from ${key.source}`;
+      ? "the server requires one"
+      : `the server rejected the one from ${key.source}`;
     const words = wordsInRefusal(outcome.body, endpoint);
     return { kind: "error", text: `API key: ${says} (HTTP ${outcome.status})${words}` };
   }

@@ -85,10 +85,10 @@ Deno.test("the window of each model is told with where it is from", async () => 
     ],
   });
   assert.deepEqual(lines.slice(3).map(({ kind, text }) => `${kind}: ${text}`), [
-    "ok: window of a: 4,096 tokens, from the server (/models)",
-    "ok: window of b: 8,192 tokens, from providers.yaml; the server gives 32,768 tokens (/models)",
-    "ok: window of c: 2,048 tokens, from providers.yaml",
-    "ok: window of learnt: 3,000 tokens, as a run learnt from a refused prompt; context_window in providers.yaml sets it",
+    "ok: context window of a: 4,096 tokens, from the server (/models)",
+    "ok: context window of b: 8,192 tokens, from providers.yaml; the server provides 32,768 tokens (/models)",
+    "ok: context window of c: 2,048 tokens, from providers.yaml",
+    "ok: context window of learnt: 3,000 tokens, learned from a rejected prompt; context_window in providers.yaml overrides it",
   ]);
 });
 
@@ -124,7 +124,7 @@ Deno.test("a server that lists nothing and says that it does not have the model 
   await using keyed = await serving({ script: () => refuse(401, "Invalid API Key"), models: null });
   assert.match(
     checkText(await checked(keyed)),
-    /error: API key: the server wants one \(HTTP 401\); the server says: Invalid/,
+    /error: API key: the server requires one \(HTTP 401\); the server says: Invalid/,
   );
 });
 
@@ -138,7 +138,7 @@ Deno.test("the server, models it does not have and windows it does not give are 
   assert.deepEqual(check.lines.slice(2), [
     { kind: "ok", text: "server recognized: vLLM" },
     { kind: "warn", text: "gone is configured but not served" },
-    { kind: "warn", text: "a is configured with 8,192 tokens, the server gives 4,096 tokens (/models)" },
+    { kind: "warn", text: "a is configured with 8,192 tokens, the server provides 4,096 tokens (/models)" },
   ]);
 });
 
@@ -175,11 +175,11 @@ Deno.test("a refused key is reachable, and the key line says what the server sai
   const literal = checkText(await checked(server, { apiKey: "sk-CANARY" }));
   assert.equal(
     literal,
-    `[ERR] p\n  error: API key: the server refused the one from literal (HTTP 401); the server says: Invalid API Key …\n` +
+    `[ERR] p\n  error: API key: the server rejected the one from literal (HTTP 401); the server says: Invalid API Key …\n` +
       `  ok: reachable (${server.baseUrl}/models)\n` +
       "  try: write `api_key: $NAME` for p and set that variable to the key of the server\n",
   );
-  assert.match(checkText(await checked(server)), /error: API key: the server wants one \(HTTP 401\)/);
+  assert.match(checkText(await checked(server)), /error: API key: the server requires one \(HTTP 401\)/);
   assert.doesNotMatch(checkText(await checked(server, { apiKey: "sk-CANARY" })), /CANARY/);
 });
 

@@ -1,4 +1,4 @@
-/** What a server that answers says beside its list: who it is, and where it disagrees with the configuration. */
+/** Findings about a reachable server besides its model list: its identity, and differences from the configuration. */
 import type { ModelEntry, ProviderEntry } from "../../config/types.ts";
 import type { ModelList } from "../../provider/backends/model_list.ts";
 import { recognize, type Recognized } from "../../provider/backends/recognize.ts";
@@ -13,7 +13,7 @@ import { tokensText } from "./models.ts";
 /** Models that are named in one kind of warning before the rest is counted. */
 const NAMED = 10;
 
-/** What the findings start from. */
+/** Input of the findings. */
 interface Known {
   provider: ProviderEntry;
   list: ModelList;
@@ -59,7 +59,7 @@ function some(kind: "ok" | "warn", texts: readonly string[]): CheckLine[] {
   return lines;
 }
 
-/** What there is to be added: a server that wants a key could not be asked when its block was written. */
+/** Suggests served models to add: a server that requires a key could not be queried when its entry was written. */
 function servedLines({ name }: ProviderEntry, ids: readonly string[]): CheckLine[] {
   const [first] = ids;
   if (first === undefined) return [{ kind: "warn", text: "it serves no models" }];
@@ -76,18 +76,18 @@ function windowLines(
   { id, contextWindow }: ModelEntry,
   { found, learnt }: { found: ContextWindow | undefined; learnt: number | null },
 ): CheckLine[] {
-  const window = (text: string): CheckLine[] => [{ kind: "ok", text: `window of ${id}: ${text}` }];
+  const window = (text: string): CheckLine[] => [{ kind: "ok", text: `context window of ${id}: ${text}` }];
   if (contextWindow === undefined) {
     if (found !== undefined) return window(`${tokensText(found.tokens)}, from the server (${found.source})`);
     if (learnt === null) return [];
     return window(
-      `${tokensText(learnt)}, as a run learnt from a refused prompt; context_window in providers.yaml sets it`,
+      `${tokensText(learnt)}, learned from a rejected prompt; context_window in providers.yaml overrides it`,
     );
   }
   if (found === undefined || found.tokens === contextWindow) {
     return window(`${tokensText(contextWindow)}, from providers.yaml`);
   }
-  const server = `the server gives ${tokensText(found.tokens)} (${found.source})`;
+  const server = `the server provides ${tokensText(found.tokens)} (${found.source})`;
   return contextWindow > found.tokens
     ? [{ kind: "warn", text: `${id} is configured with ${tokensText(contextWindow)}, ${server}` }]
     : window(`${tokensText(contextWindow)}, from providers.yaml; ${server}`);

@@ -16,7 +16,7 @@ import type { Io } from "../../platform/io.ts";
 import { askHidden } from "../../terminal/prompt.ts";
 import type { ProviderEntry } from "../../config/types.ts";
 
-const PLACES: Record<KeyStoreName, string> = { keyring: "the keyring of the system", file: "credentials.json" };
+const PLACES: Record<KeyStoreName, string> = { keyring: "the system keyring", file: "credentials.json" };
 
 /** Runs the command. A store that cannot be used is `key_store_unusable`: there is no other place it would fall back to. */
 export async function setKey(
@@ -48,7 +48,10 @@ export async function setKey(
       : `stored the key of ${name} in ${PLACES[place]}, for ${origin}\n`,
   );
   if (place === "file") {
-    await notice(context, "the file only hides the key from a casual look: who can read the home can read it");
+    await notice(
+      context,
+      "the file protects the key only from a casual look: anyone who can read the home can read it",
+    );
   }
 }
 
@@ -99,12 +102,12 @@ async function readKey(io: Io, provider: string): Promise<string> {
   const text = io.stdin.isTerminal ? await askHidden(io, `Key for ${provider}: `) : await readAll(io.stdin);
   if (text === null || text.trim() === "") {
     throw new AgentcliError("usage", "no key was given", {
-      hint: `type it when asked, or give it on standard input: … | agentcli providers set-key ${provider}`,
+      hint: `type it when asked, or pipe it in: … | agentcli providers set-key ${provider}`,
     });
   }
   const { key, problem } = checkedKey("literal", text);
   if (key !== undefined) return key;
-  throw new AgentcliError("usage", problem ?? "this cannot be a key", {
+  throw new AgentcliError("usage", problem ?? "invalid key", {
     hint: "a key is one line of printable ASCII characters",
   });
 }

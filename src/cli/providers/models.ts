@@ -89,7 +89,7 @@ interface Holder {
   source: "roles" | "models";
 }
 
-/** Who has which role; what `roles:` says comes first, for it wins. */
+/** Returns the models of each role; those of `roles:` come first, because they win. */
 function holders(configuration: Configuration): Holder[] {
   return ROLES.flatMap((role) => {
     const set = configuration.roles[role];
@@ -108,8 +108,8 @@ export async function listRoles({ context }: Invocation): Promise<void> {
   if (globals.json) return await io.stdout.write(jsonText({ roles: found }));
   const rows = ROLES.flatMap((role) => {
     const own = found.filter((holder) => holder.role === role);
-    if (own.length === 0) return [[role, "-", role === "main" ? "" : "the model of the session"]];
-    return own.map(({ model, source }) => [role, clean(model), source === "roles" ? "roles" : "its own entry"]);
+    if (own.length === 0) return [[role, "-", role === "main" ? "" : "the session's model"]];
+    return own.map(({ model, source }) => [role, clean(model), source === "roles" ? "roles" : "model entry"]);
   });
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
   await io.stdout.write(table([["ROLE", "MODEL", "SET BY"], ...rows], { width }));

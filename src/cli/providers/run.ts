@@ -57,7 +57,7 @@ export async function addProvider(
   if (apiKey === undefined && !isLocal(provider.base_url, [])) {
     await notice(
       context,
-      `${name} has no key: store one with \`agentcli providers set-key ${name}\`, or write \`api_key: none\` if it wants none`,
+      `${name} has no key: store one with \`agentcli providers set-key ${name}\`, or write \`api_key: none\` if it needs none`,
     );
   }
   const hint = baseUrlHint(provider.base_url);
@@ -66,8 +66,8 @@ export async function addProvider(
 
 function checkedName(name: string): string {
   if (PROVIDER_NAME.test(name) && name !== DEMO) return name;
-  const rule = name === DEMO ? `${DEMO} is taken by the built-in demonstration` : PROVIDER_NAME_RULE;
-  throw new AgentcliError("usage", "this cannot be the name of a provider", { hint: `a name: ${rule}` });
+  const rule = name === DEMO ? `${DEMO} is reserved for the built-in demo` : PROVIDER_NAME_RULE;
+  throw new AgentcliError("usage", "invalid provider name", { hint: `a name consists of ${rule}` });
 }
 
 function checkedType(type = "openai_compat"): "openai_compat" {
@@ -77,14 +77,14 @@ function checkedType(type = "openai_compat"): "openai_compat" {
 
 function checkedUrl(url: string | undefined): string {
   const hint = "for example --base-url http://localhost:1919/v1";
-  if (url === undefined) throw new AgentcliError("usage", "option --base-url is needed", { hint });
+  if (url === undefined) throw new AgentcliError("usage", "option --base-url is required", { hint });
   const problem = baseUrlProblem(url);
   // The URL itself is not repeated: it may hold a password.
   if (problem !== null) throw new AgentcliError("usage", `--base-url: ${problem}`, { hint });
   return url;
 }
 
-/** Exit 1 when the person at the terminal said no. */
+/** Returns 1 if the user declined. */
 export async function removeProvider({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const home = await openHome(io);
@@ -98,7 +98,7 @@ export async function removeProvider({ arguments: words, context }: Invocation):
   const { configuration } = await editProviders(home, (document) => void document.removeProvider(name));
   await dropStoredKey(provider, context);
   await io.stdout.write(globals.json ? jsonText({ name, change: "removed" }) : `removed ${name}\n`);
-  for (const setting of settingsNaming(name, configuration)) await warn(context, `${setting} still names ${name}`);
+  for (const setting of settingsNaming(name, configuration)) await warn(context, `${setting} still refers to ${name}`);
   return 0;
 }
 
@@ -180,7 +180,7 @@ const TIMEOUT = 10_000;
 /** Providers that are checked at the same time. */
 const WIDTH = 8;
 
-/** Exit 1 when one of them is in error. */
+/** Checks providers side by side. Returns 1 if one has an error. */
 export async function validateProviders({ arguments: names, context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const home = await openHome(io);

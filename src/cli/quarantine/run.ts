@@ -14,20 +14,20 @@ export async function listEntries({ context }: Invocation): Promise<void> {
   if (globals.json) {
     const shown = entries.map(({ time, ...entry }) => ({ ...entry, time: new Date(time).toISOString() }));
     await io.stdout.write(jsonText({ entries: shown }));
-  } else if (entries.length === 0) await notice(context, "nothing is in quarantine");
+  } else if (entries.length === 0) await notice(context, "the quarantine is empty");
   else {
     const rows = entries.flatMap(({ id, paths }) => paths.map((path) => [id, clean(path)]));
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
-    await io.stdout.write(table([["ID", "WAS AT"], ...rows], { width }));
+    await io.stdout.write(table([["ID", "ORIGINAL PATH"], ...rows], { width }));
   }
 }
 
-/** Exit 1 when a file stayed in quarantine. */
+/** Restores one entry. Returns 1 if a file stayed in quarantine. */
 export async function restoreEntry({ arguments: [id = ""], context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const done = await restoreQuarantined(homePath(io), id);
   if (done === null) {
-    throw new AgentcliError("usage", `there is nothing in quarantine with the id ${clean(id)}`, {
+    throw new AgentcliError("usage", `no quarantine entry has the id ${clean(id)}`, {
       hint: "agentcli quarantine list",
     });
   }
@@ -35,7 +35,7 @@ export async function restoreEntry({ arguments: [id = ""], context }: Invocation
   else {
     for (const path of done.restored) await notice(context, `restored ${path}`);
     for (const path of done.blocked) {
-      await warn(context, `${path} stays in quarantine: something stands there by now, or its directory is gone`);
+      await warn(context, `${path} stays in quarantine: the path is taken, or its directory is gone`);
     }
   }
   return done.blocked.length === 0 ? 0 : 1;

@@ -9,7 +9,7 @@ const SHOWN_LIMIT = 2000;
 
 /**
  * Asks on a terminal; anything but yes is a refusal, and words typed instead of yes or no go to the model as the reason.
- * Gives null where no terminal is.
+ * Returns null where no terminal is.
  */
 export function askOnTerminal(io: Io): AskPermission {
   return async (question, signal) => {

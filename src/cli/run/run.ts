@@ -13,7 +13,7 @@ import { hostOf } from "../output.ts";
 import type { OUTPUT_FORMATS, RUN_OPTIONS, RunOptions } from "./command.ts";
 
 type Format = typeof OUTPUT_FORMATS[number];
-/** How models are named: as the configuration has them, or as clients of the protocol do. */
+/** The naming of models: as in the configuration, or as protocol clients name them. */
 type Naming = Pick<Host, "clientNames">;
 
 /** `agentcli run`. Machine formats get a result event for every failure, also for one before the first request. */
@@ -62,7 +62,7 @@ async function turn(
     const unused = await unusedServers(options.mcpConfig);
     if (unused.length > 0) {
       await host.notice(
-        `not used: ${unused.join(", ")}; of MCP servers only those of a client's own process are, so far`,
+        `MCP servers not used: ${unused.join(", ")}; only those in the client's own process are supported so far`,
       );
     }
     const output = await outputOf(format, context, { ...opened, partial: options.includePartialMessages });
@@ -118,7 +118,7 @@ async function readPrompt(argument: string | undefined, io: Io, signal: AbortSig
   const piped = io.stdin.isTerminal && argument !== "-" ? "" : await readInput(io, signal);
   // Servers and templates end a text at one, and what holds one is no text.
   if (piped.includes("\0")) {
-    throw new AgentcliError("usage", "standard input is not text: it holds NUL bytes", {
+    throw new AgentcliError("usage", "standard input is not text: it contains NUL bytes", {
       hint: "pipe text in, or name the file in the prompt; images go with --file",
     });
   }

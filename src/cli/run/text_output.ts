@@ -147,9 +147,9 @@ const BREAKS = {
   shortened: "shortened old tool results",
   compacted: "the session starts from a summary",
   images_left_out: "without those images",
-  one_call_a_message: "one call a message from here on",
+  one_call_a_message: "one tool call per message from here on",
   tool_calls_as_text: "tools are described as text from here on",
-  no_system_message: "the system message stands before the first prompt from here on",
+  no_system_message: "the system message is part of the first prompt from here on",
 } as const;
 
 /**
@@ -180,7 +180,7 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
     }
     case "recovered": {
       const names = event.toolNames.map((name) => clean(trace.toolName(name)));
-      return `  calls found in the text (${event.family}): ${names.join(", ")}`;
+      return `  tool calls found in the text (${event.family}): ${names.join(", ")}`;
     }
     case "truncated":
       return truncatedLine(event);
@@ -195,7 +195,7 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
   }
 }
 
-/** Why a turn that came to its end is not exit 0. */
+/** Returns why a completed turn does not exit with 0. */
 function missingPermission(result: TurnResult): string {
   return `agentcli: exit ${result.exitCode}: a permission was missing and nobody could be asked\n  ${
     result.hint ?? ""
@@ -220,9 +220,9 @@ function cut(text: string): string {
 /** That a request is sent again. Null where that is said already: a large model takes minutes to load. */
 export function retryText(notice: RetryNotice): string | null {
   const { kind, reason, delayMs, attempt, maxRetries } = notice;
-  if (notice.restart) return `${clean(reason)}; asking once more, the words so far do not count`;
-  if (kind === "loading") return attempt > 1 ? null : `${clean(reason)}; asked again until it is ready`;
-  return `${clean(reason)}; trying again in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
+  if (notice.restart) return `${clean(reason)}; retrying, the text so far is discarded`;
+  if (kind === "loading") return attempt > 1 ? null : `${clean(reason)}; retrying until it is ready`;
+  return `${clean(reason)}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
 }
 
 function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {

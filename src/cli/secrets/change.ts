@@ -28,7 +28,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   }
   const wrong = hosts.find((host) => parseLocalEndpoint(host) === null);
   if (wrong !== undefined) {
-    throw new AgentcliError("usage", `${clean(wrong)} is no host`, { hint: "write host, host:port or [v6]:port" });
+    throw new AgentcliError("usage", `${clean(wrong)} is not a host`, { hint: "write host, host:port or [v6]:port" });
   }
   const project = await openProjectContext(context, { create: hosts.length > 0 });
   const { root, cwd, protection } = project;
@@ -53,7 +53,7 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   } else {
     for (const { word, path } of paths) {
       const rule = protection.rule(path);
-      const said = open.some((one) => one.word === word) ? "added" : "was protected already";
+      const said = open.some((one) => one.word === word) ? "added" : "was already protected";
       await io.stdout.write(`${clean(word)}: ${said} (${rule === null ? "" : clean(describeRule(rule, root))})\n`);
     }
     for (const host of hosts) await io.stdout.write(`${clean(host)}: counts as local here\n`);
@@ -76,8 +76,8 @@ const NEW_MARKER_MODE = 0o644;
 /** A path below the marker's directory as a line of the marker holds it. Throws `usage` for a name with a line end. */
 function markerValue(path: string): string {
   if (/[\r\n]/.test(path)) {
-    throw new AgentcliError("usage", "a name with a line end cannot be written into a marker", {
-      hint: "protect its directory, or write a ? for that character",
+    throw new AgentcliError("usage", "a file name with a line break cannot be added to a marker", {
+      hint: "protect its directory, or use ? in place of that character",
     });
   }
   return escapedPath(path);
@@ -94,7 +94,7 @@ async function addToMarker(root: string, lines: readonly string[]): Promise<void
   const status = await lstat(path);
   let text = "";
   if (status !== null) {
-    if (status.kind !== "file") throw unusable("it is no plain file");
+    if (status.kind !== "file") throw unusable("it is not a regular file");
     const read = readRegularFile(path, { display: path });
     if ("refused" in read) throw unusable("it cannot be read");
     const { damaged } = parseMarker(read.bytes);
@@ -119,7 +119,7 @@ async function addToMarker(root: string, lines: readonly string[]): Promise<void
 /** Most lines that one call allows: a whole file is taken out of the marker instead. */
 const LINE_LIMIT = 100;
 
-/** Exit 1 when the person at the terminal said no. The lines are kept as salted digests, and never printed. */
+/** Returns 1 if the user declined. The lines are kept as salted digests, and never printed. */
 export async function allowFragment({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const { cwd, protection, record } = await openProjectContext(context, { create: true });
@@ -127,8 +127,8 @@ export async function allowFragment({ arguments: words, context }: Invocation): 
   const full = resolve(cwd, path);
   const rule = protection.rule(full);
   if (rule === null || rule.tier !== "no-cloud" || record === null) {
-    throw new AgentcliError("usage", `${clean(path)} is not a file that is protected as no-cloud`, {
-      hint: "agentcli secrets list names those that are",
+    throw new AgentcliError("usage", `${clean(path)} is not protected as no-cloud`, {
+      hint: "`agentcli secrets list` names the files that are",
     });
   }
   const read = readRegularFile(full, { display: path });
@@ -137,13 +137,13 @@ export async function allowFragment({ arguments: words, context }: Invocation): 
   if (last > lines.length) throw new AgentcliError("usage", `${clean(path)} has ${lines.length} lines`);
   const units = unitsOfText(new TextEncoder().encode(lines.slice(first - 1, last).join("\n")));
   const named = first === last ? `line ${first}` : `lines ${first} to ${last}`;
-  if (!globals.yes && !await confirm(io, `Let ${named} of ${clean(path)} go to remote models?`)) {
+  if (!globals.yes && !await confirm(io, `Let remote models receive ${named} of ${clean(path)}?`)) {
     await notice(context, "nothing changed");
     return 1;
   }
   await record.allow(units);
   if (globals.json) await io.stdout.write(jsonText({ path: full, first_line: first, last_line: last, allowed: true }));
-  else await io.stdout.write(`${named} of ${clean(path)} may leave; the file stays protected\n`);
+  else await io.stdout.write(`${named} of ${clean(path)} may be sent to remote models; the file stays protected\n`);
   return 0;
 }
 
@@ -158,7 +158,7 @@ function placeIn(word: string): { path: string; first: number; last: number } {
   return { path, first, last };
 }
 
-/** What would change. */
+/** The changes to accept. */
 interface Difference {
   /** Rules that no marker has any longer. */
   gone: ProtectionRule[];
@@ -169,7 +169,7 @@ interface Difference {
   replaced: boolean;
 }
 
-/** Exit 1 when the person at the terminal said no. With paths only these files are released. */
+/** Returns 1 if the user declined. With paths only these files are released. */
 export async function trustProject({ arguments: words, context }: Invocation): Promise<number> {
   const { io, globals } = context;
   const project = await openProjectContext(context, { create: true });
@@ -180,8 +180,8 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   const named = words.map((word) => resolve(cwd, word));
   const stranger = named.find((path) => !found.derived.includes(path));
   if (stranger !== undefined) {
-    throw new AgentcliError("usage", `${clean(stranger)} is not recorded as a file that holds protected content`, {
-      hint: "agentcli secrets list names those that are; without a path all that the markers say is taken",
+    throw new AgentcliError("usage", `${clean(stranger)} is not recorded as a copy of protected content`, {
+      hint: "`agentcli secrets list` names the files that are; without a path, all changes are accepted",
     });
   }
   const change = named.length === 0 ? found : { gone: [], endpoints: [], derived: named, replaced: false };
@@ -194,7 +194,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
   });
   if (change.gone.length + change.endpoints.length + change.derived.length === 0 && !change.replaced) {
     if (globals.json) await io.stdout.write(jsonText({ ...json(), trusted: false }));
-    else await notice(context, "nothing is left to trust: the project is as it is remembered");
+    else await notice(context, "nothing to accept: the project matches what is recorded");
     return 0;
   }
   if (!globals.json) await io.stderr.write(textOf(change, root));
@@ -240,8 +240,11 @@ function textOf({ gone, endpoints, derived, replaced }: Difference, root: string
   const shown = (path: string) => isWithin(root, path) ? relativeTo(root, path) : path;
   const part = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? "" : `${title}\n${lines.map((line) => `  ${clean(line)}\n`).join("")}`;
-  return part("no longer protected, since no marker says so any more:", gone.map((rule) => describeRule(rule, root))) +
-    part("counts as local, and may get what is protected here:", endpoints) +
-    part("open again, though they hold protected content:", derived.map(shown)) +
-    (replaced ? `another directory than before: ${clean(root)}\n` : "");
+  return part(
+    "no longer protected, because the marker line was removed:",
+    gone.map((rule) => describeRule(rule, root)),
+  ) +
+    part("counts as local, and may receive protected content:", endpoints) +
+    part("released, although they hold protected content:", derived.map(shown)) +
+    (replaced ? `a different directory than before: ${clean(root)}\n` : "");
 }

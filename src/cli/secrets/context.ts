@@ -87,7 +87,7 @@ export async function viewProvider(
     // Which paths are protected does not depend on it; but a provider that was named must be one.
     if (!(error instanceof AgentcliError) || model !== undefined) throw error;
     // All providers there are would be listed with every call.
-    return error.message.replace(/; there are: .*$/s, "");
+    return error.message.replace(/; available: .*$/s, "");
   }
 }
 
@@ -113,12 +113,12 @@ export function ruleJson(rule: ProtectionRule, root: string): Record<string, unk
   return { tier, pattern, marker, line, text: describeRule(rule, root), ...(damaged === undefined ? {} : { damaged }) };
 }
 
-/** What the lines of the markers come to. */
+/** Evaluates the lines of the markers. */
 export function reportOf({ protection, root }: ProjectContext): Promise<MarkerReport> {
   return reportMarkers(protection, { roots: [root], limit: ENTRY_LIMIT });
 }
 
-/** What is odd about the markers, on stderr. */
+/** Prints warnings about the markers to stderr. */
 export async function warnOfMarkers({ protection, markers, notices }: ProjectContext, context: Context): Promise<void> {
   for (const warning of new Set([...protection.warnings, ...markers.warnings, ...notices])) {
     await warn(context, warning);

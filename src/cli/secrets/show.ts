@@ -57,10 +57,10 @@ export async function listProtected({ options, context }: Invocation<typeof SECR
   } else {
     const rows = [
       ...found.map(({ name, rule }) => [clean(name), rule.tier, clean(describeRule(rule, root))]),
-      ...idle.map((rule) => ["(nothing yet)", rule.tier, clean(doubted(rule, root))]),
+      ...idle.map((rule) => ["(no match yet)", rule.tier, clean(doubted(rule, root))]),
       ...namesakes.map((
         path,
-      ) => [clean(relativeTo(root, path)), "open", "no line; another one of that name is protected"]),
+      ) => [clean(relativeTo(root, path)), "open", "not covered; another file of that name is protected"]),
     ];
     const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
     await io.stdout.write(table([["PATH", "TIER", "BY"], ...rows], { width }) + providerText(provider) + "\n");
@@ -76,7 +76,7 @@ function doubted(rule: ProtectionRule, root: string): string {
   return describeRule(rule, root) + (doubt === null ? "" : ` (${doubt})`);
 }
 
-/** Exit 1 when one of the paths is not protected. */
+/** Reports whether each path is protected. Returns 1 if one is not. */
 export async function checkPaths(
   { options, arguments: words, context }: Invocation<typeof SECRETS_OPTIONS>,
 ): Promise<number> {

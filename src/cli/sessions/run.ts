@@ -26,13 +26,16 @@ export async function listStored({ options, context }: Invocation<typeof LIST_OP
     return;
   }
   if (sessions.length === 0) {
-    await notice(context, options.all ? "no sessions are stored" : "no sessions of this project; --all shows all");
+    await notice(
+      context,
+      options.all ? "no sessions are stored" : "no sessions in this project; --all lists those of all projects",
+    );
     return;
   }
   const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
   const heading = [
     "ID",
-    "WRITTEN (UTC)",
+    "UPDATED (UTC)",
     "TURNS",
     "SIZE",
     "MODEL",
@@ -99,7 +102,9 @@ async function writeExport(output: string, text: string, { globals }: Context): 
     }
     if (found !== null && found.kind !== "file") throw new AgentcliError("usage", `${path} is no regular file`);
     if (found !== null && !globals.yes) {
-      throw new AgentcliError("usage", `${path} exists already`, { hint: "choose another name, or replace it: --yes" });
+      throw new AgentcliError("usage", `${path} already exists`, {
+        hint: "choose another name, or pass --yes to replace it",
+      });
     }
     await writeAtomically(path, text, { mode: 0o600 });
   } catch (error) {
@@ -108,7 +113,7 @@ async function writeExport(output: string, text: string, { globals }: Context): 
   }
 }
 
-/** Exit 1 when the person at the terminal said no. */
+/** Returns 1 if the user declined. */
 export async function deleteOne(
   { options, arguments: words, context }: Invocation<typeof LIST_OPTIONS>,
 ): Promise<number> {
@@ -127,7 +132,7 @@ export async function deleteOne(
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Exit 1 when the person at the terminal said no. Sessions in use are passed over. */
+/** Returns 1 if the user declined. Sessions in use are passed over. */
 export async function pruneSessions({ options, context }: Invocation<typeof PRUNE_OPTIONS>): Promise<number> {
   const { io, globals } = context;
   const { olderThan } = options;
@@ -140,13 +145,13 @@ export async function pruneSessions({ options, context }: Invocation<typeof PRUN
   const limit = io.clock.now() - olderThan * DAY_MS;
   const old = (await listSessions(home, scope)).filter((session) => session.updated < limit);
   if (old.length === 0 && !globals.json) {
-    await notice(context, `no session was last written over ${olderThan} days ago`);
+    await notice(context, `no session is older than ${olderThan} days`);
     return 0;
   }
   const size = old.reduce((sum, session) => sum + session.size, 0);
   const what = `${old.length} ${old.length === 1 ? "session" : "sessions"} (${sizeText(size)})`;
   if (
-    old.length > 0 && !globals.yes && !await confirm(io, `Delete ${what}, last written over ${olderThan} days ago?`)
+    old.length > 0 && !globals.yes && !await confirm(io, `Delete ${what} older than ${olderThan} days?`)
   ) {
     await notice(context, "nothing changed");
     return 1;
@@ -158,7 +163,7 @@ export async function pruneSessions({ options, context }: Invocation<typeof PRUN
       deleted.push(session.id);
     } catch (error) {
       if (!(error instanceof AgentcliError) || error.code !== "session_in_use") throw error;
-      await warn(context, `${session.id} is in use and stays`);
+      await warn(context, `${session.id} is in use and was kept`);
     }
   }
   await io.stdout.write(globals.json ? jsonText({ deleted }) : `deleted ${deleted.length} of ${what}\n`);

@@ -11,7 +11,7 @@ export interface KeyringProgram {
   /** Null when there is no entry. */
   find(entry: string): Promise<string | null>;
   keep(entry: string, text: string): Promise<void>;
-  /** Whether there was an entry. */
+  /** Returns whether there was an entry. */
   drop(entry: string): Promise<boolean>;
 }
 
@@ -25,7 +25,7 @@ export interface KeyringCall {
   timeoutMs: number;
 }
 
-/** What it said. */
+/** Its output. */
 export interface KeyringAnswer {
   code: number;
   stdout: string;
@@ -54,15 +54,17 @@ async function callKeyring(call: KeyringCall): Promise<KeyringAnswer> {
       if (said[stream].length < OUTPUT_LIMIT) said[stream] += decoders[stream].decode(bytes, { stream: true });
     },
   }).catch(() => {
-    throw storeUnusable("keyring", "its program cannot be started");
+    throw storeUnusable("keyring", "its helper program cannot be started");
   });
-  if (outcome.ended !== "exit") throw storeUnusable("keyring", "it does not answer; it is locked, or asks somebody");
+  if (outcome.ended !== "exit") {
+    throw storeUnusable("keyring", "it does not respond; it may be locked or waiting for input");
+  }
   return { code: outcome.code, ...said };
 }
 
 /** Longest time for one operation, in milliseconds; ending a program that hangs comes on top (specification: 5 s). */
 const OPERATION_MS = 3_000;
-/** What is left for the last call of an operation at the least, in milliseconds. */
+/** Minimum time for the last call of an operation, in milliseconds. */
 const LEAST_MS = 200;
 
 /** The keyring of this system. */
@@ -95,7 +97,7 @@ function programOf(outside: StoreOutside): KeyringProgram {
 /** Fixed places: a `secret-tool` found through PATH could be anybody's, and it gets the key. */
 const PLACES = "/usr/bin:/bin:/usr/local/bin:/run/current-system/sw/bin";
 
-/** What the tool needs to find the bus. No display: nothing is to be started for it, and nobody asked by it. */
+/** Variables the tool needs to find the bus. No display: it must not start anything or prompt. */
 const PASSED = ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "HOME"];
 
 /** The keyring of the session's bus. `places` for tests. */
@@ -135,7 +137,7 @@ export function linuxKeyring(
     },
     async keep(entry, text) {
       const { code } = await call(["store", "--label", `agentcli: key of ${entry}`, ...named(entry)], text);
-      if (code !== 0) throw storeUnusable("keyring", "it did not take the key");
+      if (code !== 0) throw storeUnusable("keyring", "it did not accept the key");
     },
     drop: async (entry) => (await call(["clear", ...named(entry)])).code === 0,
   };

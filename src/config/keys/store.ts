@@ -1,4 +1,4 @@
-/** What a place for keys is, and what is kept in it. */
+/** The interface of a key store, and its entries. */
 import { AgentcliError } from "../../errors.ts";
 import type { Io } from "../../platform/io.ts";
 
@@ -6,7 +6,7 @@ import type { Io } from "../../platform/io.ts";
 export const KEY_STORES = ["keyring", "file"] as const;
 export type KeyStoreName = typeof KEY_STORES[number];
 
-/** What the stores need of the outside. */
+/** The dependencies of key stores. */
 export type StoreOutside = Pick<Io, "env" | "os" | "clock">;
 
 /** A key and the address it belongs to. */
@@ -22,15 +22,15 @@ export interface KeyStore {
   read(provider: string): Promise<StoredKey | null>;
   /** Replaces what was there. Throws `key_store_unusable`. */
   write(provider: string, stored: StoredKey): Promise<void>;
-  /** Whether there was one. Throws `key_store_unusable`. */
+  /** Returns whether there was one. Throws `key_store_unusable`. */
   remove(provider: string): Promise<boolean>;
 }
 
 /** `key_store_unusable`; `reason` is a clause that holds nothing of a key. */
 export function storeUnusable(name: KeyStoreName, reason: string, more: { hint?: string } = {}): AgentcliError {
-  const place = name === "keyring" ? "the keyring of the system" : "the file of keys";
+  const place = name === "keyring" ? "the system keyring" : "the key file";
   return new AgentcliError("key_store_unusable", `${place} cannot be used: ${reason}`, {
-    hint: more.hint ?? "store the key in a file of the home instead: agentcli providers set-key <name> --store file",
+    hint: more.hint ?? "store the key in a file instead: agentcli providers set-key <name> --store file",
   });
 }
 

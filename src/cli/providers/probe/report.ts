@@ -61,7 +61,7 @@ function wrapped(text: string, width: number): string[] {
   return [...lines, fit(line, width)];
 }
 
-/** What `--write` came to, old → new. */
+/** Returns the lines about `--write`, old → new. */
 export function storedLines({ provider, model, path, changed, fields }: Stored): string[] {
   const shown = (value: string | number | null) =>
     value === null ? "(not set)" : typeof value === "number" ? `${value.toLocaleString("en-US")} tokens` : value;
@@ -249,7 +249,7 @@ function time(value: number): string {
   return `${(value / 1000).toFixed(value < 10_000 ? 1 : 0)} s`;
 }
 
-/** What was measured, and what became of it. */
+/** The subject of a report, and the result of storing it. */
 export interface Told {
   endpoint: Endpoint;
   model: string;

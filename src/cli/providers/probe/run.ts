@@ -44,9 +44,9 @@ export async function run(
     if (prepared.warning !== undefined) await warn(context, prepared.warning);
     const { provider, local } = prepared.endpoint;
     if (provider === DEMO) {
-      await notice(context, "demo is a fixed script, not a language model: it can do little of this");
+      await notice(context, "demo is a fixed script, not a language model: most checks do not apply to it");
     }
-    if (!local) await notice(context, `${provider} is not local: it may charge for the tokens of this`);
+    if (!local) await notice(context, `${provider} is remote: it may charge for these requests`);
     const work = measure(prepared, { context, interrupt, options });
     return await Promise.race([work, interrupt.forced]);
   } finally {
@@ -116,7 +116,7 @@ async function tell(
   if (stored !== null) await io.stdout.write(storedLines(stored).join("\n") + "\n");
 }
 
-/** How long the list of models is waited for when a model is not configured, in milliseconds. */
+/** Timeout for the model list when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT = 5000;
 
 /** The model under test. */
@@ -174,12 +174,12 @@ export interface StoredField {
   new: string | number;
 }
 
-/** What came of storing: all fields that were found, in the order of the file. */
+/** The result of storing: all measured fields, in the order of the file. */
 export interface Stored {
   provider: string;
   model: string;
   path: string;
-  /** Whether the file changed. */
+  /** True if the file changed. */
   changed: boolean;
   fields: StoredField[];
 }
