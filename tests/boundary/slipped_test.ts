@@ -104,5 +104,5 @@ Deno.test("what a broken-off command made that could run code later is told of",
   program.kill("SIGINT");
   const { code, stderr } = await program.finished;
   assert.equal(code, 130);
-  assert.match(stderr, /tasks\.json, which could run code later: moved to quarantine; .*agentcli quarantine restore/);
+  assert.match(stderr, /\.vscode, which could run code later: moved to quarantine; .*agentcli quarantine restore/);
 });

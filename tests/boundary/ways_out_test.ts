@@ -212,7 +212,7 @@ Deno.test(
     for (const name of [".githooks/post-commit", ".vscode/tasks.json", "sub/evil/.git", ".mcp.json"]) {
       await assert.rejects(Deno.lstat(`${stage.project}/${name}`), Deno.errors.NotFound, name);
     }
-    assert.match(played.results[0] ?? "", /moved to quarantine, since only the user may create them: .*tasks\.json/);
+    assert.match(played.results[0] ?? "", /moved to quarantine, since only the user may create them: .*\.vscode/);
     const id = /agentcli quarantine restore (\S+)/.exec(played.done.stderr)?.[1] ?? "";
     assert.doesNotMatch(played.results[0] ?? "", /quarantine restore/);
     const { code, stderr } = await runProgram(["quarantine", "restore", id], { home: stage.home });
