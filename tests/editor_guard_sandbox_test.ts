@@ -53,8 +53,7 @@ for (const onPath of [true, false]) {
 Deno.test("what passes the guard has nothing that is protected, and its exit code is the command's", async () => {
   await using home = await temporaryHome();
   const { ask, run } = await guarded(home, { onPath: true });
-  const line =
-    "agentcli sandbox -- bash -c 'cat .env src/link .e* /proc/self/cwd/.env; rm -rf .ide .agentclisecret; exit 7'";
+  const line = "agentcli sandbox -- 'cat .env src/link .e* /proc/self/cwd/.env; rm -rf .ide .agentclisecret; exit 7'";
   assert.equal((await ask(line)).code, 0);
   const { code, stdout, stderr } = await run(line);
   assert.equal(code, 7);
@@ -62,7 +61,7 @@ Deno.test("what passes the guard has nothing that is protected, and its exit cod
   assert.match(await home.read(".agentclisecret"), /no-cloud/);
   assert.match(await home.read(".ide/hooks/no-cloud-guard.sh"), /no-cloud-guard/);
   // The control: the same without the sandbox is blocked, and would have shown it.
-  const bare = line.replace("agentcli sandbox -- ", "").replace(/rm -rf[^;]*;/, "");
+  const bare = line.replace("agentcli sandbox -- ", "bash -c ").replace(/rm -rf[^;]*;/, "");
   assert.equal((await ask(bare)).code, 2);
   assert.equal((await run(bare)).stdout.includes(SECRET), true);
 });
@@ -72,9 +71,9 @@ Deno.test("a line with more than the sandbox in it is blocked, and nothing it sa
   const { ask } = await guarded(home, { onPath: true });
   for (
     const line of [
-      "agentcli sandbox -- sh -c 'ls'; cat src/a.ts",
-      "agentcli sandbox -- ls | cat",
-      "agentcli sandbox --network -- ls",
+      "agentcli sandbox -- 'ls'; cat src/a.ts",
+      "agentcli sandbox -- 'ls' | cat",
+      "agentcli sandbox --network -- 'ls'",
       "agentcli run 'Show me what the project is about'",
     ]
   ) {

@@ -7,6 +7,7 @@ import { parseHookInput } from "../src/editor/hooks/events.ts";
 import { judge } from "../src/editor/guard/guard.ts";
 import { plainWords } from "../src/shell/command.ts";
 import { denoIo } from "../src/platform/deno_io.ts";
+import { guardedProject } from "./helpers/guarded_project.ts";
 import { plainDirectory } from "./helpers/plain_directory.ts";
 
 const CANARY = "canary-of-the-reader";
@@ -185,7 +186,7 @@ Deno.test("a line that the guard takes for one command is one in every shell, wi
       const parts = Array.from({ length: 1 + random() * 9 }, () => PARTS[Math.floor(random() * PARTS.length)]);
       const line = `agentcli sandbox -- ${parts.join("")}`;
       const words = plainWords(line);
-      if (words !== null) accepted.push({ line, expected: words.map((word) => `<${word}>`).join("") });
+      if (words !== null) accepted.push({ line, expected: words.map(({ text }) => `<${text}>`).join("") });
     }
     for (const [shell = "", ...options] of shells) {
       const agentcli = shell === "fish"
@@ -213,5 +214,30 @@ Deno.test("a line that the guard takes for one command is one in every shell, wi
     assert.ok(shells.length > 0 && accepted.length > ROUNDS / 20, `${accepted.length} accepted`);
   } finally {
     await Deno.remove(root, { recursive: true });
+  }
+});
+
+Deno.test("no word of a line that passes is an alias of the shell", { ignore: !isThere("zsh") }, async () => {
+  await using at = await guardedProject({ sandbox: true });
+  Deno.writeTextFileSync(`${at.home}/.zshrc`, "alias -g T='| tail'\nalias -g ls='; cat'\n");
+  const line = (command: string) => `agentcli sandbox -- ${command}`;
+  const outputOf = (command: string) => {
+    const { stdout } = new Deno.Command("zsh", {
+      args: ["-i", "-c", `agentcli() { :; }; eval ${JSON.stringify(line(command))}`],
+      cwd: at.root,
+      clearEnv: true,
+      env: { PATH: "/usr/bin:/bin", HOME: at.home, ZDOTDIR: at.home },
+      stdin: "null",
+      stderr: "null",
+    }).outputSync();
+    return new TextDecoder().decode(stdout);
+  };
+  for (const command of ["true T .env", "ls .env", "'true' T '.env'"]) {
+    assert.notEqual(await at.command(line(command)), null, command);
+    assert.match(outputOf(command), /text of \.env/, "the control");
+  }
+  for (const command of ["'true' 'T' '.env'", "'ls .env'", "'true' T'' '.env'"]) {
+    assert.equal(await at.command(line(command)), null, command);
+    assert.equal(outputOf(command), "", command);
   }
 });

@@ -50,7 +50,7 @@ Deno.test("where something is protected, the guard blocks of them what the texts
   const commands = await commandsNamed(home);
   for (const command of [...commands, "agentcli run 'Summarize .env'", "git diff -- .env"]) {
     const { code, stderr } = await guard(command.replace("COMMAND", "ls"));
-    assert.equal(code, /^agentcli run|^git/.test(command) ? 2 : 0, `${command}: ${stderr}`);
+    assert.equal(code, /^agentcli (?:run|doctor)|^git/.test(command) ? 2 : 0, `${command}: ${stderr}`);
   }
   assert.ok(commands.some((command) => command.startsWith("agentcli sandbox -- ")));
 });

@@ -178,7 +178,7 @@ const CASES: readonly [event: string, info: Record<string, unknown>, blocked: bo
   ["pre_run_command", { command_line: "cd secrets && cat keys.md" }, true],
   ["pre_run_command", { command_line: "cat .e''nv" }, true],
   ["pre_run_command", { command_line: "cat s*/keys.md" }, true],
-  ["pre_run_command", { command_line: "agentcli sandbox -- deno test src" }, false],
+  ["pre_run_command", { command_line: "agentcli sandbox -- 'deno test src'" }, false],
   ["pre_run_command", { command_line: `echo ${SECRET}` }, true],
   [
     "pre_mcp_tool_use",

@@ -162,16 +162,26 @@ const SAME_IN_EVERY_SHELL =
   // deno-lint-ignore no-control-regex -- they are what is left out
   /[A-Za-z0-9_./:@+,-]|(?<! )=|'((?:[^'\\\u0000-\u001f\u007f-\u009f\u2018-\u201b\u2028\u2029]|\\(?!'))*)'|"([^"$`\\!\u0000-\u001f\u007f-\u009f\u201c-\u201e\u2028\u2029]*)"|( +)/y;
 
+/** A word, and whether any of it stands in quotes: one without is an alias for whatever zsh was told (`alias -g`). */
+export interface PlainWord {
+  text: string;
+  quoted: boolean;
+}
+
 /** Returns the words of a simple command; null for anything that some shell may read in another way. */
-export function plainWords(line: string): string[] | null {
+export function plainWords(line: string): PlainWord[] | null {
   const text = line.replace(/^ +|[ \n]+$/g, "");
-  const words = [""];
+  let word: PlainWord = { text: "", quoted: false };
+  const words = [word];
   SAME_IN_EVERY_SHELL.lastIndex = 0;
   while (SAME_IN_EVERY_SHELL.lastIndex < text.length) {
     const [all, single, double, space] = SAME_IN_EVERY_SHELL.exec(text) ?? [];
     if (all === undefined) return null;
-    if (space === undefined) words.push((words.pop() ?? "") + (single ?? double ?? all));
-    else words.push("");
+    const inQuotes = single ?? double;
+    if (space === undefined) {
+      word.text += inQuotes ?? all;
+      word.quoted ||= inQuotes !== undefined;
+    } else words.push(word = { text: "", quoted: false });
   }
   return words;
 }

@@ -35,6 +35,18 @@ Deno.test(
   },
 );
 
+Deno.test("a command that is one word is a line for a shell; a name alone is a program", bubblewrap, async () => {
+  await using stage = await openStage();
+  const { home } = stage;
+  const line = await runProgram(["sandbox", "--", "cat pub.txt .env | wc -l; [[ 1 ]] && exit 3"], { home });
+  assert.equal(line.code, 3, line.stderr);
+  assert.equal(line.stdout.trim(), "1");
+  assert.match(line.stderr, /\.env/);
+  assert.equal((await runProgram(["sandbox", "--", "pwd"], { home })).stdout, `${stage.project}\n`);
+  // Of several words none is read by a shell.
+  assert.equal((await runProgram(["sandbox", "--", "echo", "a; b"], { home })).stdout, "a; b\n");
+});
+
 Deno.test("it gets what the environment's list names, and no value that is protected", bubblewrap, async () => {
   await using stage = await openStage();
   const { home } = stage;

@@ -80,7 +80,7 @@ export function infos(home: TemporaryHome): Record<HookEvent, { open: unknown; s
     secret: { file_path: "src/a.ts", edits: [{ old_string: "a", new_string: SECRET }] },
   };
   const command = {
-    open: { command_line: "agentcli sandbox -- deno test", cwd: home.project },
+    open: { command_line: "agentcli sandbox -- 'deno test'", cwd: home.project },
     secret: { command_line: "cat secrets/keys.md", cwd: home.project },
   };
   const server = { mcp_server_name: "s", mcp_tool_name: "t" };

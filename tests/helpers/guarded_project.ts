@@ -25,7 +25,7 @@ const FILES = [
   "links/open.md",
 ];
 
-/** Makes a project `P` in the home of a user; `/P` in what is asked stands for it. Without a sandbox, unless told. */
+/** Makes a project `P` in the home `H` of a user; `/P` in what is asked, and both in `path`, stand for them. Without a sandbox, unless told. */
 export async function guardedProject({ sandbox = false, path = "" }: { sandbox?: boolean; path?: string } = {}) {
   // Paths stand in the commands without quotes.
   const home = await plainDirectory();
@@ -44,7 +44,10 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
   Deno.symlinkSync("../data", `${root}/links/d`);
   Deno.linkSync(`${root}/credentials`, `${root}/links/h`);
   const { clock } = denoIo();
-  const variables: Record<string, string> = { AGENTCLI_HOME: `${home}/.agentcli`, PATH: path.replaceAll("/P", root) };
+  const variables: Record<string, string> = {
+    AGENTCLI_HOME: `${home}/.agentcli`,
+    PATH: path.replace(/\/([PH])(?=[/:])/g, (_, at) => at === "P" ? root : home),
+  };
   const env = (name: string) => variables[name];
   const hasSandbox = () => Promise.resolve(sandbox);
   const ask = async (event: HookEvent, info: unknown) => {
@@ -55,10 +58,11 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
   return {
     root,
     home,
+    ask,
     read: (path: string) => ask("pre_read_code", { file_path: path }),
     write: (path: string) => ask("pre_write_code", { file_path: path, edits: [] }),
     command: (line: string, cwd?: string) => ask("pre_run_command", { command_line: line, cwd }),
-    mcp: (given: unknown) => ask("pre_mcp_tool_use", { mcp_tool_name: "t", mcp_tool_arguments: given }),
+    mcp: (given: unknown, tool = "t") => ask("pre_mcp_tool_use", { mcp_tool_name: tool, mcp_tool_arguments: given }),
     [Symbol.asyncDispose]: () => Deno.remove(home, { recursive: true }),
   };
 }

@@ -9,11 +9,16 @@ export const sandboxCommand = command({
   brief: "Run a command in the sandbox, without the project's protected paths",
   detail:
     "The command sees the project without its protected paths and repositories, the system read-only, the directories in sandbox.read and sandbox.write, and the usual environment variables plus those in sandbox.env. Its exit code is passed on. If no sandbox is available, it does not run (exit 6). Files it creates that could run code later are moved to quarantine, see agentcli quarantine.",
-  arguments: [{ name: "command", brief: "A program and its arguments, after --", repeated: true, completion: "file" }],
+  arguments: [{
+    name: "command",
+    brief: "A program and its arguments, or a shell command as one word, after --",
+    repeated: true,
+    completion: "file",
+  }],
   options: SANDBOX_OPTIONS,
   examples: [
     "agentcli sandbox -- ls -la",
-    "agentcli sandbox -- sh -c 'cat .env || echo hidden'",
+    "agentcli sandbox -- 'cat .env || echo hidden'",
     "agentcli sandbox --network -- true",
   ],
   load: async () => (await import("./run.ts")).run,

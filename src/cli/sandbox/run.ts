@@ -1,4 +1,5 @@
 /** Runs a command in the view of the project, for a person or for another program. */
+import { findProgram } from "../../boundary/programs.ts";
 import { anyProtectedProject, knownProjects } from "../../boundary/policy/project_record_files.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
@@ -7,6 +8,7 @@ import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
+import type { Io } from "../../platform/io.ts";
 import { runOnOwnStreams } from "../../platform/process.ts";
 import { openProjectContext } from "../secrets/context.ts";
 import { notice, warn } from "../output.ts";
@@ -43,7 +45,7 @@ export async function run(
     root,
     additional: [],
     cwd,
-    argv: [program, ...words],
+    argv: await argvOf([program, ...words], { root, io }),
     env: await sandboxEnvironment(io.environment(), {
       named: settings.env,
       secret: keyVariables(configuration.providers),
@@ -63,7 +65,7 @@ export async function run(
     await warn(context, quarantineNotice("a command that was broken off", entry));
   }
   for (const text of sandboxed.notices) await notice(context, text);
-  if (!network && NEEDS_NETWORK.test(program)) {
+  if (!network && NEEDS_NETWORK.test(program.split(" ", 1)[0] ?? "")) {
     await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
   }
   const code = await runOnOwnStreams(sandboxed, io);
@@ -71,4 +73,13 @@ export async function run(
   const { quarantined } = await sandboxed.finish(await protection.hidden());
   if (quarantined !== null) await warn(context, quarantineNotice("the command", quarantined));
   return code;
+}
+
+/** Returns what is run: a single word that is no plain name is a line for a shell, as with `watch` and `ssh`. */
+async function argvOf(words: [string, ...string[]], { root, io }: { root: string; io: Io }): Promise<typeof words> {
+  const [line, ...more] = words;
+  if (more.length > 0 || /^[\w./+-]*$/.test(line)) return words;
+  const places = `/bin:/usr/bin:/usr/local/bin:/run/current-system/sw/bin:${io.env("PATH") ?? ""}`;
+  const shell = await findProgram("bash", { path: places, roots: [root], io });
+  return [shell ?? "sh", "-c", line];
 }

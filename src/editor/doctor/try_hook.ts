@@ -228,7 +228,7 @@ function toolInfo(
       return { file_path: path, edits: [{ old_string: "one", new_string: "two" }] };
     case "pre_run_command":
     case "post_run_command":
-      return { command_line: `${harmless ? "agentcli sandbox -- " : ""}cat '${path}'`, cwd: directory };
+      return { command_line: `${harmless ? "agentcli sandbox -- 'cat'" : "cat"} '${path}'`, cwd: directory };
     case "pre_mcp_tool_use":
       return { mcp_server_name: "files", mcp_tool_name: "read_file", mcp_tool_arguments: { path } };
     case "post_mcp_tool_use":

@@ -34,37 +34,116 @@ export function unwrapped(given: unknown, depth = 0): unknown {
   return Object.fromEntries(Object.entries(given).map(([name, value]) => [name, unwrapped(value, depth)]));
 }
 
-/** Names of arguments that a tool hands to a shell, starts as a program, or runs as one; without what parts words. */
-const COMMAND_NAMES =
-  /^(?:(?:shell|bash|terminal|run|exec)?(?:commands?|cmd|script|code)|commandline|shell|bash|sh|exec|execute|run|args|argv|arguments)$/i;
+/** Names are compared without what parts words: `command_to_run` as `commandtorun`. */
+function plainName(name: string): string {
+  return name.replace(/[-_\s]/g, "").toLowerCase();
+}
 
-/** Those of them that hand a line to a shell, and those that are the words of a program. */
-const SHELL_NAMES =
-  /^(?:(?:shell|bash|terminal|run|exec)?(?:commands?|cmd)|commandline|shell|bash|sh|exec|execute|run)$/i;
-const WORD_NAMES = /^(?:args|argv|arguments)$/i;
+/** Names of tools and arguments that speak of a shell, and words that do so alone. */
+const SHELL_NAME = /command|cmd|shell|bash|zsh|pwsh|terminal/;
+const SHELL_WORD = /^(?:exec|execute|run|spawn|sh|ksh|dash|fish|program|executable)$/;
+/** The words behind a program, in members of their own. */
+const WORDS_NAME = /^(?:args|argv|arguments)$/;
+/** Names of texts that an interpreter runs. */
+const CODE_NAME = /^(?:source|run|exec)?(?:script|code)$/;
+/** What tells of a call, or says where and how long it runs: it changes nothing of what a line does. */
+const HARMLESS_NAME =
+  /^(?:cwd|(?:current)?(?:work(?:ing)?)?dir(?:ectory)?|timeout.*|wait.*|.*background|blocking|name|label|title|goal|mode|type)$|(?:id|description|explanation|reason|summary|purpose)$/;
+/** What holds the arguments of a call inside of another. */
+const HOLDER_NAME = /^(?:input|params|parameters|request|options|call|tool|commands|cmds)$/;
+/** Which shell takes the line. */
+const CHOICE_NAME = /^(?:shell|executable)$/;
+const SHELLS = /^(?:(?:\/usr)?\/bin\/)?(?:ba|z|da|k|fi)?sh$|^(?:pwsh|powershell|cmd)(?:\.exe)?$/;
+/** One word, as many tools have for what they are to do. */
+const ONE_WORD = /^[\w.-]*$/;
 
-/** Returns the lines among arguments that a shell is handed: not a single word, which many tools have for what they are to do. */
-export function* shellLinesIn(given: unknown): Generator<string> {
+function isShellName(name: string): boolean {
+  return !HARMLESS_NAME.test(name) && (SHELL_NAME.test(name) || SHELL_WORD.test(name));
+}
+
+/** Returns the texts of a member as one line. */
+function lineOf(value: unknown): string {
+  return [value].flat(Infinity).filter((word) => typeof word === "string").join(" ");
+}
+
+/** What is known of a call besides its arguments. */
+export interface CallTraits {
+  /** The tool is named for a shell: each text that it gets is a line. */
+  isShell: boolean;
+  /** Whether a shell finds a program of that name. */
+  isProgram(name: string): boolean;
+}
+
+/** Returns whether a tool is named for a shell. */
+export function isShellTool(name: unknown): boolean {
+  return typeof name === "string" && SHELL_NAME.test(plainName(name));
+}
+
+/**
+ * Returns the lines among arguments that a shell is handed. A single word is one where it is the name of a program and the call
+ * says nothing else: many tools have a word for what they are to do.
+ */
+export function* shellLinesIn(given: unknown, traits: CallTraits): Generator<string> {
   if (typeof given !== "object" || given === null) return;
-  const members = Object.entries(given).map(([name, value]) => ({ name: name.replace(/[-_]/g, ""), value }));
-  const textOf = (value: unknown) => [value].flat(Infinity).filter((word) => typeof word === "string").join(" ");
-  const behind = members.filter(({ name }) => WORD_NAMES.test(name)).map(({ value }) => ` ${textOf(value)}`).join("");
-  for (const { name, value } of members) {
-    yield* shellLinesIn(value);
-    if (!SHELL_NAMES.test(name)) continue;
-    const line = textOf(value);
-    // A line of several words is one already.
-    const whole = /^[\w.-]*$/.test(line) || Array.isArray(value) ? line + behind : line;
-    if (!/^[\w.-]*$/.test(whole)) yield whole;
+  if (Array.isArray(given)) {
+    for (const one of given) yield* shellLinesIn(one, traits);
+    return;
   }
+  const members = Object.entries(given).map(([name, value]) => ({ name: plainName(name), value }));
+  const words = members.filter(({ name }) => WORDS_NAME.test(name)).map(({ value }) => lineOf(value))
+    .filter((line) => line !== "").join(" ");
+  const isLine = (name: string) =>
+    isShellName(name) || (traits.isShell && !HARMLESS_NAME.test(name) && !WORDS_NAME.test(name));
+  const behind = words === "" ? "" : ` ${words}`;
+  if (behind !== "" && !members.some(({ name }) => isLine(name))) yield words;
+  const alone = members.every(({ name, value }) =>
+    lineOf(value) === "" || isLine(name) || HARMLESS_NAME.test(name) || WORDS_NAME.test(name)
+  );
+  for (const { name, value } of members) {
+    yield* shellLinesIn(value, traits);
+    if (!isLine(name)) continue;
+    const line = lineOf(value);
+    // A line of several words is one already.
+    const whole = ONE_WORD.test(line) || Array.isArray(value) ? line + behind : line;
+    if (SHELLS.test(whole) && (ONE_WORD.test(whole) || CHOICE_NAME.test(name))) continue;
+    if (!ONE_WORD.test(whole) || (alone && traits.isProgram(whole))) yield whole;
+  }
+}
+
+/**
+ * Returns the first member of a call that could carry more than a line and where it runs, such as variables of the environment;
+ * null when there is none. Numbers, truth values and what is empty carry nothing.
+ */
+export function strangeMember(given: unknown, { isShell }: Pick<CallTraits, "isShell">): string | null {
+  if (typeof given !== "object" || given === null) return null;
+  for (const [key, value] of Object.entries(given)) {
+    if (!Array.isArray(given) && !isListed(plainName(key), value, isShell)) return key;
+    const inside = strangeMember(value, { isShell });
+    if (inside !== null) return inside;
+  }
+  return null;
+}
+
+function isListed(name: string, value: unknown, isShell: boolean): boolean {
+  const texts = [value].flat(Infinity);
+  if (!texts.every((one) => typeof one === "string")) {
+    const isHolder = HOLDER_NAME.test(name) || WORDS_NAME.test(name) || isShellName(name);
+    return isHolder || texts.every((one) => typeof one !== "object" || one === null || Object.keys(one).length === 0);
+  }
+  const text = texts.join(" ");
+  if (CHOICE_NAME.test(name) && ONE_WORD.test(text)) return text === "" || SHELLS.test(text);
+  if (text === "" || isShellName(name) || HARMLESS_NAME.test(name) || WORDS_NAME.test(name)) return true;
+  // It is judged as a line.
+  return isShell && !ONE_WORD.test(text);
 }
 
 /** Returns the command lines among arguments: of each object one, since a program and its words may be two members of it. */
 export function* commandsIn(given: unknown): Generator<string> {
   if (typeof given !== "object" || given === null) return;
   const words: unknown[] = [];
-  for (const [name, value] of Object.entries(given)) {
-    if (COMMAND_NAMES.test(name.replace(/[-_]/g, ""))) words.push(...[value].flat(Infinity));
+  for (const [key, value] of Object.entries(given)) {
+    const name = plainName(key);
+    if (isShellName(name) || WORDS_NAME.test(name) || CODE_NAME.test(name)) words.push(...[value].flat(Infinity));
     yield* commandsIn(value);
   }
   if (words.length > 0) yield words.filter((word) => typeof word === "string").join(" ");

@@ -98,10 +98,10 @@ async function judgeEvent(input: HookInput, context: Context): Promise<string | 
         await judgeTexts(stringsIn(input.info.edits), { lookup, named: null });
     case "pre_run_command":
     case "post_run_command":
-      return await judgeCommand(textField(input, "command_line"), context);
+      return await judgeCommand(textField(input, "command_line"), input.info, context);
     case "pre_mcp_tool_use":
     case "post_mcp_tool_use":
-      return await judgeTool(input.info.mcp_tool_arguments, context);
+      return await judgeTool(input.info.mcp_tool_arguments, input.info.mcp_tool_name, context);
     case "pre_user_prompt":
       return await judgeTexts([textField(input, "user_prompt")], { lookup, named: "prose" });
     default:
@@ -143,10 +143,15 @@ function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Context): s
   return null;
 }
 
-async function judgeCommand(line: string, context: Context): Promise<string | Refusal | null> {
+async function judgeCommand(
+  line: string,
+  info: HookInput["info"],
+  context: Context,
+): Promise<string | Refusal | null> {
   const { lookup } = context;
+  const call = { lines: [line], given: info, isShell: false };
   return await judgeTexts([line], { lookup, named: null }) ??
-    await onlySandboxed([line], context, () => read(line, context));
+    await onlySandboxed(call, context, () => read(line, context));
 }
 
 /** Returns what the reader of shell words finds: all that there is where no sandbox can be made. */
@@ -157,30 +162,42 @@ async function read(line: string, { lookup, tamperCheck }: Context): Promise<str
 }
 
 /**
- * Where something is protected and a sandbox can be made, lines pass as commands in it, and only so; else they are read.
- * What both let pass needs no sandbox to be tried.
+ * Where something is protected and a sandbox can be made, lines pass as commands in it, and only so, with nothing that
+ * could change what they run; else they are read. What both let pass needs no sandbox to be tried.
  */
 async function onlySandboxed(
-  lines: readonly string[],
+  { lines, given, isShell }: { lines: readonly string[]; given: unknown; isShell: boolean },
   { lookup, commands, hasSandbox }: Context,
   read: () => Promise<string | null>,
 ): Promise<string | Refusal | null> {
   if (lines.length === 0 || !lookup.set.any) return await read();
   const { isSandboxed, sandboxAdvice } = await import("./sandboxed.ts");
+  const { strangeMember } = await import("./arguments.ts");
   const bare = lines.find((line) => !isSandboxed(line, commands));
+  const strange = strangeMember(given, { isShell });
   const reason = await read();
-  if ((bare === undefined && reason === null) || !await hasSandbox()) return reason;
-  return bare === undefined ? null : sandboxAdvice(bare, commands);
+  if ((bare === undefined && strange === null && reason === null) || !await hasSandbox()) return reason;
+  // A variable can look like a line: where the command itself is well, it is told what is not.
+  const isWell = lines.some((line) => isSandboxed(line, commands));
+  if (bare !== undefined && (strange === null || !isWell)) return sandboxAdvice(bare, commands);
+  if (strange === null) return null;
+  return {
+    reason: `"${strange}" could change what the command runs, such as by variables of its environment`,
+    instead: "Make the call without it: only the command, its directory, a timeout and a description",
+  };
 }
 
-async function judgeTool(plain: unknown, context: Context): Promise<string | Refusal | null> {
-  const { lookup, tamperCheck } = context;
-  const { commandsIn, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
+async function judgeTool(plain: unknown, tool: unknown, context: Context): Promise<string | Refusal | null> {
+  const { lookup, tamperCheck, commands } = context;
+  const { commandsIn, isShellTool, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
+  const { isOnPath } = await import("./sandboxed.ts");
   const given = unwrapped(plain);
   const found = await judgeArguments(given, { lookup, tamperCheck }) ??
     await judgeTexts(stringsIn(given), { lookup, named: "prose" });
   if (found !== null) return found;
-  return await onlySandboxed([...shellLinesIn(given)], context, async () => {
+  const isShell = isShellTool(tool);
+  const lines = [...shellLinesIn(given, { isShell, isProgram: (name) => isOnPath(name, commands) })];
+  return await onlySandboxed({ lines, given, isShell }, context, async () => {
     for (const line of commandsIn(given)) {
       const reason = await read(line, context);
       if (reason !== null) return reason;

@@ -1,16 +1,16 @@
 /**
- * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- COMMAND`, as one simple
+ * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one simple
  * command that every shell reads alike. What it names does not matter then: protected paths are not there for it.
  */
 import { quietly, realOrNamed } from "../../boundary/real_path.ts";
 import { statSync } from "../../platform/files_sync.ts";
-import { basename, isWithin, join, resolve } from "../../platform/path.ts";
+import { isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
 import { plainWords } from "../../shell/command.ts";
 
 /** The name that the program has where nothing else is said. */
 const USUAL_NAME = "agentcli";
-/** Lines of the program itself that show nothing of the project's files. */
-const OWN_LINES: readonly string[] = ["doctor", "providers validate", "--version"];
+/** Lines of the program itself that show nothing of the project's files, and start no program. */
+const OWN_LINES: readonly string[] = ["providers validate", "--version"];
 /** A longer command is told in general how to be run. Characters. */
 const SHOWN_LIMIT = 1_000;
 
@@ -27,38 +27,58 @@ export interface CommandPlace {
 
 /** Returns whether a line only runs a command in the sandbox, or one that shows nothing. */
 export function isSandboxed(line: string, place: CommandPlace): boolean {
-  const [program = "", ...words] = plainWords(line) ?? [];
-  if (program !== place.program && program !== USUAL_NAME) return false;
-  const isSandbox = words[0] === "sandbox" && words[1] === "--" && words.length > 2;
-  return (isSandbox || OWN_LINES.includes(words.join(" "))) && programInRoots(program, place) === null;
+  const [program, ...words] = plainWords(line) ?? [];
+  if (program?.text !== place.program && program?.text !== USUAL_NAME) return false;
+  const [verb, dashes, ...command] = words;
+  // The program and its own words are what they are called; whoever has an alias of that name made it for this program.
+  const isSandbox = verb?.text === "sandbox" && dashes?.text === "--" && command.length > 0 &&
+    command.every(({ quoted }) => quoted);
+  return (isSandbox || OWN_LINES.includes(words.map(({ text }) => text).join(" "))) &&
+    replaceableBy(program.text, place) === null;
 }
 
-/** Returns the file in a project that a shell runs as the program; null where it is none, or not found. */
-function programInRoots(program: string, { path, cwd, roots }: CommandPlace): string | null {
-  const places = program.includes("/")
-    ? [program]
-    : path.split(":").map((directory) => join(directory || ".", program));
-  const found = places.map((one) => resolve(cwd, one)).find((one) => quietly(() => statSync(one))?.kind === "file");
-  if (found === undefined) return null;
-  return [found, realOrNamed(found)].some((one) => roots.some((root) => isWithin(root, one))) ? found : null;
+/**
+ * Returns the place that a command can write to, and where a shell would find the program: the file that it would run, or a
+ * directory of PATH, whether or not one stands there yet. Null where there is none.
+ */
+function replaceableBy(program: string, { path, cwd, roots }: CommandPlace): string | null {
+  const inRoots = (place: string) =>
+    [place, realOrNamed(place)].some((one) => roots.some((root) => isWithin(root, one)));
+  if (program.includes("/")) {
+    const file = resolve(cwd, program);
+    return inRoots(file) ? file : null;
+  }
+  for (const directory of path === "" ? [] : path.split(":")) {
+    // A relative one is another directory wherever a command runs.
+    if (!isAbsolute(directory) || inRoots(directory)) return directory || ".";
+    const file = join(directory, program);
+    if (quietly(() => statSync(file))?.kind === "file") return inRoots(file) ? file : null;
+  }
+  return null;
+}
+
+/** Returns whether a shell finds a program of that name. */
+export function isOnPath(name: string, { path }: CommandPlace): boolean {
+  return path.split(":").some((directory) =>
+    isAbsolute(directory) && quietly(() => statSync(join(directory, name)))?.kind === "file"
+  );
 }
 
 /** Returns why a command does not run as it is, and how it does. */
 export function sandboxAdvice(line: string, place: CommandPlace): { reason: string; instead: string } {
   const reason = "commands run in the sandbox here, where what .agentclisecret protects is not there";
-  const program = plainWords(place.program)?.length === 1 ? place.program : `'${place.program}'`;
-  const stands = programInRoots(place.program, place);
-  if (stands !== null) {
-    const instead = `${basename(stands)} is in the project (${stands}), where commands can change it: ` +
-      "the user installs it elsewhere first";
+  const isPlain = plainWords(place.program)?.length === 1;
+  const program = isPlain ? place.program : `'${place.program}'`;
+  const replaceable = replaceableBy(place.program, place);
+  if (replaceable !== null) {
+    const instead = `Commands can write to ${replaceable}, where a shell looks for agentcli: the user installs it ` +
+      "outside of the project and names it by its whole path (agentcli editor add hook no-cloud-guard --set agentcli=PATH)";
     return { reason, instead };
   }
   const text = line.trim();
-  const forms = [text, `bash -c '${text.replaceAll("'", `'"'"'`)}'`].map((form) => `${program} sandbox -- ${form}`);
-  const form = text.length > SHOWN_LIMIT ? undefined : forms.find((one) => isSandboxed(one, place));
-  const instead = form === undefined
-    ? `Run it as one line: ${program} sandbox -- COMMAND (a script as bash -c '…'; outside of single quotes no backslash, ` +
-      "no variable and no !)"
+  const form = `${program} sandbox -- '${text.replaceAll("'", `'"'"'`)}'`;
+  const instead = text.length > SHOWN_LIMIT || !isSandboxed(form, place)
+    ? `Run it as one line: ${program} sandbox -- 'COMMAND' (in single quotes, a single quote in it as '"'"'; bash runs it)`
     : `Run this instead: ${form}`;
   return { reason, instead };
 }
