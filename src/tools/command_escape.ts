@@ -117,10 +117,7 @@ const PLAIN_SED: readonly RegExp[] = [
   /^(?:(?:\d+|\$)(?:,(?:\d+|\$))?)?s([\/|,#:@!%])(?:(?!\1)[^\\\n]|\\[^\n])*\1(?:(?!\1)[^\\\n]|\\[^\n])*\1[gpiI\d]*$/,
 ];
 
-/**
- * Returns whether a `sed` command line only prints, deletes or replaces on its output. Everything else is not known to
- * be.
- */
+/** Returns whether a `sed` command line is known to only print, delete or replace on its output. */
 function isPlainSed(rest: readonly string[]): boolean {
   const operands: string[] = [];
   const scripts: string[] = [];

@@ -50,10 +50,7 @@ async function sameName(name: string, context: ToolContext): Promise<string[]> {
   return found.slice(0, 3);
 }
 
-/**
- * One sentence for an absent path: the nearest names beside it, else files of the same name elsewhere in the project,
- * else how to look for it.
- */
+/** Returns a sentence about an absent path: near names beside it, files of that name in the project, or how to look. */
 export async function suggestPaths(path: ResolvedPath, context: ToolContext): Promise<string> {
   const directory = dirname(path.path);
   const beside = closest(basename(path.path), (await namesIn(directory, context)).map((entry) => entry.name));

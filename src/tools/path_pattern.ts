@@ -149,9 +149,7 @@ function matchesOne(piece: Piece, character: string): boolean {
   }
 }
 
-/**
- * Greedy with one way back, to the last star: an earlier star never needs to take more once a later one was reached.
- */
+/** Matches greedily with one way back, to the last star: once reached, an earlier one never needs to take more. */
 function matchPieces(pieces: readonly Piece[], name: string): boolean {
   let at = 0;
   let index = 0;

@@ -57,10 +57,7 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
   return { behavior: "ask", reason: askReason(request, command?.kind === "complex" ? command.reason : null) };
 }
 
-/**
- * The deny rule of Read that covers a file, or null: no tool may then show what is in it. `Read` without a pattern
- * covers every file.
- */
+/** Returns the deny rule of Read that covers a file, or null. `Read` without a pattern covers every file. */
 export function readDenied(file: Pick<PermissionRequest, "paths" | "root">, deny: readonly Rule[]): Rule | null {
   const asked = { tool: "Read", subject: "", paths: file.paths ?? [], root: file.root };
   return deny.find((rule) => denies(rule, asked, null)) ?? null;

@@ -63,10 +63,7 @@ function small(tool: Tool): Tool {
   return { ...tool, description: form.description.trim(), parameters };
 }
 
-/**
- * The built-in tools, always in this order: requests start with the same bytes. `git`: where commands may not see
- * `.git`.
- */
+/** Returns the built-in tools, always in this order for a stable prefix. `git`: where commands may not see `.git`. */
 export function builtinTools(options: { git?: boolean } = {}): Tool[] {
   const tools = [
     loadedLater(readDeclaration, async () => (await import("./read/tool.ts")).readTool),

@@ -5,9 +5,7 @@ import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/wor
 import type { Clock, Io } from "../platform/io.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 
-/**
- * The subset of JSON Schema that tool parameters use: what is sent to the model and what its arguments are checked by.
- */
+/** The subset of JSON Schema for tool parameters: sent to the model, and used to check its arguments. */
 export interface ParameterSchema {
   type?: "object" | "string" | "integer" | "number" | "boolean" | "array";
   description?: string;
@@ -67,9 +65,7 @@ export interface ToolContext {
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
-  /**
-   * The highest label of what the session holds; when absent it counts as protected. Decides the network of commands.
-   */
+  /** The highest label in the session; absent counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
   /** Returns whether the model supports image input; null for unknown. Absent: it does not. */

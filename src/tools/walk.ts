@@ -8,9 +8,7 @@ import { isRefusal } from "./result.ts";
 
 /** The rules of one file, for paths below its directory. */
 interface IgnoreRules {
-  /**
-   * True: left out; false: taken in again by `!`; null: no rule speaks of it. `names` start below the file's directory.
-   */
+  /** True: ignored; false: included again by `!`; null: no rule matches. `names` start below the file's directory. */
   verdict(names: readonly string[], isDirectory: boolean): boolean | null;
 }
 

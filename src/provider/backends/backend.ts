@@ -43,10 +43,7 @@ export interface Backend {
   vision?(inquiry: Inquiry, model: string): Promise<boolean | null>;
   /** Returns the form of tool calls that its chat template needs; null where it is not reported. Loads nothing. */
   templateNeeds?(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null>;
-  /**
-   * Returns how to make it parse tool calls itself, as an imperative; `parser` is vLLM's name of one, where it is
-   * known.
-   */
+  /** Returns how to make it parse tool calls itself, as an imperative; `parser` is vLLM's name of one, if known. */
   readCalls?(parser: string | undefined): string;
 
   /**
@@ -106,9 +103,7 @@ export interface Probe {
 /** A server that takes requests. */
 export interface Inquiry {
   list: ModelList | null;
-  /**
-   * The JSON at `path` of the origin, or of the base URL; undefined when it cannot be had. With a body it is a POST.
-   */
+  /** Fetches JSON at `path` of the origin, or of the base URL; undefined on failure. With a body it is a POST. */
   get(path: string, more?: { atBase?: boolean; body?: string }): Promise<unknown>;
 }
 

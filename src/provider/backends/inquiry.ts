@@ -66,10 +66,7 @@ function limitsOf({ timeoutMs, signal }: InquiryLimits): InquiryLimits {
   return { timeoutMs, ...(signal === undefined ? {} : { signal }) };
 }
 
-/**
- * The window of one model, or null when the server does not tell. Nothing here makes a server load a model. Only the
- * signal's reason is thrown.
- */
+/** Returns the window of one model, or null for unknown. Loads no model. Throws only the signal's reason. */
 export async function findWindow(
   client: HttpClient,
   endpoint: Endpoint,
@@ -101,10 +98,7 @@ export async function findWindows(
   return windows;
 }
 
-/**
- * Returns whether the server tells windows at all, besides those that stand in its list: perhaps only once a model is
- * loaded.
- */
+/** Returns whether the server reports windows outside of its list, perhaps only once a model is loaded. */
 export function reportsWindows(server: string | null): boolean {
   return backendOf(server)?.window !== undefined;
 }

@@ -99,10 +99,7 @@ function listedWindow(fields: Record<string, unknown>): number | null {
     tokens(fields["context_window"]);
 }
 
-/**
- * Asks for the list and gives it, or the refusal. Throws what {@link fetchJson} throws, and `invalid_reply` for a
- * success that is no list.
- */
+/** Fetches the list or the refusal. Throws like {@link fetchJson}, and `invalid_reply` for a success without a list. */
 export async function fetchModelList(
   client: HttpClient,
   endpoint: Endpoint,

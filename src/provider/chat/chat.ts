@@ -59,9 +59,7 @@ export async function chat(
   }
 }
 
-/**
- * Returns the reply that a server refused to read (Groq's `tool_use_failed`), where it holds calls of declared tools.
- */
+/** Returns the reply that a server could not parse (Groq's `tool_use_failed`), if it holds calls of declared tools. */
 async function recoverRefused(failure: ProviderFailure, { tools }: ChatRequest): Promise<ChatResponse | null> {
   const text = failure.facts.failedGeneration;
   if (text === undefined || tools.length === 0) return null;

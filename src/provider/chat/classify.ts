@@ -22,9 +22,7 @@ interface Signs {
   error: ServerError;
 }
 
-/**
- * Words that no one server has for itself; those of one are in its file in `backends/`. Parts of regular expressions.
- */
+/** Words of more than one server; those of one are in its file in `backends/`. Parts of regular expressions. */
 const COMMON: Partial<Record<QuirkKind, readonly string[]>> = {
   context: [
     "context_length_exceeded",
@@ -95,10 +93,7 @@ const KINDS: readonly { kind: ServerErrorKind; when: (signs: Signs) => boolean }
   { kind: "stream", when: () => true },
 ];
 
-/**
- * Returns the kind of a server's error. `status` is that of the response, 200 for an error inside a stream; `images`:
- * the request showed some.
- */
+/** Returns the kind of a server's error. `status`: 200 for an error inside a stream; `images`: the request had some. */
 export function classify(
   error: ServerError,
   status: number,

@@ -31,18 +31,14 @@ export interface ShownImage {
   name: string;
 }
 
-/**
- * Side of the square of pixels that is one token. Source: model card of Qwen2-VL (patches of 14 pixels, merged 2 by 2).
- */
+/** Side in pixels of the square that is one token. Source: model card of Qwen2-VL (patches of 14, merged 2 by 2). */
 const TOKEN_SIDE = 28;
 /** Every image of Gemma 3 is so many tokens, however small; LLaVA 1.5 takes 576. */
 const FEWEST_TOKENS = 256;
 /** Larger images are scaled down by the server. Source: llama.cpp, limit of image tokens of the Qwen models. */
 const MOST_TOKENS = 4096;
 
-/**
- * Tokens that an image is taken for: what models make of one differs by a factor of ten, so this errs to the high side.
- */
+/** Estimates the tokens of an image, on the high side: models differ by a factor of ten. */
 export function imageTokens({ width, height }: Pick<ShownImage, "width" | "height">): number {
   const squares = Math.ceil(width / TOKEN_SIDE) * Math.ceil(height / TOKEN_SIDE);
   return Math.min(Math.max(squares, FEWEST_TOKENS), MOST_TOKENS);

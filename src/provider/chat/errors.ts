@@ -1,7 +1,4 @@
-/**
- * Turns a server's error into a failure that a person can act on: the message, the hint, and what is said of a key,
- * never the key itself.
- */
+/** Turns a server's error into a failure that a person can act on. It never names the key itself. */
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import type { ErrorCode } from "../../errors.ts";

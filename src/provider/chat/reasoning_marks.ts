@@ -57,9 +57,7 @@ const BEGINNINGS = [...PAIRS, ...PHRASES, ...ANSWERS].map(([open]) => open);
 export const MARK_CANDIDATE = String.raw`<\|?\/?[\w.:|-]{1,${NAME_LIMIT}}>|◁\/?\w{1,${NAME_LIMIT}}▷|` +
   LITERALS.map((literal) => RegExp.escape(literal)).join("|");
 
-/**
- * The mark of reasoning that stands at `at`, or null. Phrases count only where `first` says that the message begins.
- */
+/** Returns the mark of reasoning at `at`, or null. Phrases count only where `first` says that the message begins. */
 export function reasoningMarkAt(text: string, at: number, { first = false } = {}): ReasoningMark | null {
   for (const [open, ...closers] of first ? [...PAIRS, ...PHRASES] : PAIRS) {
     if (!text.startsWith(open, at)) continue;

@@ -197,10 +197,7 @@ function sameStart(one: readonly WireMessage[], other: readonly WireMessage[]): 
   return at;
 }
 
-/**
- * Returns whether both are serialized alike, as far as that is seen without writing them: some are made anew for each
- * request.
- */
+/** Returns whether both are serialized alike, without writing them: some are made anew for each request. */
 function sameMessage(one: WireMessage, other: WireMessage): boolean {
   if (one === other) return true;
   return isPlain(one) && isPlain(other) && one.role === other.role && one.content === other.content;

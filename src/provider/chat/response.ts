@@ -1,7 +1,4 @@
-/**
- * Reads the response to a chat request: the message, or the failure it amounts to. Loaded while the server works, so
- * that no request waits for it.
- */
+/** Reads the response to a chat request, or the failure it amounts to. Loaded while the server works. */
 import type { Clock } from "../../platform/io.ts";
 import { ProviderFailure } from "../failure.ts";
 import type { HttpResponse } from "../http/client.ts";
@@ -127,14 +124,9 @@ function cut(provider: string, end: "end" | "broken"): ProviderFailure {
   });
 }
 
-/**
- * Longest time after the server gave its reason to end, in milliseconds: only the token counts may follow. Some go on
- * sending comments for ever.
- */
+/** Milliseconds after the finish reason: only token counts may follow. Some servers send comments for ever. */
 const AFTER_FINISH = 10_000;
-/**
- * Milliseconds that the server may take to end the response after `[DONE]`, so that the connection can be used again.
- */
+/** Milliseconds for the server to end the response after `[DONE]`, so that the connection can be used again. */
 const AFTER_DONE = 100;
 /** The reason that ends a timer. Without a reason of ours the runtime makes an error, with a stack, for every reply. */
 const OVER = "over";

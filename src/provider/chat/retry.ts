@@ -68,10 +68,7 @@ export function nextRetry(failure: ProviderFailure, state: RetryState): Retry | 
   return { delayMs, maxRetries: state.retries + 1 + Math.floor(left / policy.longest) };
 }
 
-/**
- * Returns the group by which retries are counted: a reply is begun anew once, whatever ended it; other failures count
- * by kind.
- */
+/** Returns the group by which retries are counted: one restart of a reply; other failures count by kind. */
 export function retryGroup({ kind, partial }: ProviderFailure): string {
   return partial === null ? kind : "restart";
 }

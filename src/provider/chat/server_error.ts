@@ -1,7 +1,4 @@
-/**
- * Reads the error out of the many shapes in which servers report one, without what they echo of the request. Source:
- * wire reference, §6.3, §12.2.
- */
+/** Reads a server's error in any of its many shapes, without echoes. Source: wire reference, §6.3, §12.2. */
 import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../record.ts";
 import { viewsOf } from "../../boundary/scan/variants.ts";
 
@@ -105,10 +102,7 @@ function fromText(text: string): ServerError {
   };
 }
 
-/**
- * FastAPI's `detail`: a text, an object, or a list whose members echo the request in `input`: only `loc`, `msg` are
- * read.
- */
+/** Reads FastAPI's `detail`: a text, an object, or a list, of which only `loc` and `msg` are no echo of the request. */
 function fromDetail(detail: unknown): ServerError {
   if (typeof detail === "string") return fromText(detail);
   if (isRecord(detail)) return fromRecord(detail);
@@ -157,10 +151,7 @@ const ESCAPE = /\\+u([0-9a-f]{4})|\\+x([0-9a-f]{2})|\\+[nrtbf]|&(?:quot|apos|amp
 /** Between two texts of a request. */
 const GAP = "\0";
 
-/**
- * Letters and digits alone, in one letter case. A sigma at the end of a word has a form of its own, which depends on
- * it.
- */
+/** Returns letters and digits alone, case folded. A final sigma has a form of its own. */
 function caseFolded(text: string): string {
   return text.toLowerCase().replaceAll("ς", "σ").replace(/[^\p{L}\p{N}\0]+/gu, "");
 }

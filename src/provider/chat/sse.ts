@@ -1,7 +1,4 @@
-/**
- * Bytes into lines, and lines into JSON values: server-sent events, JSON lines, and JSON spread over lines, whichever a
- * server sends.
- */
+/** Decodes bytes into lines, and lines into JSON values: server-sent events, JSON lines, or JSON spread over lines. */
 import { ProviderFailure } from "../failure.ts";
 
 /** Longest line, in characters. Source: specification of the no-cloud boundary, "Around it". */

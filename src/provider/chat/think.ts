@@ -5,10 +5,7 @@ import { answerMarkAt, deferredTail, MARK_CANDIDATE, mayBeginMark, reasoningMark
 interface ThinkSink {
   text(text: string): void;
   reasoning(text: string): void;
-  /**
-   * All text so far and `rest` was reasoning, but for the white space at its end: the template had opened the block and
-   * only its end was sent.
-   */
+  /** Turns all text so far and `rest` into reasoning: the template had opened the block, only its end was sent. */
   reclassify(rest: string): void;
 }
 

@@ -43,9 +43,7 @@ import type { Endpoint } from "../types.ts";
 const TEXT_TIME = 30_000;
 /** Wait in milliseconds after which a server that never responded before is probed over a second connection. */
 const TLS_SILENCE = 500;
-/**
- * The reason that ends a watch. Without a reason of ours the runtime makes an error, with a stack, for every request.
- */
+/** The reason that ends a watch. Without one of ours the runtime makes an error, with a stack, for every request. */
 const OVER = "over";
 
 export { takesConnections };

@@ -1,7 +1,4 @@
-/**
- * Chooses the address and the kind of connection of a request: local servers never through the user's proxy. Source:
- * no-cloud boundary, "Local".
- */
+/** Chooses the route of a request: local servers never through the user's proxy. Source: no-cloud boundary, "Local". */
 import { AgentcliError } from "../../errors.ts";
 import { type Connection, mayConnect, type SocketAddress } from "../../platform/http_client.ts";
 import type { Endpoint } from "../types.ts";

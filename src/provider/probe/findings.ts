@@ -121,10 +121,7 @@ export interface ToolResultFinding {
 
 /** A reply under a schema. */
 export interface JsonSchemaFinding {
-  /**
-   * `refused`: the server does not take the field; `ignored`: it does, and replies in words; `unclear`: the reply was
-   * cut before it could show.
-   */
+  /** `refused`: the server rejects the field; `ignored`: it replies in words; `unclear`: the reply was cut. */
   support: "yes" | "ignored" | "refused" | "unclear";
   detail: string;
 }

@@ -25,10 +25,7 @@ export function figureOf(values: readonly number[]): Figure | null {
   return { median, runs: sorted.length };
 }
 
-/**
- * Repeats `run`: three times, fewer when it is slow. A failure ends it: that of the first run is thrown, after that the
- * runs before it count.
- */
+/** Repeats `run` three times, or fewer when slow. A failure ends it: the first is thrown, later ones are not. */
 export async function repeated<T>(clock: Clock, run: () => Promise<T>): Promise<[T, ...T[]]> {
   const started = clock.monotonic();
   const results: [T, ...T[]] = [await run()];

@@ -48,9 +48,7 @@ export interface Waiting {
   onPiece?(): void;
 }
 
-/**
- * Bytes a token has before anything was learnt: less than most have, so that a first prompt is too short, not too long.
- */
+/** Bytes of a token before any calibration: less than most have, so that a first prompt is too short, not too long. */
 const BYTES_PER_TOKEN = 4;
 /** Prompts shorter than this, in tokens, say more of the chat template than of the text. */
 const TELLING_PROMPT = 200;

@@ -1,7 +1,4 @@
-/**
- * Calls of declared tools, and calls written as JSON objects: `{"name": …, "arguments": {…}}` and the shapes models
- * make of it.
- */
+/** Parses calls of declared tools written as JSON objects: `{"name": …, "arguments": {…}}` and its variants. */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
 import { isRecord, parseJson } from "../record.ts";
 import type { ToolSchema } from "../types.ts";
@@ -48,10 +45,7 @@ function mayMend(context: CallContext): boolean {
   return context.mended < MENDED_LIMIT;
 }
 
-/**
- * Reads one JSON object that is closed but not quite JSON, as the arguments of other calls are read; null when it
- * cannot be mended, or not yet.
- */
+/** Repairs one closed object that is not quite JSON, as arguments are; null where it cannot, or not yet. */
 export function mendObject(json: string, context: CallContext): Record<string, unknown> | null {
   if (!mayMend(context)) return null;
   context.mended++;

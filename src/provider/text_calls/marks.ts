@@ -100,9 +100,7 @@ function kindOf(name: string): CallMark["kind"] | null {
     : null;
 }
 
-/**
- * Offset behind what closes and parts calls and ends turns, where it follows a call, without the white space behind.
- */
+/** Returns the offset behind closing marks, separators and ends of turns that follow a call, without white space. */
 export function skipClosing(text: string, from: number): number {
   const pattern = new RegExp(String.raw`(?:\s|${NAMESPACE})*(?:(${TURN_ENDS})|(?=<|\[))`, "y");
   for (let end = from;;) {
@@ -142,10 +140,7 @@ export function openerTail(text: string): number {
   return text.length;
 }
 
-/**
- * Returns the offset of the last line of `text`, if it may become one that announces calls; else the length of the
- * text.
- */
+/** Returns the offset of the last line of `text`, if it may come to announce calls; else the length of the text. */
 export function lineTail(text: string): number {
   const start = text.lastIndexOf("\n") + 1;
   const line = text.slice(start, start + NAME_LIMIT);

@@ -1,6 +1,4 @@
-/**
- * Tool calls for servers that know of none: the tools in the system prompt, calls and results as text (Hermes form).
- */
+/** Tool calls for servers without them: tools in the system prompt, calls and results as text (Hermes form). */
 import { imageParts, wordsOf } from "../chat/content.ts";
 import type { ContentPart, ToolSchema, WireMessage, WireToolCall } from "../types.ts";
 import { isRecord, parseJson } from "../record.ts";

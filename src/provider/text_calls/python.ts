@@ -185,10 +185,7 @@ function readString(cursor: Cursor): string | null | undefined {
   return null;
 }
 
-/**
- * Reads the escape behind a backslash; an unknown escape stays as it is written, as in Python. `length` counts what it
- * takes.
- */
+/** Reads the escape behind a backslash, and its length; an unknown escape stays as it is, as in Python. */
 function readEscape(text: string, at: number): { text: string; length: number } {
   const pattern = /x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})/y;
   pattern.lastIndex = at;

@@ -139,9 +139,7 @@ function endOfFence(text: string, fence: { fence: string; from: number }): numbe
   return text.length;
 }
 
-/**
- * Start of each run of backticks that has a closing run of the same length in its paragraph → offset behind that run.
- */
+/** Maps each run of backticks to the offset behind its closing run, of the same length in the same paragraph. */
 function pairInline(text: string): ReadonlyMap<number, number> {
   const runs: { start: number; length: number; paragraph: number }[] = [];
   let paragraph = 0;
@@ -159,9 +157,7 @@ function pairInline(text: string): ReadonlyMap<number, number> {
   return closers;
 }
 
-/**
- * Offset behind the reasoning that `mark` opens: behind the first thing that closes it, the end of the text without.
- */
+/** Returns the offset behind the reasoning that `mark` opens; the end of the text when nothing closes it. */
 export function endOfThought(text: string, mark: ReasoningMark & { kind: "open" }): number {
   const closing = new RegExp(mark.closers.map((closer) => RegExp.escape(closer)).join("|"), "g");
   closing.lastIndex = mark.end;
@@ -177,10 +173,7 @@ export function skipOpenThought(text: string): number {
   return at;
 }
 
-/**
- * Offset where the message proper starts: behind reasoning at its beginning, with or without an opening mark (templates
- * may swallow it).
- */
+/** Returns the offset behind reasoning at the beginning; templates may swallow its opening mark. */
 export function skipThought(text: string): number {
   const at = skipOpenThought(text);
   if (at > endOfSpace(text, 0) || /[{[`]/.test(text.charAt(at))) return at;

@@ -159,10 +159,7 @@ function behindAnswer(text: string, start: number): number | null {
   return end.test(text) ? end.lastIndex : null;
 }
 
-/**
- * Returns the offset of the only fence of a message, which ends with it, behind one paragraph that does not speak of an
- * example.
- */
+/** Returns the offset of the only fence, at the end of a message, behind one paragraph that shows no example. */
 function lastFence(text: string, start: number): number | null {
   const message = text.slice(start).trimStart();
   const [opening, paragraph = ""] = /^((?:[^\n`]+\n){1,8})\n?(?=```)/.exec(message.slice(0, PARAGRAPH_LIMIT + 4)) ?? [];

@@ -134,10 +134,7 @@ export async function inSandbox(
   };
 }
 
-/**
- * Outside of protected projects commands run in a sandbox because of others, and as ever where there is none: the
- * person is told, once.
- */
+/** Notifies the user once that commands run in a sandbox because of other projects, or could not. */
 async function notifyOnce(
   { sandbox, notify }: ToolContext,
   sandboxed: SandboxedCommand | SandboxRefusal,

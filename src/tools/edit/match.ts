@@ -44,9 +44,7 @@ function reduce(text: string, keep: (code: number, at: number) => boolean): Redu
   return { text: pieces.join(""), origin: origin.subarray(0, kept) };
 }
 
-/**
- * Space, tab, line feed, carriage return, form feed, vertical tab, and the no-break space that models mistake for one.
- */
+/** Space, tab, line feed, carriage return, form feed, vertical tab, and the no-break space, which models mix up. */
 function isWhite(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 0xa0;
 }

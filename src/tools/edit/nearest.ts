@@ -106,10 +106,7 @@ function bestByLines(lines: string[], wanted: string[]): number | null {
   return best === null || (votes.get(best) ?? 0) < 4 ? null : best;
 }
 
-/**
- * The line (from 0) where the longest line of `wanted` has its nearest relative, minus its place; null when none is
- * near.
- */
+/** Returns the line (from 0) nearest to the longest line of `wanted`, minus its index; null when none is near. */
 function bestBySimilarity(lines: string[], wanted: string[]): number | null {
   let longest = 0;
   for (const [index, line] of wanted.entries()) {

@@ -168,10 +168,7 @@ interface RegexCost {
 const EVERYTHING = complement([]);
 const HOPELESS: Tries = { ways: Infinity, loops: 0, any: true };
 
-/**
- * Of one attempt at one place: ways to match fixed parts, loops that trade with what follows, whether any loop is
- * there.
- */
+/** Cost of one attempt at one place: ways to match fixed parts, loops that trade with what follows, any loop. */
 interface Tries {
   ways: number;
   loops: number;

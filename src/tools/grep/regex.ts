@@ -1,6 +1,4 @@
-/**
- * Regular expressions as data: what the search knows of a pattern. The forms are those of JavaScript with the `u` flag.
- */
+/** Regular expressions as data, in the forms of JavaScript with the `u` flag. */
 
 /** First and last code point, both included. */
 export type Range = readonly [number, number];
@@ -190,10 +188,7 @@ function quantifier({ least, most, lazy }: Regex & { kind: "repeat" }): string {
   return lazy ? `${text}?` : text;
 }
 
-/**
- * Returns whether all it takes, and all it looks at, are characters of ASCII: then the encoding of a text does not
- * matter.
- */
+/** Returns whether it takes and looks at ASCII alone: then the encoding of a text does not matter. */
 export function takesAsciiOnly(regex: Regex): boolean {
   switch (regex.kind) {
     case "set":

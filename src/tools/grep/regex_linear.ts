@@ -19,9 +19,7 @@ const LOOK_EVERY = 2_048;
 
 /** Says whether a piece of text matches anywhere. */
 export interface LinearMatcher {
-  /**
-   * Returns whether `line`, which holds no line end, has a match. `late` is asked now and then; false once it says so.
-   */
+  /** Returns whether `line`, which holds no line end, has a match; false once `late` is true, polled now and then. */
   test(line: string, late?: () => boolean): boolean;
 }
 

@@ -106,10 +106,7 @@ async function foundWhereOpen(
   return found?.cut === true ? await filesByRipgrep({ ...where, ordered: true, most: MOST_ORDERED }) : found;
 }
 
-/**
- * Returns whether nothing is protected, and ripgrep understands what tells it what to leave out as we do. Walks the
- * roots.
- */
+/** Returns whether nothing is protected and ripgrep reads the ignore files as we do. Walks the roots. */
 function isOpen(start: ResolvedPath, workspace: Workspace): boolean {
   const { protection } = workspace;
   // A command of the same reply may have changed the tree.
@@ -247,10 +244,7 @@ async function filesByRipgrep(search: RipgrepSearch): Promise<FoundNames | null>
   return { names: names.slice(0, search.most).map((name) => name.slice(above.length)), cut };
 }
 
-/**
- * Returns whether exit code and output fit together. Else it is another program, or does not know an option or the
- * pattern.
- */
+/** Returns whether exit code and output agree; else it is another program, or rejects an option or the pattern. */
 function fits(code: number, { names, complaints }: { names: readonly string[]; complaints: string }): boolean {
   if (code === 0) return names.length > 0;
   if (code === 1) return names.length === 0;

@@ -62,10 +62,7 @@ export class Page {
     return this.#full;
   }
 
-  /**
-   * Takes the next line of the file, without its line end; `length` is its true length when `line` is only its
-   * beginning.
-   */
+  /** Takes the next line of the file, without its line end; `length` is its length when `line` is its beginning. */
   add(line: string, length = line.length): void {
     this.#line += 1;
     if (this.#line < this.#range.offset) return;
@@ -85,10 +82,7 @@ export class Page {
     this.#bytes += bytes;
   }
 
-  /**
-   * The page as the model gets it. `total` is the number of lines of the file, null when it is not known.
-   * Null when the offset is beyond the end.
-   */
+  /** Returns the page for the model; null beyond the end. `total` is the file's number of lines, null for unknown. */
   text(total: number | null): string | null {
     if (this.#rows.length === 0) return null;
     const last = this.#range.offset + this.#rows.length - 1;

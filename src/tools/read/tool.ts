@@ -1,6 +1,4 @@
-/**
- * Read: a page of a text file with line numbers, the listing of a directory, an image, or the type of any other file.
- */
+/** Read: a page of a text file with line numbers, a directory listing, an image, or the type of any other file. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, readWhole, remember } from "../known_file.ts";
 import { markOf, shownName, suggestPaths } from "../file_names.ts";
