@@ -1,6 +1,7 @@
-import assert from "node:assert/strict";
 import { FORMS, SAMPLE_TOOLS, type SampleCall } from "../../../tests/helpers/text_calls.ts";
 import { recoverCalls } from "./recover.ts";
+import { typedArguments } from "./tagged.ts";
+import assert from "node:assert/strict";
 
 function callsOf(text: string): SampleCall[] {
   return (recoverCalls(text, SAMPLE_TOOLS)?.calls ?? []) as SampleCall[];
@@ -77,4 +78,33 @@ Deno.test("a value is unwrapped where MiniCPM wraps it, and nowhere else", () =>
   assert.equal(of(`<function name="write_file"><param name="content">${section}</param></function>`), "a</param>");
   assert.equal(of('<function name="write_file"><param name="content"><![CDATA[a</param></function>'), "<![CDATA[a");
   assert.equal(of("<function=write_file><parameter=content><![CDATA[a]]></parameter></function>"), "<![CDATA[a]]>");
+});
+
+function typed(value: string, schema: unknown): unknown {
+  return typedArguments([["key", value]], { properties: { key: schema } })?.key;
+}
+
+Deno.test("written values get the type of the schema", () => {
+  assert.equal(typed("5", { type: "integer" }), 5);
+  assert.equal(typed(" 5.5 ", { type: "number" }), 5.5);
+  assert.equal(typed("True", { type: "boolean" }), true);
+  assert.equal(typed("None", { type: ["integer", "null"] }), null);
+  assert.deepEqual(typed('["a"]', { type: "array" }), ["a"]);
+  assert.deepEqual(typed('{"a":1}', { anyOf: [{ type: "object" }, { type: "null" }] }), { a: 1 });
+});
+
+Deno.test("written values that do not fit the schema stay text", () => {
+  assert.equal(typed("5.5", { type: "integer" }), "5.5");
+  assert.equal(typed("five", { type: "number" }), "five");
+  assert.equal(typed("1e999", { type: "number" }), "1e999");
+  assert.equal(typed("yes", { type: "boolean" }), "yes");
+  assert.equal(typed('{"a":1}', { type: "array" }), '{"a":1}');
+});
+
+Deno.test("written values that may be text stay text", () => {
+  assert.equal(typed("123", { type: "string" }), "123");
+  assert.equal(typed("null", { type: ["string", "null"] }), "null");
+  assert.equal(typed("123", {}), "123");
+  assert.equal(typed("123", undefined), "123");
+  assert.equal(typedArguments([["key", "1"]], undefined)?.key, "1");
 });
