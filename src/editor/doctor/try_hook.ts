@@ -105,11 +105,11 @@ async function tryHook(
     const fix = io.os === "windows" ? "install PowerShell" : "install bash";
     return [{ level: "failure", subject, message: "the shell that the editor uses is not there", fix }];
   }
-  const findings = judgeHarmless(hook, event, harmless);
-  if (hook.ours && hook.name === "setup-worktree" && harmless.code === 0) findings.push(...judgeCopied(subject, place));
+  const findings = checkHarmless(hook, event, harmless);
+  if (hook.ours && hook.name === "setup-worktree" && harmless.code === 0) findings.push(...checkCopied(subject, place));
   if (!isGuard(line) || harmless.timedOut) return findings;
   const blocked = await work(touching(place.secret));
-  if (blocked !== null) findings.push(judgeBlocked(subject, { trial: blocked, harmless }));
+  if (blocked !== null) findings.push(checkBlocked(subject, { trial: blocked, harmless }));
   const unreadable = await work("{");
   if (unreadable !== null && unreadable.code !== BLOCKED) {
     const message = `it lets an input pass that it cannot read (exit ${unreadable.code} instead of 2)`;
@@ -119,14 +119,14 @@ async function tryHook(
 }
 
 /** Finds out whether the new worktree has what is to be copied into it. */
-function judgeCopied(subject: string, { worktree, copied }: TrialPlace): Finding[] {
+function checkCopied(subject: string, { worktree, copied }: TrialPlace): Finding[] {
   const missing = copied.filter((name) => lstatSync(join(worktree ?? "", name)) === null);
   if (missing.length === 0) return [];
   const message = `the new worktree has no ${missing.join(", ")}, which is to be copied into it`;
   return [{ level: "failure", subject, message, fix: "run its command line in a worktree and see what it says" }];
 }
 
-function judgeHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Finding[] {
+function checkHarmless(hook: FoundArtifact, event: HookEvent, trial: Trial): Finding[] {
   const { code, timedOut, stderr, durationMs } = trial;
   const subject = subjectOf(hook);
   const firstLine = stderr.trim().split("\n")[0]?.slice(0, 200) ?? "";
@@ -164,7 +164,7 @@ function fixOf({ ours, path, name }: FoundArtifact, { code, firstLine }: { code:
   return `repair the command line in ${path}`;
 }
 
-function judgeBlocked(subject: string, { trial, harmless }: { trial: Trial; harmless: Trial }): Finding {
+function checkBlocked(subject: string, { trial, harmless }: { trial: Trial; harmless: Trial }): Finding {
   const { code, stderr } = trial;
   if (code === BLOCKED && harmless.code === BLOCKED) {
     const message = "it blocks a protected file only as it blocks everything, which proves nothing of the guard";

@@ -150,7 +150,7 @@ export function* commandsIn(given: unknown): Generator<string> {
 }
 
 /** Returns why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
-export async function judgeArguments(
+export async function checkArguments(
   given: unknown,
   { lookup, tamperCheck }: { lookup: ProtectedLookup; tamperCheck: TamperCheck },
 ): Promise<string | null> {

@@ -50,7 +50,7 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<Refusa
   const path = place.io.env("PATH") ?? "";
   const tamperCheck = new TamperCheck(lookup, { agentcliHome: agentcliHome(place.io), path });
   const commands = { program: place.program ?? "agentcli", path, cwd, roots };
-  const found = await judgeEvent(input, { lookup, tamperCheck, userHome, commands, hasSandbox: place.hasSandbox });
+  const found = await checkEvent(input, { lookup, tamperCheck, userHome, commands, hasSandbox: place.hasSandbox });
   const { damaged } = lookup.set;
   const reason = damaged === null
     ? found
@@ -86,26 +86,26 @@ interface Context {
   hasSandbox(): Promise<boolean>;
 }
 
-async function judgeEvent(input: HookInput, context: Context): Promise<string | Refusal | null> {
+async function checkEvent(input: HookInput, context: Context): Promise<string | Refusal | null> {
   const { lookup } = context;
   switch (input.event) {
     case "pre_read_code":
     case "post_read_code":
-      return await judgeRead(textField(input, "file_path"), lookup);
+      return await checkRead(textField(input, "file_path"), lookup);
     case "pre_write_code":
     case "post_write_code":
-      return judgeWrite(textField(input, "file_path"), context) ??
-        await judgeTexts(stringsIn(input.info.edits), { lookup, named: null });
+      return checkWrite(textField(input, "file_path"), context) ??
+        await checkTexts(stringsIn(input.info.edits), { lookup, named: null });
     case "pre_run_command":
     case "post_run_command":
-      return await judgeCommand(textField(input, "command_line"), input.info, context);
+      return await checkCommand(textField(input, "command_line"), input.info, context);
     case "pre_mcp_tool_use":
     case "post_mcp_tool_use":
-      return await judgeTool(input.info.mcp_tool_arguments, input.info.mcp_tool_name, context);
+      return await checkTool(input.info.mcp_tool_arguments, input.info.mcp_tool_name, context);
     case "pre_user_prompt":
-      return await judgeTexts([textField(input, "user_prompt")], { lookup, named: "prose" });
+      return await checkTexts([textField(input, "user_prompt")], { lookup, named: "prose" });
     default:
-      return await judgeTexts(stringsIn(input.info), { lookup, named: null });
+      return await checkTexts(stringsIn(input.info), { lookup, named: null });
   }
 }
 
@@ -116,7 +116,7 @@ function meaningsOf(word: string, lookup: ProtectedLookup): string[] {
   return found;
 }
 
-async function judgeRead(word: string, lookup: ProtectedLookup): Promise<string | null> {
+async function checkRead(word: string, lookup: ProtectedLookup): Promise<string | null> {
   for (const path of meaningsOf(word, lookup)) {
     const rule = lookup.ruleAt(path) ?? lookup.ruleOfGit(path);
     if (rule !== null) return lookup.describe(path, rule);
@@ -132,7 +132,7 @@ async function judgeRead(word: string, lookup: ProtectedLookup): Promise<string 
   return null;
 }
 
-function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Context): string | null {
+function checkWrite(word: string, { lookup, tamperCheck, userHome }: Context): string | null {
   for (const path of meaningsOf(word, lookup)) {
     const rule = lookup.ruleAt(path);
     if (rule !== null) return lookup.describe(path, rule);
@@ -143,14 +143,14 @@ function judgeWrite(word: string, { lookup, tamperCheck, userHome }: Context): s
   return null;
 }
 
-async function judgeCommand(
+async function checkCommand(
   line: string,
   info: HookInput["info"],
   context: Context,
 ): Promise<string | Refusal | null> {
   const { lookup } = context;
   const call = { lines: [line], given: info, isShell: false };
-  return await judgeTexts([line], { lookup, named: null }) ??
+  return await checkTexts([line], { lookup, named: null }) ??
     await onlySandboxed(call, context, () => read(line, context));
 }
 
@@ -187,13 +187,13 @@ async function onlySandboxed(
   };
 }
 
-async function judgeTool(plain: unknown, tool: unknown, context: Context): Promise<string | Refusal | null> {
+async function checkTool(plain: unknown, tool: unknown, context: Context): Promise<string | Refusal | null> {
   const { lookup, tamperCheck, commands } = context;
-  const { commandsIn, isShellTool, judgeArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
+  const { commandsIn, isShellTool, checkArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
   const { isOnPath } = await import("./sandboxed.ts");
   const given = unwrapped(plain);
-  const found = await judgeArguments(given, { lookup, tamperCheck }) ??
-    await judgeTexts(stringsIn(given), { lookup, named: "prose" });
+  const found = await checkArguments(given, { lookup, tamperCheck }) ??
+    await checkTexts(stringsIn(given), { lookup, named: "prose" });
   if (found !== null) return found;
   const isShell = isShellTool(tool);
   const lines = [...shellLinesIn(given, { isShell, isProgram: (name) => isOnPath(name, commands) })];
@@ -207,7 +207,7 @@ async function judgeTool(plain: unknown, tool: unknown, context: Context): Promi
 }
 
 /** Names of protected files (`named`: how the texts are read), and fragments of their content. */
-async function judgeTexts(
+async function checkTexts(
   texts: readonly string[],
   { lookup, named }: { lookup: ProtectedLookup; named: "prose" | null },
 ): Promise<string | null> {
