@@ -156,7 +156,7 @@ class WorkspaceScanner implements ContentScanner {
 }
 
 /** Returns every string of a JSON value, keys too. */
-function* stringsOf(value: unknown): Generator<string> {
+export function* stringsOf(value: unknown): Generator<string> {
   const waiting = [value];
   while (waiting.length > 0) {
     const next = waiting.pop();

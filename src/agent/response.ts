@@ -9,7 +9,8 @@ import { fitContext, makeRoom, tooLong } from "./context/context.ts";
 import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
 import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
 import { limitsOf } from "./context/tokens.ts";
-import { isWindowKnown, nextPosition, type Session, sessionLabel } from "./session.ts";
+import { stringsOf } from "./content_scanner.ts";
+import { isWindowKnown, labelOfWords, nextPosition, type Session } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
 import type { RunningTurn } from "./turn_options.ts";
 
@@ -143,7 +144,7 @@ async function ask(
     });
   } catch (error) {
     await emitText(holdback.end());
-    if (turn.signal.aborted) keepInterrupted(session, { messageId, text: arrived.join("") });
+    if (turn.signal.aborted) await keepInterrupted(session, { messageId, text: arrived.join("") });
     throw error;
   } finally {
     turn.count.apiMs += clock.monotonic() - started;
@@ -189,14 +190,11 @@ async function takeResponse(
     await emit({ kind: "recovered", family: recovered.family, toolNames });
   }
   const position = nextPosition(session);
-  const item: AssistantItem = {
-    kind: "assistant",
-    id: received.messageId,
-    text: response.text,
-    reasoning: response.reasoning,
-    calls: response.calls.map((call, index) => toolCall(call, { position, index })),
-    label: sessionLabel(session),
-  };
+  const { text, reasoning } = response;
+  const calls = response.calls.map((call, index) => toolCall(call, { position, index }));
+  // Looked through once, when all of it is here, and before any of it is stored.
+  const label = await labelOfWords([text, reasoning, ...stringsOf(calls)], session);
+  const item: AssistantItem = { kind: "assistant", id: received.messageId, text, reasoning, calls, label };
   session.items.push(item);
   count.answer = response.text;
   count.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
@@ -236,14 +234,12 @@ function toolCall(call: ChatResponse["calls"][number], at: { position: number; i
  * The part of a response that a person saw before they stopped it stays in the session, so that they can speak of it, and is told
  * from an answer. Of a response that broke off by itself nothing stays.
  */
-function keepInterrupted(session: Session, { messageId, text }: { messageId: string; text: string }): void {
+async function keepInterrupted(
+  session: Session,
+  { messageId, text }: { messageId: string; text: string },
+): Promise<void> {
   if (text === "") return;
-  session.items.push({
-    kind: "assistant",
-    id: messageId,
-    text: `${text}\n\n[interrupted]`,
-    reasoning: "",
-    calls: [],
-    label: sessionLabel(session),
-  });
+  const label = await labelOfWords([text], session);
+  const whole = `${text}\n\n[interrupted]`;
+  session.items.push({ kind: "assistant", id: messageId, text: whole, reasoning: "", calls: [], label });
 }

@@ -131,6 +131,19 @@ export function sessionLabel(session: Session): Label {
   return open ? "open" : "no-cloud";
 }
 
+/**
+ * Returns the label of what a model said: no lower than the session's, and for a local model `no-cloud` where it holds
+ * protected content, which it can have read off a picture that no label knows. Never throws for what is found: the words
+ * are here already.
+ */
+export async function labelOfWords(texts: readonly string[], session: Session): Promise<Label> {
+  const before = sessionLabel(session);
+  const { scanner, model } = session;
+  if (before !== "open" || !model.local) return before;
+  const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, model);
+  return found === "protected" ? "no-cloud" : "open";
+}
+
 /** The place of the next item, counted over the whole session: it never repeats, also after a compaction or a resume. */
 export function nextPosition(session: Session): number {
   const counted = session.context.removed + session.items.length;

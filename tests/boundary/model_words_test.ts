@@ -1,0 +1,44 @@
+/** What a local model says by itself, in a session that holds nothing labeled: it can have read it off a picture. */
+import assert from "node:assert/strict";
+import { ask, say, type Step, want } from "../helpers/fake_steps.ts";
+import { assertSealed, openStage } from "./harness.ts";
+
+const COMMANDS = ["--permission-mode", "bypassPermissions"];
+
+/** The ways in which a model says something, with what it says. */
+const WAYS: Record<string, (secret: string) => Step[]> = {
+  "its answer": (secret) => [say(`it is ${secret}`)],
+  "its reasoning": (secret) => [say("fine", { reasoning: `it says ${secret}` })],
+  "words before a call": (secret) => [
+    { ...say(`it is ${secret}`), calls: [want("read", { path: "pub.txt" })] },
+    say("done"),
+  ],
+  "the arguments of a call": (secret) => [ask({ name: "Read", input: { path: `no-${secret}` } }), say("done")],
+  "a name in the arguments of a call": (secret) => [ask({ name: "Read", input: { [secret]: 1 } }), say("done")],
+  "a call to no tool": (secret) => [ask({ name: "Nope", input: { x: secret } }), say("done")],
+  "a list of things to do": (secret) => [
+    ask({ name: "TodoWrite", input: { todos: [{ content: secret, status: "pending" }] } }),
+    say("done"),
+  ],
+};
+
+for (const [way, script] of Object.entries(WAYS)) {
+  Deno.test(`protected content in ${way} labels a local session, and goes into no transcript`, async () => {
+    await using stage = await openStage();
+    const secret = stage.canary("env");
+    const played = await stage.play("loc", { args: COMMANDS, script: script(secret) });
+    assert.equal(played.done.code, 0, played.done.stderr);
+    assertSealed(played, way);
+    const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+    assert.equal(after.done.code, 6, after.done.stderr);
+    assertSealed(after, way);
+  });
+}
+
+Deno.test("what a local model says of nothing protected is stored as it is, and a remote model goes on", async () => {
+  await using stage = await openStage();
+  await stage.play("loc", { script: [say("the sky is blue today", { reasoning: "hm" })] });
+  const { sent, done } = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(sent, /the sky is blue today/);
+});
