@@ -122,6 +122,7 @@ async function runTool(
   { input, session, options }: { input: Record<string, unknown>; session: Session; options: OneCallOptions },
 ): Promise<ToolResult> {
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
+  if (tool.kind === "write" || tool.kind === "execute") await session.workspace.note();
   const started = Date.now();
   let exposed: ToolResult["exposed"];
   try {

@@ -60,6 +60,7 @@ const NO_DISK: Workspace = {
   local: true,
   protection: undefined,
   refresh: () => Promise.resolve(),
+  note: () => Promise.resolve(),
   countsAsLocal: () => true,
   becomeRemote: () => {},
   ruleAt: () => null,

@@ -5,8 +5,8 @@ import { foldedName } from "../case_folded.ts";
 import { MARKER_NAME } from "./marker.ts";
 import { systemReason } from "../system_error.ts";
 
-/** Directories of the system whose files are doors, not content: reading them could show keys of other processes. */
-const SYSTEM_DIRECTORY = /^\/(?:proc|sys|dev)(?:\/|$)/;
+/** File systems whose files are doors, not content: reading them could show keys of other processes. Projects lie in `/dev/shm`. */
+const SYSTEM_DIRECTORY = /^\/(?:proc|sys)(?:\/|$)/;
 
 /** Whether a real path lies in one of them. Asked for every directory of a tree: one look at the beginning of the path. */
 export function isOfSystem(real: string): boolean {

@@ -14,6 +14,7 @@ import {
   emptyRecord,
   type Identity,
   identityAt,
+  isOpen,
   isSameDirectory,
   type KnownProject,
   knownProjects,
@@ -69,7 +70,7 @@ export class ProjectRecord {
   }
 
   /** What is remembered of this very project; null until a marker was seen. */
-  get own(): KnownProject | null {
+  get own(): RecordData | null {
     return this.#own;
   }
 
@@ -79,7 +80,7 @@ export class ProjectRecord {
 
   /** Whether a marker was ever seen here, or in a known project around this one or inside of it. */
   get known(): boolean {
-    return this.#all.length > 0;
+    return this.#all.some(({ markers, derived }) => markers.length + derived.length > 0);
   }
 
   /** The markers that were ever seen, with every line that ever stood in them. */
@@ -127,6 +128,17 @@ export class ProjectRecord {
     });
   }
 
+  /** Notes that the project was seen, before anything of a model can change it: `local-endpoints:` that come later are new. */
+  async note(): Promise<void> {
+    if (this.#own !== null || this.problem !== null) return;
+    try {
+      await this.#change((data) => data);
+    } catch (error) {
+      // Where the home cannot be written, nothing is trusted at a first sight either.
+      if (!(error instanceof AgentcliError)) throw error;
+    }
+  }
+
   /** Adds markers and lines as they are met. Nothing is written where nothing is new. */
   async remember(seen: readonly SeenMarker[]): Promise<void> {
     await this.#attempt(() => this.#remember(seen));
@@ -134,7 +146,8 @@ export class ProjectRecord {
 
   /**
    * What the user says: the markers as they stand are the rules from now on, these endpoints are trusted (those that were
-   * `confirmed` also beside other markers), and derived files are released. Forgets a project without markers.
+   * `confirmed` also beside other markers), and derived files are released. Of a project without markers no more is
+   * remembered than that it was seen.
    */
   async trust(
     { seen, endpoints, confirmed }: {
@@ -144,7 +157,7 @@ export class ProjectRecord {
     },
   ): Promise<void> {
     await this.#change((data) => {
-      if (seen.length === 0) return null;
+      if (seen.length === 0) return this.#blank();
       const kept = this.replaced ? this.#blank() : data;
       const named = new Set([...kept.confirmed.filter((value) => endpoints.includes(value)), ...confirmed]);
       return added({ ...kept, markers: [], derived: [], endpoints, confirmed: [...named] }, seen);
@@ -207,19 +220,23 @@ export class ProjectRecord {
     const { root } = this;
     let identity: Identity | null = null;
     const here = () => identity ??= identityAt(root);
-    const found = await knownProjects(
+    const all = await knownProjects(
       this.#home,
       (known) =>
         isWithin(known.root, root) || isWithin(root, known.root) || known.root === main ||
         isSameDirectory(known, here()),
     );
+    // Of a directory that was seen without markers, another one at its path is seen for the first time.
+    const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here().inode].includes(data.inode));
     const own = found.find((data) => data.root === root);
     const moved = found.find((data) => data.root !== root && isSameDirectory(data, here()));
     const others = found.filter((data) => data !== own && data !== moved);
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
+    // One that was taken away has no number: nothing in it counts as it stands now.
+    if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) this.#own = this.#blank();
     this.#others = [...others, ...own !== undefined && moved !== undefined ? [rebased(moved, root)] : []].map(heldBy);
     this.replaced = own !== undefined && (here().inode !== own.inode || here().born !== own.born);
-    if (own === undefined && moved !== undefined) {
+    if (own === undefined && moved !== undefined && !isOpen(moved)) {
       // Mounted at two places, it was not moved.
       if (!isSameDirectory(identityAt(moved.root), here())) this.movedFrom = moved.root;
     }
@@ -240,7 +257,7 @@ export class ProjectRecord {
   }
 
   async #change(
-    work: (data: RecordData, isNew: boolean) => RecordData | null | Promise<RecordData | null>,
+    work: (data: RecordData, isNew: boolean) => RecordData | Promise<RecordData>,
   ): Promise<void> {
     const place = { root: this.root, moved: this.movedFrom, before: this.#own };
     this.#own = await changeRecord(this.#home, place, (data) => work(data ?? this.#blank(), data === null));

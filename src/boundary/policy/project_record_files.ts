@@ -64,30 +64,46 @@ export interface RecordData extends KnownProject, Identity {
   allowed: readonly string[];
 }
 
-type Index = Record<string, Identity & { root: string }>;
-
-/** Whether any project ever had a marker. One look. */
-export async function anyProtectedProject(home: Home): Promise<boolean> {
-  return await home.status(INDEX) !== null;
+/** `open`: a session or a command was there, and nothing is remembered but that; there is no further file then. */
+interface IndexEntry extends Identity {
+  root: string;
+  open?: boolean;
 }
 
-/** Returns the roots of the projects that ever had a marker. One look where there are none. */
+type Index = Record<string, IndexEntry>;
+
+/** Whether any project ever had a marker. */
+export async function anyProtectedProject(home: Home): Promise<boolean> {
+  return (await knownRoots(home)).length > 0;
+}
+
+/** Returns the roots of the projects that ever had a marker. */
 export async function knownRoots(home: Home): Promise<string[]> {
-  if (!await anyProtectedProject(home)) return [];
-  return Object.values(await readIndex(home)).map(({ root }) => root);
+  return Object.values(await readIndex(home)).filter(isProtected).map(({ root }) => root);
+}
+
+function isProtected({ open }: IndexEntry): boolean {
+  return open !== true;
 }
 
 /**
- * The records of the projects that ever had a marker, of all or of those that are wanted. Throws `home_unusable` for one
- * that cannot be read. One look where there are none.
+ * The records of the projects that ever had a marker, or of all that are wanted. Throws `home_unusable` for one that cannot
+ * be read.
  */
 export async function knownProjects(
   home: Home,
-  wanted: (project: Identity & { root: string }) => boolean = () => true,
+  wanted: (project: IndexEntry) => boolean = isProtected,
 ): Promise<RecordData[]> {
-  if (!await anyProtectedProject(home)) return [];
   const projects = Object.entries(await readIndex(home)).filter(([, project]) => wanted(project));
-  return await Promise.all(projects.map(async ([id, { root }]) => await readRecord(home, id) ?? emptyRecord(root)));
+  return await Promise.all(projects.map(async ([id, project]) => {
+    const { root, open } = project;
+    return open ? { ...emptyRecord(root), ...identityIn(project) } : await readRecord(home, id) ?? emptyRecord(root);
+  }));
+}
+
+/** Whether nothing is remembered of a project but that it was seen. */
+export function isOpen({ markers, derived, endpoints, confirmed, allowed }: RecordData): boolean {
+  return [markers, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);
 }
 
 /**
@@ -131,23 +147,27 @@ async function readRecord(home: Home, id: string): Promise<RecordData | null> {
 }
 
 /**
- * Changes the record of `root` as it is on the disk now, while nobody else does; null for what `work` gives removes it.
- * `before` is taken where there is none, and the record of `moved` is taken over. Gives the new one.
+ * Changes the record of `root` as it is on the disk now, while nobody else does. `before` is taken where there is none, and
+ * the record of `moved` is taken over. Gives the new one.
  */
 export async function changeRecord(
   home: Home,
   { root, moved, before }: { root: string; moved: string | null; before: RecordData | null },
-  work: (data: RecordData | null) => RecordData | null | Promise<RecordData | null>,
-): Promise<RecordData | null> {
+  work: (data: RecordData | null) => RecordData | Promise<RecordData>,
+): Promise<RecordData> {
   const nameOf = (id: string) => `${DIRECTORY}/${id}.json`;
   const [id, old] = [await idOf(root), moved === null ? null : await idOf(moved)];
   return await home.locked(INDEX, async () => {
     const projects = await readIndex(home);
     const taken = old === null ? null : await readRecord(home, old);
     const data = await work(await readRecord(home, id) ?? (taken === null ? before : rebased(taken, root)));
-    if (data === null) {
+    const open = isOpen(data);
+    if (open) {
       await home.remove(nameOf(id));
-      delete projects[id];
+      // Directories that came and went would make the index longer and longer.
+      for (const [other, entry] of Object.entries(projects)) {
+        if (!isProtected(entry) && identityAt(entry.root).inode === 0) delete projects[other];
+      }
     } else {
       const text = JSON.stringify({ format: FORMAT, ...data });
       if (text.length > RECORD_LIMIT) {
@@ -156,11 +176,10 @@ export async function changeRecord(
         });
       }
       await home.write(nameOf(id), text);
-      projects[id] = { root, ...identityIn(data) };
     }
+    projects[id] = { root, ...identityIn(data), ...open && { open } };
     if (old !== null) delete projects[old];
-    if (Object.keys(projects).length === 0) await home.remove(INDEX);
-    else await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
+    await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
     if (old !== null) await home.remove(nameOf(old));
     return data;
   });

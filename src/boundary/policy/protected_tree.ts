@@ -203,6 +203,10 @@ export class ProtectedTree {
   *#walk(): Generator<void, Walked> {
     const [open, covered]: [Listed[], Listed[]] = [[], []];
     const roots = this.#roots.filter((root) => !isOfSystem(root));
+    const ofSystem = this.#roots.filter(isOfSystem).map((directory) => ({
+      directory,
+      reason: "belongs to the system",
+    }));
     const directories = roots.filter((root) => this.#rules.rule(root) !== null);
     const waiting = roots.filter((root) => !directories.includes(root));
     for (let directory = waiting.pop(); directory !== undefined; directory = waiting.pop()) {
@@ -224,7 +228,7 @@ export class ProtectedTree {
     return {
       files: files.map(({ path }) => path),
       directories,
-      unjudged: open.flatMap(({ unjudged }) => unjudged),
+      unjudged: [...ofSystem, ...open.flatMap(({ unjudged }) => unjudged)],
       special: open.flatMap(({ special }) => special),
       repositories: open.flatMap(({ repositories }) => repositories),
       settings: open.filter(({ settings }) => settings.length > 0),

@@ -170,6 +170,10 @@ class DiskWorkspace implements Workspace {
     await this.#remember();
   }
 
+  async note(): Promise<void> {
+    for (const record of this.#rules.records) await record.note();
+  }
+
   countsAsLocal(baseUrl: string): boolean {
     return isLocal(baseUrl, this.#localEndpoints);
   }

@@ -24,7 +24,8 @@ export async function run(
   { options, arguments: [program = "", ...words], context }: Invocation<typeof SANDBOX_OPTIONS>,
 ): Promise<number> {
   const { io } = context;
-  const { root, cwd, protection, notices } = await openProjectContext(context);
+  const { root, cwd, protection, record, notices } = await openProjectContext(context, { create: true });
+  await record?.note();
   for (const text of notices) await warn(context, text);
   const home = await openHome(io);
   const configuration = await loadConfiguration(home);

@@ -46,9 +46,10 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
   if (values.length > 0) await addToMarker(root, values.map((value) => `no-cloud: ${value}`));
   await trustHosts(hosts, project);
   protection.refresh();
+  const trusted = trustedHosts(hosts, project);
   if (globals.json) {
     await io.stdout.write(
-      jsonText({ marker: join(root, MARKER_NAME), added: values, local_endpoints: hosts }),
+      jsonText({ marker: join(root, MARKER_NAME), added: values, local_endpoints: hosts, trusted_endpoints: trusted }),
     );
   } else {
     for (const { word, path } of paths) {
@@ -56,7 +57,9 @@ export async function addPaths({ options, arguments: words, context }: Invocatio
       const said = open.some((one) => one.word === word) ? "added" : "was already protected";
       await io.stdout.write(`${clean(word)}: ${said} (${rule === null ? "" : clean(describeRule(rule, root))})\n`);
     }
-    for (const host of hosts) await io.stdout.write(`${clean(host)}: counts as local here\n`);
+    for (const { host, from } of trusted) {
+      await io.stdout.write(`${clean(host)}: counts as local here and may get what is protected (${clean(from)})\n`);
+    }
   }
   await warnOfMarkers({ ...project, notices: [] }, context);
 }
@@ -68,6 +71,18 @@ async function trustHosts(hosts: readonly string[], { root, record }: ProjectCon
   const missing = hosts.filter((host) => !standing.includes(host));
   if (missing.length > 0) await addToMarker(root, missing.map((host) => `local-endpoints: ${host}`));
   for (const host of hosts) await record.trustEndpoint(host);
+}
+
+/** Hosts that may get what is protected here, and why: what was added may be protected from somebody else than was thought. */
+function trustedHosts(
+  added: readonly string[],
+  { root, markers, record }: ProjectContext,
+): { host: string; from: string }[] {
+  const first = `it stood in ${join(root, MARKER_NAME)} when the project was first seen`;
+  return [...new Set([...added, ...markers.localEndpoints])].map((host) => ({
+    host,
+    from: added.includes(host) || record?.own?.confirmed.includes(host) ? "you said so" : first,
+  }));
 }
 
 /** Permission bits of a new marker: everybody who may look at the project may know its rules. */

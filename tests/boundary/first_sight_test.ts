@@ -1,0 +1,89 @@
+/** What counts as the first sight of a project: a model that was there before must not write what is trusted at it. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { runProgram } from "../helpers/program.ts";
+import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+const bubblewrap = { ignore: !hasBubblewrap() };
+const args = ["--permission-mode", "bypassPermissions"];
+const PLANT = "printf 'local-endpoints: 127.0.0.2\\n' > .agentclisecret; echo made";
+const READ = [ask(want("read", { path: ".env" })), say("Done.")];
+
+/** Protects `.env` as a user would, and lets the remote host ask for it. */
+async function protectAndAsk(stage: Stage): Promise<{ said: string; result: string; sent: boolean; stderr: string }> {
+  const { stdout } = await runProgram(["secrets", "add", ".env"], { home: stage.home });
+  const { results, sent, done } = await stage.play("rem", { script: READ });
+  const isSent = stage.canaries.some(({ value }) => sent.includes(value));
+  return { said: stdout, result: results[0] ?? "", sent: isSent, stderr: done.stderr };
+}
+
+for (
+  const [name, plant] of [
+    ["the last command of a turn", async (stage: Stage) => {
+      const script = [ask(want("shell", { command: PLANT })), say("Done.")];
+      await stage.play("rem", { script, args: [...args, "--max-turns", "1"] });
+    }],
+    ["a command in the sandbox", async (stage: Stage) => {
+      await runProgram(["sandbox", "--", "sh", "-c", PLANT], { home: stage.home });
+    }],
+  ] as const
+) {
+  Deno.test(`a first marker that ${name} leaves opens nothing`, bubblewrap, async () => {
+    await using stage = await openStage({ marker: null });
+    await plant(stage);
+    assert.match(await Deno.readTextFile(`${stage.project}/.agentclisecret`), /127\.0\.0\.2/, "control: it was left");
+    const { said, result, sent, stderr } = await protectAndAsk(stage);
+    assert.doesNotMatch(said, /counts as local/);
+    assert.match(result, /is protected/);
+    assert.equal(sent, false);
+    assert.match(stderr, /127\.0\.0\.2" has no effect: it is new .*agentcli secrets trust/);
+  });
+}
+
+Deno.test("hosts of a marker that was there first are named when a path is protected, and count", linux, async () => {
+  await using stage = await openStage({ marker: "local-endpoints: 127.0.0.2\n" });
+  const { said, sent } = await protectAndAsk(stage);
+  assert.match(said, /^127\.0\.0\.2: counts as local here .*\(it stood in .* when the project was first seen\)$/m);
+  assert.equal(sent, true);
+});
+
+Deno.test(
+  "a project where a model only ran commands makes no other project's commands run in a sandbox",
+  linux,
+  async () => {
+    await using stage = await openStage({ marker: null, bare: true });
+    const where = [ask(want("shell", { command: "ls /home /root /proc/1 > /dev/null; echo ran" })), say("Done.")];
+    for (const _ of [1, 2]) {
+      const { done, results } = await stage.play("rem", { script: where, args });
+      assert.match(results[0] ?? "", /ran/);
+      assert.doesNotMatch(done.stderr, /run in a sandbox/);
+    }
+  },
+);
+
+Deno.test("a project in /dev/shm is protected from commands and tools", bubblewrap, async () => {
+  await using stage = await openStage({ marker: null, bare: true });
+  const root = await Deno.makeTempDir({ dir: "/dev/shm" });
+  try {
+    for (const [path, name] of [[".env", "env"], ["sub/.env", "sub"]] as const) {
+      await stage.plant(`${root}/${path}`, name);
+    }
+    await stage.write(`${root}/.agentclisecret`, "no-cloud: .env\n");
+    const script = [
+      ask(want("read", { path: ".env" })),
+      ask(want("shell", { command: "cat .env sub/.env; echo ran" })),
+      say("Done."),
+    ];
+    const { results, sent, done } = await stage.play("rem", { script, args, cwd: root });
+    assert.match(results[0] ?? "", /is protected/);
+    assert.match(results[1] ?? "", /ran/, "control: the command ran");
+    for (const { value } of stage.canaries) assert.ok(!sent.includes(value), results.join("\n"));
+    assert.match(done.stderr, /hidden from this model: 2 files/);
+    const local = await stage.play("loc", { script: script.slice(0, 1).concat(say("Done.")), args, cwd: root });
+    assert.match(local.results[0] ?? "", /CNRY_/, "control: a local model reads it");
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
+});
