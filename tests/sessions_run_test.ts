@@ -235,8 +235,8 @@ Deno.test("a session that read protected content goes on locally with placeholde
   const resumed = await results(["go on", "--resume", ID], home);
   assert.equal(resumed.result.result, "Ok.", resumed.done.stderr);
   assert.match(resumed.done.stderr, /placeholders/);
-  assert.ok(!local.chats()[3]?.text.includes(canary), "what was withheld is gone");
-  assert.match(local.chats()[3]?.text ?? "", /withheld/);
+  assert.ok(!local.chats()[3]?.text.includes(canary), "what was redacted is gone");
+  assert.match(local.chats()[3]?.text ?? "", /redacted/);
 });
 
 Deno.test("what a turn changed is kept and can be taken back by a later process, protected content excepted", async () => {

@@ -63,7 +63,7 @@ Deno.test("sessions show and export take the beginning of an id, and never hold 
   const shown = await runInProcess(["sessions", "show", "1111"], { home });
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stdout, /## User\n\nQuestion\n\n## Assistant\n\nAnswer\n/);
-  assert.match(shown.stdout, /withheld/);
+  assert.match(shown.stdout, /redacted/);
   const exported = await runInProcess(["sessions", "export", "latest", "--format", "json"], { home });
   assert.equal(JSON.parse(exported.stdout).items.length, 3);
   assert.ok(!`${shown.stdout}${exported.stdout}`.includes("CANARY"));

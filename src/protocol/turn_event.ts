@@ -130,7 +130,7 @@ export type TurnListener = (event: TurnEvent) => void | Promise<void>;
 export const REDACTED_TEXT = "[no-cloud: this stays with the local model]";
 
 /** Stands for the arguments of such a call. */
-export const REDACTED_INPUT: Readonly<Record<string, unknown>> = { withheld: REDACTED_TEXT };
+export const REDACTED_INPUT: Readonly<Record<string, unknown>> = { redacted: REDACTED_TEXT };
 
 /** The label of one session, as far as its events have told. */
 export interface LabelTrace {
@@ -161,6 +161,6 @@ export function traceLabel(): LabelTrace {
     get label() {
       return label;
     },
-    toolName: (name) => label === "open" || tools.has(name) ? name : "Withheld",
+    toolName: (name) => label === "open" || tools.has(name) ? name : "Redacted",
   };
 }

@@ -70,10 +70,10 @@ export async function hiddenNotice({ workspace, scanner }: Pick<Session, "worksp
 
 /** Returns notices about a session that was read back. */
 export function storedNotices(stored: StoredSession): string[] {
-  const withheld = stored.withheld === 0 ? [] : [
-    `${stored.withheld} parts of the session were protected and not stored; placeholders stand for them`,
+  const redacted = stored.redacted === 0 ? [] : [
+    `${stored.redacted} parts of the session were protected and not stored; placeholders stand for them`,
   ];
-  return [...stored.problems, ...withheld];
+  return [...stored.problems, ...redacted];
 }
 
 /** That a file can be led elsewhere while it is written, where Deno does not hand paths to the system as they are. */

@@ -17,7 +17,7 @@ export function sessionValue(stored: StoredSession): Record<string, unknown> {
     model: stored.model,
     turns: stored.turns,
     label: stored.label,
-    withheld: stored.withheld,
+    redacted: stored.redacted,
     problems: stored.problems,
     system: stored.context?.system.text ?? null,
     items: stored.items.map(itemValue),
@@ -71,7 +71,7 @@ export function sessionMarkdown(stored: StoredSession): string {
     ["Last written", stored.updated],
     ["Model", stored.provider === undefined ? stored.model : `${stored.provider}:${stored.model}`],
     ["Label", stored.label],
-    ["Withheld", stored.withheld === 0 ? undefined : `${stored.withheld} items, protected and not stored`],
+    ["Redacted", stored.redacted === 0 ? undefined : `${stored.redacted} items, protected and not stored`],
   ].filter(([, value]) => value !== undefined && value !== "").map(([name, value]) => `- ${name}: ${value}`);
   const parts = [`# Session ${stored.id}`, facts.join("\n"), ...stored.items.map(itemMarkdown)];
   return parts.filter((part) => part !== "").join("\n\n") + "\n";

@@ -180,8 +180,8 @@ export function ownLine(
 /** The text that stands for protected content. */
 function placeholder(source?: ProtectedSource): string {
   return source === undefined
-    ? "[withheld: protected content (no-cloud) is not stored]"
-    : `[withheld: ${source.path} is protected (${source.rule}) and not stored]`;
+    ? "[redacted: protected content (no-cloud) is not stored]"
+    : `[redacted: ${source.path} is protected (${source.rule}) and not stored]`;
 }
 
 /**
@@ -191,7 +191,7 @@ function placeholder(source?: ProtectedSource): string {
  */
 export function storedForm(item: SessionItem, isTool: (name: string) => boolean): SessionItem {
   if (labelOf(item) === "open") return item;
-  const name = (tool: string) => isTool(tool) ? tool : "Withheld";
+  const name = (tool: string) => isTool(tool) ? tool : "Redacted";
   switch (item.kind) {
     case "user": {
       const { origin, source } = item;

@@ -162,6 +162,6 @@ Deno.test("an export holds the placeholders, and fences that its texts cannot cl
   const stored = await loadTranscript(place.home, placeOf());
   const markdown = sessionMarkdown(stored);
   assert.match(markdown, /\n`````\n```\n````\n`````\n/);
-  assert.match(markdown, /Withheld: 1 items/);
+  assert.match(markdown, /Redacted: 1 items/);
   assert.ok(!`${markdown}${JSON.stringify(sessionValue(stored))}`.includes("CANARY"));
 });

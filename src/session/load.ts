@@ -91,7 +91,7 @@ export interface StoredSession {
   /** ISO 8601 of the last line; empty when there is none. */
   updated: string;
   /** Items of which only a placeholder is there. */
-  withheld: number;
+  redacted: number;
   notes: Record<string, unknown>[];
   /** Items that could not be read or copied, one sentence each. */
   problems: string[];
@@ -216,7 +216,7 @@ class Replay {
       provider: this.#provider,
       turns: this.#turns,
       updated: this.#updated,
-      withheld: items.filter((item) => item.label !== "open").length,
+      redacted: items.filter((item) => item.label !== "open").length,
       notes: this.#notes,
       problems: this.#problems,
       end: { named: this.#items, parent: this.#parent, size: file.size, ended: file.ended },
@@ -262,5 +262,5 @@ export function openPart(stored: StoredSession): StoredSession {
   const items = stored.items.slice(0, itemsBeforeProtected(stored.items));
   if (items.length === stored.items.length) return stored;
   const said = `a copy from before protected content was met: ${items.length} of ${stored.items.length} parts go along`;
-  return { ...stored, items, withheld: 0, problems: [...stored.problems, said] };
+  return { ...stored, items, redacted: 0, problems: [...stored.problems, said] };
 }

@@ -1,4 +1,4 @@
-/** The transcript of a running session: every item on the disk before the session goes on, protected ones withheld. */
+/** The transcript of a running session: every item on the disk before the session goes on, protected ones redacted. */
 import { admit, highestLabel, type Label, labelOf } from "../boundary/policy/label.ts";
 import type { Home } from "../platform/home.ts";
 import { type HeldLock, type Journal, openJournal } from "../platform/journal.ts";

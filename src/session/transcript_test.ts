@@ -200,24 +200,24 @@ Deno.test("protected items are placeholders: no content, no digest, no length, n
   await transcript.close();
   const text = await Deno.readTextFile(transcript.file);
   assert.ok(!text.includes("CANARY"), "content");
-  const withheld = text.split("\n").filter((line) => line.includes('"label":"no-cloud"'));
-  assert.equal(withheld.length, 4);
-  assert.ok(!withheld.join("").includes("471108154") && !withheld.join("").includes("815471108"), "counts");
+  const redacted = text.split("\n").filter((line) => line.includes('"label":"no-cloud"'));
+  assert.equal(redacted.length, 4);
+  assert.ok(!redacted.join("").includes("471108154") && !redacted.join("").includes("815471108"), "counts");
   const stored = await loadTranscript(place.home, placeOf());
   assert.equal(stored.label, "no-cloud");
-  assert.equal(stored.withheld, 4);
+  assert.equal(stored.redacted, 4);
   const [, , result, response] = stored.items;
   assert.deepEqual(result, {
     kind: "tool_result",
     callId: "call00001",
     name: "Read",
-    content: "[withheld: secrets/key.pem is protected (secrets/**) and not stored]",
+    content: "[redacted: secrets/key.pem is protected (secrets/**) and not stored]",
     isError: false,
     label: "no-cloud",
     source,
   });
   assert.ok(response?.kind === "assistant");
-  assert.deepEqual(response.calls.map(({ name }) => name), ["Withheld", "Read"]);
+  assert.deepEqual(response.calls.map(({ name }) => name), ["Redacted", "Read"]);
 });
 
 Deno.test("a protected system message is not stored", async () => {

@@ -95,7 +95,7 @@ class HomeUndo implements UndoStore {
     for (const change of await storedChanges(this.#home, this.options.sessionId)) {
       const { turn } = change;
       if (change.kind === "undone") this.#drop({ turn, path: storedNames.get(change.path) ?? change.path });
-      else if (change.kind === "withheld") {
+      else if (change.kind === "redacted") {
         const content = { kind: "none", reason: "it is protected: its undo lasted as long as the process" } as const;
         const path = `a protected file (${change.path.slice(0, 8)})`;
         storedNames.set(change.path, path);
@@ -128,7 +128,7 @@ class HomeUndo implements UndoStore {
     await this.#store(async (home) => {
       const { sessionId } = this.options;
       if (label !== "open") {
-        return await addChange(home, sessionId, { kind: "withheld", turn, path: await nameDigest(path) });
+        return await addChange(home, sessionId, { kind: "redacted", turn, path: await nameDigest(path) });
       }
       if (kept && before !== null && state.before.kind === "content") {
         await keepContent(home, sessionId, { digest: state.before.digest, bytes: before });

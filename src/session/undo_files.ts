@@ -12,7 +12,7 @@ export type FileState = { kind: "absent" } | { kind: "content"; digest: string }
 /** One change as it is stored. Of a protected one only that there was one: its name, too, may hold protected content. */
 export type StoredChange =
   | { kind: "open"; turn: number; path: string; before: FileState; kept: boolean; after: string }
-  | { kind: "withheld"; turn: number; path: string }
+  | { kind: "redacted"; turn: number; path: string }
   | { kind: "undone"; turn: number; path: string };
 
 /** SHA-256 of the bytes, in hex. */
@@ -96,7 +96,7 @@ function readChange(text: string): StoredChange | null {
   if (typeof turn !== "number") return null;
   if (!("path" in value) || typeof value.path !== "string") return null;
   const { path } = value;
-  if (kind === "withheld" || kind === "undone") return { kind, turn, path };
+  if (kind === "redacted" || kind === "undone") return { kind, turn, path };
   if (kind !== "open" || !("after" in value) || !isDigest(value.after)) return null;
   const before = "before" in value ? readState(value.before) : null;
   return before === null

@@ -120,7 +120,7 @@ Deno.test("protected content is taken back within the process, never stored, and
     assert.deepEqual([...Deno.readDirSync(directory)].map(({ name }) => name), ["changes.jsonl"]);
     const line = await Deno.readTextFile(`${directory}/changes.jsonl`);
     const { path, ...rest } = JSON.parse(line);
-    assert.deepEqual(rest, { kind: "withheld", turn: 1 });
+    assert.deepEqual(rest, { kind: "redacted", turn: 1 });
     assert.match(path, /^[0-9a-f]{64}$/, "its name can hold protected content as well");
     const later = await (await open(place.home)).undo(1, project.context.workspace);
     assert.match(later[0]?.outcome === "refused" ? later[0].reason : "", /as long as the process/);

@@ -51,11 +51,11 @@ Deno.test("a fork for a remote model has only what came before the protected con
   assertSealed(remote);
   assert.match(remote.done.stderr, /a copy from before protected content was met/);
   assert.ok(remote.sent.includes("Read the open one.") && remote.sent.includes("PUB_marker"), "control");
-  assert.ok(!/\.env|Read it\.|withheld/.test(remote.sent), "nothing from the turn that met it on");
+  assert.ok(!/\.env|Read it\.|redacted/.test(remote.sent), "nothing from the turn that met it on");
   const local = await stage.play("loc", { script: HELLO, args });
   assert.equal(local.done.code, 0, local.done.stderr);
   assertSealed(local);
-  assert.ok(local.sent.includes("withheld"), "a local model has the whole, with placeholders");
+  assert.ok(local.sent.includes("redacted"), "a local model has the whole, with placeholders");
   assert.ok(!local.sent.includes(stage.canary("env")));
 });
 

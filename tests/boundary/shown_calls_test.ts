@@ -77,8 +77,8 @@ Deno.test("the pieces of a protected call are JSON that says so", linux, async (
   }
   const inputs = [...pieces.values()].map((text) => JSON.parse(text));
   assert.equal(inputs.length, 5);
-  assert.equal(inputs.filter((input) => "withheld" in input).length, 4, "the call before the read is shown");
+  assert.equal(inputs.filter((input) => "redacted" in input).length, 4, "the call before the read is shown");
   const calls = lines.filter(({ type }) => type === "assistant").flatMap(({ message }) => message.content)
     .filter((block) => block.type === "tool_use");
-  assert.deepEqual(calls.map(({ input }) => "withheld" in input), [false, true, true, true, true]);
+  assert.deepEqual(calls.map(({ input }) => "redacted" in input), [false, true, true, true, true]);
 });

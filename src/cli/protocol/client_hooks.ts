@@ -94,7 +94,7 @@ export function createClientHooks(line: HookConnection): ClientHooks {
 
 /** Arguments of a session that read protected content may quote it. */
 function shownInput({ input, label }: HookedCall): Record<string, unknown> {
-  return label === "open" ? input : { withheld: REDACTED };
+  return label === "open" ? input : { redacted: REDACTED };
 }
 
 async function ask(
