@@ -28,6 +28,12 @@ const STARTED_LATER = [
   ".cargo/config.toml",
   ".mvn/extensions.xml",
   ".exrc",
+  ".clinerules/hooks/PreToolUse",
+  ".github/hooks/x.json",
+  ".factory/settings.json",
+  ".amazonq/cli-agents/x.json",
+  ".idea/startup.xml",
+  "sub/.assistant/hooks/deep/x.sh",
   "x.sublime-project",
 ];
 

@@ -13,14 +13,17 @@ import { MARKER_NAME } from "./marker.ts";
 const CONFIGURATION = [
   /(?:^|\/)(?:mcp_config|\.mcp|opencode|\.devcontainer|\.?crush)\.jsonc?$/,
   /(?:^|\/)\.[^/]+\/(?:hooks(?:\.v\d+)?|mcp)\.json$/,
-  /(?:^|\/)\.claude\/settings[^/]*\.json$/,
+  /(?:^|\/)\.(?:claude|factory)\/settings[^/]*\.json$/,
+  // Whoever has hooks of its own keeps them so, in the form that is known or another.
+  /(?:^|\/)\.[^/]+\/hooks(?:\/|$)/,
   // Settings name programs too, and let assistants run commands unasked.
   /(?:^|\/)\.(?:vscode|zed)\/(?:tasks|settings|debug)\.json$/,
   /(?:^|\/)(?:[^/]+\.code-workspace|\.aider\.conf\.ya?ml|\.helix\/(?:config|languages)\.toml)$/,
   // Where projects keep the hooks of git, and what tells git of further repositories.
   /(?:^|\/)\.(?:husky|githooks|git-hooks)\//,
   /(?:^|\/)\.gitmodules$/,
-  /(?:^|\/)\.kiro\/(?:hooks|settings)(?:\/|$)/,
+  /(?:^|\/)\.kiro\/settings(?:\/|$)/,
+  /(?:^|\/)\.amazonq\/cli-agents(?:\/|$)/,
   /(?:^|\/)\.(?:devcontainer|gemini|qwen|codex|opencode)(?:\/|$)/,
 ];
 
