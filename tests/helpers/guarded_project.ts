@@ -50,9 +50,9 @@ export async function guardedProject({ sandbox = false, path = "" }: { sandbox?:
   };
   const env = (name: string) => variables[name];
   const hasSandbox = () => Promise.resolve(sandbox);
-  const ask = async (event: HookEvent, info: unknown) => {
+  const ask = async (event: HookEvent, info: unknown, cwd = root) => {
     const text = JSON.stringify({ tool_info: info }).replace(/(?<=[\s":]|:\/\/[\w+-]*)\/P\b/g, root);
-    const place = { cwd: root, userHome: home, io: { os: "linux" as const, env, clock }, hasSandbox };
+    const place = { cwd, userHome: home, io: { os: "linux" as const, env, clock }, hasSandbox };
     return await judge(parseHookInput(text, event), place);
   };
   return {

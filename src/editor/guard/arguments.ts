@@ -16,6 +16,28 @@ function* textsIn(value: unknown): Generator<string> {
   else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* textsIn(one); }
 }
 
+/** Tools and arguments that speak of writing: whatever else the call names may be written. */
+const WRITING_TOOL =
+  /write|edit|creat|save|append|insert|replace|patch|move|rename|copy|put|upload|download|delete|remove|install|symlink/;
+const CONTENT_NAME = /content|text|edits|newstr|replacement|patch|diff|^data$|^body$/;
+
+/** Returns the texts of a call that writes which can be paths; none for another call. */
+function writtenPaths(given: unknown, tool: unknown): string[] {
+  const paths: string[] = [];
+  let writes = typeof tool === "string" && WRITING_TOOL.test(plainName(tool));
+  const collect = (value: unknown): void => {
+    if (typeof value === "string" && value.length <= PATH_LIMIT && !value.trim().includes("\n")) paths.push(value);
+    if (typeof value !== "object" || value === null) return;
+    for (const [name, member] of Object.entries(value)) {
+      const isContent = !Array.isArray(value) && CONTENT_NAME.test(plainName(name));
+      writes ||= isContent;
+      if (!isContent) collect(member);
+    }
+  };
+  collect(given);
+  return writes ? paths : [];
+}
+
 /** Texts of JSON within each other. */
 const WRAPPED_LIMIT = 16;
 
@@ -152,8 +174,12 @@ export function* commandsIn(given: unknown): Generator<string> {
 /** Returns why a call with these arguments is blocked, for paths that are whole arguments; null when nothing speaks against it. */
 export async function checkArguments(
   given: unknown,
-  { lookup, tamperCheck }: { lookup: ProtectedLookup; tamperCheck: TamperCheck },
+  { tool, lookup, tamperCheck }: { tool: unknown; lookup: ProtectedLookup; tamperCheck: TamperCheck },
 ): Promise<string | null> {
+  for (const path of writtenPaths(given, tool).flatMap((text) => lookup.meanings(text))) {
+    const reason = tamperCheck.reasonOfWrite(path);
+    if (reason !== null) return `${path} may not be written: ${reason}; only the user changes it`;
+  }
   for (const text of textsIn(given)) {
     if (text.length > PATH_LIMIT || text.trim().includes("\n")) continue;
     for (const path of lookup.meanings(text)) {

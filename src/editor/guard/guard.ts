@@ -4,7 +4,6 @@
  */
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { findProjectRoot } from "../../boundary/policy/project.ts";
-import { writeProtection } from "../../boundary/policy/write_protected.ts";
 import { statSync } from "../../platform/files_sync.ts";
 import { AgentcliError } from "../../errors.ts";
 import { homePath } from "../../platform/home.ts";
@@ -50,7 +49,7 @@ export async function judge(input: HookInput, place: GuardPlace): Promise<Refusa
   const path = place.io.env("PATH") ?? "";
   const tamperCheck = new TamperCheck(lookup, { agentcliHome: agentcliHome(place.io), path });
   const commands = { program: place.program ?? "agentcli", path, cwd, roots };
-  const found = await checkEvent(input, { lookup, tamperCheck, userHome, commands, hasSandbox: place.hasSandbox });
+  const found = await checkEvent(input, { lookup, tamperCheck, commands, hasSandbox: place.hasSandbox });
   const { damaged } = lookup.set;
   const reason = damaged === null
     ? found
@@ -80,8 +79,6 @@ function agentcliHome(io: Pick<Io, "env" | "os">): string | null {
 interface Context {
   lookup: ProtectedLookup;
   tamperCheck: TamperCheck;
-  /** A real path; null where it is not known. */
-  userHome: string | null;
   commands: CommandPlace;
   hasSandbox(): Promise<boolean>;
 }
@@ -132,12 +129,11 @@ async function checkRead(word: string, lookup: ProtectedLookup): Promise<string 
   return null;
 }
 
-function checkWrite(word: string, { lookup, tamperCheck, userHome }: Context): string | null {
+function checkWrite(word: string, { lookup, tamperCheck }: Context): string | null {
   for (const path of meaningsOf(word, lookup)) {
     const rule = lookup.ruleAt(path);
     if (rule !== null) return lookup.describe(path, rule);
-    const protection = tamperCheck.reasonAt(path) ?? writeProtection(path, userHome) ??
-      writeProtection(realOrNamed(path), userHome);
+    const protection = tamperCheck.reasonOfWrite(path);
     if (protection !== null) return `${word} may not be written: ${protection}; only the user changes it`;
   }
   return null;
@@ -192,7 +188,7 @@ async function checkTool(plain: unknown, tool: unknown, context: Context): Promi
   const { commandsIn, isShellTool, checkArguments, shellLinesIn, unwrapped } = await import("./arguments.ts");
   const { isOnPath } = await import("./sandboxed.ts");
   const given = unwrapped(plain);
-  const found = await checkArguments(given, { lookup, tamperCheck }) ??
+  const found = await checkArguments(given, { tool, lookup, tamperCheck }) ??
     await checkTexts(stringsIn(given), { lookup, named: "prose" });
   if (found !== null) return found;
   const isShell = isShellTool(tool);

@@ -47,8 +47,9 @@ const CASES: Readonly<Record<"read" | "write" | "command", { blocked: readonly s
       "~/.config/devin/hooks.json",
       "~/.local/share/agentcli/agentcli.js",
       "~/.local/bin/agentcli",
+      "~/.local/bin/other",
     ],
-    open: ["src/a.ts", "hk.json", "~/.vendor/ide/notes.md", "~/.local/bin/other"],
+    open: ["src/a.ts", "hk.json", "~/.vendor/ide/notes.md", "~/other"],
   },
   command: {
     blocked: [

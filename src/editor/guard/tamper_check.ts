@@ -2,9 +2,9 @@
  * What switches the guard off when it is changed: the markers, the hooks of the editors, and agentcli itself. A command or
  * a tool that names one is blocked, whatever it does with it: what a program does with a name cannot be told.
  */
-import { decidesProtection } from "../../boundary/policy/write_protected.ts";
+import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
-import { basename, isAbsolute, isWithin, join } from "../../platform/path.ts";
+import { basename, isAbsolute, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
 import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
 import type { ProtectedLookup } from "./lookup.ts";
@@ -18,6 +18,9 @@ const CHANGING =
  */
 const OWN_COMMANDS =
   /(?:agentcli|\bmain\.ts\b)[^]{1,500}?\b(?:config|editor|providers|quarantine|secrets)(?:\s+-\S+(?:\s+[^-\s]\S*)?){0,5}\s+(?:add|allow-fragment|apply|edit|import|init|remove|restore|set|trust)\b/i;
+/** Below the home of the user. */
+const LOADED =
+  /^(?:\.|bin(?:\/|$)|Library\/LaunchAgents(?:\/|$)|(?:OneDrive\/)?Documents\/(?:Windows)?PowerShell(?:\/|$))/i;
 /** One command that only shows what it would do: what `--dry-run` says of one it says of no other, nor in a comment. */
 const SHOWS_ALONE = /^[^;&|#\n]*\s--dry-run(?:\s[^;&|#\n]*)?$/;
 
@@ -26,13 +29,15 @@ export class TamperCheck {
   readonly #lookup: ProtectedLookup;
   readonly #agentcliHome: string | null;
   readonly #programs: ReadonlySet<string>;
+  readonly #path: readonly string[];
   #identities: ReadonlySet<string> | null = null;
 
   /** `agentcliHome` is a real path, null where there is none; `path` is the value of PATH. */
   constructor(lookup: ProtectedLookup, { agentcliHome, path }: { agentcliHome: string | null; path: string }) {
     this.#lookup = lookup;
     this.#agentcliHome = agentcliHome;
-    this.#programs = new Set(path.split(/[:;]/).filter(isAbsolute).map((directory) => join(directory, "agentcli")));
+    this.#path = path.split(/[:;]/).filter(isAbsolute);
+    this.#programs = new Set(this.#path.map((directory) => join(directory, "agentcli")));
   }
 
   /** Returns why the path may not be changed, a few words; null when it is none of these, also under another name of the file. */
@@ -48,6 +53,30 @@ export class TamperCheck {
     return this.#known().has(`${status.device}:${status.inode}`)
       ? "it is another name of a file that decides what is protected"
       : null;
+  }
+
+  /** Returns why the path may not be written, a few words; null when it may. */
+  reasonOfWrite(path: string): string | null {
+    const { userHome } = this.#lookup;
+    const places = [path, realOrNamed(path)];
+    for (const place of places) {
+      const reason = writeProtection(place, userHome) ?? this.#reasonOutside(place);
+      if (reason !== null) return reason;
+    }
+    return this.reasonAt(path);
+  }
+
+  /**
+   * Outside of the projects, what a shell loads or finds as a program: whatever is hidden in the home, since one of its files
+   * names the next, but the editor's own; the directories of PATH; and the settings of the machine.
+   */
+  #reasonOutside(path: string): string | null {
+    const { userHome, roots } = this.#lookup;
+    if (roots.some((root) => isWithin(root, path))) return null;
+    if (this.#path.some((directory) => isWithin(directory, path))) return "a shell finds programs there";
+    const below = userHome !== null && isWithin(userHome, path) ? relativeTo(userHome, path) : "";
+    const isOwn = DIALECT_IDS.some((id) => isWithin(DIALECTS[id].userDirectory, below));
+    return (LOADED.test(below) && !isOwn) || isWithin("/etc", path) ? "a shell may load it" : null;
   }
 
   /** Returns why a directory may not be moved or removed: the hooks lie in it. */
