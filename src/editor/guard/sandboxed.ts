@@ -11,6 +11,8 @@ import { plainWords } from "../../shell/command.ts";
 const USUAL_NAME = "agentcli";
 /** Lines of the program itself that show nothing of the project's files, and start no program. */
 const OWN_LINES: readonly string[] = ["providers validate", "--version"];
+/** The beginning of a line that was to run in the sandbox. */
+const NEARLY_RIGHT = /^(?:\S*\/)?agentcli(?:\s+-[-\w]+)*\s+sandbox(?:\s+--?\w[-\w]*)*\s+--\s+/;
 /** A longer command is told in general how to be run. Characters. */
 const SHOWN_LIMIT = 1_000;
 
@@ -75,7 +77,7 @@ export function sandboxAdvice(line: string, place: CommandPlace): { reason: stri
       "outside of the project and names it by its whole path (agentcli editor add hook no-cloud-guard --set agentcli=PATH)";
     return { reason, instead };
   }
-  const text = line.trim();
+  const text = line.trim().replace(NEARLY_RIGHT, "");
   const form = `${program} sandbox -- '${text.replaceAll("'", `'"'"'`)}'`;
   const instead = text.length > SHOWN_LIMIT || !isSandboxed(form, place)
     ? `Run it as one line: ${program} sandbox -- 'COMMAND' (in single quotes, a single quote in it as '"'"'; bash runs it)`

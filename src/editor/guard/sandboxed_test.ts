@@ -94,6 +94,10 @@ for (const line of BARE) {
 const ADVICE: readonly [string, string][] = [
   ["make", "agentcli sandbox -- 'make'"],
   ["npm test", "agentcli sandbox -- 'npm test'"],
+  // Who has it nearly right is not sent into a sandbox inside of one.
+  ["agentcli sandbox -- npm test", "agentcli sandbox -- 'npm test'"],
+  ["agentcli sandbox -- ls | cat", "agentcli sandbox -- 'ls | cat'"],
+  ["agentcli sandbox --network -- bash -c 'a b'", `agentcli sandbox -- 'bash -c '"'"'a b'"'"''`],
   ["cat src/*.ts | wc -l", "agentcli sandbox -- 'cat src/*.ts | wc -l'"],
   ["echo 'a b' > x", `agentcli sandbox -- 'echo '"'"'a b'"'"' > x'`],
   ["cd src && npm test\n", "agentcli sandbox -- 'cd src && npm test'"],
