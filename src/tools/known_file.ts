@@ -4,7 +4,7 @@ import type { ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { isRefusal } from "./result.ts";
-import type { SessionMemory, ToolContext } from "./tool.ts";
+import type { LineRange, SessionMemory, ToolContext } from "./tool.ts";
 
 /** Files up to this many bytes are read whole and known by their content; larger ones by size and time. */
 export const WHOLE_FILE_LIMIT = 16 * 1024 * 1024;
@@ -31,16 +31,46 @@ export async function readWhole(path: ResolvedPath, context: ToolContext): Promi
   return { bytes: read.more ? null : read.bytes, status: read.status, label: read.label, rule: read.rule };
 }
 
-/** Remembers the file as read or written in this session. */
+/** Every line of a file. */
+export const ALL_LINES: readonly LineRange[] = [[1, Infinity]];
+
+/** Remembers the file as written in this session, but for the lines that stay `unseen`. */
 export async function remember(
   path: ResolvedPath,
   file: Omit<CurrentFile, "label">,
-  memory: SessionMemory,
+  { memory, unseen = [] }: { memory: SessionMemory; unseen?: readonly LineRange[] },
 ): Promise<void> {
   const { modified, size, inode } = file.status;
   // An empty digest: too large, known by the other facts alone.
   const digest = file.bytes === null ? "" : await digestOf(file.bytes);
-  memory.files.set(path.real, { modified, size, inode, digest });
+  memory.files.set(path.real, { modified, size, inode, digest, ...unseen.length === 0 ? {} : { unseen } });
+}
+
+/** Remembers lines of the file as shown; what was shown of it before stays so while the file is the same. */
+export async function rememberShown(
+  path: ResolvedPath,
+  file: Omit<CurrentFile, "label">,
+  { memory, shown }: { memory: SessionMemory; shown: readonly LineRange[] },
+): Promise<void> {
+  const before = await fileState(path, file, memory) === "known"
+    ? memory.files.get(path.real)?.unseen ?? []
+    : ALL_LINES;
+  await remember(path, file, { memory, unseen: shown.reduce(withoutLines, before) });
+}
+
+/** The ranges without the lines of another one. */
+function withoutLines(ranges: readonly LineRange[], [from, to]: LineRange): readonly LineRange[] {
+  const parts = ranges.flatMap(([first, last]): LineRange[] => [
+    [first, Math.min(last, from - 1)],
+    [Math.max(first, to + 1), last],
+  ]);
+  return parts.filter(([first, last]) => first <= last && first < Infinity);
+}
+
+/** The lines of the file that the session has not seen. */
+export function unseenLines(path: ResolvedPath, memory: SessionMemory): readonly LineRange[] {
+  const known = memory.files.get(path.real);
+  return known === undefined ? ALL_LINES : known.unseen ?? [];
 }
 
 /** Returns whether the session has seen the file as it is now. */
@@ -58,10 +88,13 @@ export async function fileState(
   return known.modified === modified && known.size === size && known.inode === inode ? "known" : "changed";
 }
 
-/** Replaces or creates the file and remembers it. The one way by which tools change files. */
+/**
+ * Replaces or creates the file and remembers it, with the lines that the session still has not seen. The one way by which
+ * tools change files.
+ */
 export async function saveFile(
   path: ResolvedPath,
-  bytes: Uint8Array<ArrayBuffer>,
+  { bytes, unseen = [] }: { bytes: Uint8Array<ArrayBuffer>; unseen?: readonly LineRange[] },
   context: ToolContext,
 ): Promise<Refusal | null> {
   // A session that holds protected content could carry it into a file that anybody may read.
@@ -74,7 +107,7 @@ export async function saveFile(
   await keepPrevious(path, bytes, context);
   const status = await context.workspace.write(path, bytes);
   if (isRefusal(status)) return status;
-  await remember(path, { bytes, status }, context.memory);
+  await remember(path, { bytes, status }, { memory: context.memory, unseen });
   return null;
 }
 

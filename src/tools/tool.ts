@@ -76,10 +76,23 @@ export interface ToolContext {
   secretVariables: readonly string[];
 }
 
+/** From a line, counted from 1, to a line; `Infinity` for a file whose end was not reached. */
+export type LineRange = readonly [first: number, last: number];
+
+/** A file as it was when it was last read or written in this session. */
+interface KnownFile {
+  modified: number;
+  size: number;
+  inode: number;
+  digest: string;
+  /** The lines that the session has not seen; absent for none. */
+  unseen?: readonly LineRange[];
+}
+
 /** State of files and todos that a session keeps between calls. */
 export interface SessionMemory {
   /** Real path → what the file was when it was last read or written in this session. */
-  files: Map<string, { modified: number; size: number; inode: number; digest: string }>;
+  files: Map<string, KnownFile>;
   todos: { content: string; status: "pending" | "in_progress" | "completed" }[];
 }
 

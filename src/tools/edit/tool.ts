@@ -1,11 +1,11 @@
 /** Edit: replaces a text of a file that occurs once, or every one. */
 import type { Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { fileState, readWhole, saveFile, WHOLE_FILE_LIMIT } from "../known_file.ts";
+import { fileState, readWhole, saveFile, unseenLines, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../file_names.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { cutText, type DecodedText, decodeText, encodeText } from "../text.ts";
-import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit, type Replacement } from "./match.ts";
 import { editDeclaration, type EditInput } from "./declaration.ts";
@@ -149,7 +149,8 @@ async function change(
   { input, context }: { input: EditInput; context: ToolContext },
 ): Promise<ToolResult> {
   const { path, file, replacements, exact, changed, bytes } = planned;
-  const failed = await saveFile(path, bytes, context);
+  const unseen = unseenAfter(unseenLines(path, context.memory), { file: file.text, replacements });
+  const failed = await saveFile(path, { bytes, unseen }, context);
   if (failed !== null) return refused(failed, context);
   return success(report(changed, { path, replacements, exact }), context, {
     label: file.label,
@@ -161,6 +162,24 @@ async function change(
       structuredPatch: hunksOf(file.text, replacements),
     },
   });
+}
+
+/** The unseen lines after a change: those that were replaced the model knows, and those behind move. */
+function unseenAfter(
+  unseen: readonly LineRange[],
+  { file, replacements }: { file: string; replacements: readonly Replacement[] },
+): readonly LineRange[] {
+  let rest: readonly LineRange[] = unseen;
+  // From the last to the first, so that the lines before stay what they are.
+  for (const { start, end, text } of unseen.length === 0 ? [] : replacements.toReversed()) {
+    const [first = 1, last = 1] = linesAt(file, [start, Math.max(start, end - 1)]);
+    const grown = text.split("\n").length - file.slice(start, end).split("\n").length;
+    rest = rest.flatMap(([from, to]): LineRange[] => [
+      [from, Math.min(to, first - 1)],
+      [Math.max(from, last + 1) + grown, to + grown],
+    ]).filter(([from, to]) => from <= to);
+  }
+  return rest;
 }
 
 /** Returns some of the characters that Latin-1 does not have, quoted. */

@@ -3,7 +3,7 @@ import { count, isRefusal } from "../result.ts";
 import { cutText } from "../text.ts";
 import type { Label } from "../../boundary/policy/label.ts";
 import type { Refusal, ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import type { ToolContext } from "../tool.ts";
+import type { LineRange, ToolContext } from "../tool.ts";
 
 /** Lines of a page when the call names no limit. */
 const PAGE_LINES = 2000;
@@ -46,6 +46,7 @@ export class Page {
   #bytes = 0;
   #line = 0;
   #full = false;
+  readonly #cut: number[] = [];
 
   constructor(range: PageRange) {
     this.#range = range;
@@ -60,6 +61,18 @@ export class Page {
 
   get full(): boolean {
     return this.#full;
+  }
+
+  /** The lines that the page shows whole, once it is full or the file has ended. */
+  get shown(): LineRange[] {
+    if (this.#rows.length === 0) return [];
+    const ranges: LineRange[] = [];
+    let first = this.#range.offset;
+    for (const line of this.#cut) {
+      ranges.push([first, line - 1]);
+      first = line + 1;
+    }
+    return [...ranges, [first, this.#full ? this.#line : Infinity]];
   }
 
   /** Takes the next line of the file, without its line end; `length` is its length when `line` is its beginning. */
@@ -78,6 +91,7 @@ export class Page {
       this.#full = true;
       return;
     }
+    if (cut !== plain) this.#cut.push(this.#line);
     this.#rows.push(row);
     this.#bytes += bytes;
   }

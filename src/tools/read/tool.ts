@@ -1,10 +1,10 @@
 /** Read: a page of a text file with line numbers, a directory listing, an image, or the type of any other file. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { type CurrentFile, readWhole, remember } from "../known_file.ts";
+import { ALL_LINES, type CurrentFile, readWhole, rememberShown } from "../known_file.ts";
 import { markOf, shownName, suggestPaths } from "../file_names.ts";
 import { count, failure, isRefusal, refused, rowsWithin, sourceOf, success } from "../result.ts";
 import { countLines, decodeText, isUtf16, looksBinary } from "../text.ts";
-import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { Page, type PageRange, pageRange, readLongFile } from "./page.ts";
 import { readDeclaration, type ReadInput } from "./declaration.ts";
 
@@ -49,11 +49,14 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
   const details = { filePath: path.path };
   const source = sourceOf(path, current.rule, context);
   const size = current.status.size;
-  const finish = async (content: string, images?: ToolResult["images"]) => {
-    await remember(path, current, context.memory);
+  const finish = async (
+    content: string,
+    { shown = [], images }: { shown?: readonly LineRange[]; images?: ToolResult["images"] } = {},
+  ) => {
+    await rememberShown(path, current, { memory: context.memory, shown });
     return success(content, context, { label: current.label, ...source, details, images });
   };
-  if (size === 0) return await finish(`${path.display} is empty.`);
+  if (size === 0) return await finish(`${path.display} is empty.`, { shown: ALL_LINES });
   const head = await firstBytes(path, { current, context });
   if (isPdf(head) || looksBinary(head) || (current.bytes === null && isUtf16(head))) {
     const { showImage } = await import("./image.ts");
@@ -62,7 +65,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
       { display: path.display, size, type: describeType(head) },
       context,
     );
-    if (shown !== null) return await finish(shown.content, shown.images);
+    if (shown !== null) return await finish(shown.content, { images: shown.images });
     const type = isUtf16(head) ? "UTF-16 text, too long to show" : describeType(head);
     return await finish(`${path.display}: ${type}, ${count(size, "byte")}. Read shows text files only.`);
   }
@@ -72,7 +75,7 @@ async function file(path: ResolvedPath, call: { range: PageRange; context: ToolC
     return await finish(`${path.display}: ${describeType(head)}, ${count(size, "byte")}. Read shows text files only.`);
   }
   const text = found.page.text(found.total);
-  if (text !== null) return await finish(text);
+  if (text !== null) return await finish(text, { shown: found.page.shown });
   const lines = count(found.total ?? 0, "line");
   return failure(
     `offset ${call.range.offset} is beyond the end: ${path.display} has ${lines}. Send a lower offset.`,

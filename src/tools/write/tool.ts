@@ -1,8 +1,8 @@
 /** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
-import { fileState, readWhole, saveFile } from "../known_file.ts";
+import { type CurrentFile, fileState, readWhole, saveFile, unseenLines } from "../known_file.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
-import { countLines } from "../text.ts";
+import { countLines, decodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { writeDeclaration, type WriteInput } from "./declaration.ts";
 
@@ -13,11 +13,14 @@ export const writeTool: Tool<WriteInput> = {
     const planned = await plan(input, context);
     if ("content" in planned) return planned;
     const { path, bytes, existing } = planned;
-    const failed = await saveFile(path, bytes, context);
+    const failed = await saveFile(path, { bytes }, context);
     if (failed !== null) return refused(failed, context);
     const size = `${count(countLines(input.content), "line")}, ${count(bytes.length, "byte")}`;
-    return success(`${existing ? "Updated" : "Created"} ${path.display} (${size}).`, context, {
-      details: { type: existing ? "update" : "create", filePath: path.path },
+    const before = existing === null ? "" : `; it had ${sizeOf(existing)}`;
+    return success(`${existing === null ? "Created" : "Updated"} ${path.display} (${size}${before}).`, context, {
+      // How many lines it had is known of a protected file by reading it.
+      label: existing?.label ?? "open",
+      details: { type: existing === null ? "create" : "update", filePath: path.path },
     });
   },
   async precheck(input, context) {
@@ -26,45 +29,72 @@ export const writeTool: Tool<WriteInput> = {
   },
 };
 
+/** A planned write. */
+interface PlannedWrite {
+  path: ResolvedPath;
+  bytes: Uint8Array<ArrayBuffer>;
+  /** The file that is replaced. */
+  existing: CurrentFile | null;
+}
+
 /** Plans the write, or returns the result of an impossible or needless one. */
-async function plan(
-  input: WriteInput,
-  context: ToolContext,
-): Promise<{ path: ResolvedPath; bytes: Uint8Array<ArrayBuffer>; existing: boolean } | ToolResult> {
+async function plan(input: WriteInput, context: ToolContext): Promise<PlannedWrite | ToolResult> {
   context.signal.throwIfAborted();
   const path = await context.workspace.resolve(input.file_path);
   if (isRefusal(path)) return refused(path, context);
   const refusal = await context.workspace.writable(path);
   if (refusal !== null) return refused(refusal, context);
   const bytes = new TextEncoder().encode(input.content);
-  const existing = await context.workspace.status(path) !== null;
-  const problem = existing ? await precheck(path, { bytes, context }) : null;
-  return problem ?? { path, bytes, existing };
+  if (await context.workspace.status(path) === null) return { path, bytes, existing: null };
+  const existing = await readWhole(path, context);
+  if (isRefusal(existing)) return refused(existing, context);
+  return await precheck({ path, bytes, existing }, context) ?? { path, bytes, existing };
 }
 
 /** The result when an existing file need not or may not be replaced; null to go on. */
 async function precheck(
-  path: ResolvedPath,
-  options: { bytes: Uint8Array; context: ToolContext },
+  { path, bytes, existing }: PlannedWrite & { existing: CurrentFile },
+  context: ToolContext,
 ): Promise<ToolResult | null> {
-  const { bytes, context } = options;
-  const current = await readWhole(path, context);
-  if (isRefusal(current)) return refused(current, context);
-  switch (await fileState(path, current, context.memory)) {
-    case "unread":
-      return failure(
-        `${path.display} exists and was not read in this session. Call Read, then Write again, or write to another path.`,
-        context,
-      );
-    case "changed":
-      return failure(`${path.display} has changed since it was read. Call Read, then Write again.`, context);
-    case "known":
-      return current.bytes !== null && sameBytes(current.bytes, bytes)
-        ? success(`${path.display} already has exactly this content; nothing was written.`, context, {
-          label: current.label,
-        })
-        : null;
+  const { display } = path;
+  // Nothing can be lost of an empty file.
+  if (existing.status.size === 0) return null;
+  const fail = (content: string) => failure(content, context, { label: existing.label });
+  const state = await fileState(path, existing, context.memory);
+  if (state === "unread") {
+    return fail(
+      `${display} exists (${sizeOf(existing)}) and was not read in this session. ` +
+        "To change a part of it call Edit; to replace all of it call Read first; or write to another path.",
+    );
   }
+  if (state === "changed") return fail(`${display} has changed since it was read. Call Read, then Write again.`);
+  if (existing.bytes !== null && sameBytes(existing.bytes, bytes)) {
+    return success(`${display} already has exactly this content; nothing was written.`, context, {
+      label: existing.label,
+    });
+  }
+  const [unseen] = unseenLines(path, context.memory);
+  if (unseen === undefined) return null;
+  const [line, last] = unseen;
+  const way = isText(existing) && line !== last
+    ? `to replace all of it call Read with offset ${line} first`
+    : "to replace all of it remove it with a command first, or write to another path";
+  return fail(
+    `${display} has ${sizeOf(existing)}, and you have not seen all of it${
+      isText(existing) ? ` (line ${line})` : ""
+    }: ` +
+      `Write would replace it whole. To change a part call Edit; ${way}.`,
+  );
+}
+
+function isText({ bytes }: CurrentFile): boolean {
+  return bytes === null || decodeText(bytes) !== null;
+}
+
+/** The lines of a file, or its bytes where it is no text. */
+function sizeOf({ bytes, status }: CurrentFile): string {
+  const text = bytes === null ? null : decodeText(bytes)?.text ?? null;
+  return text === null ? count(status.size, "byte") : count(countLines(text), "line");
 }
 
 function sameBytes(one: Uint8Array, other: Uint8Array): boolean {

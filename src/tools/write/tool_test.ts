@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { inToolProject, promptBytes } from "../../../tests/helpers/tool_project.ts";
+import { editTool } from "../edit/tool.ts";
 import { readTool } from "../read/tool.ts";
 import { writeTool } from "./tool.ts";
 
@@ -15,7 +16,7 @@ Deno.test("a new file is created with its directories and may be replaced at onc
       details: { type: "create", filePath: `${root}/new/a.txt` },
     });
     const updated = await run(writeTool, { file_path: "new/a.txt", content: "c" });
-    assert.equal(updated.content, "Updated new/a.txt (1 line, 1 byte).");
+    assert.equal(updated.content, "Updated new/a.txt (1 line, 1 byte; it had 2 lines).");
     assert.equal(await text("new/a.txt"), "c");
   }));
 
@@ -24,10 +25,58 @@ Deno.test("a file that was not read is not replaced", () =>
     await write("a.txt", "mine");
     const result = await run(writeTool, { file_path: "a.txt", content: "yours" });
     assert.ok(result.isError);
-    assert.match(result.content, /Call Read, then Write again/);
+    assert.match(result.content, /exists \(1 line\) and was not read .* call Edit; .* call Read first/);
     assert.equal(await text("a.txt"), "mine");
     await run(readTool, { file_path: "a.txt" });
     assert.equal((await run(writeTool, { file_path: "a.txt", content: "yours" })).isError, false);
+  }));
+
+const numbered = (count: number) => Array.from({ length: count }, (_, at) => `line ${at + 1}\n`).join("");
+
+Deno.test("a file is replaced only when all of its lines were shown, in whatever pages", () =>
+  inToolProject(async ({ run, write, text }) => {
+    await write("a.txt", numbered(1494));
+    const replace = () => run(writeTool, { file_path: "a.txt", content: "short\n" });
+    const page = (offset: number, limit: number) => run(readTool, { file_path: "a.txt", offset, limit });
+    await page(1, 20);
+    const refused = await replace();
+    assert.ok(refused.isError);
+    assert.match(refused.content, /has 1,494 lines, .* call Edit; .* call Read with offset 21 first/);
+    assert.equal(await text("a.txt"), numbered(1494));
+    await page(1000, 2000);
+    assert.match((await replace()).content, /offset 21 /);
+    await page(15, 900);
+    assert.match((await replace()).content, /offset 915 /);
+    await page(900, 100);
+    assert.equal((await replace()).content, "Updated a.txt (1 line, 6 bytes; it had 1,494 lines).");
+    assert.equal(await text("a.txt"), "short\n");
+  }));
+
+Deno.test("an edit shows no more of a file than it changed", () =>
+  inToolProject(async ({ run, write, text }) => {
+    await write("a.txt", numbered(40));
+    await run(readTool, { file_path: "a.txt", offset: 10, limit: 5 });
+    await run(editTool, { file_path: "a.txt", old_string: "line 12\n", new_string: "12a\n12b\n12c\n" });
+    const replace = () => run(writeTool, { file_path: "a.txt", content: "x" });
+    assert.match((await replace()).content, /offset 1 /);
+    await run(readTool, { file_path: "a.txt", limit: 9 });
+    assert.match((await replace()).content, /offset 17 /);
+    assert.match((await run(readTool, { file_path: "a.txt", offset: 17 })).content, /^17\tline 15\n/);
+    assert.equal((await replace()).isError, false);
+    assert.equal(await text("a.txt"), "x");
+  }));
+
+Deno.test("what Read cannot show is not replaced, and an empty file always may be", () =>
+  inToolProject(async ({ run, write }) => {
+    await write("a.png", new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0]));
+    await write("long.txt", `a\n${"x".repeat(9000)}\nb\n`);
+    await write("empty.txt", "");
+    for (const file_path of ["a.png", "long.txt"]) {
+      await run(readTool, { file_path });
+      const result = await run(writeTool, { file_path, content: "x" });
+      assert.match(result.content, /remove it with a command first/, file_path);
+    }
+    assert.equal((await run(writeTool, { file_path: "empty.txt", content: "x" })).isError, false);
   }));
 
 Deno.test("a file that changed since it was read is not replaced, even when size and time are the same", () =>
