@@ -93,7 +93,7 @@ Deno.test("what a server could not be asked is not remembered", async () => {
   const routes: FakeServerOptions["routes"] = { "/v1/models": refuse(500, "out of order") };
   await using server = startFakeServer({ routes, script: () => say("Done.") });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  assert.equal(await windowOfRun(home), 8192);
+  assert.equal(await windowOfRun(home), 32_768);
   assert.deepEqual((await remembered(home)).filter((entry) => "window" in entry), []);
   routes["/v1/models"] = list({ owned_by: "vllm", max_model_len: 16_384 });
   assert.equal(await windowOfRun(home), 16_384);
@@ -105,10 +105,10 @@ Deno.test("a server that is known to tell no window is asked once in half an hou
   const { server, questions } = waking({}, {});
   await using _ = server;
   await configure(home, { loc: { baseUrl: server.baseUrl } });
-  assert.equal(await windowOfRun(home), 8192);
+  assert.equal(await windowOfRun(home), 32_768);
   const asked = questions();
   assert.ok(asked <= 2, `${asked} questions`);
-  assert.equal(await windowOfRun(home), 8192);
+  assert.equal(await windowOfRun(home), 32_768);
   assert.equal(questions(), asked);
 });
 
@@ -158,10 +158,34 @@ Deno.test("a refusal that names no number makes no window: none is shown, and no
       assert.deepEqual(result.errors, [
         "loc reports that the context window is full (HTTP 400): context_length_exceeded",
       ]);
-      assert.equal(result.modelUsage.fake.contextWindow, configured ?? 8192);
+      assert.equal(result.modelUsage.fake.contextWindow, configured ?? 32_768);
       const told = await runInProcess(["run", "hi"], { home });
       assert.doesNotMatch(told.stderr, /window (?:of )?\d|\d+ tokens/);
     }
     assert.deepEqual((await remembered(home)).filter(({ window = null }) => window !== null), []);
+  }
+});
+
+Deno.test("a service with an unknown window counts as large and is asked for no limit of its own", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ host: "127.0.0.2", script: [say("Hi."), say("Hi."), say("Hi.")] });
+  await configure(home, { far: { baseUrl: server.baseUrl } });
+  const done = await runInProcess(["run", "hi", "--json"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.equal(JSON.parse(done.stdout).modelUsage.fake.contextWindow, 131_072);
+  const asked = await runInProcess(["run", "hi", "--max-tokens", "300"], { home });
+  assert.equal(asked.code, 0, asked.stderr);
+  assert.deepEqual(server.chats().map(({ json }) => json.max_tokens), [undefined, 300]);
+});
+
+Deno.test("a response has room for 8,192 tokens where the window allows", async () => {
+  for (const [window, limit] of [[undefined, 8192], [16_384, 8192], [4096, 2048], [131_072, 32_768]] as const) {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: [say("Hi.")] });
+    const entry = window === undefined ? "fake" : { id: "fake", context_window: window };
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [entry] } });
+    const done = await runInProcess(["run", "hi"], { home });
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(server.chats()[0]?.json.max_tokens, limit);
   }
 });

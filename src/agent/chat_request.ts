@@ -69,10 +69,15 @@ export function requestOf(session: Session): ChatRequest {
     model: entry.id,
     messages: shape.history(messages),
     tools: shape.tools === "field" ? session.schemas : [],
-    maxTokens: fittingResponse(session.model, estimateOf(session)),
+    ...(isLimitUnknown(session.model) ? {} : { maxTokens: fittingResponse(session.model, estimateOf(session)) }),
     ...(temperature === undefined ? {} : { temperature }),
     ...(entry.params === undefined ? {} : { params: entry.params }),
   };
+}
+
+/** A service of which nothing is known has a limit of its own, and refuses one that is above it. */
+function isLimitUnknown({ local, windowSource, askedMaxTokens, entry }: Session["model"]): boolean {
+  return !local && windowSource === "assumed" && askedMaxTokens === undefined && entry.maxTokens === undefined;
 }
 
 function systemText(session: Session): string {

@@ -3,7 +3,7 @@ import { type AgentcliError, asAgentcliError, EXIT_CODE_OF } from "../errors.ts"
 import type { Clock } from "../platform/io.ts";
 import type { PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
 import type { Usage } from "../provider/types.ts";
-import { ASSUMED_WINDOW } from "./context/tokens.ts";
+import { assumedWindow } from "./context/tokens.ts";
 import { type Session, sessionLabel, type SessionModel } from "./session.ts";
 
 /** Counters of a running turn. */
@@ -77,8 +77,9 @@ export function failureFields(
 }
 
 /** A guess is no figure of the model: what it took the place of is shown. */
-function shownWindow({ contextWindow, windowSource, entry }: SessionModel): number {
-  return windowSource === "guessed" ? entry.contextWindow ?? ASSUMED_WINDOW : contextWindow;
+function shownWindow(model: SessionModel): number {
+  const { contextWindow, windowSource, entry } = model;
+  return windowSource === "guessed" ? entry.contextWindow ?? assumedWindow(model) : contextWindow;
 }
 
 function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {

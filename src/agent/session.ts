@@ -18,7 +18,7 @@ import {
   type FailureGuard,
   type RepeatGuard,
 } from "./guards.ts";
-import { ASSUMED_WINDOW, responseLimit } from "./context/tokens.ts";
+import { assumedWindow, responseLimit } from "./context/tokens.ts";
 import { type SessionServer, UNKNOWN_SERVER } from "./server.ts";
 import type { SystemPrompt } from "./system_prompt.ts";
 import type { ToolProtocol } from "./chat_request.ts";
@@ -161,10 +161,11 @@ export function isWindowKnown({ windowSource }: SessionModel): boolean {
 
 /** Gives up a window that was guessed. */
 export function forgetGuess(session: Session): void {
-  const { model: { windowSource, entry }, context } = session;
+  const { model, context } = session;
+  const { windowSource, entry } = model;
   if (windowSource !== "guessed") return;
   if (entry.contextWindow !== undefined) setWindow(session, entry.contextWindow, "configured");
-  else setWindow(session, Math.max(ASSUMED_WINDOW, context.provenTokens), "assumed");
+  else setWindow(session, Math.max(assumedWindow(model), context.provenTokens), "assumed");
 }
 
 /** Takes over a window; the response limit follows where nobody fixed it. */

@@ -12,7 +12,7 @@ const SMALL_WINDOW = 8192;
 
 /**
  * The small profile for a window that is known to be small. A window that nobody knows is most often a larger one, and
- * the default profile fits into the assumed 8,192 tokens with room to spare: it gets the default profile.
+ * the default profile fits into what is assumed with room to spare: it gets the default profile.
  */
 export function profileFor(window: number | undefined): Profile {
   return window !== undefined && window <= SMALL_WINDOW ? "small" : "default";

@@ -5,7 +5,7 @@ import type { Demo } from "../demo/server.ts";
 import type { Io } from "../platform/io.ts";
 import type { Endpoint } from "../provider/types.ts";
 import { DEMO, splitSelector } from "../config/find.ts";
-import { ASSUMED_WINDOW, responseLimit } from "../agent/context/tokens.ts";
+import { assumedWindow, responseLimit } from "../agent/context/tokens.ts";
 import type { SessionModel } from "../agent/session.ts";
 import { protocolNamed, safest, type ToolProtocol } from "../agent/chat_request.ts";
 import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../provider/backends/model_metadata.ts";
@@ -93,7 +93,7 @@ export function sessionModel(
   { provider, entry, endpoint }: ChosenModel,
   { known, options }: { known: ModelMetadata; options: Pick<SessionOptions, "maxTokens" | "temperature"> },
 ): SessionModel {
-  const { contextWindow, windowSource } = windowOf(entry.contextWindow, known);
+  const { contextWindow, windowSource } = windowOf(entry.contextWindow, { known, local: endpoint.local });
   return {
     provider: provider.name,
     local: endpoint.local,
@@ -109,11 +109,11 @@ export function sessionModel(
 
 function windowOf(
   configured: number | undefined,
-  { window, refusedWindow = Infinity }: ModelMetadata,
+  { known: { window, refusedWindow = Infinity }, local }: { known: ModelMetadata; local: boolean },
 ): Pick<SessionModel, "contextWindow" | "windowSource"> {
   if (configured === undefined) {
     const isFound = window !== undefined && window !== null;
-    return { contextWindow: isFound ? window : ASSUMED_WINDOW, windowSource: isFound ? "found" : "assumed" };
+    return { contextWindow: isFound ? window : assumedWindow({ local }), windowSource: isFound ? "found" : "assumed" };
   }
   return refusedWindow < configured
     ? { contextWindow: refusedWindow, windowSource: "learnt" }
@@ -249,7 +249,7 @@ export async function findCompactModel(search: CompactSearch): Promise<SideModel
     provider: provider.name,
     local: endpoint.local,
     id: model.id,
-    contextWindow: model.contextWindow ?? await askWindow(model.id, endpoint, client) ?? ASSUMED_WINDOW,
+    contextWindow: model.contextWindow ?? await askWindow(model.id, endpoint, client) ?? assumedWindow(endpoint),
     maxTokens: model.maxTokens,
     params: model.params,
   };

@@ -76,7 +76,7 @@ Deno.test("counts that are made up or leave out the cache do not shrink the wind
 });
 
 Deno.test("a guess after a refusal without numbers lasts as long as its turn", async () => {
-  const session = testSession(8192, { model: { windowSource: "assumed" } });
+  const session = testSession(32_768, { model: { windowSource: "assumed" } });
   let refused = false;
   const model: AskModel = (request) => {
     if (!refused) {
@@ -88,7 +88,7 @@ Deno.test("a guess after a refusal without numbers lasts as long as its turn", a
   };
   const first = await runPrompt(session, words("some words ".repeat(300)), turnOptions(model));
   assert.equal(first.outcome, "error_during_execution");
-  assert.equal(first.contextWindow, 8192);
+  assert.equal(first.contextWindow, 32_768);
   const second = await runPrompt(session, words("more words ".repeat(300)), turnOptions(model));
   assert.equal(second.outcome, "success", second.errors.join());
   const third = await runPrompt(session, words("and more words ".repeat(200)), turnOptions(model));

@@ -108,18 +108,33 @@ export function leastTokens(texts: Iterable<string>, enough: number): number {
   return count;
 }
 
-/** Assumed when neither configuration nor server tells the window, until the server teaches better. */
-export const ASSUMED_WINDOW = 8192;
+/**
+ * Tokens that are assumed when neither configuration nor server tells the window, until the server teaches better:
+ * services have large windows; a local server that has less refuses, or is caught dropping a part of the prompt.
+ */
+const ASSUMED_WINDOW = { local: 32_768, remote: 131_072 } as const;
+
+/** Returns the window to count with while nobody has told it. */
+export function assumedWindow({ local }: { local: boolean }): number {
+  return local ? ASSUMED_WINDOW.local : ASSUMED_WINDOW.remote;
+}
+
 /** No response needs more; some servers refuse larger limits. */
 const RESPONSE_LIMIT = 32_768;
 /** A response shorter than this is not worth asking for. */
 const SMALLEST_RESPONSE = 64;
+/** A response that reasons and then writes a file needs this much, in tokens. */
+const USUAL_RESPONSE = 8192;
 /** Kept free below the window, for what a server counts and nobody sees. Tokens. */
 const MARGIN = 16;
 
-/** Response limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window. */
+/**
+ * Response limit in tokens: what was asked for, else what the model's entry says, else a quarter of the window, and more
+ * where that is too little to reason and to write a file: up to half of a small window.
+ */
 export function responseLimit(window: number, entry: ModelEntry, asked: number | undefined): number {
-  return asked ?? entry.maxTokens ?? Math.min(Math.max(Math.floor(window / 4), 256), RESPONSE_LIMIT);
+  const least = Math.max(Math.min(USUAL_RESPONSE, Math.floor(window / 2)), 256);
+  return asked ?? entry.maxTokens ?? Math.min(Math.max(Math.floor(window / 4), least), RESPONSE_LIMIT);
 }
 
 /** Marks in the window, in tokens. */
