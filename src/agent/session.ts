@@ -8,6 +8,7 @@ import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
+import type { WorkDone } from "./ending/unfinished.ts";
 import type { ContentScanner } from "./content_scanner.ts";
 import { type ContextState, createContextState } from "./context/context_state.ts";
 import {
@@ -71,6 +72,8 @@ export interface Session {
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
   readonly memory: SessionMemory;
+  /** What its calls did so far; claims of the model are measured by it. */
+  readonly work: WorkDone;
   readonly items: SessionItem[];
   readonly context: ContextState;
   readonly guard: CallGuard;
@@ -112,6 +115,7 @@ export function createSession(options: SessionParts): Session {
     server: server ?? UNKNOWN_SERVER,
     schemas: toolSchemas([...parts.tools]),
     memory: { files: new Map(), todos: [] },
+    work: { changes: 0, commands: 0 },
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {
       keepReasoning: entry.reasoning === "keep",
@@ -222,6 +226,8 @@ export function restoreSession(session: Session, stored: RestoredParts): void {
 export function carryOver(session: Session, previous: Session): void {
   session.items.push(...previous.items);
   session.context.removed = previous.context.removed;
+  session.work.changes += previous.work.changes;
+  session.work.commands += previous.work.commands;
   session.memory.todos.push(...previous.memory.todos);
   for (const [path, known] of previous.memory.files) session.memory.files.set(path, known);
   for (const [name, denied] of previous.deniedUnasked) session.deniedUnasked.set(name, denied);

@@ -127,6 +127,7 @@ async function runTool(
   let exposed: ToolResult["exposed"];
   try {
     const result = await tool.run(input, contextOf(session, options));
+    countWork(tool, result, session);
     exposed = result.exposed;
     return result;
   } finally {
@@ -139,6 +140,12 @@ async function runTool(
       await options.emit({ kind: "notice", text });
     }
   }
+}
+
+/** A command that failed ran all the same; one that was refused has nothing to tell of itself. */
+function countWork({ kind }: Tool, { isError, details }: ToolResult, { work }: Session): void {
+  if (kind === "write" && !isError) work.changes++;
+  if (kind === "execute" && (!isError || details !== undefined)) work.commands++;
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -5,6 +5,7 @@ import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
+import { createNudges } from "./ending/nudges.ts";
 import { nextResponse } from "./response.ts";
 import { failure, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
@@ -70,6 +71,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   const { count } = turn;
   let isContinued = false;
   let askedAgain = false;
+  const nudge = createNudges(session, turn);
   let continuations = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
@@ -97,6 +99,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
         continue;
       }
       if (unread?.ends === true) throw await unreadable(session);
+      if (unread === null && await nudge(item.text)) continue;
       const more = continuations < CONTINUATION_LIMIT
         ? await turn.hooks?.end(continuations > 0, turn.signal) ?? null
         : null;

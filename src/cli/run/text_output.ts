@@ -102,9 +102,9 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
     wait("loading the model");
   }
 
-  /** A response begins on a line of its own: what came of one before it that is not complete is no part of it. */
+  /** A response begins on a line of its own: what one before it said, complete or not, is no part of it. */
   function begin(): void | Promise<void> {
-    if (open && !atLineStart) return printText("\n").then(start);
+    if (!atLineStart) return printText("\n").then(start);
     start();
   }
 

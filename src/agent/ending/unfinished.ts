@@ -1,0 +1,99 @@
+/** Judges the reply that would end a turn: a step that was announced and not made, and a change that nothing made. */
+import { LANGUAGES } from "./languages.ts";
+
+/** What was done in a session: files that its tools wrote, commands and tools of others that ran. */
+export interface WorkDone {
+  changes: number;
+  commands: number;
+}
+
+/** The reply that would end a turn, and what it is judged by. */
+export interface EndingReply {
+  text: string;
+  /** The last words of the user. */
+  prompt: string;
+  /** In this turn. */
+  done: WorkDone;
+  /** Something was, or may have been, changed in a turn before. */
+  workedBefore: boolean;
+}
+
+/** Only the beginning and the end of long texts are read. */
+const READ = 4000;
+/** Sentences at the beginning in which something may be said to be changed by nobody in particular. */
+const HEAD = 2;
+
+/** Something like the name of a file. */
+const NAMES_FILE = /[\w-]\.[A-Za-z]\w{0,7}\b/;
+
+/** Whether a reply ends with the announcement of a step. Never where the user asked a question. */
+export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prompt">): boolean {
+  if (isQuestion(prompt)) return false;
+  if (/(?:[:：…]|\.\.\.)[*_\s]*$/.test(text)) return true;
+  const last = sentencesOf(unquoted(text.slice(-READ))).at(-1);
+  if (last === undefined || last.isListed || /[?？؟]$/.test(last.text)) return false;
+  // Code behind it is the answer to somebody who asked for code, and a file that was not written to anybody else.
+  if (/```\s*$/.test(text) && ![last.text, prompt].some((words) => NAMES_FILE.test(words))) return false;
+  return LANGUAGES.some(({ future, but }) => future.test(last.text) && !but.test(last.text));
+}
+
+/** What a reply claims to have happened in this turn and did not; never where the user wanted to be told something. */
+export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): "change" | "tests" | null {
+  if (done.commands > 0 || wantsWords(prompt, workedBefore)) return null;
+  const sentences = sentencesOf(
+    unquoted(text.length > 2 * READ ? `${text.slice(0, READ)}\n${text.slice(-READ)}` : text),
+  )
+    .filter((sentence) => !/[?？؟]$/.test(sentence.text));
+  const says = (test: (language: typeof LANGUAGES[number]) => RegExp, among = sentences) =>
+    LANGUAGES.some((language) =>
+      among.some((sentence) => test(language).test(sentence.text) && !language.but.test(sentence.text))
+    );
+  if (done.changes === 0) {
+    const head = sentences.slice(0, HEAD).filter((sentence) => !sentence.isListed);
+    if (says(({ made }) => made) || says(({ was }) => was, head)) return "change";
+  }
+  return says(({ tests }) => tests) ? "tests" : null;
+}
+
+/** A question that is not a request in the form of one. */
+function isQuestion(prompt: string): boolean {
+  const [first = "", whole] = wordsOfPrompt(prompt);
+  const asks = [first, whole].some((text) => /[?？؟]["'”»」)*_\s]*$/.test(text));
+  return asks && !LANGUAGES.some(({ polite }) => polite.test(first));
+}
+
+/** Whether the user asked for words, or may have spoken of earlier work. */
+function wantsWords(prompt: string, workedBefore: boolean): boolean {
+  const [first = ""] = wordsOfPrompt(prompt);
+  const asked = first.replace(/^(?:can|could|would|will) you (?:please )?/i, "");
+  if (isQuestion(prompt) || LANGUAGES.some(({ tells }) => tells.test(asked))) return true;
+  return workedBefore && (/[?？؟]\s*$/.test(first) || !LANGUAGES.some(({ change }) => change.test(first)));
+}
+
+/** The first paragraph, and all of it: what is attached or piped in stands behind what was typed. */
+function wordsOfPrompt(prompt: string): [first: string, whole: string] {
+  const whole = prompt.trim();
+  return [whole.slice(0, READ).split(/\n\s*\n/, 1)[0]?.trim() ?? "", whole.slice(-READ)];
+}
+
+/** A text without code blocks and quotations: what stands there, somebody else says. */
+function unquoted(text: string): string {
+  return text.replace(/^[ \t]*(```|~~~)[^]*?(?:^[ \t]*\1[^\n]*$|$(?![^]))/gm, "\n")
+    .replace(/^[ \t]*>.*$/gm, "")
+    .replace(/"[^"\n]{1,300}"|“[^”\n]{1,300}”|„[^“”\n]{1,300}[“”]|«[^»\n]{1,300}»|「[^」\n]{1,300}」/g, " ")
+    .replace(/\*\*|__/g, "");
+}
+
+interface Sentence {
+  text: string;
+  /** It stands in a list, or is a heading. */
+  isListed: boolean;
+}
+
+function sentencesOf(text: string): Sentence[] {
+  return text.split("\n").flatMap((line) => {
+    const isListed = /^\s*(?:[-*+•#|]|\d+[.)])/.test(line);
+    return line.split(/(?<=[.!?:])\s+|(?<=[。！？])/).map((part) => part.trim()).filter((part) => part !== "")
+      .map((part) => ({ text: part, isListed }));
+  });
+}
