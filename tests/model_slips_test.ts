@@ -30,3 +30,45 @@ Deno.test("a page of a long file is not enough to write it anew", async () => {
   assert.match(results[1] ?? "", /has 1,494 lines, .* call Edit/);
   assert.equal(after["a.txt"], text);
 });
+
+Deno.test("a line that stands for left-out text is not written, unless the same call comes again", async () => {
+  const text = "a\nb\nc\n";
+  const lazy = { file_path: "a.ts", content: "a2\n// ... rest of the file unchanged ...\n" };
+  const edit = { file_path: "a.ts", old_string: "b", new_string: "b2\n// ... existing code ..." };
+  const { results, after } = await runCalls({ "a.ts": text }, [
+    call("Read", { file_path: "a.ts" }),
+    call("Write", lazy),
+    call("Edit", edit),
+    call("Write", { file_path: "new.ts", content: "// rest of the code here\n" }),
+  ]);
+  assert.match(results[1] ?? "", /^Line 2 of content, "\/\/ \.\.\. rest of the file unchanged \.\.\.".* call Edit/);
+  assert.match(results[2] ?? "", /^Line 2 of new_string, .* Send the lines themselves/);
+  assert.match(results[3] ?? "", /^Line 1 of content, .* whole content/);
+  assert.equal(after["a.ts"], text);
+  const meant = await runCalls({ "a.ts": text }, [
+    call("Read", { file_path: "a.ts" }),
+    call("Write", lazy),
+    call("Write", lazy),
+  ]);
+  assert.equal(meant.after["a.ts"], lazy.content, meant.results[2]);
+});
+
+Deno.test("an insertion that is sent again is not made again", async () => {
+  const insert = (old_string: string, new_string: string) =>
+    call("Edit", { file_path: "a.py", old_string, new_string });
+  const text = "import os\n\ndef main():\n    run()\n";
+  const twice = [
+    insert("import os\n", "import os\nimport sys\n"),
+    insert("    run()", "    prepare()\n    run()\n    finish()"),
+  ];
+  const once = await runCalls({ "a.py": text }, [call("Read", { file_path: "a.py" }), ...twice]);
+  const again = await runCalls({ "a.py": text }, [call("Read", { file_path: "a.py" }), ...twice, ...twice]);
+  assert.equal(again.after["a.py"], once.after["a.py"]);
+  assert.match(again.results[3] ?? "", /already as new_string says \(line 1\); nothing was written/);
+  assert.match(again.results[4] ?? "", /already as new_string says \(line 6\); nothing was written/);
+  const blank = await runCalls({ "a.py": text }, [
+    call("Read", { file_path: "a.py" }),
+    insert("import os\n", "import os\n\n"),
+  ]);
+  assert.equal(blank.after["a.py"], text.replace("\n", "\n\n"), "white space around a place proves nothing");
+});

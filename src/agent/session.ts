@@ -114,7 +114,7 @@ export function createSession(options: SessionParts): Session {
     ...parts,
     server: server ?? UNKNOWN_SERVER,
     schemas: toolSchemas([...parts.tools]),
-    memory: { files: new Map(), todos: [] },
+    memory: { files: new Map(), warned: new Set(), todos: [] },
     work: { changes: 0, commands: 0 },
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {

@@ -19,7 +19,8 @@ export interface CurrentFile {
   rule?: ProtectionRule | undefined;
 }
 
-async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
+/** Returns the SHA-256 of bytes in hexadecimal digits. */
+export async function digestOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

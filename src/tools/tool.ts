@@ -93,6 +93,8 @@ interface KnownFile {
 export interface SessionMemory {
   /** Real path → what the file was when it was last read or written in this session. */
   files: Map<string, KnownFile>;
+  /** Digests of calls that were refused once as a likely slip: the same call again is meant. */
+  warned: Set<string>;
   todos: { content: string; status: "pending" | "in_progress" | "completed" }[];
 }
 

@@ -126,6 +126,18 @@ export function matchEdit(file: string, request: EditRequest): Match {
   return { kind: "found", replacements: [{ ...placed, text: withLineEndsOf(file, placed.text) }], exact: false };
 }
 
+/**
+ * Returns whether the file has what a replacement inserts around its place: the same insertion was made before. White
+ * space proves nothing: it is everywhere.
+ */
+export function standsAlready(file: string, { start, end, text }: Replacement): boolean {
+  const old = file.slice(start, end);
+  if (old === "" || text.replace(old, "").trim() === "") return false;
+  return findAll(text, old).slice(0, 100).some((at) =>
+    start >= at && file.startsWith(text.slice(0, at), start - at) && file.startsWith(text.slice(at + old.length), end)
+  );
+}
+
 /** The file with the replacements, which are in order and do not overlap. */
 export function applyReplacements(file: string, replacements: readonly Replacement[]): string {
   const pieces: string[] = [];

@@ -3,11 +3,12 @@ import type { Label } from "../../boundary/policy/label.ts";
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { fileState, readWhole, saveFile, unseenLines, WHOLE_FILE_LIMIT } from "../known_file.ts";
 import { suggestPaths } from "../file_names.ts";
+import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
 import { cutText, type DecodedText, decodeText, encodeText } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
-import { applyReplacements, matchEdit, type Replacement } from "./match.ts";
+import { applyReplacements, matchEdit, type Replacement, standsAlready } from "./match.ts";
 import { editDeclaration, type EditInput } from "./declaration.ts";
 
 /** Line numbers listed when a text stands in several places. */
@@ -54,7 +55,15 @@ async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit
   const refusal = await context.workspace.writable(path);
   if (refusal !== null) return refused(refusal, context);
   const file = await openText(path, context);
-  return "content" in file ? file : planIn(file, { input, path, context });
+  if ("content" in file) return file;
+  const planned = planIn(file, { input, path, context });
+  if ("content" in planned) return planned;
+  return await refuseLeftOut(input.new_string, {
+    before: file.text,
+    path,
+    argument: "new_string",
+    way: "Send the lines themselves, or leave them out of old_string and new_string.",
+  }, context) ?? planned;
 }
 
 /** The text of a file and its label: results show parts of it. */
@@ -121,14 +130,13 @@ function planIn(
     );
   }
   const changed = applyReplacements(file.text, match.replacements);
-  if (changed === file.text) {
-    return failure(
-      `${path.display} already has the text of new_string there; nothing was written. Go on, or send another new_string.`,
+  if (changed === file.text || match.replacements.every((one) => standsAlready(file.text, one))) {
+    const [first] = match.replacements;
+    const place = listLines(linesAt(file.text, [first?.start ?? 0]));
+    return success(
+      `${path.display} is already as new_string says (line ${place}); nothing was written. Go on.`,
       context,
-      {
-        label: file.label,
-        ...file.source,
-      },
+      { label: file.label, ...file.source },
     );
   }
   const bytes = encodeText(changed, file);

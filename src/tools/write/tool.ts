@@ -1,6 +1,7 @@
 /** Write: a whole file, new or replaced. What the session has not seen as it is now is not replaced. */
 import type { ResolvedPath } from "../../boundary/workspace/workspace.ts";
 import { type CurrentFile, fileState, readWhole, saveFile, unseenLines } from "../known_file.ts";
+import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, success } from "../result.ts";
 import { countLines, decodeText } from "../text.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -45,10 +46,23 @@ async function plan(input: WriteInput, context: ToolContext): Promise<PlannedWri
   const refusal = await context.workspace.writable(path);
   if (refusal !== null) return refused(refusal, context);
   const bytes = new TextEncoder().encode(input.content);
-  if (await context.workspace.status(path) === null) return { path, bytes, existing: null };
-  const existing = await readWhole(path, context);
+  const existing = await context.workspace.status(path) === null ? null : await readWhole(path, context);
   if (isRefusal(existing)) return refused(existing, context);
-  return await precheck({ path, bytes, existing }, context) ?? { path, bytes, existing };
+  const problem = existing === null ? null : await precheck({ path, bytes, existing }, context);
+  return problem ?? await leftOut(input.content, { path, existing }, context) ?? { path, bytes, existing };
+}
+
+/** The refusal of a content that does not hold the whole file. */
+async function leftOut(
+  content: string,
+  { path, existing }: Pick<PlannedWrite, "path" | "existing">,
+  context: ToolContext,
+): Promise<ToolResult | null> {
+  const before = existing?.bytes == null ? "" : decodeText(existing.bytes)?.text ?? "";
+  const way = existing === null
+    ? "Call Write with the whole content of the file."
+    : "To change a part of the file call Edit; to replace it call Write with its whole content.";
+  return await refuseLeftOut(content, { before, path, argument: "content", way }, context);
 }
 
 /** The result when an existing file need not or may not be replaced; null to go on. */
