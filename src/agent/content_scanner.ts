@@ -5,7 +5,6 @@
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
-import { relativeTo } from "../platform/path.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
 
@@ -44,10 +43,10 @@ export interface ContentScanner {
   checkWrite(text: string, options: { display: string }): Promise<Refusal | null>;
   /**
    * Protects the files that changed since then (milliseconds since 1970) and hold protected content, or cannot be looked
-   * through; with `seen`, a protected file, all that changed: any of them can hold it. Returns their names from the root.
+   * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns their names from the root.
    * Throws `home_unusable` where that cannot be remembered.
    */
-  protectCopies(since: number, seen?: string): Promise<readonly string[]>;
+  protectCopies(since: number, exposed?: string): Promise<readonly string[]>;
   /** Protected files whose content is not found; absolute paths. Reads them. */
   notScanned(): Promise<readonly string[]>;
 }
@@ -132,20 +131,12 @@ class WorkspaceScanner implements ContentScanner {
     };
   }
 
-  async protectCopies(since: number, seen?: string): Promise<readonly string[]> {
+  async protectCopies(since: number, exposed?: string): Promise<readonly string[]> {
     const scanner = await this.#open();
     const { protection, record, root, additional } = this.#workspace;
     if (scanner === null || protection === undefined) return [];
-    protection.refresh();
-    const { findCopies } = await import("../boundary/scan/copies.ts");
-    const copies = await findCopies({ roots: [root, ...additional], protection, scanner, since, seen });
-    if (copies.length === 0) return [];
-    for (const copy of copies) protection.protectCopy(copy);
-    // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.
-    const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
-    if (stored.length > 0) await record?.addDerived(stored.map(({ isNameProtected: _, ...file }) => file));
-    const isNamed = copies.length > stored.length;
-    return [...stored.map(({ path }) => relativeTo(root, path)), ...isNamed ? ["a file whose name holds some"] : []];
+    const { protectCopies } = await import("../boundary/scan/copies.ts");
+    return await protectCopies({ roots: [root, ...additional], protection, scanner, since, exposed }, record);
   }
 
   async notScanned(): Promise<readonly string[]> {

@@ -124,21 +124,18 @@ async function runTool(
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   if (tool.kind === "write" || tool.kind === "execute") await session.workspace.note();
   const started = Date.now();
-  let exposed: ToolResult["exposed"];
+  const protectChanges = async (since: number, exposed?: string) => {
+    const copies = await session.scanner?.protectCopies(since, exposed) ?? [];
+    if (copies.length === 0) return;
+    const { copiesNotice } = await import("../boundary/scan/copies.ts");
+    await options.emit({ kind: "notice", text: copiesNotice(copies, exposed) });
+  };
   try {
-    const result = await tool.run(input, contextOf(session, options));
+    const result = await tool.run(input, { ...contextOf(session, options), protectChanges });
     countWork(tool, result, session);
-    exposed = result.exposed;
     return result;
   } finally {
-    const seen = exposed?.seen ?? undefined;
-    const copies = isWatched || exposed !== undefined ? await session.scanner?.protectCopies(started, seen) ?? [] : [];
-    if (copies.length > 0) {
-      const why = seen === undefined ? "since they hold protected content" : `since ${seen} was replaced meanwhile`;
-      const text = `protected from now on, ${why}: ${copies.join(", ")} ` +
-        "(agentcli secrets list shows them, agentcli secrets trust releases them)";
-      await options.emit({ kind: "notice", text });
-    }
+    if (isWatched) await protectChanges(started);
   }
 }
 

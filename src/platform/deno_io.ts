@@ -26,9 +26,8 @@ function output(stream: typeof Deno.stdout | typeof Deno.stderr, { notices }: { 
         return undefined;
       }
     },
-    async write(text) {
-      if (text === "") return;
-      const bytes = encoder.encode(text);
+    async write(data) {
+      const bytes = typeof data === "string" ? encoder.encode(data) : data;
       try {
         let written = 0;
         while (written < bytes.length) written += await stream.write(bytes.subarray(written));

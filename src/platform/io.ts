@@ -2,8 +2,8 @@
 
 /** A text stream to a person or a program. */
 export interface Output {
-  /** Writes all of `text` as UTF-8; resolves when the system took it (back pressure). A closed pipe is `OutputClosed`. */
-  write(text: string): Promise<void>;
+  /** Writes all of it, text as UTF-8; resolves when the system took it (back pressure). A closed pipe is `OutputClosed`. */
+  write(data: string | Uint8Array): Promise<void>;
   readonly isTerminal: boolean;
   /** Width in columns; 80 where it is unknown. */
   columns(): number;

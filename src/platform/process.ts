@@ -1,8 +1,8 @@
 /** Child processes: started from an argument list, never through a shell of ours, and ended with all they started. */
-import type { Io, StopSignal } from "./io.ts";
 import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPath, stat } from "./files.ts";
+import { statSync } from "./files_sync.ts";
 import { after } from "./sleep.ts";
 
 /** Where a piece of output came from. */
@@ -19,13 +19,13 @@ export interface ProcessOptions {
   signal?: AbortSignal;
   /** Milliseconds; no limit when absent. */
   timeoutMs?: number;
-  /** Written to the child's input, which is then closed; without it the input is empty. */
-  stdin?: Uint8Array<ArrayBuffer>;
+  /** Written to the child's input, which is then closed, or that of this process; without it the input is empty. */
+  stdin?: Uint8Array<ArrayBuffer> | "inherit" | undefined;
   /** What it started goes on when it ended by itself: it set up a service. */
   leaveRunning?: boolean;
   /** Called once it is running, before anything of it is heard. */
   onStart?: (() => void) | undefined;
-  /** Gets each piece as it arrives; must not keep all of them. */
+  /** Gets each piece as it arrives; must not keep all of them. Where it gives a promise, the next of that stream is read when that resolves. */
   onOutput(bytes: Uint8Array<ArrayBuffer>, stream: OutputStream): void;
 }
 
@@ -51,19 +51,24 @@ export async function run(options: ProcessOptions): Promise<ProcessOutcome> {
   const { cwd, env, stdin } = options;
   const child = spawnLeader(
     options.argv,
-    { cwd, env, clearEnv: true, stdin: stdin === undefined ? "null" : "piped", stdout: "piped", stderr: "piped" },
+    {
+      ...{ cwd, env, clearEnv: true, stdout: "piped", stderr: "piped" },
+      stdin: stdin === undefined ? "null" : stdin === "inherit" ? stdin : "piped",
+    },
     { setsid: await findSetsid() },
   );
   const leader = leaderOf(child);
   const pipes = [pump(child.stdout, "stdout", options), pump(child.stderr, "stderr", options)];
-  if (stdin !== undefined) void feed(child.stdin, stdin);
+  if (stdin !== undefined && stdin !== "inherit") void feed(child.stdin, stdin);
   options.onStart?.();
   const watch = watchEnd(child.status, options);
   try {
     const first = await watch.first;
     if (first !== "exit") await endGroup(leader, GRACE_MS);
     const { code } = await child.status;
-    await within(PIPE_WAIT_MS, Promise.all(pipes.map((pipe) => pipe.done)));
+    do await within(PIPE_WAIT_MS, Promise.all(pipes.map((pipe) => pipe.done))); while (
+      pipes.some((pipe) => pipe.isWaiting())
+    );
     const leftovers = first === "exit" && !options.leaveRunning && await endGroup(leader, GRACE_MS);
     return { ended: first, code, leftovers };
   } finally {
@@ -89,30 +94,13 @@ export async function runForOutput(
   return { ...outcome, bytes: new Uint8Array(await new Blob(pieces).arrayBuffer()), more: length > limit };
 }
 
-/** Exit codes of processes that a signal ended. */
-const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
-
-/**
- * Runs a process on the streams of this one, and gives its exit code (128 and the signal's number after a signal). A
- * signal to this process ends it with all that it started.
- */
-export async function runOnOwnStreams(
-  { argv, cwd, env }: Pick<ProcessOptions, "argv" | "cwd" | "env">,
-  io: Pick<Io, "onSignal">,
-): Promise<number> {
-  const streams = { stdin: "inherit", stdout: "inherit", stderr: "inherit" } as const;
-  const child = spawnLeader(argv, { cwd, env, clearEnv: true, ...streams }, { setsid: await findSetsid() });
-  const leader = leaderOf(child);
-  let stopped: StopSignal | null = null;
-  const release = io.onSignal((signal) => {
-    stopped ??= signal;
-    void endGroup(leader, GRACE_MS);
-  });
+/** Returns whether standard output and standard error of this process are one: the order of what comes there counts then. */
+export function isOutputJoined(): boolean {
   try {
-    const { code } = await child.status;
-    return stopped === null ? code : CODE_OF[stopped];
-  } finally {
-    release();
+    const [output, error] = [statSync("/dev/fd/1"), statSync("/dev/fd/2")];
+    return output !== null && output.device === error?.device && output.inode === error.inode;
+  } catch {
+    return false;
   }
 }
 
@@ -143,11 +131,16 @@ async function within(milliseconds: number, work: Promise<unknown>): Promise<voi
 
 function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStream, options: ProcessOptions) {
   const reader = source.getReader();
+  let isWaiting = false;
   const read = async () => {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      options.onOutput(value, stream);
+      const taken: unknown = options.onOutput(value, stream);
+      if (!(taken instanceof Promise)) continue;
+      isWaiting = true;
+      await taken;
+      isWaiting = false;
     }
   };
   const done = read();
@@ -155,6 +148,8 @@ function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStr
   done.catch(() => {});
   return {
     done,
+    /** Whether it waits for the listener: more may be there to be read. */
+    isWaiting: () => isWaiting,
     async close() {
       await reader.cancel().catch(() => {});
       await done;

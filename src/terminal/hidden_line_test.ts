@@ -33,7 +33,7 @@ function terminal(pieces: string[]) {
       },
       setRaw: (raw) => void seen.push(raw ? "<raw>" : "<cooked>"),
     },
-    stderr: { isTerminal: true, columns: () => 80, write: (text) => Promise.resolve(void seen.push(text)) },
+    stderr: { isTerminal: true, columns: () => 80, write: (text: string) => Promise.resolve(void seen.push(text)) },
     onSignal: () => () => {},
   };
   return { io, seen };

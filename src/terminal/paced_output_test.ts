@@ -9,7 +9,7 @@ function slowOutput() {
   const output: Output = {
     isTerminal: false,
     columns: () => 80,
-    write(text) {
+    write(text: string) {
       written.push(text);
       const done = Promise.withResolvers<void>();
       open.push(done);

@@ -29,11 +29,6 @@ export interface ToolResult {
   label: Label;
   /** The protected file it shows, for placeholders and refusals; of several the first. */
   source?: { path: string; rule: string };
-  /**
-   * Set where a command could have read a protected path that came to be meanwhile. `seen` is one that somebody else
-   * replaced while it ran: whatever the command wrote can hold it, in any form.
-   */
-  exposed?: { seen: string | null };
   /** For clients of the protocol (`tool_use_result`): facts such as the file path or the patch. */
   details?: Record<string, unknown>;
 }
@@ -61,6 +56,8 @@ export interface ToolContext {
   sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
+  /** Protects all that changed since a time (milliseconds since 1970): a command could see what stands at `path`. */
+  protectChanges?: ((since: number, path: string) => Promise<void>) | undefined;
   /** Tells the person something that is no error; never the model. */
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */

@@ -31,6 +31,7 @@ else {
   let text = "";
   await run({ ...sandboxed, timeoutMs: 30_000, onOutput: (bytes) => text += new TextDecoder().decode(bytes) });
   protection.refresh();
-  const report = await sandboxed.finish(await protection.hidden());
+  const report = await sandboxed.look(await protection.hidden());
+  await sandboxed.close();
   console.log(JSON.stringify({ text, notices: sandboxed.notices, report }));
 }

@@ -150,7 +150,7 @@ Deno.test(
       assert.ok(sandboxed.kind === "ready");
       project.write("new", project.canary);
       await Deno.rename(`${project.root}/new`, `${project.root}/.env`);
-      assert.deepEqual((await sandboxed.finish(await project.hidden())).replaced, [`${project.root}/.env`]);
+      assert.deepEqual((await sandboxed.look(await project.hidden())).exposed, [`${project.root}/.env`]);
     }),
 );
 
@@ -376,7 +376,7 @@ Deno.test(
       project.write(".gitmodules", "[submodule]\n");
       project.write("notes.txt", "notes\n");
       project.write(".agentclisecret2", "x\n");
-      const { quarantined } = await sandboxed.finish(await project.hidden());
+      const { quarantined } = await sandboxed.look(await project.hidden());
       assert.deepEqual(quarantined?.paths.toSorted(), [`${project.root}/.gitmodules`, `${project.root}/upstream/.git`]);
       assert.equal(project.read("upstream/README"), "theirs\n");
       const { restoreQuarantined } = await import("../../src/boundary/sandbox/quarantine.ts");

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { runProgram, startProgram } from "../helpers/program.ts";
-import { openStage } from "./harness.ts";
+import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap, inSandboxProject, secondChoice } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
@@ -109,12 +109,24 @@ Deno.test(
   },
 );
 
+/** Runs a script in the sandbox while agentcli itself is stopped: it takes no look at what is made. */
+async function makeBehindItsBack(script: string, { home, project }: Stage) {
+  const waiting = "echo begun; until [ -e go ]; do sleep 0.01; done";
+  const program = startProgram(["sandbox", "--", "sh", "-c", `${waiting}; ${script}; echo > made; sleep 60`], { home });
+  await program.stdout.until(/begun/);
+  program.kill("SIGSTOP");
+  await Deno.writeTextFile(`${project}/go`, "");
+  for (let round = 0; round < 1_000 && !await Deno.stat(`${project}/made`).catch(() => null); round++) {
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return program;
+}
+
 Deno.test("what a command made before agentcli was killed is found at the next start", bubblewrap, async () => {
   await using stage = await openStage();
   const { home, project } = stage;
-  const script = "mkdir -p .idea .vscode; echo evil > .idea/x.xml; echo evil > .vscode/tasks.json; echo made; sleep 60";
-  await using program = startProgram(["sandbox", "--", "sh", "-c", script], { home });
-  await program.stdout.until(/made/);
+  const script = "mkdir -p .idea .vscode; echo evil > .idea/x.xml; echo evil > .vscode/tasks.json";
+  await using program = await makeBehindItsBack(script, stage);
   program.kill("SIGKILL");
   await program.finished;
   assert.equal(await Deno.readTextFile(`${project}/.vscode/tasks.json`), "evil\n", "it was there");
@@ -130,10 +142,7 @@ Deno.test("what a command made before agentcli was killed is found at the next s
 Deno.test("the next session finds it too", bubblewrap, async () => {
   await using stage = await openStage();
   const { home, project } = stage;
-  await using program = startProgram(["sandbox", "--", "sh", "-c", "echo evil > .envrc; echo made; sleep 60"], {
-    home,
-  });
-  await program.stdout.until(/made/);
+  await using program = await makeBehindItsBack("echo evil > .envrc", stage);
   // While it runs, nobody else takes what it makes.
   const beside = await runProgram(["run", "--model", "demo", "hello"], { home });
   assert.doesNotMatch(beside.stderr, /quarantine/);
@@ -188,3 +197,26 @@ Deno.test(
       assert.match(answer.hint, /can be written/);
     }),
 );
+
+Deno.test("settings that run by themselves are moved away while the command runs", bubblewrap, async () => {
+  await using stage = await openStage();
+  const names = [".vscode/tasks.json", ".cursor/hooks.json", ".mcp.json", ".envrc"];
+  const making = names.map((name) => `mkdir -p $(dirname ${name}); echo '{}' > ${name}`).join("; ");
+  const script = `${making}; echo made; for i in $(seq 500); do [ -e go ] && exit 0; sleep 0.02; done; exit 1`;
+  await using program = startProgram(["sandbox", "--", "sh", "-c", script], { home: stage.home });
+  await program.stdout.until(/made/);
+  for (const name of names) await assert.rejects(Deno.stat(`${stage.project}/${name}`), Deno.errors.NotFound);
+  await stage.write("go", "");
+  const { code, stderr } = await program.finished;
+  assert.equal(code, 0, stderr);
+  assert.match(stderr, /\.cursor[^]*moved to quarantine/);
+});
+
+Deno.test("a command that makes such settings again and again is ended", bubblewrap, async () => {
+  await using stage = await openStage();
+  const script = "for i in $(seq 3000); do echo '{}' > .mcp.json; sleep 0.02; done";
+  const { durationMs, stderr } = await runProgram(["sandbox", "--", "sh", "-c", script], { home: stage.home });
+  assert.ok(durationMs < 50_000, "it was ended");
+  assert.match(stderr, /\.mcp\.json[^]*moved to quarantine[^]*ended, since it made such files again and again/);
+  await assert.rejects(Deno.stat(`${stage.project}/.mcp.json`), Deno.errors.NotFound);
+});

@@ -137,7 +137,9 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       const sandboxed = await sandbox.wrapCommand(asked);
       if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
-      return { ...ran, report: await sandboxed.finish(more?.hide ?? await hidden()) };
+      const report = await sandboxed.look(more?.hide ?? await hidden());
+      await sandboxed.close();
+      return { ...ran, report };
     },
     async unsandboxed(command) {
       return (await start(["/bin/bash", "-c", command], { cwd: root, env: { PATH, HOME: userHome } })).text;

@@ -145,3 +145,33 @@ Deno.test("a program that needs a network is said to have none before it starts"
     said,
   );
 });
+
+Deno.test("output streams in half a second, in order, as bytes, and without an end to it", bubblewrap, async () => {
+  await using stage = await openStage();
+  const { home } = stage;
+  const script = "echo ready; until [ -e go ]; do sleep 0.02; done; echo over";
+  await using program = startProgram(["sandbox", "--", "sh", "-c", script], { home });
+  await program.stdout.until(/ready/);
+  // Now the look that comes by itself is as far away as it can be.
+  const start = performance.now();
+  await stage.write("go", "");
+  await program.stdout.until(/over/);
+  const took = performance.now() - start;
+  assert.ok(took < 1_500, `${took} ms`);
+  assert.equal((await program.finished).code, 0);
+  // Of two outputs that are one the order stays, and no byte is lost to a reader that is slow.
+  const lines = 'for i in $(seq 200); do echo "o $i"; echo "e $i" >&2; done; head -c 4000000 /dev/zero';
+  const shell = [...programCommand(), "sandbox", "--", "bash", "-c", lines].map((word) =>
+    `'${word.replaceAll("'", "'\\''")}'`
+  );
+  await using joined = startCommand(["sh", "-c", `${shell.join(" ")} 2>&1 | { sleep 1; cat; }`], { home });
+  const { stdout } = await joined.finished;
+  const expected = Array.from({ length: 200 }, (_, index) => `o ${index + 1}\ne ${index + 1}\n`).join("");
+  assert.ok(stdout.startsWith(expected), stdout.slice(0, 400));
+  assert.equal(stdout.length, expected.length + 4_000_000);
+  // A command that would go on for ever ends with its reader.
+  await using cut = startCommand(["sh", "-c", `${programCommand().join(" ")} sandbox -- yes | head -n 2`], { home });
+  assert.equal((await cut.finished).stdout, "y\ny\n");
+  const bytes = await runProgram(["sandbox", "--", "printf", "\\303\\050 | \\377"], { home });
+  assert.equal(bytes.stdout, new TextDecoder().decode(Uint8Array.of(0xc3, 0x28, 0x20, 0x7c, 0x20, 0xff)));
+});

@@ -1,7 +1,7 @@
 /** What a command wrote while a protected file was replaced or came to be: its output is redacted, and so are its files. */
 import assert from "node:assert/strict";
 import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
-import { configure, startProgram } from "../helpers/program.ts";
+import { configure, runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
@@ -55,18 +55,25 @@ Deno.test("what a command wrote while a protected file was replaced is protected
   assert.match(played.results[0] ?? "", /redacted/);
   assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
   assert.match(played.results[1] ?? "", /still here/, "control: the next command ran");
-  assert.match(played.done.stderr, /protected from now on, since .*\.env was replaced meanwhile: .*copy\.txt/);
+  assert.match(
+    played.done.stderr,
+    /protected from now on, since .*\.env was created or replaced meanwhile: .*copy\.txt/,
+  );
 });
 
-Deno.test("what a command wrote while a protected file came to be is looked through", bubblewrap, async () => {
+Deno.test("what a command wrote while a protected file came to be is protected in any form", bubblewrap, async () => {
   await using stage = await openStage();
   await Deno.remove(`${stage.project}/.env`);
   const value = "another-Value-0815-of-the-user";
-  const played = await playTwo(stage, "base64 -w0", () => stage.write(".env", `API_TOKEN=${value}\n`).then(() => {}));
+  const played = await playTwo(stage, CODED, () => stage.write(".env", `API_TOKEN=${value}\n`).then(() => {}));
   const took = await Deno.readTextFile(`${stage.project}/copy.txt`);
-  assert.equal(took, btoa(`API_TOKEN=${value}\n`), "control: the command could read the new file");
-  assert.ok(!played.sent.includes(took), played.results.join("\n"));
-  assert.match(played.done.stderr, /protected from now on, since they hold protected content: .*copy\.txt/);
+  assert.ok(took.includes(coded(value)), "control: the command could read the new file");
+  assert.match(played.results[0] ?? "", /redacted/);
+  assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
+  assert.match(
+    played.done.stderr,
+    /protected from now on, since .*\.env was created or replaced meanwhile: .*copy\.txt/,
+  );
 });
 
 Deno.test(
@@ -105,4 +112,50 @@ Deno.test("what a broken-off command made that could run code later is told of",
   const { code, stderr } = await program.finished;
   assert.equal(code, 130);
   assert.match(stderr, /\.vscode, which could run code later: moved to quarantine; .*agentcli quarantine restore/);
+});
+
+/** What a person does while a command of `agentcli sandbox` runs: a new value comes to stand at `.env` or `sub/.env`. */
+const CHANGES: Readonly<Record<string, (stage: Stage, value: string) => Promise<unknown>>> = {
+  "saved by a rename, as editors do": async (stage, value) => {
+    await stage.write("new.txt~", value);
+    await Deno.rename(`${stage.project}/new.txt~`, `${stage.project}/.env`);
+  },
+  "a new one below": (stage, value) => stage.write("sub/.env", value),
+  "a new line of the marker": async (stage, value) => {
+    await stage.write(".agentclisecret", "no-cloud: .env\nno-cloud: secrets\nno-cloud: sub\n");
+    await stage.write("sub/.env", value);
+  },
+};
+
+for (const [name, change] of Object.entries(CHANGES)) {
+  Deno.test(`a command of agentcli sandbox ends before it shows a protected file: ${name}`, bubblewrap, async () => {
+    await using stage = await openStage();
+    const value = `fresh-${crypto.randomUUID()}`;
+    const script = `echo begun; echo told >&2; for i in $(seq 600); do
+      cat .env sub/.env 2>/dev/null; cat .env sub/.env 2>/dev/null | tee -a taken.txt | ${CODED} >> coded.txt; sleep 0.02; done`;
+    await using program = startProgram(["sandbox", "--", "bash", "-c", script], { home: stage.home });
+    await program.stdout.until(/begun/);
+    await change(stage, `KEY=${value}\n`);
+    const { code, stdout, stderr, durationMs } = await program.finished;
+    assert.equal(code, 6, stderr);
+    assert.ok(durationMs < 11_000, "it was ended");
+    assert.ok(!stdout.includes(value) && !stderr.includes(value), "the value was shown");
+    assert.match(stderr, /told[^]*(\.env|sub) was created or replaced while the command ran[^]*withheld/);
+    assert.ok((await Deno.readTextFile(`${stage.project}/coded.txt`)).includes(coded(value)), "control: it was seen");
+    const after = await runProgram(["sandbox", "--", "cat coded.txt taken.txt; echo ran"], { home: stage.home });
+    assert.equal(after.stdout, "ran\n", "what it changed is protected");
+  });
+}
+
+Deno.test("a file that is written in place stays hidden, and the command goes on", bubblewrap, async () => {
+  await using stage = await openStage();
+  const value = `fresh-${crypto.randomUUID()}`;
+  const script = "echo begun; until [ -e go ]; do sleep 0.02; done; cat .env; sleep 0.5; cat .env; echo ended";
+  await using program = startProgram(["sandbox", "--", "bash", "-c", script], { home: stage.home });
+  await program.stdout.until(/begun/);
+  await stage.write(".env", `KEY=${value}\n`);
+  await stage.write("go", "");
+  const { code, stdout } = await program.finished;
+  assert.equal(code, 0);
+  assert.equal(stdout, "begun\nended\n");
 });

@@ -70,7 +70,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     ? null
     : await noteCommand(before, { ...place, roots, programs });
   const identities = identitiesOf(view.hidden);
-  const known = new Set([...request.hide.files, ...request.hide.directories]);
+  const known = new Set(protectedPaths(request.hide));
   return {
     kind: "ready",
     // Killed with us: what goes on alone would make things after the next session has looked for them.
@@ -81,19 +81,23 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       ...base.bound.notices,
       ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
     ],
-    async finish(after) {
+    async look(after) {
       const places = await writtenPlaces(after, base);
       const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
       const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
-      await note?.remove();
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile.
       const now = identitiesOf(view.hidden);
-      const slipped = view.hidden.filter((path) => now.get(path) !== identities.get(path));
-      const added = [...after.files, ...after.directories].filter((path) => !known.has(path));
-      return { quarantined, replaced: [...new Set([...slipped, ...added])], slipped };
+      const replaced = view.hidden.filter((path) => now.get(path) !== identities.get(path));
+      const added = protectedPaths(after).filter((path) => !known.has(path));
+      return { quarantined, exposed: [...new Set([...replaced, ...added])] };
     },
+    close: async () => await note?.remove(),
   };
+}
+
+function protectedPaths({ files, directories, external }: ProtectedPlaces): string[] {
+  return [...files, ...directories, ...external.files.map(({ path }) => path), ...external.directories];
 }
 
 /** What a walk found now wherever commands write: in the roots, and below `sandbox.write`. */

@@ -61,20 +61,20 @@ export interface SandboxedCommand {
   /** What the command will miss, one sentence each; what was told before is left out. */
   notices: string[];
   /**
-   * To be called when the command has ended, with what must not be shown now: moves away what it must not have made. Tells
-   * what was moved, and what could have been seen because it was not hidden yet, so that the output cannot be trusted.
+   * To be called while the command runs and when it has ended, with what must not be shown now: moves away what the command
+   * must not have made, and tells of it.
    */
-  finish(after: ProtectedPlaces): Promise<TamperReport>;
+  look(now: ProtectedPlaces): Promise<TamperReport>;
+  /** To be called after the last look. */
+  close(): Promise<void>;
 }
 
-/** What was found after a command. */
+/** What a look at the project found. */
 export interface TamperReport {
   /** What the command made that could run code later; null when there is none. */
   quarantined: QuarantineEntry | null;
-  /** Hidden paths that are no longer what was hidden, and protected ones that came to be meanwhile. */
-  replaced: string[];
-  /** Of those, the ones that the command found hidden: only somebody else can have replaced them. */
-  slipped: string[];
+  /** Hidden paths that are no longer what was hidden, and protected ones that came to be: the command can see them. */
+  exposed: string[];
 }
 
 /** Files that were moved out of a project together. */

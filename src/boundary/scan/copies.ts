@@ -5,6 +5,7 @@
 import type { FileStatus } from "../../platform/files.ts";
 import { entriesSync, lstatSync } from "../../platform/files_sync.ts";
 import { relativeTo } from "../../platform/path.ts";
+import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
@@ -24,22 +25,48 @@ export interface CopySearch {
   scanner: LeakScanner;
   /** When the command began, milliseconds since 1970. */
   since: number;
-  /** A protected file whose content every one of them can hold, in a form that no scan finds. */
-  seen?: string | undefined;
+  /** A protected path whose content every one of them can hold, in a form that no scan finds. */
+  exposed?: string | undefined;
 }
 
 /** A file that is to be protected. */
-export interface FoundCopy extends DerivedFile {
+interface FoundCopy extends DerivedFile {
   /** Its name holds protected content: it may not be told or stored. */
   isNameProtected: boolean;
 }
 
 /**
- * Returns the files below the roots that changed since then, are covered by no rule, and hold protected content, or could
- * not be looked through. Links are not followed, and what git keeps is not entered: commands cannot write there.
+ * Protects the files below the roots that changed since then, are covered by no rule, and hold protected content, or could
+ * not be looked through. Returns their names from the first root. Throws `home_unusable` where that cannot be remembered.
  */
-export async function findCopies({ roots, protection, scanner, since, seen }: CopySearch): Promise<FoundCopy[]> {
-  const [source] = protection.files();
+export async function protectCopies(search: CopySearch, record: ProjectRecord | undefined): Promise<readonly string[]> {
+  const { roots, protection } = search;
+  protection.refresh();
+  const copies = await findCopies(search);
+  if (copies.length === 0) return [];
+  for (const copy of copies) protection.protectCopy(copy);
+  // A name that holds protected content is stored nowhere: the scan finds it in whatever would leave.
+  const stored = copies.filter(({ isNameProtected }) => !isNameProtected);
+  if (stored.length > 0) await record?.addDerived(stored.map(({ isNameProtected: _, ...file }) => file));
+  const isNamed = copies.length > stored.length;
+  return [
+    ...stored.map(({ path }) => relativeTo(roots[0] ?? "", path)),
+    ...isNamed ? ["a file whose name holds some"] : [],
+  ];
+}
+
+/** Returns what a person is told of copies that are protected now; `exposed` as for {@link protectCopies}. */
+export function copiesNotice(copies: readonly string[], exposed: string | undefined): string {
+  const why = exposed === undefined
+    ? "since they hold protected content"
+    : `since ${exposed} was created or replaced meanwhile`;
+  return `protected from now on, ${why}: ${copies.join(", ")} ` +
+    "(agentcli secrets list shows them, agentcli secrets trust releases them)";
+}
+
+/** Links are not followed, and what git keeps is not entered: commands cannot write there. */
+async function findCopies({ roots, protection, scanner, since, exposed }: CopySearch): Promise<FoundCopy[]> {
+  const source = exposed ?? [...protection.files()][0];
   if (source === undefined) return [];
   const found: FoundCopy[] = [];
   let left = SCAN_LIMIT;
@@ -49,8 +76,8 @@ export async function findCopies({ roots, protection, scanner, since, seen }: Co
       const { device, inode, born } = status;
       const nameHit = await scanner.check([relativeTo(root, path)], { once: true });
       const copy = { path, device, inode, born, at, isNameProtected: nameHit !== null };
-      if (seen !== undefined) {
-        found.push({ ...copy, source: seen });
+      if (exposed !== undefined) {
+        found.push({ ...copy, source: exposed });
         continue;
       }
       left -= status.size;

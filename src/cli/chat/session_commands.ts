@@ -154,7 +154,7 @@ function toView(io: Io, view: CommandTarget["view"]): Io {
   const output: Output = {
     isTerminal: false,
     columns: () => view.width(),
-    write(text) {
+    write(text: string) {
       view.print(textRows(text.replace(/\n$/, ""), { width: view.width(), style: "plain" }));
       return Promise.resolve();
     },

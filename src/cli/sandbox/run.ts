@@ -1,15 +1,18 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../../boundary/programs.ts";
+import type { ProtectedSet } from "../../boundary/policy/protected.ts";
 import { anyProtectedProject, knownProjects } from "../../boundary/policy/project_record_files.ts";
+import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import { createSessionSandbox, quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
+import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
+import { runWatched, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
-import type { Io } from "../../platform/io.ts";
-import { runOnOwnStreams } from "../../platform/process.ts";
+import type { Io, StopSignal } from "../../platform/io.ts";
+import { isOutputJoined } from "../../platform/process.ts";
 import { openProjectContext } from "../secrets/context.ts";
 import { notice, warn } from "../output.ts";
 import type { Invocation } from "../command.ts";
@@ -46,7 +49,7 @@ export async function run(
     root,
     additional: [],
     cwd,
-    argv: await argvOf([program, ...words], { root, io }),
+    argv: joined(await argvOf([program, ...words], { root, io })),
     env: await sandboxEnvironment(io.environment(), {
       named: settings.env,
       secret: keyVariables(configuration.providers),
@@ -69,11 +72,67 @@ export async function run(
   if (!network && NEEDS_NETWORK.test(program.split(" ", 1)[0] ?? "")) {
     await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
   }
-  const code = await runOnOwnStreams(sandboxed, io);
-  protection.refresh();
-  const { quarantined } = await sandboxed.finish(await protection.hidden());
-  if (quarantined !== null) await warn(context, quarantineNotice("the command", quarantined));
-  return code;
+  const { ended, code, quarantined, exposed, failure } = await runOnOwnStreams(sandboxed, protection, io);
+  for (const entry of quarantined) await warn(context, quarantineNotice("the command", entry));
+  if (ended === "abort" && quarantined.length > 1 && exposed === null) {
+    await warn(context, "the command was ended, since it made such files again and again");
+  }
+  if (exposed === null) {
+    if (failure !== null) throw failure;
+    return code;
+  }
+  const search = { roots: [root], protection, scanner: scanner ?? new LeakScanner(protection, { root }) };
+  const [path = ""] = exposed.paths;
+  const copies = await protectCopies({ ...search, since: exposed.since, exposed: path }, record ?? undefined);
+  if (copies.length > 0) await warn(context, copiesNotice(copies, path));
+  throw new AgentcliError(
+    "policy_refused",
+    `${path} was created or replaced while the command ran, which could see it: the command was ended, and its output ` +
+      "from then on is withheld",
+    { hint: "run the command again" },
+  );
+}
+
+/** Exit codes of processes that a signal ended. */
+const CODE_OF: Readonly<Record<StopSignal, number>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+
+/** Runs a command on the streams of this process; a signal to this process ends it with all that it started. */
+async function runOnOwnStreams(
+  command: SandboxedCommand,
+  protection: ProtectedSet,
+  io: Io,
+): Promise<WatchedOutcome & { failure: Error | null }> {
+  const stop = new AbortController();
+  let code: number | null = null;
+  let failure: Error | null = null;
+  const release = io.onSignal((signal) => {
+    code ??= CODE_OF[signal];
+    stop.abort();
+  });
+  try {
+    const outcome = await runWatched(command, protection, {
+      stdin: "inherit",
+      signal: stop.signal,
+      async onOutput(bytes, stream) {
+        try {
+          if (failure === null) await io[stream].write(bytes);
+        } catch (error) {
+          if (!(error instanceof Error)) throw error;
+          // Nobody reads on: the command ends as it would without us, and is looked after.
+          failure = error;
+          stop.abort();
+        }
+      },
+    });
+    return { ...outcome, code: code ?? outcome.code, failure };
+  } finally {
+    release();
+  }
+}
+
+/** Where both outputs are one, they are one for the command too: the order of what comes by two pipes is not known. */
+function joined(argv: [string, ...string[]]): [string, ...string[]] {
+  return isOutputJoined() ? ["/bin/sh", "-c", 'exec "$@" 2>&1', "sh", ...argv] : argv;
 }
 
 /** Returns what is run: a single word that is no plain name is a line for a shell, as with `watch` and `ssh`. */

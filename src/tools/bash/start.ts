@@ -4,12 +4,7 @@ import type { Io } from "../../platform/io.ts";
 import { isCopyingVariable, isSecretVariable } from "../../boundary/policy/leaky_environment.ts";
 import { highestLabel, labelOf } from "../../boundary/policy/label.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import {
-  NOTHING_PROTECTED,
-  type SandboxedCommand,
-  type SandboxRefusal,
-  type TamperReport,
-} from "../../boundary/sandbox/sandbox.ts";
+import { NOTHING_PROTECTED, type SandboxedCommand, type SandboxRefusal } from "../../boundary/sandbox/sandbox.ts";
 import type { ToolContext } from "../tool.ts";
 
 /** The argument list that runs `command` in PowerShell; null when there is none on the path. */
@@ -62,16 +57,11 @@ export function childEnvironment(
   return { ...Object.fromEntries(kept), ...SET };
 }
 
-/** A command to start, and the work after its end. */
-export interface StartedAs {
-  argv: [string, ...string[]];
-  env: Record<string, string>;
-  cwd: string;
-  /** For the result, one sentence each. */
-  notices: string[];
+/** A command in its sandbox. */
+export interface Sandboxed {
+  command: SandboxedCommand;
   /** What a failed command must be told that missed something: of repositories, of the network. */
   misses: { git: boolean; network: boolean };
-  finish(): Promise<TamperReport>;
 }
 
 /** Reason for a sandbox: `project` where its own paths are protected; null for no sandbox. */
@@ -91,7 +81,7 @@ export async function sandboxReason({ workspace, sandbox }: ToolContext): Promis
 export async function inSandbox(
   argv: [string, ...string[]],
   { context, reason }: { context: ToolContext; reason: Exclude<SandboxReason, null> },
-): Promise<StartedAs | string | null> {
+): Promise<Sandboxed | string | null> {
   const { workspace, sandbox, sessionLabel, checkWrite } = context;
   const { protection } = workspace;
   if (sandbox === undefined || (protection === undefined && workspace.ambientLabel !== "open")) {
@@ -124,14 +114,7 @@ export async function inSandbox(
     return `The command was not run: ${why}, and ${sandboxed.reason}. Tell the user: ` +
       `${sandboxed.hint}. Use Read, Grep and Glob to look, Edit and Write to change.`;
   }
-  return {
-    ...sandboxed,
-    misses: { git: git === "hidden", network: !network },
-    async finish() {
-      protection?.refresh();
-      return await sandboxed.finish(await protection?.hidden() ?? NOTHING_PROTECTED);
-    },
-  };
+  return { command: sandboxed, misses: { git: git === "hidden", network: !network } };
 }
 
 /** Notifies the user once that commands run in a sandbox because of other projects, or could not. */

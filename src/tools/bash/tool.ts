@@ -1,9 +1,10 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
-import { run } from "../../platform/process.ts";
+import { type ProcessOptions, run } from "../../platform/process.ts";
 import { quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
+import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { childEnvironment, inSandbox, sandboxReason, shellArgv, type StartedAs } from "./start.ts";
+import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellArgv } from "./start.ts";
 import { bashDeclaration, type BashInput } from "./declaration.ts";
 
 export type { BashInput };
@@ -14,8 +15,8 @@ const LONGEST_TIMEOUT_MS = 600_000;
 const LONGEST_COMMAND = 100_000;
 
 const REDACTED =
-  "The command ran, but a protected path was created or replaced meanwhile, and the output could contain it: " +
-  "it is redacted. Run the command again to see its output.";
+  "[a protected path was created or replaced meanwhile, and the command could see it: the command was ended, its output " +
+  "from then on is redacted, and what it changed is protected. Run the command again]";
 
 /** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
@@ -54,22 +55,23 @@ async function runCommand(
   const output = new BoundedOutput(context.resultBytes);
   const timeoutMs = timeoutOf(input);
   const reason = await sandboxReason(context);
-  const started = (reason === null ? null : await inSandbox(argv, { context, reason })) ?? unsandboxed(argv, context);
-  if (typeof started === "string") return failure(started, context);
-  const outcome = await run({
-    argv: started.argv,
-    cwd: started.cwd,
-    env: started.env,
-    signal: context.signal,
-    timeoutMs,
-    onOutput: (bytes) => output.add(bytes),
-  });
-  const { quarantined, replaced, slipped } = await started.finish();
-  const text = replaced.length === 0 ? output.text() : REDACTED;
-  const notes = started.notices.map((notice) => `[${notice}]`);
-  if (quarantined !== null) {
-    notes.push(`[moved to quarantine, since only the user may create them: ${quarantined.paths.join(", ")}]`);
-    await context.notify?.(quarantineNotice("a command", quarantined));
+  const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
+  if (typeof sandboxed === "string") return failure(sandboxed, context);
+  const options = { signal: context.signal, timeoutMs, onOutput: (bytes: Uint8Array) => output.add(bytes) };
+  const outcome = sandboxed === null
+    ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
+    : await runWatched(sandboxed.command, context.workspace.protection, options);
+  const { exposed } = outcome;
+  const text = output.text();
+  const notes = (sandboxed?.command.notices ?? []).map((notice) => `[${notice}]`);
+  for (const entry of outcome.quarantined) {
+    notes.push(`[moved to quarantine, since only the user may create them: ${entry.paths.join(", ")}]`);
+    await context.notify?.(quarantineNotice("a command", entry));
+  }
+  if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
+  if (exposed !== null) {
+    notes.push(REDACTED);
+    await context.protectChanges?.(exposed.since, exposed.paths[0] ?? "");
   }
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
@@ -78,33 +80,37 @@ async function runCommand(
         timeoutMs < LONGEST_TIMEOUT_MS ? `; a higher timeout allows more, at most ${LONGEST_TIMEOUT_MS} ms` : ""
       }]`,
     );
-  } else if (outcome.code !== 0) notes.push(`[exit code ${outcome.code}]`);
+  } else if (outcome.code !== 0 && exposed === null) notes.push(`[exit code ${outcome.code}]`);
   if (outcome.ended === "timeout" || outcome.code !== 0) {
-    notes.push(...missed(text, { misses: started.misses, timedOut: outcome.ended === "timeout" }));
+    notes.push(...missed(text, { misses: sandboxed?.misses, timedOut: outcome.ended === "timeout" }));
   }
   if (outcome.leftovers) notes.push("[background processes of the command were ended]");
   const shown = text === "" && notes.length === 0 ? ["(no output)"] : [text.trimEnd(), ...notes];
   return {
     content: shown.filter((part) => part !== "").join("\n"),
-    isError: outcome.ended !== "exit" || outcome.code !== 0 || replaced.length > 0,
+    isError: outcome.ended !== "exit" || outcome.code !== 0 || exposed !== null,
     label: context.workspace.ambientLabel,
     details: { exitCode: outcome.code, timedOut: outcome.ended === "timeout" },
-    ...replaced.length === 0 ? {} : { exposed: { seen: slipped[0] ?? null } },
   };
 }
 
 /** As it is: where nothing is protected. */
-function unsandboxed(argv: [string, ...string[]], context: ToolContext): StartedAs {
+function unsandboxed(argv: [string, ...string[]], context: ToolContext): Pick<ProcessOptions, "argv" | "env" | "cwd"> {
   const env = childEnvironment(context.io.environment(), context.secretVariables);
-  const finish = () => Promise.resolve({ quarantined: null, replaced: [], slipped: [] });
-  return { argv, env, cwd: context.workspace.root, notices: [], misses: { git: false, network: false }, finish };
+  return { argv, env, cwd: context.workspace.root };
 }
 
 const NO_NETWORK =
   /ENOTFOUND|EAI_AGAIN|ENETUNREACH|resolve host|name resolution|name or service not known|network is unreachable/i;
 
 /** Says to a model what its command could not find: it would try again, and other ways around it. */
-function missed(text: string, { misses, timedOut }: { misses: StartedAs["misses"]; timedOut: boolean }): string[] {
+function missed(
+  text: string,
+  { misses = { git: false, network: false }, timedOut }: {
+    misses: Sandboxed["misses"] | undefined;
+    timedOut: boolean;
+  },
+): string[] {
   return [
     ...misses.git && /not a git repository/i.test(text) ? ["[commands do not see .git here: use the Git tool]"] : [],
     ...misses.network && (timedOut || NO_NETWORK.test(text)) ? ["[commands have no network here]"] : [],
