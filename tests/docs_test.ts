@@ -108,7 +108,7 @@ for (const path of pages) {
 
 /** Without what differs from run to run. */
 function lasting(output: string): string {
-  return output.replace(/^\d+ tokens read.*$/m, "").trim();
+  return output.replace(/^[\d.]+k? in\b.*$/m, "").trim();
 }
 
 Deno.test({ name: "the sessions that the README shows are what the program prints", ignore: !canBeCut }, async () => {

@@ -10,6 +10,7 @@ import { deferHoldback, recoverTextCalls } from "./text_calls.ts";
 import { calibrate, recordOverflow, recordRequest, type SentRequest, takeToldWindow } from "./context/calibrate.ts";
 import { limitsOf } from "./context/tokens.ts";
 import { stringsOf } from "./content_scanner.ts";
+import { addUsage } from "./result.ts";
 import { isWindowKnown, labelOfWords, nextPosition, type Session } from "./session.ts";
 import type { ShapeTrial } from "./shape_trial.ts";
 import type { RunningTurn } from "./turn_options.ts";
@@ -198,11 +199,7 @@ async function takeResponse(
   session.items.push(item);
   count.answer = response.text;
   count.stopReason = response.finish === "length" ? "max_tokens" : item.calls.length > 0 ? "tool_use" : "end_turn";
-  if (response.usage !== null) {
-    count.usage.promptTokens += response.usage.promptTokens;
-    count.usage.completionTokens += response.usage.completionTokens;
-    count.usage.cachedTokens += response.usage.cachedTokens;
-  }
+  if (response.usage !== null) addUsage(count.usage, response.usage);
   const model = response.model ?? session.model.entry.id;
   await emit({ kind: "response", item, model, usage: response.usage, stopReason: count.stopReason });
   count.droppedCalls = response.droppedCalls ?? 0;

@@ -13,6 +13,8 @@ export interface TurnCount {
   apiMs: number;
   turns: number;
   usage: Usage;
+  /** Read again by the server before the turn: tokens, and milliseconds. */
+  rereadBefore: { tokens: number; ms: number };
   answer: string;
   denials: PermissionDenial[];
   stopReason: string | null;
@@ -27,6 +29,7 @@ export function startCount(clock: Clock): TurnCount {
     apiMs: 0,
     turns: 0,
     usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+    rereadBefore: { tokens: 0, ms: 0 },
     answer: "",
     denials: [],
     stopReason: null,
@@ -82,6 +85,24 @@ function shownWindow(model: SessionModel): number {
   return windowSource === "guessed" ? entry.contextWindow ?? assumedWindow(model) : contextWindow;
 }
 
+/** What the server read again in the session so far. */
+export function rereadOf({ context: { cache } }: Session): TurnCount["rereadBefore"] {
+  return { tokens: cache.rereadTokens, ms: cache.rereadMs };
+}
+
+function rereadSince(session: Session, before: TurnCount["rereadBefore"]): TurnCount["rereadBefore"] {
+  const now = rereadOf(session);
+  return { tokens: now.tokens - before.tokens, ms: now.ms - before.ms };
+}
+
+/** Adds the usage of a response to that of its turn. */
+export function addUsage(sum: Usage, usage: Usage): void {
+  sum.promptTokens += usage.promptTokens;
+  sum.completionTokens += usage.completionTokens;
+  sum.cachedTokens += usage.cachedTokens;
+  if (usage.cacheTold) sum.cacheTold = true;
+}
+
 function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
   return {
     outcome: "success",
@@ -91,6 +112,7 @@ function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
     apiMs: Math.round(count.apiMs),
     turns: count.turns,
     usage: count.usage,
+    reread: rereadSince(session, count.rereadBefore),
     model: session.model.entry.id,
     contextWindow: shownWindow(session.model),
     maxTokens: session.model.maxTokens,

@@ -7,7 +7,7 @@ import type { AssistantItem } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
 import { createNudges } from "./ending/nudges.ts";
 import { nextResponse } from "./response.ts";
-import { failure, startCount, turnResult } from "./result.ts";
+import { failure, rereadOf, startCount, turnResult } from "./result.ts";
 import { resultOf } from "./content_scanner.ts";
 import { forgetGuess, type Session, sessionLabel } from "./session.ts";
 import { askAgain, unparsedTextCall, unreadable } from "./text_calls.ts";
@@ -34,7 +34,7 @@ const CONTINUATION_LIMIT = 10;
  * The session is valid for a next turn afterwards, whatever happened.
  */
 export async function runTurn(session: Session, { item }: AdmittedPrompt, options: TurnOptions): Promise<TurnResult> {
-  const count = startCount(options.io.clock);
+  const count = { ...startCount(options.io.clock), rereadBefore: rereadOf(session) };
   const emit: TurnListener = (event) => {
     if (event.kind === "permission_denied") count.denials.push(event.denial);
     return options.emit(event);

@@ -219,6 +219,8 @@ const resultFields = {
   num_turns: z.number(),
   total_cost_usd: z.literal(0),
   usage: usageSchema,
+  reread_tokens: z.number(),
+  reread_ms: z.number(),
   modelUsage: z.record(
     z.string(),
     z.object({

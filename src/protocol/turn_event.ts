@@ -41,6 +41,8 @@ export interface TurnResult {
   /** Responses of the model. */
   turns: number;
   usage: Usage;
+  /** Tokens that the server lost from its cache in this turn and read again, and the milliseconds for them. */
+  reread: { tokens: number; ms: number };
   model: string;
   contextWindow: number;
   maxTokens: number;

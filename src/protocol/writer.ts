@@ -47,7 +47,7 @@ function shownResult(item: ToolResultItem): string {
 function protocolUsage(usage: Usage | null): ProtocolUsage {
   if (usage === null) return NO_USAGE;
   return {
-    input_tokens: usage.promptTokens - usage.cachedTokens,
+    input_tokens: Math.max(0, usage.promptTokens - usage.cachedTokens),
     output_tokens: usage.completionTokens,
     cache_read_input_tokens: usage.cachedTokens,
     cache_creation_input_tokens: 0,
@@ -229,6 +229,8 @@ export function resultEvent(result: TurnResult): ResultEvent {
     uuid: crypto.randomUUID(),
     total_cost_usd: 0 as const,
     usage,
+    reread_tokens: result.reread.tokens,
+    reread_ms: result.reread.ms,
     modelUsage: {
       [result.model]: {
         inputTokens: usage.input_tokens,

@@ -82,6 +82,7 @@ const result: TurnResult = {
   apiMs: 1,
   turns: 1,
   usage,
+  reread: { tokens: 0, ms: 0 },
   model: "m",
   contextWindow: 1,
   maxTokens: 1,

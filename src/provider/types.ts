@@ -43,8 +43,12 @@ export interface ChatRequest {
 export interface Usage {
   promptTokens: number;
   completionTokens: number;
-  /** Of the prompt, read from the server's cache; 0 where it does not say. */
+  /** Of the prompt, taken from the server's cache; 0 where it does not say. */
   cachedTokens: number;
+  /** The server says what it took from its cache; absent where it does not. */
+  cacheTold?: true;
+  /** Milliseconds for reading the rest of the prompt; absent where the server does not say. */
+  promptMs?: number;
 }
 
 /** A call as it arrived. `input` is null when the arguments cannot be used; `problem` says why, for the model. */

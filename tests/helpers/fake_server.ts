@@ -103,7 +103,8 @@ function eventsOf(message: Message, context: { request: RecordedRequest; tools: 
   const finish = message.finish === undefined ? (index > 0 ? "tool_calls" : "stop") : message.finish;
   if (finish !== null) chunk({}, finish);
   const usage = usageOf(message, { request, events: events.length });
-  if (usage !== null) events.push(JSON.stringify({ object: "chat.completion.chunk", choices: [], usage }));
+  const { timings } = message;
+  if (usage !== null) events.push(JSON.stringify({ object: "chat.completion.chunk", choices: [], usage, timings }));
   events.push("[DONE]");
   return events;
 }

@@ -31,6 +31,8 @@ interface Streamed {
   /** Default: `stop`, or `tool_calls` with calls. */
   finish?: string | null;
   usage?: PlannedUsage | null;
+  /** Sent beside the usage, as llama.cpp does. */
+  timings?: Record<string, number>;
 }
 
 /** One answer of the server. */

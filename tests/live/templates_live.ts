@@ -208,8 +208,7 @@ Deno.test("the real server names itself and its template early enough: what it w
     const done = await runProgram(["run", "Say hello.", "--max-turns", "1"], { home });
     assert.equal(/leaves tools out; sent again with the tools described in the prompt/.test(done.stderr), isFirst);
     // Without the tools it is about 400.
-    const [, read] = /^(\d+) tokens read/m.exec(done.stderr) ?? [];
-    assert.ok(Number(read) > 1000, done.stderr);
+    assert.match(done.stderr, /^[1-9][\d.]*k in\b/m);
   }
 });
 

@@ -65,6 +65,7 @@ export async function calibrate(
   });
   switch (verdict.kind) {
     case "whole":
+      await followCache(session, { usage: response.usage, sent }, { emit });
       context.bytesPerToken = verdict.bytesPerToken;
       context.provenTokens = Math.max(context.provenTokens, promptTokens);
       context.counted = {
@@ -87,6 +88,32 @@ export async function calibrate(
     case "unusable":
       return null;
   }
+}
+
+/** Tokens; a cache that loses no more than this of a prompt that it has read before does what caches do. */
+const CACHE_BLOCK = 512;
+
+/** Keeps account of the server's prompt cache, and says once when it lost what it had without a change of ours. */
+async function followCache(
+  session: Session,
+  { usage, sent }: { usage: Usage; sent: SentRequest },
+  { emit }: { emit: TurnListener },
+): Promise<void> {
+  const { promptTokens, cachedTokens, cacheTold, promptMs = 0 } = usage;
+  const { cache, said } = session.context;
+  if (cacheTold !== true || cachedTokens > promptTokens) return;
+  const { last } = cache;
+  cache.last = { promptTokens, cachedTokens, bytes: sent.bytes };
+  if (last === null || sent.bytes - sent.newBytes !== last.bytes) return;
+  const again = Math.min(last.promptTokens, promptTokens) - cachedTokens;
+  if (again <= CACHE_BLOCK) return;
+  const ms = Math.round(promptMs * again / (promptTokens - cachedTokens));
+  cache.rereadTokens += again;
+  cache.rereadMs += ms;
+  if (said.has("reread")) return;
+  said.add("reread");
+  const { lossNotice } = await import("./cache_loss.ts");
+  await emit({ kind: "notice", text: await lossNotice(session, { again, ms, promptTokens, cachedTokens }) });
 }
 
 /** Returns the counted prompt that a request begins with; null where that was not counted whole, or was changed since. */

@@ -12,6 +12,7 @@ import { byteLength, limitsOf, SUMMARY_SHARE } from "./tokens.ts";
 import { AgentcliError } from "../../errors.ts";
 import { ProviderFailure } from "../../provider/failure.ts";
 import type { SideModel } from "../server.ts";
+import { addUsage } from "../result.ts";
 import { type Session, sessionLabel } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
 
@@ -174,11 +175,7 @@ async function askOnce(
       onDelta: () => {},
       onRetry: (notice) => emit({ kind: "retry", notice }),
     });
-    if (response.usage !== null) {
-      count.usage.promptTokens += response.usage.promptTokens;
-      count.usage.completionTokens += response.usage.completionTokens;
-      count.usage.cachedTokens += response.usage.cachedTokens;
-    }
+    if (response.usage !== null) addUsage(count.usage, response.usage);
     const text = response.text.trim();
     return text === "" ? null : text;
   } catch (error) {

@@ -34,12 +34,14 @@ export interface ContextState {
   removed: number;
   /** Bytes of the last request that the next one begins with; 0 before the first. */
   sentBytes: number;
+  /** What the server's prompt cache was seen to do. */
+  readonly cache: CacheTrace;
   /** How often the beginning of a request was not that of the one before. */
   breaks: number;
   /** Requests in a row that fill the window although the session was summarized for them. */
   full: number;
   /** Notices that are given once. */
-  said: Set<"truncated" | "tight" | "other_model">;
+  said: Set<"truncated" | "tight" | "other_model" | "reread">;
   /** How items become messages; holds the messages that were made. */
   readonly history: HistoryOptions;
   /** Bytes of an item in a request; an image counts as the bytes that its tokens would have as text. */
@@ -48,6 +50,15 @@ export interface ContextState {
   sizeOfFirst(count: number, items: readonly SessionItem[]): number;
   /** Bytes of the system message and the tools in a request; without tools in it, `schemas` is null. */
   sizeOfBase(system: string, schemas: readonly ToolSchema[] | null): number;
+}
+
+/** What the counts of a server told of its prompt cache. */
+export interface CacheTrace {
+  /** The last prompt whose counts told; null where none has. */
+  last: { promptTokens: number; cachedTokens: number; bytes: number } | null;
+  /** Tokens that were read again although the prompt began as the one before, and the milliseconds for them. */
+  rereadTokens: number;
+  rereadMs: number;
 }
 
 /** The state of a session without items. */
@@ -73,6 +84,7 @@ export function createContextState(
     vision,
     removed: 0,
     sentBytes: 0,
+    cache: { last: null, rereadTokens: 0, rereadMs: 0 },
     breaks: 0,
     full: 0,
     said: new Set(),

@@ -3,6 +3,7 @@ import { estimateOf } from "../../agent/chat_request.ts";
 import { type Session, sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
 import { clean } from "../../terminal/clean.ts";
+import { tokensText } from "../run/text_output.ts";
 import { type Row, row, rowWidth, type Span, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
@@ -32,12 +33,6 @@ export function createFrames(draw: () => void): Frames {
     draw();
   };
   return { soon: () => void (frame ??= setTimeout(now, FRAME_MS)), now, stop };
-}
-
-/** Tokens as people say them: 940, 3.1k, 128k. */
-export function tokensText(tokens: number): string {
-  if (tokens < 1000) return `${Math.round(tokens)}`;
-  return tokens < 10_000 ? `${(tokens / 1000).toFixed(1)}k` : `${Math.round(tokens / 1000)}k`;
 }
 
 /** Contents of the status line. `session` is null before one is ready; `rate` in tokens a second. */

@@ -4,7 +4,7 @@ import { byteLength, limitsOf } from "../../agent/context/tokens.ts";
 import type { Session } from "../../agent/session.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
-import { tokensText } from "./live_rows.ts";
+import { tokensText } from "../run/text_output.ts";
 import { openHome } from "../../platform/home.ts";
 import type { Io, Output } from "../../platform/io.ts";
 import { listSessions } from "../../session/list.ts";
@@ -48,7 +48,17 @@ export function contextRows(session: Session, width: number): Row[] {
   const total =
     `about ${tokensText(used)} of ${tokensText(model.contextWindow)} tokens (window ${model.windowSource}); ` +
     `shortened from ${tokensText(threshold)} on`;
-  return [...bars, row(fit(total, width), "dim")];
+  return [...bars, row(fit(total, width), "dim"), ...cacheRows(context.cache, width)];
+}
+
+/** What the server's prompt cache was seen to do; nothing where the server does not tell. */
+function cacheRows({ last, rereadTokens, rereadMs }: Session["context"]["cache"], width: number): Row[] {
+  if (last === null) return [];
+  const { promptTokens, cachedTokens } = last;
+  const time = rereadMs > 0 ? ` in ${(rereadMs / 1000).toFixed(1)} s` : "";
+  const again = rereadTokens > 0 ? `; read again in this session: ${tokensText(rereadTokens)}${time}` : "";
+  const text = `prompt cache: ${tokensText(cachedTokens)} of the last ${tokensText(promptTokens)} tokens${again}`;
+  return [row(fit(text, width), "dim")];
 }
 
 /** Takes back what the last turn that changed files did to them. */

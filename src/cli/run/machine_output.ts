@@ -40,6 +40,7 @@ export function failedResult(error: AgentcliError, sessionId: string): TurnResul
     apiMs: 0,
     turns: 0,
     usage: { promptTokens: 0, completionTokens: 0, cachedTokens: 0 },
+    reread: { tokens: 0, ms: 0 },
     model: "none",
     contextWindow: 0,
     maxTokens: 0,

@@ -236,13 +236,20 @@ function breakLine(event: TurnEvent & { kind: "prefix_break" }): string {
   return `  ${BREAKS[reason]}: ${bytesBefore} bytes before, ${bytesAfter} now, read anew after ${bytesKept}`;
 }
 
+/** Tokens as people say them: 940, 3.1k, 128k. */
+export function tokensText(tokens: number): string {
+  if (tokens < 1000) return `${Math.round(tokens)}`;
+  return tokens < 10_000 ? `${(tokens / 1000).toFixed(1)}k` : `${Math.round(tokens / 1000)}k`;
+}
+
 /** Returns tokens, responses and time of a turn. */
 function figures(result: TurnResult): string {
-  const { promptTokens, completionTokens } = result.usage;
+  const { promptTokens, completionTokens, cachedTokens, cacheTold } = result.usage;
   const seconds = (result.durationMs / 1000).toFixed(1);
   const replies = result.turns === 1 ? "1 reply" : `${result.turns} replies`;
+  const cached = cacheTold ? ` (${tokensText(cachedTokens)} cached)` : "";
   const tokens = promptTokens + completionTokens > 0
-    ? `${promptTokens} tokens read, ${completionTokens} written, `
+    ? `${tokensText(promptTokens)} in${cached}, ${tokensText(completionTokens)} out, `
     : "";
   return `${tokens}${replies}, ${seconds} s`;
 }

@@ -13,6 +13,15 @@ export function windowAdvice(server: string | null, given: { model: string; conf
     : `${advice}; context_window: ${given.configured} in providers.yaml is more than the server gives`;
 }
 
+/** Ways in which a prompt cache is lost: by reasoning that is not sent back, to others, or to its own bounds. */
+export type CacheLoss = "reasoning" | "evicted" | "rewound";
+
+/** Returns how to make a server keep its prompt cache, as an imperative; null for unknown. */
+export function cacheAdvice(server: string | null, loss: CacheLoss): string | null {
+  if (loss === "reasoning") return "set reasoning: keep for the model in providers.yaml";
+  return backendOf(server)?.keepCache?.[loss] ?? null;
+}
+
 /** vLLM's names of its parsers by model, the most particular first. Source: the wire reference, §11. */
 const PARSERS: readonly (readonly [RegExp, string])[] = [
   [/qwen3[-_.]?coder/i, "qwen3_coder"],

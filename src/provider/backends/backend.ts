@@ -39,6 +39,9 @@ export interface Backend {
   /** Returns how to give a model a window of so many tokens, as an imperative. */
   widen?(model: string, tokens: number): string;
 
+  /** How to make it keep its prompt cache, as an imperative: from other clients, and where it has to go back in it. */
+  keepCache?: { evicted: string; rewound?: string };
+
   /** Returns whether a model supports image input; null where it is not reported. Loads nothing. */
   vision?(inquiry: Inquiry, model: string): Promise<boolean | null>;
   /** Returns the form of tool calls that its chat template needs; null where it is not reported. Loads nothing. */

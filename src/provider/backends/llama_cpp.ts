@@ -15,6 +15,10 @@ export const llamaCpp: Backend = {
   shows: (facts) => serverHeader(facts) === "llama.cpp" || listsTwice(facts.body),
   window: slotWindows,
   widen: (_, tokens) => `start llama-server with -c ${tokens} (it is divided by --parallel)`,
+  keepCache: {
+    evicted: "start llama-server with --cache-ram 8192, or with --parallel 2 for two clients",
+    rewound: "start llama-server with --ctx-checkpoints 32 --checkpoint-min-step 1024 (older versions: --swa-full)",
+  },
   vision: seesImages,
   templateNeeds,
   readCalls: () => "start llama-server with --jinja and the model's own chat template",

@@ -11,6 +11,7 @@ export const vllm: Backend = {
   shows: (facts) => facts.refused === 401 && fieldsOf(facts.body)["error"] === "Unauthorized",
   window: "list",
   widen: (_, tokens) => `start vllm with --max-model-len ${tokens}`,
+  keepCache: { evicted: "start vllm with --enable-prefix-caching, and give its cache more memory" },
   readCalls: (parser) => `start vllm with --enable-auto-tool-choice --tool-call-parser ${parser ?? "<name>"}`,
   errors: {
     context: ["maximum context length", "context length (?:of|is) only", "max_model_len"],

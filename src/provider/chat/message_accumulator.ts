@@ -3,7 +3,7 @@ import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../record.ts";
 import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "../types.ts";
 import { readArguments } from "./arguments.ts";
-import type { ChunkSink } from "./response_decoder.ts";
+import type { ChunkSink, Timings } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
@@ -55,6 +55,7 @@ export class MessageAccumulator implements ChunkSink {
     reclassify: (rest) => this.#reclassify(rest),
   });
   #usage: Usage | null = null;
+  #timings: Timings | null = null;
   #model: string | null = null;
   #length = 0;
   #newText = "";
@@ -107,6 +108,10 @@ export class MessageAccumulator implements ChunkSink {
     this.#usage = usage;
   }
 
+  timings(timings: Timings): void {
+    this.#timings = timings;
+  }
+
   model(name: string): void {
     this.#model = name;
   }
@@ -154,7 +159,14 @@ export class MessageAccumulator implements ChunkSink {
     const finish = calls.length > 0 && (ending === "stop" || ending === "unknown") ? "tool_calls" : ending;
     const { dropped } = this.#calls;
     const left = dropped === 0 ? {} : { droppedCalls: dropped };
-    return { ...this.partial(), calls, ...left, finish, usage: this.#usage, model: this.#model };
+    return {
+      ...this.partial(),
+      calls,
+      ...left,
+      finish,
+      usage: usageWith(this.#usage, this.#timings),
+      model: this.#model,
+    };
   }
 
   async #call(collected: CollectedCall): Promise<ReplyCall> {
@@ -205,6 +217,19 @@ export class MessageAccumulator implements ChunkSink {
     this.#newReasoning = "";
     this.#newText = "";
   }
+}
+
+/** The usage, with what the timings say of the cache; they make one where there is none. */
+function usageWith(usage: Usage | null, timings: Timings | null): Usage | null {
+  if (timings === null) return usage;
+  const { cached, read, readMs, written } = timings;
+  const cachedTokens = cached ?? (usage === null ? 0 : Math.max(usage.promptTokens - read, 0));
+  return {
+    ...usage ?? { promptTokens: cachedTokens + read, completionTokens: written },
+    cachedTokens,
+    ...(cached === null && usage === null ? {} : { cacheTold: true }),
+    ...(readMs === null ? {} : { promptMs: readMs }),
+  };
 }
 
 /** For the model, with every call of a reply that ran into the token limit: the last is cut, and which is not known. */

@@ -114,6 +114,15 @@ export class ResponseDecoder {
   }
 }
 
+/** Counts of llama.cpp for one response; null for what an older version does not tell. */
+export interface Timings {
+  cached: number | null;
+  /** Tokens of the prompt that were read, and milliseconds for it. */
+  read: number;
+  readMs: number | null;
+  written: number;
+}
+
 /** Receives the parts. */
 export interface ChunkSink {
   /** Returns whether a choice of this index is the one that is read. */
@@ -124,6 +133,7 @@ export interface ChunkSink {
   toolCall(delta: JsonRecord): void;
   finish(reason: string): void;
   usage(usage: Usage): void;
+  timings(timings: Timings): void;
   model(name: string): void;
   progress(processed: number, total: number): void;
   error(error: ServerError): void;
@@ -143,6 +153,7 @@ function readChunk(value: JsonRecord, from: { event: string; sink: ChunkSink }):
   if (isRecord(choice)) readChoice(choice, sink);
   readUsage(value["usage"], sink);
   if (isRecord(value["x_groq"])) readUsage(value["x_groq"]["usage"], sink);
+  readTimings(value["timings"], sink);
   readProgress(value["prompt_progress"], sink);
 }
 
@@ -199,8 +210,21 @@ function readUsage(value: unknown, sink: ChunkSink): void {
   if (promptTokens === null && completionTokens === null) return;
   const details = value["prompt_tokens_details"] ?? value["input_tokens_details"];
   const cached = (isRecord(details) ? countOf(details["cached_tokens"]) : null) ??
-    countOf(value["prompt_cache_hit_tokens"]) ?? countOf(value["cached_tokens"]) ?? 0;
-  sink.usage({ promptTokens: promptTokens ?? 0, completionTokens: completionTokens ?? 0, cachedTokens: cached });
+    countOf(value["prompt_cache_hit_tokens"]) ?? countOf(value["cached_tokens"]);
+  sink.usage({
+    promptTokens: promptTokens ?? 0,
+    completionTokens: completionTokens ?? 0,
+    cachedTokens: cached ?? 0,
+    ...(cached === null ? {} : { cacheTold: true }),
+  });
+}
+
+/** llama.cpp, in the last chunk. */
+function readTimings(value: unknown, sink: ChunkSink): void {
+  if (!isRecord(value)) return;
+  const [cached, read, written] = ["cache_n", "prompt_n", "predicted_n"].map((name) => countOf(value[name]) ?? null);
+  if (read === null || read === undefined) return;
+  sink.timings({ cached: cached ?? null, read, readMs: countOf(value["prompt_ms"]), written: written ?? 0 });
 }
 
 /** llama.cpp with `return_progress`. */

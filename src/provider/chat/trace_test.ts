@@ -73,6 +73,8 @@ function plainReading(bytes: Uint8Array): Plain {
 function addPlain(plain: Plain, value: Json): void {
   if (value.error) plain.error = value.error.message ?? value.error;
   if (value.usage) plain.usage = [value.usage.prompt_tokens, value.usage.completion_tokens];
+  const { timings } = value;
+  if (timings && plain.usage === null) plain.usage = [timings.cache_n + timings.prompt_n, timings.predicted_n];
   const choice = value.choices?.[0];
   if (choice === undefined) return;
   const part = choice.delta ?? choice.message ?? {};

@@ -1,0 +1,74 @@
+import assert from "node:assert/strict";
+import { startCacheServer } from "./helpers/cache_server.ts";
+import { say } from "./helpers/fake_server.ts";
+import { runInProcess } from "./helpers/in_process.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
+
+const LONG = "A line of a file that a model reads again and again.\n".repeat(120);
+/** Reads nine pages, reasoning before each call, and then answers. */
+const reading = (index: number) =>
+  index < 9
+    ? {
+      kind: "message" as const,
+      reasoning: `Now I want to see page ${index} of the file.`,
+      calls: [{ name: "Read", input: { file_path: `page${index}.txt` } }],
+    }
+    : say("All pages were read.", { reasoning: "Nothing is left." });
+
+/** A project with nine pages. */
+async function pages() {
+  const home = await temporaryHome();
+  for (let page = 0; page < 9; page++) await home.write(`page${page}.txt`, `${page}\n${LONG}`);
+  return home;
+}
+
+Deno.test("what the server says of its cache is in the closing line, the result and the events", async () => {
+  await using home = await pages();
+  await using server = startCacheServer({ script: reading });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runInProcess(["run", "read all"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.match(done.stderr, /^\d+k in \(\d+k cached\), \d+ out, 10 replies, /m);
+  assert.doesNotMatch(done.stderr, /read .* again/);
+  const machine = await runInProcess(["run", "read all", "--json"], { home });
+  const result = JSON.parse(machine.stdout);
+  const sum = (field: "prompt" | "cached") => server.counted.slice(10).reduce((all, one) => all + one[field], 0);
+  assert.equal(result.usage.cache_read_input_tokens, sum("cached"));
+  assert.equal(result.usage.input_tokens, sum("prompt") - sum("cached"));
+  assert.deepEqual([result.reread_tokens, result.reread_ms], [0, 0]);
+});
+
+Deno.test("a cache that somebody else emptied is told once, with the time it cost and the server's flag", async () => {
+  await using home = await pages();
+  await using server = startCacheServer({
+    script: (index) => ({ ...reading(index), reasoning: "" }),
+    evictedBefore: 4,
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runInProcess(["run", "read all", "--json"], { home });
+  const [, , , before, emptied] = server.counted;
+  const result = JSON.parse(done.stdout);
+  assert.equal(result.reread_tokens, before?.prompt);
+  assert.equal(result.reread_ms, (before?.prompt ?? 0) * 10);
+  assert.equal(emptied?.cached, 0);
+});
+
+Deno.test("a loss is told in the output of a run, with its cause as far as it can be known", async () => {
+  for (
+    const [name, options, told] of [
+      ["evicted", { evictedBefore: 4 }, /: another client used its slot.*; start llama-server with --cache-ram/],
+      ["reasoning", { hybrid: true }, /: what the model reasoned is not sent back.*; set reasoning: keep/],
+    ] as const
+  ) {
+    await using home = await pages();
+    const script = (index: number) => name === "reasoning" ? reading(index) : { ...reading(index), reasoning: "" };
+    await using server = startCacheServer({ script, ...options });
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", reasoning: "drop" }] } });
+    const done = await runInProcess(["run", "read all"], { home });
+    assert.equal(done.code, 0, done.stderr);
+    const lines = done.stderr.split("\n").filter((line) => line.includes("tokens again that it had read before"));
+    assert.equal(lines.length, 1, done.stderr);
+    assert.match(lines[0] ?? "", told);
+    assert.match(lines[0] ?? "", /in \d+\.\d s: /);
+  }
+});
