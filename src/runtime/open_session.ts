@@ -3,6 +3,8 @@ import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { quarantineNotice } from "../boundary/sandbox/sandbox.ts";
+import { ProtectedSet } from "../boundary/policy/protected.ts";
+import { realOrNamed } from "../boundary/real_path.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
@@ -142,11 +144,16 @@ async function startStore(
   { project, chosen }: { project: ProjectContext; chosen: ChosenModel },
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
-  const { home, projectRoot, isProtected } = project;
+  const { home, projectRoot, isProtected, records } = project;
+  let protection: ProtectedSet | null = null;
   const place = {
     home,
     projectRoot,
     isProtected,
+    protects(path: string) {
+      protection ??= new ProtectedSet([projectRoot], { remembered: records });
+      return protection.rule(realOrNamed(path)) !== null;
+    },
     model: chosen.entry.id,
     provider: chosen.provider.name,
     local: chosen.endpoint.local,
@@ -174,7 +181,7 @@ async function openProject(
     markers,
     records,
     protection: previous?.protection,
-    onSlow: (message) => void notice(message),
+    notify: (message) => void notice(message),
     provider: { local: endpoint.local, name: provider.name, baseUrl: endpoint.baseUrl },
     ownProcess: io.ownProcess ?? false,
   });

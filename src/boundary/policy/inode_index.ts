@@ -5,6 +5,7 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
+import { MOST_MET, type SeenFile } from "./met_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 import { quietly } from "../real_path.ts";
 
@@ -39,6 +40,8 @@ export class InodeIndex {
   /** Lasting identities of the same files. */
   #lasting = new Set<string>();
   #external: NamelessFile[] = [];
+  /** The first of the files that were looked at last. */
+  seen: SeenFile[] = [];
   /** Lasting identities of all that was ever seen. */
   readonly #ever = new Map<string, ProtectionRule>();
   /** Covers every file with several names while some protected file cannot be looked at: it may be that one. */
@@ -78,6 +81,7 @@ export class InodeIndex {
     this.#blind ??= blind;
     this.#present = new Map();
     this.#lasting = new Set();
+    this.seen = [];
     for (const file of inRoots) this.#note(file);
     this.#external = external.map((file) => this.#note(file)).filter((file) => file !== null);
   }
@@ -87,6 +91,7 @@ export class InodeIndex {
     // Without a number every file would be the same one.
     if (status?.kind !== "file" || status.inode === 0) return null;
     const [identity, lasting] = [identityOf(status), lastingIdentityOf(status)];
+    if (this.seen.length < MOST_MET) this.seen.push({ path, status });
     this.#present.set(identity, stricter(this.#present.get(identity) ?? null, rule) ?? rule);
     this.#lasting.add(lasting);
     this.#ever.set(lasting, stricter(this.#ever.get(lasting) ?? null, rule) ?? rule);

@@ -224,17 +224,29 @@ export interface Coverage {
   scopes: readonly Scope[];
 }
 
+/** What editors and other programs leave beside a file, with the name of the file in it. */
+const COMPANIONS = [/^(.+)~$/, /^(.+)\.(?:bak|orig)$/i, /^#(.+)#$/, /^(\..+)\.sw[a-z]$/, /^\.(.+)\.sw[a-z]$/];
+/** What all of them end with: asked for every file. */
+const COMPANION_END = /[~#]$|\.(?:bak|orig|sw[a-z])$/i;
+
+/** The names that a name is covered as besides its own: of what is being written, the name that it shall get. */
+function otherNamesOf(name: string): (string | undefined)[] {
+  const shall = nameBehindTemporary(name);
+  if (shall !== null) return [shall];
+  return COMPANION_END.test(name) ? COMPANIONS.map((companion) => companion.exec(name)?.[1]) : [];
+}
+
 /**
  * The rule for a name in a directory. A file that is being written, or was when the program was killed, is covered as
- * under the name that it shall get.
+ * under the name that it shall get, and what programs leave beside a file as that is.
  */
 export function ruleBelow({ covered, scopes }: Coverage, name: string): ProtectionRule | null {
   if (covered?.tier === "list-only" || scopes.length === 0) return covered;
-  const shall = nameBehindTemporary(name);
+  const others = otherNamesOf(name);
   let found = covered;
   for (const scope of scopes) {
     found = stricter(found, scope.ruleBelow(name));
-    if (shall !== null) found = stricter(found, scope.ruleBelow(shall));
+    for (const other of others) if (other !== undefined) found = stricter(found, scope.ruleBelow(other));
   }
   return found;
 }

@@ -6,6 +6,8 @@ import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
 import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
+import type { DerivedFile } from "./project_record_files.ts";
+import type { ProtectedSet } from "./protected.ts";
 
 /** Whether something of that name stands in the directory; a directory that may not be looked into has nothing. */
 async function holds(directory: string, name: string): Promise<boolean> {
@@ -154,4 +156,29 @@ export function endpointsThatCount(
     else result.count.push(value);
   }
   return result;
+}
+
+/**
+ * Records what a session has met: markers, where some are new, each in the records of the roots that it lies in or above,
+ * any other one in the project's; what protected files are now; and those that were `found` to hold what one held.
+ */
+export async function recordSeen(
+  protection: ProtectedSet,
+  records: readonly ProjectRecord[],
+  { found, isNew }: { found: readonly DerivedFile[]; isNew: boolean },
+): Promise<void> {
+  const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
+  for (const [index, record] of isNew ? records.entries() : []) {
+    const isOf = (path: string) =>
+      concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
+    await record.remember(protection.seen.filter(({ path }) => isOf(path)));
+  }
+  const [record] = records;
+  if (record === undefined || record.problem !== null) return;
+  const { unmet } = protection;
+  if (unmet.length > 0) {
+    await record.meet(unmet);
+    protection.recall(records);
+  }
+  if (found.length > 0) await record.addDerived(found);
 }

@@ -7,6 +7,7 @@ import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { headCommit } from "./git_directory.ts";
+import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from "./met_files.ts";
 import {
   changeRecord,
   type DerivedFile,
@@ -16,7 +17,6 @@ import {
   identityAt,
   isOpen,
   isSameDirectory,
-  type KnownProject,
   knownProjects,
   rebased,
   type RecordData,
@@ -53,7 +53,7 @@ export class ProjectRecord {
   readonly #home: Home;
   #own: RecordData | null = null;
   /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
-  #others: readonly KnownProject[] = [];
+  #others: readonly RecordData[] = [];
   #allowed: { of: RecordData; digests: ReadonlySet<string> } | null = null;
   /** Why the record cannot be read or written; null when it can. Nothing remote may start then. */
   problem: AgentcliError | null = null;
@@ -74,7 +74,7 @@ export class ProjectRecord {
     return this.#own;
   }
 
-  get #all(): readonly KnownProject[] {
+  get #all(): readonly RecordData[] {
     return this.#own === null ? this.#others : [this.#own, ...this.#others];
   }
 
@@ -91,6 +91,11 @@ export class ProjectRecord {
   /** Files that hold copies of protected content. */
   get derived(): readonly DerivedFile[] {
     return this.#all.flatMap(({ derived }) => derived);
+  }
+
+  /** Protected files as they were met. */
+  get met(): readonly SaltedFile[] {
+    return this.#all.flatMap(({ met, salt }) => met.map((file) => ({ ...file, salt })));
   }
 
   /** The commit that HEAD named when the project was first seen; null without one. */
@@ -160,7 +165,7 @@ export class ProjectRecord {
       if (seen.length === 0) return this.#blank();
       const kept = this.replaced ? this.#blank() : data;
       const named = new Set([...kept.confirmed.filter((value) => endpoints.includes(value)), ...confirmed]);
-      return added({ ...kept, markers: [], derived: [], endpoints, confirmed: [...named] }, seen);
+      return added({ ...kept, markers: [], derived: [], met: [], endpoints, confirmed: [...named] }, seen);
     });
     this.replaced = false;
   }
@@ -201,9 +206,28 @@ export class ProjectRecord {
     });
   }
 
-  /** Releases derived files by their paths. */
+  /** Notes protected files as they are met. */
+  async meet(files: readonly SeenFile[]): Promise<void> {
+    await this.#attempt(() =>
+      this.#change(async (data) => {
+        const met = await Promise.all(files.map((file) => metFile(file, data.salt)));
+        return { ...data, met: [...data.met, ...met.filter((file) => file !== null)].slice(-MOST_KEPT) };
+      })
+    );
+  }
+
+  /** Releases derived files by their paths; what they were, or hold, is no longer looked for. */
   async releaseDerived(paths: readonly string[]): Promise<void> {
-    await this.#change((data) => ({ ...data, derived: data.derived.filter(({ path }) => !paths.includes(path)) }));
+    await this.#change((data) => {
+      const released = data.derived.filter(({ path }) => paths.includes(path));
+      const isReleased = (file: MetFile) =>
+        released.some((one) => isSameDirectory(one, file) || (one.digest ?? "") !== "" && one.digest === file.digest);
+      return {
+        ...data,
+        derived: data.derived.filter((file) => !released.includes(file)),
+        met: data.met.filter((file) => !isReleased(file)),
+      };
+    });
   }
 
   /** Runs work of which a failure is told in {@link problem}. */
@@ -281,6 +305,6 @@ function added(data: RecordData, seen: readonly SeenMarker[]): RecordData {
 }
 
 /** Of another project what lies in it: what it remembers of markers around it is for itself to forget. */
-function heldBy(known: KnownProject): KnownProject {
+function heldBy(known: RecordData): RecordData {
   return { ...known, markers: known.markers.filter(({ path }) => isWithin(known.root, path)) };
 }

@@ -9,6 +9,7 @@ import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
 import type { Tier } from "./marker.ts";
+import type { MetFile } from "./met_files.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -44,6 +45,8 @@ export interface DerivedFile extends Identity {
   source: string;
   /** Milliseconds since 1970 when that was found; 0 where it is not known. */
   at?: number;
+  /** Of the met file that it was found to be. */
+  digest?: string;
 }
 
 /** What is remembered of a project that the home knows. */
@@ -60,6 +63,8 @@ export interface RecordData extends KnownProject, Identity {
   firstHead: string | null;
   /** Those of the endpoints that the user has named himself: they open what other markers protect in the project too. */
   confirmed: readonly string[];
+  /** Protected files as they were met. */
+  met: readonly MetFile[];
   salt: string;
   allowed: readonly string[];
 }
@@ -113,7 +118,7 @@ export function isOpen({ markers, derived, endpoints, confirmed, allowed }: Reco
 export function emptyRecord(root: string): RecordData {
   return {
     ...{ root, device: 0, inode: 0, born: 0, firstHead: null, salt: crypto.randomUUID() },
-    ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [] },
+    ...{ markers: [], endpoints: [], confirmed: [], allowed: [], derived: [], met: [] },
   };
 }
 
@@ -137,8 +142,8 @@ async function readIndex(home: Home): Promise<Index> {
 async function readRecord(home: Home, id: string): Promise<RecordData | null> {
   const text = await home.read(`${DIRECTORY}/${id}.json`);
   if (text === null) return null;
-  const data = quietly(() => JSON.parse(text));
-  if (data?.format === FORMAT && isLike(data, RECORD)) return data;
+  const data = { met: [], ...quietly(() => JSON.parse(text)) };
+  if (data.format === FORMAT && isLike(data, RECORD)) return data;
   throw new AgentcliError(
     "home_unusable",
     `${home.file(`${DIRECTORY}/${id}.json`)}, the record of a project, cannot be read`,
@@ -193,6 +198,7 @@ const RECORD = {
   ...{ salt: "", endpoints: [""], confirmed: [""], allowed: [""] },
   markers: [{ path: "", lines: [{ tier: "", pattern: "" }] }],
   derived: [{ path: "", source: "", ...IDENTITY }],
+  met: [{ path: "", size: 0, modified: 0, digest: "", ...IDENTITY }],
 };
 
 /** Whether every value is what it has to be: one that is not would end each session of the project with an error in here. */
@@ -211,6 +217,7 @@ export function rebased(data: RecordData, root: string): RecordData {
     root,
     markers: data.markers.map((marker) => ({ ...marker, path: place(marker.path) })),
     derived: data.derived.map((file) => ({ ...file, path: place(file.path), source: place(file.source) })),
+    met: data.met.map((file) => ({ ...file, path: place(file.path) })),
   };
 }
 

@@ -21,6 +21,7 @@ import {
 import type { ExternalFound } from "./external_paths.ts";
 import type { NamelessFile, ProtectedFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
+import type { FormerFiles, SeenFile } from "./met_files.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** What a walk found that a view of the roots must not show as it is. Absolute paths; links are not followed. */
@@ -62,6 +63,8 @@ export interface TreeRules {
   /** Changes when there are new rules. */
   readonly version: number;
   rule(real: string): ProtectionRule | null;
+  /** What is looked for by what it was, wherever it lies now; null where nothing is. */
+  readonly former: Pick<FormerFiles, "mayBe"> | null;
   /** Meets a directory, its marker included; whether any rule can cover what lies right in it. */
   covers(directory: string, standing: Standing): boolean;
   /** A covered link leads to `real`. */
@@ -105,6 +108,9 @@ interface Listed extends SettingsGroup {
   files: readonly ProtectedFile[];
   /** Covered ones: where they lead is covered too, and may change without a trace here. */
   links: readonly ProtectedFile[];
+  /** What was looked for when it was listed, and the open files that may be it. */
+  former: TreeRules["former"];
+  candidates: readonly SeenFile[];
   /** Some protected file cannot be looked at: its name is not UTF-8, or what holds it may not be listed. */
   blind: boolean;
   unjudged: readonly UnjudgedPlace[];
@@ -116,12 +122,15 @@ interface Listed extends SettingsGroup {
 
 const NOTHING = {
   ...{ unruled: null, ignoreFiles: [], blind: false, open: [], covered: [], files: [], links: [] },
+  ...{ former: null, candidates: [] },
   ...{ unjudged: [], special: [], repositories: [], settings: [] },
 };
 
 interface Walked extends HiddenPaths {
   /** With those in covered directories; links are not followed. */
   protected: readonly ProtectedFile[];
+  /** Open files that may be what is looked for. */
+  candidates: readonly SeenFile[];
   blind: boolean;
   /** Null where some directory could not be looked into. */
   ignoreFiles: readonly IgnoreFile[] | null;
@@ -232,6 +241,7 @@ export class ProtectedTree {
       special: open.flatMap(({ special }) => special),
       repositories: open.flatMap(({ repositories }) => repositories),
       settings: open.filter(({ settings }) => settings.length > 0),
+      candidates: open.flatMap(({ candidates }) => candidates),
       protected: [...files, ...covered.flatMap((listed) => listed.files)],
       blind: [...open, ...covered].some(({ blind }) => blind),
       ignoreFiles: open.some(({ ignoreFiles }) => ignoreFiles === null)
@@ -254,7 +264,8 @@ export class ProtectedTree {
   }
 
   #isCurrent(directory: string, listed: Listed): boolean {
-    const { version } = this.#rules;
+    const { version, former } = this.#rules;
+    if (listed.former !== former) return false;
     if (listed.version === version) return true;
     if (listed.unruled === null || this.#rules.covers(directory, listed.unruled)) return false;
     listed.version = version;
@@ -266,7 +277,10 @@ export class ProtectedTree {
     // What is met from here on can cover what was sorted before it: then the directory is listed again.
     const { version } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
-    if (!Array.isArray(entries)) return { ...NOTHING, ...facts, version, unjudged: [entries], ignoreFiles: null };
+    const { former } = this.#rules;
+    if (!Array.isArray(entries)) {
+      return { ...NOTHING, ...facts, version, former, unjudged: [entries], ignoreFiles: null };
+    }
     const { standing, ignoreFiles, ...named } = namedIn(directory, entries);
     const ruled = this.#rules.covers(directory, standing);
     const sorted = this.#sort(directory, { entries, ruled });
@@ -275,6 +289,8 @@ export class ProtectedTree {
       ...named,
       ...sorted,
       version,
+      former,
+      candidates: former === null ? [] : candidatesIn(directory, { entries, former }),
       blind: named.blind || sorted.files.some(({ path }) => path.includes(NO_UTF8)),
       unruled: ruled ? null : standing,
       ignoreFiles: ignoreFiles.map((entry) => ({ path: within(directory, entry.name), kind: kindOf(entry) })),
@@ -304,9 +320,9 @@ export class ProtectedTree {
   }
 
   #listCovered(directory: string, facts: Pick<Listed, "status" | "settled">): Listed {
-    const { version } = this.#rules;
+    const { version, former } = this.#rules;
     const entries = listEntries(directory);
-    if (!Array.isArray(entries)) return { ...NOTHING, ...facts, version, blind: true };
+    if (!Array.isArray(entries)) return { ...NOTHING, ...facts, version, former, blind: true };
     const covered: string[] = [];
     const files: ProtectedFile[] = [];
     for (const { name, isDirectory, isFile } of entries) {
@@ -317,8 +333,22 @@ export class ProtectedTree {
       else if (rule !== null) files.push({ path, rule });
     }
     const blind = entries.some(({ name }) => name.includes(NO_UTF8));
-    return { ...NOTHING, ...facts, version, covered, files, blind };
+    return { ...NOTHING, ...facts, version, former, covered, files, blind };
   }
+}
+
+/** The files right in a directory that may be what is looked for; covered ones among them. */
+function candidatesIn(
+  directory: string,
+  { entries, former }: { entries: readonly PlainEntry[]; former: Pick<FormerFiles, "mayBe"> },
+): SeenFile[] {
+  const found: SeenFile[] = [];
+  for (const { name, isFile } of entries) {
+    const path = within(directory, name);
+    const status = isFile ? quietly(() => lstatSync(path)) : null;
+    if (status !== null && former.mayBe(status)) found.push({ path, status });
+  }
+  return found;
 }
 
 /** Tells the rules where a covered link leads. Links in a circle, and places that may not be looked at, lead nobody to content. */

@@ -128,7 +128,7 @@ export async function findBoundPlaces(
     {
       remembered: others.map(({ root, markers, derived }) => {
         const isWalked = steps.some(({ source }) => isWithin(source, root));
-        return { markers: isWalked ? markers : markers.map(plainLines), derived };
+        return { markers: isWalked ? markers : markers.map(plainLines), derived, met: [] };
       }),
     },
   );

@@ -96,7 +96,7 @@ Deno.test("a copy is looked for once its source has changed, and not while the s
     ...{ device, inode, born: birthtime?.getTime() ?? 0, at: Date.now() },
   };
   const session = () => {
-    const protection = new ProtectedSet([given.root], { remembered: [{ markers: [], derived: [copy] }] });
+    const protection = new ProtectedSet([given.root], { remembered: [{ markers: [], derived: [copy], met: [] }] });
     protection.start();
     return new LeakScanner(protection, { root: given.root });
   };

@@ -1,13 +1,14 @@
 /** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
 import { AgentcliError } from "../../errors.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
-import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
+import { dirname, isAbsolute, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
 import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
 import { findMarkers, type MarkerState } from "../policy/marker.ts";
-import { endpointsThatCount, realDirectory } from "../policy/project.ts";
+import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
+import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
@@ -37,8 +38,8 @@ export interface WorkspaceOptions {
   records?: readonly ProjectRecord[];
   /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */
   protection?: ProtectedSet | undefined;
-  /** Told once when the search for what is protected takes long. */
-  onSlow?: ((message: string) => void) | undefined;
+  /** Told when the search for what is protected takes long, or finds something. */
+  notify?: ((message: string) => void) | undefined;
   /** `baseUrl`: the effective one, classified anew at each refresh; without it `local` holds as it is. */
   provider: { local: boolean; name: string; baseUrl?: string };
   /** As for `HoldOptions`; false when absent. */
@@ -166,8 +167,8 @@ class DiskWorkspace implements Workspace {
 
   /** Where a marker was met, and for a provider that is not local, all that is protected is known from then on. */
   async #settle(signal?: AbortSignal): Promise<void> {
-    if (!this.#local || this.protection.met) await this.protection.settle({ signal, onSlow: this.#rules.onSlow });
-    await this.#remember();
+    const isKnown = !this.#local || this.protection.met;
+    await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#rules.notify }) : []);
   }
 
   async note(): Promise<void> {
@@ -183,18 +184,15 @@ class DiskWorkspace implements Workspace {
     this.#refuseUnsafe();
   }
 
-  /** Each marker belongs to the records of the roots that it lies in or above; any other one to the project's. */
-  async #remember(): Promise<void> {
-    const { version, seen } = this.protection;
-    if (version === this.#remembered) return;
+  async #remember(found: readonly DerivedFile[]): Promise<void> {
+    const { version } = this.protection;
+    await recordSeen(this.protection, this.#rules.records, { found, isNew: version !== this.#remembered });
     this.#remembered = version;
-    const { records } = this.#rules;
-    const concerns = ({ root }: ProjectRecord, path: string) => isWithin(root, path) || isWithin(dirname(path), root);
-    for (const [index, record] of records.entries()) {
-      const isOf = (path: string) =>
-        concerns(record, path) || (index === 0 && !records.some((other) => concerns(other, path)));
-      await record.remember(seen.filter(({ path }) => isOf(path)));
-    }
+    if (found.length === 0) return;
+    const names = found.map(({ path }) => isWithin(this.root, path) ? relativeTo(this.root, path) : path).join(", ");
+    this.#rules.notify?.(
+      `protected from now on, since they are or hold what was protected: ${names} (agentcli secrets trust releases them)`,
+    );
   }
 
   #refuseUnsafe(): void {

@@ -1,0 +1,275 @@
+/**
+ * What the markers say: which paths they cover, and by which line. Markers count from the file's real path upward, add up,
+ * and count in linked worktrees of git too. Nothing is forgotten. Source: specification of the boundary, "The marker".
+ */
+import { lstatSync, statSync } from "../../platform/files_sync.ts";
+import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { realOrNamed } from "../real_path.ts";
+import { systemReason } from "../system_error.ts";
+import { mainTree } from "./git_directory.ts";
+import type { Standing } from "./listing.ts";
+import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
+import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
+import type { RecordedMarker, SeenMarker } from "./project_record_files.ts";
+import { type ProtectionRule, stricter } from "./protection_rule.ts";
+
+/** What holds in one directory. */
+interface Place extends Coverage {
+  /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
+  worktree: { at: string; main: string } | null;
+}
+
+/** What was learnt of one marker. */
+interface KnownMarker {
+  patterns: Patterns;
+  /** By `tier path`. */
+  rules: Map<string, ProtectionRule>;
+}
+
+function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
+  try {
+    return look();
+  } catch (error) {
+    // Whatever the system objects to, a marker may stand there; but not where no path can lead.
+    systemReason(error);
+    return error instanceof Error && "code" in error && error.code === "ENAMETOOLONG" ? null : "forbidden";
+  }
+}
+
+/** Lines of all markers together. */
+const LINE_LIMIT = 10_000;
+const WILD_LIMIT = 1_000;
+
+/** The rules of one session. */
+export class PathRules {
+  readonly roots: readonly string[];
+  readonly #markers = new Map<string, KnownMarker>();
+  /** Patterns that hold below a directory because a link of a marker's line leads there. */
+  readonly #moved = new Map<string, KnownMarker>();
+  readonly #warnings = new Set<string>();
+  #damaged: ProtectionRule | null = null;
+  #lines = 0;
+  #wildLines = 0;
+  /** Counts what was learnt: what was worked out before is worked out again. */
+  #version = 0;
+  #places = new Map<string, Place>();
+  #placesVersion = 0;
+  /** Markers read since the last refresh. */
+  readonly #read = new Set<string>();
+
+  /** `roots` are real paths: the project root and the additional ones. */
+  constructor(roots: readonly string[]) {
+    this.roots = roots;
+  }
+
+  /** Changes when a marker taught something new. */
+  get version(): number {
+    return this.#version;
+  }
+
+  /** Which marker cannot be used, as the rule that then covers everything; null while all can. */
+  get damaged(): ProtectionRule | null {
+    return this.#damaged;
+  }
+
+  /** One sentence each, with the path of the marker. */
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  /** Reads the markers that hold at the roots. */
+  start(): void {
+    for (const root of this.roots) this.rule(join(root, MARKER_NAME));
+  }
+
+  /** Reads the known markers again. */
+  protected refreshRules(): void {
+    this.#places.clear();
+    this.#read.clear();
+    for (const path of [...this.#markers.keys()]) this.#learn(path);
+    this.start();
+  }
+
+  /** Takes lines of a marker that the home remembers. */
+  protected recallMarker({ path, lines }: RecordedMarker): void {
+    const entries = lines.map(({ tier, pattern }) => ({ tier, path: pattern, line: 0 }));
+    if (lines.length > 0) this.#take(path, { entries, remembered: true });
+  }
+
+  /** Patterns with the directory that each starts from, of markers and of links that their lines lead through. */
+  protected get patterns(): readonly { directory: string; patterns: Patterns }[] {
+    return [
+      ...[...this.#markers].map(([path, { patterns }]) => ({ directory: dirname(path), patterns })),
+      ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
+    ];
+  }
+
+  /** The rule that covers a real path, whether or not something stands there; null when none does. Throws never. */
+  rule(real: string): ProtectionRule | null {
+    const found = this.#settled(() => this.#ruleNow(real));
+    return this.#damaged ?? found;
+  }
+
+  /** Whether a rule can cover what lies right in a directory; `standing` saves the looks that its listing has made. */
+  covers(directory: string, standing: Standing): boolean {
+    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, standing));
+    return covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
+  }
+
+  /** Works something out until no marker is met on the way: one can cover places that were worked out before it. */
+  #settled<T>(work: () => T): T {
+    for (;;) {
+      if (this.#placesVersion !== this.#version) this.#places.clear();
+      this.#placesVersion = this.#version;
+      const found = work();
+      if (this.#placesVersion === this.#version) return found;
+    }
+  }
+
+  #ruleNow(real: string): ProtectionRule | null {
+    // Most paths are cut here: `dirname` checks the whole path again.
+    const end = real.lastIndexOf("/");
+    const directory = end > 3 ? real.slice(0, end) : dirname(real);
+    if (directory === real) return this.#placeOf(real).covered;
+    const place = this.#placeOf(directory);
+    const found = ruleBelow(place, real.slice(end + 1));
+    if (place.worktree === null || found?.tier === "list-only") return found;
+    const { at, main } = place.worktree;
+    const twin = join(main, relativeTo(at, real));
+    return stricter(found, ruleBelow(this.#placeOf(dirname(twin)), basename(twin)));
+  }
+
+  /**
+   * Whether a marker was met so far: at the roots, above them, or where something was read. Costs nothing, and may become
+   * true later; {@link any} looks everywhere first.
+   */
+  get met(): boolean {
+    return this.#markers.size > 0 || this.#damaged !== null;
+  }
+
+  /** The markers that were met, absolute paths. */
+  get markers(): readonly string[] {
+    return [...this.#markers.keys()];
+  }
+
+  /** Every line that protects something, of the markers that were met; a damaged marker is in {@link damaged}. */
+  get rules(): readonly ProtectionRule[] {
+    return [...this.#markers.values()].flatMap(({ rules }) => [...rules.values()]);
+  }
+
+  /** The markers that were met with their rules, for the record of the project. */
+  get seen(): readonly SeenMarker[] {
+    return [...this.#markers].map(([path, { rules }]) => ({ path, lines: [...rules.values()] }));
+  }
+
+  /** Notes that a link at a covered place leads to `real`: that is covered too. */
+  follow(real: string, rule: ProtectionRule): void {
+    this.#move(dirname(real), { names: [basename(real)], rule });
+  }
+
+  #placeOf(directory: string, standing?: Standing): Place {
+    const known = this.#places.get(directory);
+    if (known !== undefined) return known;
+    const up = dirname(directory);
+    const above = up === directory ? null : this.#placeOf(up);
+    const scopes = above === null || above.scopes.length === 0
+      ? []
+      : above.scopes.map((scope) => scope.below(basename(directory)));
+    const marker = join(directory, MARKER_NAME);
+    if (standing?.marker !== false && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
+    for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
+      if (learnt !== undefined) scopes.push(learnt.patterns.start);
+    }
+    const place = {
+      covered: scopes.reduce(
+        (rule, scope) => stricter(rule, scope.rule),
+        above === null ? null : ruleBelow(above, basename(directory)),
+      ),
+      scopes: scopes.filter((scope) => scope.leadsOn),
+      worktree: standing?.git === false ? above?.worktree ?? null : this.#worktreeOf(directory, above),
+    };
+    this.#places.set(directory, place);
+    return place;
+  }
+
+  #worktreeOf(directory: string, above: Place | null): Place["worktree"] {
+    const git = presentOrForbidden(() => statSync(join(directory, ".git")));
+    if (git === null || git === "forbidden") return above?.worktree ?? null;
+    const main = mainTree(directory);
+    return main === null || isWithin(directory, main) ? null : { at: directory, main };
+  }
+
+  #learn(path: string): void {
+    if (this.#read.has(path)) return;
+    this.#read.add(path);
+    if (!this.#markers.has(path)) this.#take(path, { entries: [], remembered: false });
+    // One that was there and is gone still protects what it did.
+    if (presentOrForbidden(() => lstatSync(path)) === null) return;
+    const marker = readMarker(path);
+    for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
+    if (marker.damaged !== undefined) this.#damage(path, marker.damaged);
+    this.#take(path, { entries: marker.entries, remembered: false });
+  }
+
+  #take(path: string, { entries, remembered }: { entries: readonly MarkerEntry[]; remembered: boolean }): void {
+    let known = this.#markers.get(path);
+    if (known === undefined) {
+      this.#markers.set(path, known = { patterns: new Patterns(), rules: new Map() });
+      this.#version++;
+    }
+    for (const entry of entries) {
+      // Every name of the project is held against every wildcard: a repository could make each session wait for minutes.
+      if (this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) return;
+      const key = `${entry.tier} ${entry.path}`;
+      const patterns = compilePatterns(entry.path);
+      let rule = known.rules.get(key);
+      if (rule === undefined) {
+        rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
+        if (remembered) rule.remembered = true;
+        this.#count(path, patterns.some(({ names }) => names.some(isWild)));
+        known.rules.set(key, rule);
+        this.#version++;
+        for (const pattern of patterns) known.patterns.add(rule, pattern);
+      } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
+      for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
+    }
+  }
+
+  #count(marker: string, wild: boolean): void {
+    this.#lines++;
+    if (wild) this.#wildLines++;
+    if (this.#lines <= LINE_LIMIT && this.#wildLines <= WILD_LIMIT) return;
+    this.#damage(
+      marker,
+      `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`,
+    );
+  }
+
+  #damage(marker: string, damaged: string): void {
+    if (this.#damaged !== null) return;
+    this.#damaged = { tier: "no-cloud", pattern: ".", marker, line: 0, damaged };
+    this.#version++;
+  }
+
+  /** A line whose path leads through links covers the place they lead to; looked at again after each refresh. */
+  #followStart(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
+    const wild = names.findIndex(isWild);
+    const start = wild < 0 ? names : names.slice(0, wild);
+    if (start.length === 0) return;
+    const named = join(directory, ...start);
+    const real = realOrNamed(named);
+    if (real === named) return;
+    if (wild < 0) this.#move(dirname(real), { names: [basename(real)], rule });
+    else this.#move(real, { names: names.slice(wild), rule });
+  }
+
+  #move(directory: string, { names, rule }: { names: readonly string[]; rule: ProtectionRule }): void {
+    let known = this.#moved.get(directory);
+    if (known === undefined) this.#moved.set(directory, known = { patterns: new Patterns(), rules: new Map() });
+    const key = `${rule.tier} ${rule.pattern} ${names.join("/")}`;
+    if (known.rules.has(key)) return;
+    known.rules.set(key, rule);
+    known.patterns.add(rule, { names });
+    this.#version++;
+  }
+}

@@ -1,0 +1,111 @@
+/** What protected content becomes by one ordinary step between two sessions: it stays protected, until the user releases it. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { runProgram } from "../helpers/program.ts";
+import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+const args = ["--permission-mode", "bypassPermissions"];
+
+/** Runs the user's own command in the project. */
+async function user(stage: Stage, command: string): Promise<void> {
+  const { success, stderr } = await new Deno.Command("bash", { args: ["-c", command], cwd: stage.project }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+const ROTATE = "echo API_TOKEN=another-value-of-the-user > .env";
+const STEPS: readonly (readonly [step: string, path: string])[] = [
+  ["mv .env conf.env", "conf.env"],
+  ["mv secrets conf", "conf/k.txt"],
+  [`cp .env notes.txt; ${ROTATE}`, "notes.txt"],
+  ["cp -r secrets conf && rm -r secrets", "conf/k.txt"],
+  ["mkdir deep; cp .env deep/x; rm .env", "deep/x"],
+  ["sed -i.bak s/CNRY.*/rotated-value/ .env", ".env.bak"],
+  [`cp .env .env~; ${ROTATE}`, ".env~"],
+  [`echo 'unsaved' >> .env; cat .env > .env.swp; ${ROTATE}`, ".env.swp"],
+  [
+    "cat secrets/k.txt > .#x; rm -r secrets",
+    ".#x",
+  ],
+  ["cp -r secrets secrets.orig; echo more >> secrets.orig/k.txt; rm -r secrets", "secrets.orig/k.txt"],
+];
+
+for (const [step, path] of STEPS) {
+  Deno.test(`what was protected stays so after: ${step}`, bubblewrap, async () => {
+    await using stage = await openStage();
+    const first = await stage.play("rem", { script: [ask(want("read", { path: "pub.txt" })), say("Done.")] });
+    assert.equal(first.done.code, 0, first.done.stderr);
+    await user(stage, step);
+    stage.exempt(path);
+    const form = "tr 'A-Za-z' 'N-ZA-Mn-za-m'";
+    const script = [
+      ask(want("read", { path })),
+      ask(want("shell", { command: `${form} < ${path}; cat pub.txt` })),
+      say("Done."),
+    ];
+    const { results, sent } = await stage.play("rem", { script, args });
+    assert.match(results[0] ?? "", /is protected/);
+    assert.match(results[1] ?? "", /PUB_marker/, "control: the command ran");
+    assert.doesNotMatch(sent, /CNRY_|PAEL_/);
+  });
+}
+
+Deno.test("a file that was found by what it was is released by its name, for good", bubblewrap, async () => {
+  await using stage = await openStage();
+  await stage.play("rem", { script: [say("Hello.")] });
+  await user(stage, "mv .env conf.env; cp pub.txt other.txt");
+  const script = [ask(want("read", { path: "conf.env" })), ask(want("read", { path: "other.txt" })), say("Done.")];
+  const found = await stage.play("rem", { script });
+  assert.match(found.results[0] ?? "", /it holds content of \.env/);
+  assert.match(found.results[1] ?? "", /PUB_marker/, "control: an open file stays open");
+  assert.match(found.done.stderr, /protected from now on, since they are or hold what was protected: conf\.env/);
+  assert.match((await runProgram(["secrets", "list"], { home: stage.home })).stdout, /conf\.env/);
+  const { code, stderr } = await runProgram(["secrets", "trust", "conf.env", "--yes"], { home: stage.home });
+  assert.equal(code, 0, stderr);
+  for (const _ of [1, 2]) {
+    const again = await stage.play("rem", { script });
+    assert.match(again.results[0] ?? "", /CNRY_/);
+  }
+});
+
+Deno.test("the home keeps no content of what was met", bubblewrap, async () => {
+  await using stage = await openStage();
+  await stage.play("rem", { script: [say("Hello.")] });
+  let text = "";
+  for (const { name } of Deno.readDirSync(`${stage.home.agentcliHome}/projects`)) {
+    text += await Deno.readTextFile(`${stage.home.agentcliHome}/projects/${name}`).catch(() => "");
+  }
+  assert.match(text, /"digest":"[0-9a-f]{64}"/);
+  assert.ok(!text.includes(stage.canary("env")));
+});
+
+Deno.test(
+  "a session that read a file before it was protected goes on with local models alone, or from before",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage({ marker: null });
+    const first = await stage.play("loc", { script: [say("Hello.")] });
+    assert.equal(first.done.code, 0);
+    const read = (path: string) => [ask(want("read", { path })), say("Done.")];
+    await stage.play("loc", { args: ["--continue"], script: read(".env") });
+    stage.exempt(stage.home.agentcliHome);
+    await stage.write(".agentclisecret", "no-cloud: .env\n");
+    await user(stage, ROTATE);
+    const remote = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(remote.done.code, 6, remote.done.stderr);
+    assert.doesNotMatch(remote.sent, /CNRY_/);
+    const fork = await stage.play("rem", { args: ["--continue", "--fork-session"], script: [say("Hello.")] });
+    assert.equal(fork.done.code, 0, fork.done.stderr);
+    assert.doesNotMatch(fork.sent, /CNRY_/);
+    const local = await stage.play("loc", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(local.done.code, 0, "control: a local model goes on");
+  },
+);
+
+Deno.test("a session in which a read was refused goes on with its remote model", bubblewrap, async () => {
+  await using stage = await openStage();
+  await stage.play("rem", { script: [ask(want("read", { path: ".env" })), say("Done.")] });
+  const { done } = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+  assert.equal(done.code, 0, done.stderr);
+});
