@@ -10,7 +10,6 @@ export const EXIT_CODE_OF = {
   provider_error: 1,
   invalid_reply: 1,
   empty_reply: 1,
-  check_failed: 1,
   output_failed: 1,
   internal: 1,
   runtime_too_old: 1,
@@ -38,6 +37,7 @@ export const EXIT_CODE_OF = {
   context_overflow: 7,
   loop_detected: 7,
   timeout: 7,
+  check_failed: 8,
   interrupted: 130,
   terminated: 143,
 } as const;

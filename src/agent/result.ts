@@ -1,7 +1,7 @@
 /** How a turn ended, as one result. */
 import { type AgentcliError, asAgentcliError, EXIT_CODE_OF } from "../errors.ts";
 import type { Clock } from "../platform/io.ts";
-import type { PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
+import type { CheckResult, PermissionDenial, TurnResult } from "../protocol/turn_event.ts";
 import type { Usage } from "../provider/types.ts";
 import { assumedWindow } from "./context/tokens.ts";
 import { type Session, sessionLabel, type SessionModel } from "./session.ts";
@@ -18,6 +18,8 @@ export interface TurnCount {
   answer: string;
   denials: PermissionDenial[];
   stopReason: string | null;
+  /** The last run of the check; absent where none ran. */
+  check?: CheckResult;
   /** Calls of the last response that were above the limit of one response. */
   droppedCalls: number;
 }
@@ -37,9 +39,17 @@ export function startCount(clock: Clock): TurnCount {
   };
 }
 
-/** The result of a turn that came to its end. Exit code 6 when the last call of some tool was denied unasked. */
+/** The result of a turn that came to its end. Exit code 8 when its check does not pass, 6 when the last call of some tool was denied unasked. */
 export function turnResult(session: Session, count: TurnCount, clock: Clock): TurnResult {
   const result = figures(session, count, clock);
+  if (count.check?.passed === false) {
+    return {
+      ...result,
+      exitCode: EXIT_CODE_OF.check_failed,
+      errorCode: "check_failed",
+      hint: `the check does not pass; to see its output, run: ${count.check.command}`,
+    };
+  }
   const denied = [...session.deniedUnasked].filter(([, isDenied]) => isDenied).map(([name]) => name);
   if (denied.length === 0) return result;
   return {
@@ -118,6 +128,7 @@ function figures(session: Session, count: TurnCount, clock: Clock): TurnResult {
     maxTokens: session.model.maxTokens,
     denials: count.denials,
     stopReason: count.stopReason,
+    ...count.check === undefined ? {} : { check: count.check },
     label: sessionLabel(session),
     exitCode: 0,
     errorCode: null,

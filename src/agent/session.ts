@@ -8,8 +8,9 @@ import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
 import { toolSchemas } from "../tools/registry.ts";
 import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
+import type { FindChecks } from "./ending/turn_check.ts";
 import type { WorkDone } from "./ending/unfinished.ts";
-import type { ContentScanner } from "./content_scanner.ts";
+import { type ContentScanner, resultOf } from "./content_scanner.ts";
 import { type ContextState, createContextState } from "./context/context_state.ts";
 import {
   type CallGuard,
@@ -69,6 +70,8 @@ export interface Session {
   readonly sandbox?: SessionSandbox | undefined;
   /** Looks for protected content in what leaves; absent in tests alone. */
   readonly scanner?: ContentScanner | undefined;
+  /** Finds the commands that check what a turn changed; absent for none. */
+  readonly findChecks?: FindChecks | undefined;
   /** Keeps what changes to files replace. */
   readonly keepPrevious?: ToolContext["keepPrevious"];
   readonly memory: SessionMemory;
@@ -97,6 +100,7 @@ export interface SessionParts extends
     | "policy"
     | "sandbox"
     | "scanner"
+    | "findChecks"
     | "keepPrevious"
     | "secretVariables"
   > {
@@ -145,6 +149,14 @@ export async function labelOfWords(texts: readonly string[], session: Session): 
   const { scanner, model } = session;
   if (before !== "open" || !model.local) return before;
   const found = await scanner?.checkPart(texts, { name: "the response", hint: "" }, model);
+  return found === "protected" ? "no-cloud" : "open";
+}
+
+/** The label of a text that comes by a way which knows none: it is looked through like what a tool gave. */
+export async function labelOfText(text: string, from: string, session: Session): Promise<Label> {
+  const before = sessionLabel(session);
+  if (before !== "open") return before;
+  const found = await session.scanner?.checkPart([text], resultOf(from), session.model);
   return found === "protected" ? "no-cloud" : "open";
 }
 

@@ -117,7 +117,7 @@ async function labeledByContent(done: CallOutcome, { scanner, model }: Session):
  * Runs a tool. What a command leaves in files, no label sees: it is looked for where the session or the command could have
  * known protected content, also when the command was broken off.
  */
-async function runTool(
+export async function runTool(
   tool: Tool,
   { input, session, options }: { input: Record<string, unknown>; session: Session; options: OneCallOptions },
 ): Promise<ToolResult> {

@@ -1,15 +1,14 @@
 /** One user turn: requests and tool calls in turn, until the model ends it or a limit is reached. */
-import type { Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
 import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
+import { createTurnCheck } from "./ending/turn_check.ts";
 import { createNudges } from "./ending/nudges.ts";
 import { nextResponse } from "./response.ts";
 import { failure, rereadOf, startCount, turnResult } from "./result.ts";
-import { resultOf } from "./content_scanner.ts";
-import { forgetGuess, type Session, sessionLabel } from "./session.ts";
+import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
 import { askAgain, unparsedTextCall, unreadable } from "./text_calls.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
 
@@ -72,6 +71,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   let isContinued = false;
   let askedAgain = false;
   const nudge = createNudges(session, turn);
+  const checkChanges = createTurnCheck(session, turn);
   let continuations = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
@@ -100,12 +100,14 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
       }
       if (unread?.ends === true) throw await unreadable(session);
       if (unread === null && await nudge(item.text)) continue;
+      if (await checkChanges()) continue;
       const more = continuations < CONTINUATION_LIMIT
         ? await turn.hooks?.end(continuations > 0, turn.signal) ?? null
         : null;
       if (more === null) return;
       continuations++;
-      session.items.push({ kind: "user", origin: "engine", text: more, label: await labelOfHook(more, session) });
+      const label = await labelOfText(more, "a hook", session);
+      session.items.push({ kind: "user", origin: "engine", text: more, label });
       continue;
     }
     const what = missingAnswer(item, count.stopReason);
@@ -124,15 +126,6 @@ async function takeSteered(session: Session, { steered, emit }: RunningTurn): Pr
     session.repeats.reset();
     await emit({ kind: "steered", ...message });
   }
-}
-
-/** A hook knows no labels: its words are looked through like what a tool gave. */
-async function labelOfHook(text: string, session: Session): Promise<Label> {
-  const { scanner, model } = session;
-  const before = sessionLabel(session);
-  if (before !== "open") return before;
-  const found = await scanner?.checkPart([text], resultOf("a hook"), model);
-  return found === "protected" ? "no-cloud" : "open";
 }
 
 function missingAnswer(item: AssistantItem, stopReason: string | null): keyof typeof CONTINUE_PROMPTS {

@@ -108,6 +108,7 @@ const FILE_ORDER = [
   "default_provider",
   "default_model",
   "roles",
+  "check",
   "sandbox",
   "engines",
   "permissions",

@@ -2,7 +2,7 @@
 import { AgentcliError } from "../errors.ts";
 import { knownKeys, type ModelRecord, type ProviderRecord, type ProvidersFile, schemaIssues } from "./schema.ts";
 import { didYouMean } from "./suggest.ts";
-import { type Configuration, type ModelEntry, type ProviderEntry, ROLES } from "./types.ts";
+import { CHECK_TIMEOUT, type Configuration, type ModelEntry, type ProviderEntry, ROLES } from "./types.ts";
 import { type ParsedYaml, parseYaml, plainValue, positionAt, positionOf, YamlProblem } from "./yaml.ts";
 import { baseUrlProblem } from "./base_url.ts";
 import { DEMO, PROVIDER_NAME, PROVIDER_NAME_RULE, splitSelector } from "./find.ts";
@@ -136,6 +136,12 @@ function toProvider(name: string, provider: ProviderRecord, file: string): Provi
   };
 }
 
+function checkOf(check: ProvidersFile["check"]): Pick<Configuration, "check"> {
+  if (check === undefined) return {};
+  const { command, timeout_s: timeout } = typeof check === "string" ? { command: check, timeout_s: undefined } : check;
+  return { check: { command, timeout: timeout ?? CHECK_TIMEOUT } };
+}
+
 /** The checked file with every optional list filled in. */
 export function toConfiguration(file: ProvidersFile, path: string): Configuration {
   return {
@@ -145,6 +151,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
     defaultModel: file.default_model,
     roles: { ...file.roles },
     permissions: { allow: file.permissions?.allow ?? [], deny: file.permissions?.deny ?? [] },
+    ...checkOf(file.check),
     sandbox: {
       mode: file.sandbox?.mode ?? "auto",
       read: file.sandbox?.read ?? [],

@@ -63,6 +63,9 @@ const providersFile = z.strictObject({
   default_model: text.optional().describe("Model id or alias used without --model."),
   roles: z.strictObject({ main: text.optional(), compact: text.optional(), subagent: text.optional() }).optional()
     .describe("Which model does which work: <provider>[:<model or alias>]."),
+  check: z.union([text, z.strictObject({ command: text, timeout_s: z.number().min(1).max(600).optional() })], {
+    error: "expected a command, or command and timeout_s",
+  }).optional().describe("Command that runs after a turn that changed files; a failure goes back to the model."),
   sandbox: z.strictObject({
     mode: z.enum(["auto", "always", "never"]).optional(),
     read: texts.optional(),
@@ -119,6 +122,7 @@ export function knownKeys(path: readonly (string | number)[]): string[] {
   }
   if (path[0] === "engines") return Object.keys(engine.shape);
   if (path[0] === "sandbox") return ["mode", "read", "write", "network", "env"];
+  if (path[0] === "check") return ["command", "timeout_s"];
   if (path[0] === "permissions") return ["allow", "deny"];
   return Object.keys(providersFile.shape);
 }

@@ -38,6 +38,12 @@ export const SETTINGS: readonly Setting[] = [
     current: (c) => c.roles[role],
   })),
   {
+    key: "check",
+    brief: "command that runs after a turn that changed files",
+    kind: "text",
+    current: (c) => c.check?.command,
+  },
+  {
     key: "sandbox.mode",
     brief: "auto, always, or never (outside of protected projects)",
     kind: "text",

@@ -8,6 +8,9 @@ export type Role = typeof ROLES[number];
 export const PERMISSION_MODES = ["default", "acceptEdits", "plan", "bypassPermissions"] as const;
 export type PermissionMode = typeof PERMISSION_MODES[number];
 
+/** Seconds that a check may take where nothing else is said. */
+export const CHECK_TIMEOUT = 300;
+
 /** One entry of a provider's `models:`. */
 export interface ModelEntry {
   id: string;
@@ -66,6 +69,8 @@ export interface Configuration {
   /** Selector text per role. */
   roles: Partial<Record<Role, string>>;
   permissions: { allow: string[]; deny: string[] };
+  /** The command that checks what a turn changed, and its time limit in seconds; absent for none. */
+  check?: { command: string; timeout: number };
   sandbox: { mode: "auto" | "always" | "never"; read: string[]; write: string[]; network: boolean; env: string[] };
   /** Own command templates of `local-model serve`, by name; absent for none. */
   engines?: Record<string, EngineTemplate>;

@@ -111,6 +111,17 @@ const prefixBreakSchema = z.object({
   tool_use_ids: z.array(z.string()),
 });
 
+/** The check of what a turn changed: when it begins, and when it has ended. */
+const checkSchema = z.object({
+  type: z.literal("system"),
+  subtype: z.literal("agentcli_check"),
+  ...base,
+  command: z.string(),
+  state: z.enum(["running", "passed", "failed", "not_run"]),
+  check_exit_code: z.number().nullable(),
+  rounds: z.number(),
+});
+
 const truncatedSchema = z.object({
   type: z.literal("system"),
   subtype: z.literal("agentcli_truncated"),
@@ -239,6 +250,7 @@ const resultFields = {
     tool_use_id: z.string(),
     tool_input: z.record(z.string(), z.unknown()),
   })),
+  check: z.object({ command: z.string(), passed: z.boolean(), rounds: z.number() }).optional(),
   stop_reason: z.string().nullable(),
   label: z.enum(["open", "no-cloud"]),
   exit_code: z.number(),
@@ -262,6 +274,7 @@ export const eventSchema = z.union([
   statusSchema,
   compactBoundarySchema,
   prefixBreakSchema,
+  checkSchema,
   truncatedSchema,
   prefillSchema,
   assistantSchema,

@@ -29,6 +29,14 @@ export interface PermissionDenial {
   input: Record<string, unknown>;
 }
 
+/** The last run of the check of a turn. */
+export interface CheckResult {
+  command: string;
+  passed: boolean;
+  /** How often the turn went on because it failed. */
+  rounds: number;
+}
+
 /** How a turn ended. */
 export interface TurnResult {
   outcome: "success" | "error_during_execution" | "error_max_turns";
@@ -47,6 +55,8 @@ export interface TurnResult {
   contextWindow: number;
   maxTokens: number;
   denials: PermissionDenial[];
+  /** Absent where no check ran. */
+  check?: CheckResult;
   stopReason: string | null;
   label: Label;
   exitCode: number;
@@ -118,6 +128,18 @@ export type TurnEvent =
   | { kind: "recovered"; family: string; toolNames: string[] }
   /** Work between requests that takes its time; null when it is over. */
   | { kind: "status"; status: "compacting" | null }
+  /** The check of what the turn changed. `rounds`: how often the turn went on because it failed, as it does where `isTold`. */
+  | {
+    kind: "check";
+    command: string;
+    state: "running" | "passed" | "failed" | "not_run";
+    /** Null while it runs, and where it was ended at its time limit. */
+    exitCode: number | null;
+    rounds: number;
+    isTold: boolean;
+    /** Why it was not run. */
+    reason?: string;
+  }
   | PrefixBreak
   | Compacted
   /** The server dropped a part of the prompt without saying so; `hint` is how to give it more room. */

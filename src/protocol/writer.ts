@@ -140,6 +140,16 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
             tools: event.toolNames.map(trace.toolName),
             ...base(),
           });
+        case "check":
+          return line({
+            type: "system",
+            subtype: "agentcli_check",
+            command: event.command,
+            state: event.state,
+            check_exit_code: event.exitCode,
+            rounds: event.rounds,
+            ...base(),
+          });
         case "status":
         case "compacted":
         case "prefix_break":
@@ -248,6 +258,7 @@ export function resultEvent(result: TurnResult): ResultEvent {
       tool_use_id: denial.callId,
       tool_input: result.label === "open" ? denial.input : REDACTED_INPUT,
     })),
+    ...result.check === undefined ? {} : { check: result.check },
     stop_reason: result.stopReason,
     label: result.label,
     exit_code: result.exitCode,

@@ -25,6 +25,8 @@ export interface SessionOptions extends StoreOptions {
   disallowedTools: readonly string[];
   /** Names of the tools that are offered; `none` for none. */
   tools: readonly string[];
+  /** The command that checks what a turn changed; `none` for none. Absent: that of the project or the configuration. */
+  check?: string | undefined;
   /** Responses of one turn, at most. */
   maxTurns?: number | undefined;
   /** Seconds of one turn, at most. */

@@ -25,6 +25,7 @@ import type { Host, SessionOptions } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
+import { projectChecks } from "./project_checks.ts";
 import { turnOf } from "./recorder.ts";
 
 /** Parts that were opened for a session. */
@@ -97,6 +98,7 @@ export async function makeSession(
       allowed: allowedFragments(workspace, () => session, io),
       previous: previous?.scanner,
     }),
+    findChecks: projectChecks(options, { home, configuration, workspace }),
     sandbox: createSessionSandbox({
       os: io.os,
       settings: configuration.sandbox,

@@ -7,7 +7,7 @@ import type { OpenSession } from "../../runtime/open_session.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
-import { retryText } from "../run/text_output.ts";
+import { checkLine, retryText } from "../run/text_output.ts";
 
 /** Which model answers and where it runs, and how to go on. */
 export function greetingRows(prepared: OpenSession, width: number): Row[] {
@@ -75,6 +75,8 @@ export function eventRows(event: TurnEvent, width: number): Row[] {
       return [[], ...echoRows(event.text, width), []];
     case "recovered":
       return text(`calls found in the text (${event.family}): ${event.toolNames.join(", ")}`);
+    case "check":
+      return text(checkLine(event).trim(), event.state === "passed" || event.state === "running" ? "dim" : "warning");
     case "truncated": {
       const { promptTokens, estimatedTokens, hint } = event;
       const words =

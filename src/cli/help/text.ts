@@ -13,13 +13,14 @@ import {
 /** The exit codes in words, for help and documentation; the numbers belong to `src/errors.ts`. */
 export const EXIT_CODES: readonly (readonly [string, string])[] = [
   ["0", "done"],
-  ["1", "failure: the turn ended in an error, or a check found a problem"],
+  ["1", "failure: the turn ended in an error, or a command found a problem"],
   ["2", "usage error: unknown command or option, missing or invalid argument"],
   ["3", "configuration error: invalid providers.yaml, unusable home, or unknown provider, model, role or session"],
   ["4", "provider unreachable, or connection lost after all retries"],
   ["5", "provider rejected the key (401/403), or no key was found"],
   ["6", "refused by policy: the no-cloud boundary, or a permission that nobody could give"],
   ["7", "limit reached: --max-turns, --timeout, or the context window"],
+  ["8", "the check (--check) of what the turn changed does not pass"],
   ["130, 143", "interrupted (SIGINT), terminated (SIGTERM)"],
 ];
 

@@ -62,6 +62,13 @@ export const RUN_OPTIONS = {
     group: PERMISSIONS,
   }),
   includePartialMessages: flag("With stream-json: include partial messages as they arrive", { group: OUTPUT }),
+  check: text(
+    "COMMAND",
+    "Run this after a turn that changed files, and tell the model when it fails; 'none' for none",
+    {
+      group: LIMITS,
+    },
+  ),
   maxTurns: integer("N", "Stop after N model responses (exit 7)", { group: LIMITS, minimum: 1 }),
   timeout: decimal("SECONDS", "Stop after this time (exit 7); no limit by default", { group: LIMITS, minimum: 0.001 }),
   resume: text("SESSION", "Resume a stored session, by its id or a prefix of it", {

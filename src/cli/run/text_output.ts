@@ -91,8 +91,13 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       if (result.outcome !== "success") await fail(result);
       else {
         if (!options.quiet) await io.stderr.write(`${figures(result)}\n`);
+        if (result.errorCode === "check_failed") {
+          await io.stderr.write(`agentcli: exit ${result.exitCode}: ${result.hint ?? ""}\n`);
+        }
         // The code stands for the session, the words for the turn in which it happened.
-        if (result.errorCode !== null && result.denials.length > 0) await io.stderr.write(missingPermission(result));
+        if (result.errorCode === "permission_denied" && result.denials.length > 0) {
+          await io.stderr.write(missingPermission(result));
+        }
       }
     },
   };
@@ -182,6 +187,8 @@ export function eventLine(event: TurnEvent, trace: LabelTrace): string | null {
       const names = event.toolNames.map((name) => clean(trace.toolName(name)));
       return `  tool calls found in the text (${event.family}): ${names.join(", ")}`;
     }
+    case "check":
+      return checkLine(event);
     case "truncated":
       return truncatedLine(event);
     case "prefix_break":
@@ -223,6 +230,21 @@ export function retryText(notice: RetryNotice): string | null {
   if (notice.restart) return `${clean(reason)}; retrying, the text so far is discarded`;
   if (kind === "loading") return attempt > 1 ? null : `${clean(reason)}; retrying until it is ready`;
   return `${clean(reason)}; retrying in ${(delayMs / 1000).toFixed(1)} s (${attempt} of ${maxRetries})`;
+}
+
+/** What came of a check; the command is the user's own. */
+export function checkLine({ command, state, exitCode, isTold, reason = "" }: TurnEvent & { kind: "check" }): string {
+  switch (state) {
+    case "running":
+      return `* check ${clean(cut(command))}`;
+    case "passed":
+      return "  the check passed";
+    case "not_run":
+      return `  the check was not run: ${clean(cut(reason))}`;
+    case "failed":
+      return `  the check failed (${exitCode === null ? "time limit" : `exit code ${exitCode}`})` +
+        (isTold ? "; the model is told" : "");
+  }
 }
 
 function truncatedLine(event: TurnEvent & { kind: "truncated" }): string {
