@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { say, startFakeServer } from "./helpers/fake_server.ts";
+import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
@@ -20,6 +20,24 @@ terminalTest("a terminal of 20 by 5 shows the line, the status and the answer", 
   assert.match(await terminal.screen({ all: true }), /Some words that\nhave to wrap\./);
 });
 
+terminalTest("the status keeps the place, no-cloud and a mode that asks nothing at any width", async () => {
+  await using home = await temporaryHome();
+  await home.write(".env", "KEY=canary-71c2f0aa9b\n");
+  await home.write(".agentclisecret", "no-cloud: .env\n");
+  await using server = startFakeServer({ script: [ask(want("read", { path: ".env" })), say("I read it.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const args = ["chat", "--permission-mode", "bypassPermissions", "read .env"];
+  await using terminal = await openTerminal(args, { home, columns: 100 });
+  await terminal.shows(/I read it\.[^]*local · loc:fake · no-cloud · bypass · .* of /);
+  assert.match(await terminal.screen({ styles: true }), /\[31m(?:.\[49m)?bypass/);
+  await terminal.resize(38, 20);
+  await terminal.shows(/^local · loc:fake · no-cloud · bypass$/m);
+  await terminal.resize(34, 20);
+  await terminal.shows(/^local · fake · no-cloud · bypass$/m);
+  await terminal.resize(22, 5);
+  await terminal.shows(/^local no-cloud bypass$/m);
+});
+
 terminalTest("the speed of a model is not shown for the session that begins after it", async () => {
   await using home = await temporaryHome();
   const gate = Promise.withResolvers<void>();
@@ -27,12 +45,12 @@ terminalTest("the speed of a model is not shown for the session that begins afte
   await using server = startFakeServer({ script: [{ kind: "paused", events: 3, gate: gate.promise, message }] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   await using terminal = await openTerminal(["chat", "hi"], { home });
-  await terminal.shows(/tokens\/s/);
+  await terminal.shows(/\d t\/s/);
   gate.resolve();
-  await terminal.shows(/their end\.[^]*tokens\/s/);
+  await terminal.shows(/their end\.[^]*\d t\/s/);
   await terminal.type("/clear");
   await terminal.press("Enter");
-  assert.doesNotMatch(await terminal.shows(/a new session.*\n\n>$/m), /tokens\/s/);
+  assert.doesNotMatch(await terminal.shows(/a new session.*\n\n>$/m), /\d t\/s/);
 });
 
 terminalTest("a resize while an answer streams leaves the line and the status once at the end", async () => {

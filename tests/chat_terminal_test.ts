@@ -12,7 +12,7 @@ terminalTest("an answer is rendered, the status tells where the model runs, and 
   await using server = startFakeServer({ script: [say("# Title\n\nSome **bold** words.\n\n- item\n")] });
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   await using terminal = await openTerminal(["chat"], { home });
-  await terminal.shows(/local · loc:fake · open/);
+  await terminal.shows(/local · loc:fake · /);
   await terminal.type("hello");
   await terminal.press("Enter");
   const shown = await terminal.shows(/- item/);
@@ -21,91 +21,6 @@ terminalTest("an answer is rendered, the status tells where the model runs, and 
   assert.match(shown, /^Some bold words\.$/m);
   await terminal.press("C-d");
   assert.match(await terminal.shows(/EXIT \d+/), /go on with: agentcli chat --resume [0-9a-f]{8}\nEXIT 0/);
-});
-
-terminalTest("a change is shown as a diff before it is allowed, and undo takes it back", async () => {
-  await using home = await temporaryHome();
-  await home.write("a.txt", "one\ntwo\n");
-  await using server = startFakeServer({
-    script: [
-      ask(want("read", { path: "a.txt" })),
-      ask(want("edit", { path: "a.txt", old: "two", new: "three" })),
-      say("Changed."),
-    ],
-  });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  await using terminal = await openTerminal(["chat", "change it"], { home });
-  const asked = await terminal.shows(/Allow Edit\?/);
-  assert.match(asked, /^-two$/m);
-  assert.match(asked, /^\+three$/m);
-  assert.equal(await home.read("a.txt"), "one\ntwo\n");
-  // A letter that comes too soon is no answer; whoever moves in the list looks at it.
-  await terminal.press("Down", "Up", "y");
-  await terminal.shows(/Changed\./);
-  assert.equal(await home.read("a.txt"), "one\nthree\n");
-  await terminal.type("/diff");
-  await terminal.press("Enter");
-  await terminal.shows(/> \/diff[^]*\+three/);
-  await terminal.type("/undo");
-  await terminal.press("Enter");
-  // The path may be so long that it is broken.
-  await terminal.shows(/restored /);
-  assert.equal(await home.read("a.txt"), "one\ntwo\n");
-});
-
-terminalTest("nobody is asked about changes that cannot be made or change nothing", async () => {
-  await using home = await temporaryHome();
-  await home.write("a.txt", "one\n");
-  await using server = startFakeServer({
-    script: [
-      ask(want("edit", { path: "a.txt", old: "one", new: "two" })),
-      ask(want("read", { path: "a.txt" })),
-      ask(want("write", { path: "a.txt", content: "one\n" })),
-      say("It stays."),
-    ],
-  });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  await using terminal = await openTerminal(["chat", "change it"], { home });
-  const shown = await terminal.shows(/It stays\./);
-  assert.match(shown, /\* Edit .*a\.txt\n {2}failed: .*was not read in this session/);
-  assert.match(shown, /\* Write .*a\.txt\n.*nothing was written/);
-});
-
-terminalTest("a call that the person denies is told as their no, with the words they gave", async () => {
-  await using home = await temporaryHome();
-  const joined = (command: string) => ask(want("shell", { command }));
-  await using server = startFakeServer({ script: [joined("ls && id"), joined("ls && pwd"), say("Neither, then.")] });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  await using terminal = await openTerminal(["chat", "run it"], { home });
-  assert.equal((await terminal.shows(/Allow Bash\?/)).match(/ls && id/g)?.length, 1);
-  await terminal.press("Down", "Up", "n");
-  await terminal.shows(/denied: You said no\.\n[^]*Allow Bash\?/);
-  await terminal.press("Down", "Up", "r");
-  await terminal.shows(/Why not\?/);
-  await terminal.type("too risky");
-  await terminal.press("Enter");
-  assert.match(await terminal.shows(/Neither, then\./), /denied: You said no: too risky/);
-  assert.match(server.chats()[2]?.text ?? "", /They said: too risky/);
-});
-
-terminalTest("always writes a rule that the next chat goes by", async () => {
-  await using home = await temporaryHome();
-  await using server = startFakeServer({
-    script: (request) =>
-      request.json.messages.at(-1).role === "tool"
-        ? say("Ran.")
-        : ask(want("shell", { command: "echo from-the-command" })),
-  });
-  await configure(home, { loc: { baseUrl: server.baseUrl } });
-  {
-    await using terminal = await openTerminal(["chat", "run it"], { home });
-    await terminal.shows(/a {2}yes, always {2}Bash\(echo from-the-command\) goes into providers\.yaml/);
-    await terminal.press("Down", "Up", "a");
-    await terminal.shows(/Ran\./);
-  }
-  assert.match(await Deno.readTextFile(`${home.agentcliHome}/providers.yaml`), /Bash\(echo from-the-command\)/);
-  await using terminal = await openTerminal(["chat", "again"], { home });
-  assert.doesNotMatch(await terminal.shows(/Ran\./), /Allow Bash/);
 });
 
 terminalTest("Ctrl-C stops the turn, gives back what waited, and again it leaves", async () => {
@@ -284,7 +199,7 @@ terminalTest("a tainted session is not sent to a remote model; a fork from befor
   await terminal.press("Enter");
   await terminal.shows(/is remote: none of it may\s+go\s+there/);
   await terminal.press("Down", "Enter");
-  await terminal.shows(/remote · far:fake · open/);
+  await terminal.shows(/remote · far:fake · \d/);
   await terminal.type("hello");
   await terminal.press("Enter");
   await terminal.shows(/Hello from afar\./);

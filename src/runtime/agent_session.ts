@@ -18,6 +18,7 @@ import { readRules } from "../tools/registry.ts";
 import { startDeadline } from "./interrupt.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import type { UndoneTurn } from "./undo_turn.ts";
+import { splitRules } from "./tools_and_rules.ts";
 import { MessageQueue, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 
@@ -168,6 +169,13 @@ export class AgentSession {
     this.configure({ allowedTools: [...this.#options.allowedTools, rule] });
     const policy = this.#open?.session.policy;
     if (policy !== undefined) policy.allow = [...policy.allow, ...rules];
+  }
+
+  /** Asks again about what a rule allowed, from the next call on. */
+  disallow(rule: string): void {
+    this.configure({ allowedTools: splitRules(this.#options.allowedTools).filter((text) => text !== rule) });
+    const policy = this.#open?.session.policy;
+    if (policy !== undefined) policy.allow = policy.allow.filter(({ text }) => text !== rule);
   }
 
   /** Goes on with another model from the next turn on; undefined for the configured one. */

@@ -93,7 +93,7 @@ export async function makeSession(
       later: parts.later,
       findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
-    policy: policyOf(options, configuration),
+    policy: policyOf(options, project),
     scanner: openContentScanner(workspace, {
       allowed: allowedFragments(workspace, () => session, io),
       previous: previous?.scanner,

@@ -11,6 +11,7 @@ import { baseBytes } from "../agent/chat_request.ts";
 import type { Session } from "../agent/session.ts";
 import { byteLength } from "../agent/context/tokens.ts";
 import { hasAllPermissions } from "../platform/runtime.ts";
+import { readProjectRules } from "../config/project_rules.ts";
 import type { StoredSession } from "../session/load.ts";
 
 /** Where a session runs. */
@@ -19,6 +20,8 @@ export interface ProjectContext {
   /** The user's own directory; undefined where the environment does not name it. */
   userHome: string | undefined;
   configuration: Configuration;
+  /** Permission rules that the person gave for this project. */
+  projectRules: readonly string[];
   /** Real path. */
   projectRoot: string;
   markers: MarkerState;
@@ -46,7 +49,8 @@ export async function findProjectContext(
   };
   const [configuration, { root, markers, records, notices }] = await Promise.all([loadConfiguration(home), find()]);
   const isProtected = markers.paths.length > 0 || records.some(({ known }) => known);
-  return { home, userHome, configuration, projectRoot: root, markers, records, notices, isProtected };
+  const projectRules = await readProjectRules(home, root);
+  return { home, userHome, configuration, projectRules, projectRoot: root, markers, records, notices, isProtected };
 }
 
 /** Which hosts the project opts in. */

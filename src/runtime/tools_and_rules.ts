@@ -63,15 +63,15 @@ export function offeredTools(
   return profileTools(selected, { profile, edit: entry.edit ?? "replace", named });
 }
 
-/** The rules of the configuration and the options together. Throws `usage` for a malformed one. */
+/** The rules of the configuration, the project and the options together. Throws `usage` for a malformed one. */
 export function policyOf(
   options: Pick<SessionOptions, "permissionMode" | "allowedTools" | "disallowedTools">,
-  configuration: Configuration,
+  { configuration, projectRules }: { configuration: Configuration; projectRules: readonly string[] },
 ): SessionPolicy {
   const configured = configuredRules(configuration);
   return {
     mode: options.permissionMode ?? "default",
-    allow: [...configured.allow, ...readRules(splitRules(options.allowedTools))],
+    allow: [...configured.allow, ...readRules(projectRules), ...readRules(splitRules(options.allowedTools))],
     deny: [...configured.deny, ...readRules(splitRules(options.disallowedTools))],
   };
 }

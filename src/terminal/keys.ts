@@ -12,6 +12,8 @@ export type KeyName =
   | "right"
   | "up"
   | "down"
+  | "page_up"
+  | "page_down"
   | "home"
   | "end"
   | "word_left"
@@ -79,6 +81,8 @@ const NUMBERED: Readonly<Record<string, KeyName>> = {
   "1": "home",
   "3": "delete",
   "4": "end",
+  "5": "page_up",
+  "6": "page_down",
   "7": "home",
   "8": "end",
 };

@@ -171,6 +171,9 @@ function named(state: EditorState, name: KeyName): Edited {
       return completion === null ? completing(state) : accepted(state, completion);
     case "back_tab":
       return only(state, { kind: "back_tab" });
+    case "page_up":
+    case "page_down":
+      return only(state);
     case "backspace":
       return cut(before(text, cursor), cursor, false);
     case "delete":

@@ -99,7 +99,11 @@ const ESCAPES: ReadonlyMap<string, Escape> = new Map<string, Escape>([
   ["npm", { long: LIST("script-shell node-options prefix globalconfig userconfig"), short: "C" }],
   ["date", { long: ["set"], short: "s" }],
   ["hostname", { operands: 0, short: "F" }],
+  ["rm", { long: ["recursive", "force", "no-preserve-root"], short: "rRf" }],
 ]);
+
+/** Programs that run what they read where no script is named, besides shells. */
+const INTERPRETERS = /^(?:python|node|deno|bun|perl|ruby|php|lua|tclsh|osascript|rscript|julia|ghci?)[\d.]*$/;
 
 function isAssignment(word: string): boolean {
   return /^\w+[:+?]*=/.test(word);
@@ -147,13 +151,23 @@ function uses(escape: Escape, rest: readonly string[], argv: readonly string[]):
     escape.also?.(rest, argv) === true;
 }
 
+/** Returns the name of a program, whatever its path. */
+function nameOf(program: string): string {
+  return program.slice(program.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
+}
+
+/** Returns whether a command may run what another one prints: no rule for it speaks of that. */
+export function runsItsInput([program]: readonly [string, ...string[]]): boolean {
+  const name = nameOf(program);
+  return RUNNERS.has(name) || SHELLS.has(name) || INTERPRETERS.test(name);
+}
+
 /**
  * Returns whether what follows the first `prefixLength` words of a command may do more than the prefix says. What the
  * prefix itself spells out was somebody's decision and is not looked at.
  */
 export function escapesPrefix(argv: readonly [string, ...string[]], prefixLength: number): boolean {
-  const program = argv[0];
-  const name = program.slice(program.lastIndexOf("/") + 1).toLowerCase().replace(/\.exe$/, "");
+  const name = nameOf(argv[0]);
   if (RUNNERS.has(name)) return true;
   if (SHELLS.has(name)) return prefixLength < 2 || argv[1]?.startsWith("-") !== false;
   const escape = ESCAPES.get(name);

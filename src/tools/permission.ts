@@ -2,10 +2,11 @@
 import type { ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
 import { isAbsolute, isWithin, join, normalize, relativeTo } from "../platform/path.ts";
 import { looseWords, parseCommand, type ParsedCommand } from "../shell/command.ts";
+import { type CommandPart, commandParts } from "../shell/parts.ts";
 import type { PathRule, Rule } from "./permission_rule.ts";
 import type { PermissionMode } from "../config/types.ts";
 import type { Tool } from "./tool.ts";
-import { escapesPrefix } from "./command_escape.ts";
+import { escapesPrefix, runsItsInput } from "./command_escape.ts";
 
 export type { PermissionMode } from "../config/types.ts";
 export { parseRules, type Rule } from "./permission_rule.ts";
@@ -53,8 +54,19 @@ export function decide(request: PermissionRequest, policy: PermissionPolicy): De
   }
   if (policy.mode === "bypassPermissions") return ALLOW;
   if (policy.mode === "acceptEdits" && tool.kind === "write") return ALLOW;
-  if (policy.allow.some((rule) => allows(rule, asked, command))) return ALLOW;
-  return { behavior: "ask", reason: askReason(request, command?.kind === "complex" ? command.reason : null) };
+  if (command === null) {
+    if (policy.allow.some((rule) => allows(rule, asked, null))) return ALLOW;
+    return { behavior: "ask", reason: askReason(request, []) };
+  }
+  const open = commandParts(request.subject).filter((part) => coveringRule(part, policy.allow) === null);
+  return open.length === 0 ? ALLOW : { behavior: "ask", reason: askReason(request, open) };
+}
+
+/** Returns the rule that covers one command of a line, or null. */
+export function coveringRule({ plain, command, piped }: CommandPart, allow: readonly Rule[]): Rule | null {
+  const asked = { tool: "Bash", subject: plain, paths: [] };
+  const isProgram = piped && command.kind === "simple" && runsItsInput(command.argv);
+  return allow.find((rule) => (rule.kind === "tool" || !isProgram) && allows(rule, asked, command)) ?? null;
 }
 
 /** Returns the deny rule of Read that covers a file, or null. `Read` without a pattern covers every file. */
@@ -63,10 +75,11 @@ export function readDenied(file: Pick<PermissionRequest, "paths" | "root">, deny
   return deny.find((rule) => denies(rule, asked, null)) ?? null;
 }
 
-function askReason({ tool }: PermissionRequest, complexity: string | null): string {
+function askReason({ tool }: PermissionRequest, open: readonly CommandPart[]): string {
   if (tool.kind === "write") return `${tool.name} changes a file, and no rule allows it.`;
   if (tool.name !== "Bash") return `${tool.name} acts outside of the session, and no rule allows it.`;
-  return complexity === null
+  const complexity = open.flatMap(({ command }) => command.kind === "complex" ? [command.reason] : [])[0];
+  return complexity === undefined
     ? "No rule allows this command."
     : `The command ${complexity}, so rules for command prefixes do not cover it.`;
 }

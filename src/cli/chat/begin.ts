@@ -3,6 +3,7 @@ import type { Choice } from "../../terminal/picker.ts";
 import type { Row } from "../../terminal/style.ts";
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../command.ts";
+import type { Question, QuestionAnswer } from "./question.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
 
 /** A way to tell and to ask. */
@@ -13,8 +14,10 @@ export interface ChatView {
   width(): number;
   /** Rows that stay. */
   print(rows: readonly Row[]): void;
-  /** One of the choices by its place; null when nothing was chosen, or nobody is there. `guarded`: no key that was meant for the line. */
-  pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null>;
+  /** One of the choices by its place; null when nothing was chosen, or nobody is there. */
+  pick(question: { title: string; choices: readonly Choice[] }): Promise<number | null>;
+  /** Asks whether a call may run; null when nobody answers. */
+  question(question: Question): Promise<QuestionAnswer | null>;
   /** A line of text; null when it was given up. */
   ask(title: string): Promise<string | null>;
   /** Says what is being done while it takes. */

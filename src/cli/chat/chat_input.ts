@@ -8,19 +8,50 @@ import { type Choice, createPicker, pick, type PickerState, viewPicker } from ".
 import type { LiveRows } from "../../terminal/screen.ts";
 import { row } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
+import {
+  answer,
+  openQuestion,
+  type Question,
+  type QuestionAnswer,
+  type QuestionRoom,
+  type QuestionState,
+  type QuestionStep,
+  release,
+  scroll,
+  setAside,
+  viewQuestion,
+} from "./question.ts";
 
 /** An escape that nothing follows within this time was the key. Milliseconds. */
 const ESCAPE_MS = 50;
-/** A question takes no key that was likely meant for the line that was being typed. Milliseconds. */
+/** A question takes no letter that was likely meant for the line that was being typed. Milliseconds. */
 const HASTY_MS = 400;
+/** A letter that another key follows within this time began a word and was no answer. Milliseconds. */
+const HELD_MS = 250;
 /** Rows of a list at most. */
 const PICKER_ROWS = 14;
 
 /** The part that takes the keys. */
 type Taking =
   | { kind: "line" }
-  | { kind: "pick"; state: PickerState; guarded: boolean; since: number; done(index: number | null): void }
+  | { kind: "pick"; state: PickerState; done(index: number | null): void }
+  | QuestionTaking
   | { kind: "ask"; title: string; editor: EditorState; done(text: string | null): void };
+
+interface QuestionTaking {
+  kind: "question";
+  state: QuestionState;
+  since: number;
+  /** What stands in the line was begun before the question: it is no answer to it. */
+  drafted: boolean;
+  done(answer: QuestionAnswer | null): void;
+}
+
+/** Words that people type for an answer; they are none, since a line is what to do instead. */
+const SAID_YES = /^\s*(?:y|yes|ok|okay|sure|allow|always)\s*[.!]?\s*$/i;
+
+/** Lines for the chat itself. */
+const COMMAND = /^\/|^(?:exit|quit)\s*$/;
 
 /** Who is told of what keys mean. */
 export interface InputOwner {
@@ -28,6 +59,8 @@ export interface InputOwner {
   running(): boolean;
   interrupt(): void;
   effect(effect: EditorEffect): void;
+  /** A word about keys, until the next one does something. */
+  hint(text: string): void;
   /** Keys were taken: draw. */
   drawn(): void;
 }
@@ -39,6 +72,8 @@ export class ChatInput {
   #editor: EditorState = createEditor();
   #taking: Taking = { kind: "line" };
   #lastTyped = -Infinity;
+  /** As it was drawn last: how far a question scrolls. */
+  #room: QuestionRoom = { width: 80, height: 20 };
 
   constructor(io: Pick<Io, "stdin" | "clock">, owner: InputOwner) {
     this.#io = io;
@@ -60,14 +95,20 @@ export class ChatInput {
     this.#editor = { ...this.#editor, completion: offer(this.#editor, query, items) };
   }
 
-  /** `guarded`: letters typed in haste do not choose. */
-  pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null> {
+  pick(question: { title: string; choices: readonly Choice[] }): Promise<number | null> {
     const { promise, resolve } = Promise.withResolvers<number | null>();
+    this.#taking = { kind: "pick", state: createPicker(question.title, question.choices), done: resolve };
+    return promise;
+  }
+
+  /** Asks beside the line, whose keys stay its own while something is typed there. */
+  question(question: Question): Promise<QuestionAnswer | null> {
+    const { promise, resolve } = Promise.withResolvers<QuestionAnswer | null>();
     this.#taking = {
-      kind: "pick",
-      state: createPicker(question.title, question.choices),
-      guarded: question.guarded === true,
+      kind: "question",
+      state: openQuestion(question),
       since: this.#io.clock.monotonic(),
+      drafted: this.#editor.text !== "",
       done: resolve,
     };
     return promise;
@@ -106,6 +147,7 @@ export class ChatInput {
   /** Its rows in at most `height`. */
   rows({ width, height }: { width: number; height: number }): LiveRows {
     const taking = this.#taking;
+    if (taking.kind === "question") return this.#questionRows(taking, { width, height });
     if (taking.kind === "pick") {
       const most = Math.max(1, Math.min(height - 1, PICKER_ROWS));
       return { rows: viewPicker(taking.state, { width, height: most }), cursor: null };
@@ -120,31 +162,107 @@ export class ChatInput {
     };
   }
 
+  #questionRows({ state, drafted }: QuestionTaking, { width, height }: QuestionRoom): LiveRows {
+    const small = height < 12;
+    const line = viewEditor(this.#editor, {
+      width,
+      maxRows: small ? 1 : Math.max(3, height >> 2),
+      offers: small ? 1 : 4,
+    });
+    this.#room = { width, height: Math.max(1, height - line.rows.length - 1) };
+    const { text } = this.#editor;
+    const typing = text === ""
+      ? null
+      : drafted || COMMAND.test(text)
+      ? "answer, or finish typing"
+      : "Enter: no, this instead";
+    const rows = viewQuestion(state, { ...this.#room, typing });
+    return { rows: [...rows, ...line.rows], cursor: { ...line.cursor, row: line.cursor.row + rows.length } };
+  }
+
   #key(key: Key): void {
     const taking = this.#taking;
-    const now = this.#io.clock.monotonic();
-    if (taking.kind === "pick" && !this.#isHasty(taking, { key, now })) return this.#pickKey(taking, key);
+    if (taking.kind === "pick") return this.#pickKey(taking, key);
     if (taking.kind === "ask") return this.#askKey(taking, key);
-    this.#lastTyped = now;
+    if (taking.kind === "question" && !this.#isHasty(taking, key)) return this.#questionKey(taking, key);
+    this.#lineKey(key);
+  }
+
+  #lineKey(key: Key): void {
+    this.#lastTyped = this.#io.clock.monotonic();
     const isInterrupt = key.kind === "named" && key.name === "interrupt";
     if (isInterrupt && (this.#owner.running() || this.#editor.text === "")) return this.#owner.interrupt();
     const edited = edit(this.#editor, key);
     this.#editor = edited.state;
-    for (const effect of edited.effects) this.#owner.effect(effect);
+    const taking = this.#taking;
+    for (const effect of edited.effects) {
+      if (taking.kind === "question" && effect.kind === "submit" && this.#answersWith(taking, effect.text)) continue;
+      this.#owner.effect(effect);
+    }
+    if (taking.kind === "question" && this.#taking === taking) {
+      const isEmpty = this.#editor.text === "";
+      const state = isEmpty ? taking.state : setAside(taking.state);
+      this.#taking = { ...taking, state, drafted: taking.drafted && !isEmpty };
+    }
   }
 
-  /** Whether a key that meets a question was meant for the line: it came too soon, or in the middle of typing. */
-  #isHasty({ guarded, since }: Taking & { kind: "pick" }, { key, now }: { key: Key; now: number }): boolean {
-    if (!guarded) return false;
-    if (key.kind === "named" && key.name !== "enter") return false;
-    return now - this.#lastTyped < HASTY_MS || now - since < HASTY_MS / 2;
+  /** Whether a letter that meets a question was meant for the line: it came too soon, or in the middle of typing. */
+  #isHasty({ since, state }: QuestionTaking, key: Key): boolean {
+    if (this.#editor.text !== "" || state.held !== null) return false;
+    if (key.kind === "named") return false;
+    const now = this.#io.clock.monotonic();
+    // Whoever has moved in it looks at it.
+    const isSeen = state.selected !== null || state.confirming !== null || state.offset > 0;
+    return !isSeen && now - since < HASTY_MS / 2 || now - this.#lastTyped < HASTY_MS;
+  }
+
+  #questionKey(taking: QuestionTaking, key: Key): void {
+    const { state } = taking;
+    if (this.#editor.text === "") return this.#step(taking, answer(state, key, this.#room), key);
+    if (key.kind !== "named" || (key.name !== "page_up" && key.name !== "page_down")) return this.#lineKey(key);
+    this.#taking = { ...taking, state: scroll(state, key.name, this.#room) ?? state };
+  }
+
+  #step(taking: QuestionTaking, step: QuestionStep, key: Key): void {
+    if (step.kind === "answered") {
+      this.#taking = { kind: "line" };
+      return taking.done({ kind: "key", key: step.key });
+    }
+    this.#taking = { ...taking, state: step.state };
+    if (step.kind === "open" && step.state.held !== null) return this.#hold(step.state.held);
+    if (step.kind === "passed") this.#lineKey(key);
+    if (step.kind !== "line") return;
+    this.#lineKey({ kind: "text", text: step.text });
+    // A letter that was held and the key behind it were meant for the line.
+    if (key.kind === "named") this.#lineKey(key);
+  }
+
+  /** Takes the letter as the answer when nothing follows. */
+  #hold(held: QuestionState["held"]): void {
+    this.#io.clock.sleep(HELD_MS).then(() => {
+      const taking = this.#taking;
+      if (taking.kind !== "question" || taking.state.held !== held) return;
+      this.#step(taking, release(taking.state), { kind: "text", text: "" });
+      this.#owner.drawn();
+    });
+  }
+
+  /** Whether what was typed is told to the model in place of the call. */
+  #answersWith(taking: QuestionTaking, text: string): boolean {
+    if (taking.drafted || COMMAND.test(text)) return false;
+    if (SAID_YES.test(text)) {
+      this.#owner.hint("an answer is one letter on the empty line");
+      return true;
+    }
+    this.#taking = { kind: "line" };
+    taking.done({ kind: "words", text: text.trim() });
+    return true;
   }
 
   #pickKey(taking: Taking & { kind: "pick" }, key: Key): void {
     const picked = pick(taking.state, key);
     if (picked.kind === "open") {
-      // Whoever moves in the list looks at it.
-      this.#taking = { ...taking, state: picked.state, guarded: false };
+      this.#taking = { ...taking, state: picked.state };
       return;
     }
     this.#taking = { kind: "line" };

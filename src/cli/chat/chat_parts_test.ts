@@ -6,17 +6,6 @@ import { eventLine } from "../run/text_output.ts";
 import { readCommand } from "./typed_line.ts";
 import { eventRows } from "./event_rows.ts";
 import { addToHistory, readHistory } from "./history.ts";
-import { ruleFor } from "./permission.ts";
-
-Deno.test("the rule that is offered names the command, and none is offered for what no rule can cover", () => {
-  const rule = (subject: string) => ruleFor({ toolName: "Bash", subject });
-  assert.equal(rule("git log --oneline"), "Bash(git log:*)");
-  assert.equal(rule("ls"), "Bash(ls)");
-  assert.equal(rule("rm -r build"), "Bash(rm -r build)");
-  assert.equal(rule("git log | sh"), null);
-  assert.equal(rule("echo $(id)"), null);
-  assert.equal(ruleFor({ toolName: "Edit", subject: "a.ts" }), "Edit");
-});
 
 Deno.test("a model that loads is waited for without counting, and told of once in a chat", () => {
   const notice: RetryNotice = {

@@ -1,7 +1,5 @@
 /** Runs commands: lines that begin with `/`. */
 import type { TurnListener } from "../../protocol/turn_event.ts";
-import { PERMISSION_MODES } from "../../config/types.ts";
-import { AgentcliError } from "../../errors.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import type { Context } from "../command.ts";
@@ -49,8 +47,10 @@ export async function runCommand(
       ): Row => [span(`  ${clean(tool.name)}`, "bold"), span(`  ${tool.kind}`, "dim")]);
       return view.print(rows.length === 0 ? [row("this session has no tools", "dim")] : rows);
     }
-    case "permissions":
-      return await showPermissions(argument, target);
+    case "permissions": {
+      const { permissions } = await import("./permission_rules.ts");
+      return await permissions(argument, target);
+    }
     case "context": {
       const { contextRows } = await import("./session_commands.ts");
       return view.print(contextRows((await chat.ready()).session, view.width()));
@@ -78,6 +78,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Enter", "send; while a turn runs: after the next tool result"],
   ["Alt-Enter, Ctrl-J, \\ Enter", "a new line"],
   ["@", "a path of the project"],
+  ["PageUp, PageDown", "read what a question is about"],
   ["Ctrl-R", "search what was typed before"],
   ["Ctrl-O", "open what was folded last"],
   ["Shift-Tab", "next permission mode"],
@@ -108,24 +109,4 @@ function helpRows(customs: readonly Row[]): Row[] {
     [],
     ...KEYS.map(([key, does]) => line(key, does, 26)),
   ];
-}
-
-async function showPermissions(argument: string, { chat, view }: CommandTarget): Promise<void> {
-  if (argument !== "") {
-    const mode = PERMISSION_MODES.find((known) => known.toLowerCase() === argument.toLowerCase());
-    if (mode === undefined) {
-      throw new AgentcliError("usage", `there is no mode ${argument}`, {
-        hint: `modes: ${PERMISSION_MODES.join(", ")}`,
-      });
-    }
-    chat.setMode(mode);
-  }
-  const { policy } = (await chat.ready()).session;
-  const rules = (name: string, list: readonly { text: string }[]): Row[] =>
-    list.map(({ text }) => [span(`  ${name} `, "dim"), span(clean(text))]);
-  view.print([
-    [span("mode "), span(chat.mode, "bold"), span(`  (/permissions ${PERMISSION_MODES.join("|")})`, "dim")],
-    ...rules("allow", policy.allow),
-    ...rules("deny ", policy.deny),
-  ]);
 }

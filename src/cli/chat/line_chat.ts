@@ -5,6 +5,7 @@ import type { Input } from "../../platform/io.ts";
 import { clean } from "../../terminal/clean.ts";
 import type { Choice } from "../../terminal/picker.ts";
 import { plainText, type Row } from "../../terminal/style.ts";
+import { isYes } from "../../terminal/prompt.ts";
 import { textOutput } from "../run/text_output.ts";
 import type { RunOptions } from "../run/command.ts";
 import { hostOf, showError } from "../output.ts";
@@ -14,7 +15,10 @@ import { AgentSession } from "../../runtime/agent_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
+import type { Question, QuestionAnswer } from "./question.ts";
 
+/** A question is asked this often before nothing counts as no. */
+const MOST_TRIES = 20;
 /** Longest line, in characters. */
 const LINE_LIMIT = 16 * 1024 * 1024;
 
@@ -92,6 +96,29 @@ class LineChat implements ChatView {
     const answer = (await this.ask("Choose"))?.trim().toLowerCase() ?? "";
     const index = choices.findIndex(({ key }, place) => answer === (key ?? String(place + 1)));
     return index < 0 ? null : index;
+  }
+
+  /** An answer is its letter alone, what is always allowed is asked about once more; other words are for the model. */
+  async question({ title, body, choices }: Question): Promise<QuestionAnswer | null> {
+    if (!this.#atTerminal) return null;
+    this.print(body(this.width()));
+    const named = choices.map(({ key, label, note }) =>
+      `  ${key}  ${label}${note === undefined ? "" : `  (${note})`}\n`
+    );
+    this.#write(`${title}\n${named.join("")}`);
+    for (let tries = 0; tries < MOST_TRIES; tries++) {
+      const answer = await this.ask("A letter, or what to do instead");
+      if (answer === null) return null;
+      const text = answer.trim();
+      const choice = choices.find(({ key }) => key === text.toLowerCase());
+      if (text === "") continue;
+      if (choice === undefined && text.length > 1) return { kind: "words", text };
+      if (choice === undefined) continue;
+      if (choice.confirm === undefined || isYes(await this.ask(`${choice.confirm} [y/N]`))) {
+        return { kind: "key", key: choice.key };
+      }
+    }
+    return null;
   }
 
   async ask(title: string): Promise<string | null> {

@@ -44,30 +44,59 @@ export interface Status {
 
 const GAP = " · ";
 
-/** The line, at most `width` cells. Where the model runs comes first, so that a narrow terminal shows it too. */
+/**
+ * The line, at most `width` cells. Parts are dropped from the least important on: the rate, the window, the provider, the
+ * model. Where the model runs, a mode that asks less or does less, and `no-cloud` stay at any width, shortened if need be.
+ */
 export function statusRow({ session, mode, rate }: Status, width: number): Row {
-  if (session === null) return row(fit("no model yet", width), "dim");
+  const modes = mode === "default" ? [] : [modeSpan(mode)];
+  if (session === null) return joined([...modes, span("no model yet", "dim")], width);
   const { model } = session;
-  const place: Span = model.local ? span("local", "good") : span("remote", "warning");
-  const label: Span = sessionLabel(session) === "open" ? span("open", "dim") : span("no-cloud", "accent");
+  const place = model.local ? span("local", "good") : span("remote", "warning");
+  const label = sessionLabel(session) === "open" ? [] : [span("no-cloud", "accent")];
   const used = estimateOf(session);
   const share = Math.round((used / model.contextWindow) * 100);
   const context = `${tokensText(used)} of ${tokensText(model.contextWindow)} (${share} %)`;
-  const parts: Span[] = [
-    place,
-    span(fit(clean(`${model.provider}:${model.entry.id}`), Math.max(8, width - 30)), "dim"),
-    label,
-    ...mode === "default" ? [] : [span(mode, mode === "bypassPermissions" ? "warning" : "accent")],
-    span(context, share >= 75 ? "warning" : "dim"),
-    ...rate === null ? [] : [span(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)} tokens/s`, "dim")],
+  const window = span(context, share >= 75 ? "warning" : "dim");
+  const speed = rate === null ? [] : [span(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)} t/s`, "dim")];
+  const name = (text: string) => span(clean(text), "dim");
+  const [full, short] = [name(`${model.provider}:${model.entry.id}`), name(model.entry.id)];
+  const kept = [...label, ...modes];
+  const lines = [
+    [place, full, ...kept, window, ...speed],
+    [place, full, ...kept, window],
+    [place, full, ...kept],
+    [place, short, ...kept],
   ];
-  const shown: Span[] = [];
-  for (const part of parts) {
-    const next = shown.length === 0 ? [part] : [span(GAP, "dim"), part];
-    if (rowWidth([...shown, ...next]) > width) continue;
-    shown.push(...next);
+  const fitting = lines.find((line) => lineWidth(line) <= width);
+  if (fitting !== undefined) return joined(fitting, width);
+  const room = width - lineWidth([place, ...kept]) - GAP.length;
+  if (room >= SHORTEST_NAME) return joined([place, { ...short, text: fit(short.text, room) }, ...kept], width);
+  return joined([place, ...kept], width);
+}
+
+/** A name of a model that is cut below this says nothing. */
+const SHORTEST_NAME = 6;
+
+function modeSpan(mode: PermissionMode): Span {
+  return mode === "bypassPermissions" ? span("bypass", "error") : span(mode, "accent");
+}
+
+function lineWidth(parts: readonly Span[]): number {
+  return rowWidth(parts) + GAP.length * (parts.length - 1);
+}
+
+/** With gaps of one space, then with the longest parts cut, where the terminal is too narrow for whole words. */
+function joined(parts: readonly Span[], width: number): Row {
+  const gap = lineWidth(parts) <= width ? GAP : " ";
+  const shown = [...parts];
+  for (let over = rowWidth(parts) + gap.length * (parts.length - 1) - width; over > 0; over--) {
+    const widths = shown.map((part) => rowWidth([part]));
+    const longest = widths.indexOf(Math.max(...widths));
+    const part = shown[longest];
+    if (part !== undefined) shown[longest] = { ...part, text: fit(part.text, Math.max(1, rowWidth([part]) - 1)) };
   }
-  return shown;
+  return shown.flatMap((part, index) => index === 0 ? [part] : [span(gap, "dim"), part]);
 }
 
 /** Texts that wait and are shown. */

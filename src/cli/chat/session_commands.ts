@@ -11,7 +11,7 @@ import { listSessions } from "../../session/list.ts";
 import type { TurnChange } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
 import { minute } from "../sessions/run.ts";
-import { diffRows } from "./permission.ts";
+import { diffRows } from "./preview.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
 import type { CommandTarget } from "./commands.ts";
 import { textRows } from "./event_rows.ts";

@@ -31,12 +31,17 @@ import { echoRows, farewell, greetingRows, textRows } from "./event_rows.ts";
 import { createFrames, liveRows, statusRow } from "./live_rows.ts";
 import { readHistory, rememberTyped } from "./history.ts";
 import { askInChat } from "./permission.ts";
+import { fitsWhole, type Question, type QuestionAnswer } from "./question.ts";
 import { TurnView } from "./turn_view.ts";
 
 /** What is being done tells its seconds. Milliseconds. */
 const TICK_MS = 1000;
 /** Longest wait for the history when the chat is left: another chat may hold it. Milliseconds. */
 const HISTORY_MS = 3000;
+/** Rows that stay of what was too long for the terminal when it was asked about. */
+const KEPT_ROWS = 15;
+/** Rows below a question. */
+const LINE_AND_STATUS = 3;
 /** Pastes come in brackets, so that their line ends send nothing. */
 const BRACKETED_PASTES = "\x1b[?2004h";
 const PLAIN_PASTES_AND_CURSOR = "\x1b[?2004l\x1b[?25h";
@@ -80,6 +85,7 @@ class TerminalChat implements ChatView {
       running: () => this.#work.isRunning,
       interrupt: () => this.#interrupt(),
       effect: (effect) => this.#effect(effect),
+      hint: (text) => void (this.#hint = text),
       drawn: () => this.#frames.now(),
     });
     this.#work = new ChatWork(io.clock, this.#chat.queue, {
@@ -149,10 +155,28 @@ class TerminalChat implements ChatView {
     if (fitting.length > 0) this.#screen.print(fitting, this.#live());
   }
 
-  pick(question: { title: string; choices: readonly Choice[]; guarded?: boolean }): Promise<number | null> {
+  pick(question: { title: string; choices: readonly Choice[] }): Promise<number | null> {
     const picking = this.#input.pick(question);
     this.#turnView.end();
     return picking;
+  }
+
+  /** What fits stands above the question and stays; what does not is scrolled in it, and its beginning stays. */
+  async question(question: Question): Promise<QuestionAnswer | null> {
+    const width = this.width();
+    const rows = question.body(width);
+    const isWhole = fitsWhole(question, { width, height: this.#screen.height() - LINE_AND_STATUS });
+    if (isWhole) this.print(rows);
+    const asking = this.#input.question(isWhole ? { ...question, body: () => [] } : question);
+    this.#turnView.end();
+    const given = await asking;
+    if (!isWhole) {
+      const kept = question.body(this.width());
+      const more = kept.length - KEPT_ROWS;
+      const cut = more > 0 ? [row(`  ... ${more} more rows`, "dim")] : [];
+      this.print([...kept.slice(0, KEPT_ROWS), ...cut]);
+    }
+    return given;
   }
 
   ask(title: string): Promise<string | null> {

@@ -1,0 +1,108 @@
+/** What a tool call would do, for the person who is asked about it: the command, the arguments, or the change as a diff. */
+import type { PermissionQuestion } from "../../agent/turn_options.ts";
+import type { Workspace } from "../../boundary/workspace/workspace.ts";
+import { clean } from "../../terminal/clean.ts";
+import { type Row, row, span } from "../../terminal/style.ts";
+import { wrap } from "../../terminal/wrap.ts";
+import { applyReplacements, matchEdit } from "../../tools/edit/match.ts";
+
+/** Largest file that a diff is made of, in bytes. */
+const FILE_LIMIT = 1024 * 1024;
+
+/** What is asked about, in rows of a width: its head, and what it would do. */
+export interface Preview {
+  head(width: number): Row[];
+  body(width: number): Row[];
+}
+
+/** Prepares the whole of what a question is about: nothing of it is cut. */
+export async function previewOf(question: PermissionQuestion, workspace: Workspace): Promise<Preview> {
+  const { toolName, subject, input } = question;
+  const first = [span(`? ${clean(toolName)} `, "warning")];
+  const head = (width: number) => wrapped(subject, { width, first, style: "bold" });
+  const change = await changeOf(question, workspace);
+  if (change !== null) {
+    const { unifiedDiff } = await import("../../terminal/diff.ts");
+    const diff = unifiedDiff(change.before, change.after, { name: change.name });
+    return { head, body: (width) => numberedRows(diff, width) };
+  }
+  const rest = Object.entries(input).filter(([, value]) => value !== subject).map(([name, value]) =>
+    `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`
+  );
+  return { head, body: (width) => rest.flatMap((text) => wrapped(text, { width })) };
+}
+
+/** Returns a change as a colored diff with the names of the file. */
+export async function diffRows(
+  { name, before, after }: Change,
+  { width }: { width: number },
+): Promise<Row[]> {
+  const { unifiedDiff } = await import("../../terminal/diff.ts");
+  const diff = unifiedDiff(before, after, { name: clean(name) });
+  return [row(clean(name), "bold"), ...numberedRows(diff, width)];
+}
+
+/** Returns the lines of a unified diff, each with its number in the file: the new one, or the old one of what goes. */
+export function numberedRows(diff: string, width: number): Row[] {
+  const lines = clean(diff, { multiline: true }).trimEnd().split("\n");
+  const digits = String(lines.reduce((most, line) => Math.max(most, lastLine(line)), 1)).length;
+  let [old, now] = [0, 0];
+  const rows: Row[] = [];
+  const begin = lines.findIndex((line) => line.startsWith("@@"));
+  for (const line of begin < 0 ? [] : lines.slice(begin)) {
+    const hunk = HUNK.exec(line);
+    if (hunk !== null) {
+      [old, now] = [Number(hunk[1]), Number(hunk[3])];
+      if (rows.length > 0) rows.push(row(`${" ".repeat(digits)} ...`, "dim"));
+      continue;
+    }
+    const sign = line.charAt(0);
+    const number = sign === "-" ? old++ : sign === "\\" ? "" : now++;
+    if (sign === " ") old++;
+    const first = [span(`${String(number).padStart(digits)} `, "dim")];
+    const style = sign === "-" ? "removed" : sign === "+" ? "added" : "plain";
+    const shown = span(line.replaceAll("\t", "    "), style);
+    rows.push(...wrap([shown], { width, first, indent: [span(" ".repeat(digits + 2))] }));
+  }
+  return rows;
+}
+
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
+
+function lastLine(line: string): number {
+  const [, old = 0, before = 1, now = 0, after = 1] = HUNK.exec(line) ?? [];
+  return Math.max(Number(old) + Number(before), Number(now) + Number(after)) - 1;
+}
+
+function wrapped(text: string, { width, style, first }: { width: number; style?: "bold"; first?: Row }): Row[] {
+  const lines = clean(text, { multiline: true }).replaceAll("\t", "    ").split("\n");
+  const indent = [span("  ")];
+  return lines.flatMap((line, index) =>
+    wrap([span(line, style ?? "plain")], { width, first: index === 0 ? first ?? indent : indent, indent })
+  );
+}
+
+interface Change {
+  name: string;
+  before: string | null;
+  after: string;
+}
+
+/** Previews the changes of Write and Edit; null for other tools, and where it cannot be told before. */
+async function changeOf({ toolName, input }: PermissionQuestion, workspace: Workspace): Promise<Change | null> {
+  const { file_path: path, content, old_string: old, new_string: replacement } = input;
+  if ((toolName !== "Write" && toolName !== "Edit") || typeof path !== "string") return null;
+  const resolved = await workspace.resolve(path);
+  if ("refused" in resolved) return null;
+  const read = await workspace.read(resolved, { limit: FILE_LIMIT });
+  const absent = "refused" in read && read.refused === "absent";
+  if ("refused" in read ? !absent : read.more) return null;
+  const before = "refused" in read ? null : new TextDecoder().decode(read.bytes);
+  const name = resolved.display;
+  if (toolName === "Write") return typeof content === "string" ? { name, before, after: content } : null;
+  if (before === null || typeof old !== "string" || typeof replacement !== "string") return null;
+  const match = matchEdit(before, { old, new: replacement, all: input.replace_all === true });
+  return match.kind === "none" || match.kind === "several"
+    ? null
+    : { name, before, after: applyReplacements(before, match.replacements) };
+}
