@@ -141,3 +141,21 @@ Deno.test("commands get neither the resolved key, nor anything named like one, n
   assert.ok(!played.results.join("\n").includes(key));
   assert.deepEqual(played.leaks.processes, []);
 });
+
+Deno.test("a command's text stands on no command line and in no environment", async () => {
+  for (const marker of [undefined, null]) {
+    await using stage = await openStage(marker === null ? { marker } : {});
+    const canary = stage.canary("env");
+    const played = await stage.play("loc", {
+      script: [
+        ask(want("read", { path: ".env" })),
+        ask(want("shell", { command: `sleep 0.4; echo ${canary} | wc -c` })),
+        say("Done."),
+      ],
+      args: ["--permission-mode", "bypassPermissions"],
+      process: true,
+    });
+    assert.equal(played.results.at(-1)?.trim(), String(canary.length + 1), "control: the command ran");
+    assert.deepEqual(played.leaks.processes, []);
+  }
+});

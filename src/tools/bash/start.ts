@@ -20,21 +20,33 @@ async function windowsShell(
 const PLACES = "/bin:/usr/bin:/usr/local/bin:/run/current-system/sw/bin";
 
 /**
- * The argument list that runs `command`, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no
- * shell that may be started. Standard error goes where standard output goes, so that their order is the real one.
+ * Reads a command from standard input and runs it with an empty one: what stands on a command line every user of the
+ * machine can read. By what every shell has built in; the first argument is a newline.
  */
-export async function shellArgv(
+const READ_COMMAND = '_c=; while IFS= read -r _l || [ "$_l" ]; do _c=$_c$_l$1; done; shift; ' +
+  'eval "unset _c _l; $_c" </dev/null';
+
+/**
+ * Returns how `command` runs, unchanged, in bash, else in sh; PowerShell on Windows. Null when there is no shell that may
+ * be started. Standard error goes where standard output goes, so that their order is the real one.
+ */
+export async function shellFor(
   command: string,
   { io, roots }: Pick<ProgramSearch, "roots"> & { io: Pick<Io, "env" | "os"> },
-): Promise<[string, ...string[]] | null> {
+): Promise<{ argv: [string, ...string[]]; stdin?: Uint8Array<ArrayBuffer> } | null> {
   const path = io.env("PATH") ?? "";
-  if (io.os === "windows") return await windowsShell(command, { path, roots, io });
+  if (io.os === "windows") {
+    const argv = await windowsShell(command, { path, roots, io });
+    return argv && { argv };
+  }
   const search = { path: `${PLACES}:${path}`, roots, io };
   const sh = await findProgram("sh", search);
   const shell = await findProgram("bash", search) ?? sh;
   if (shell === null) return null;
   // The small outer shell joins the two outputs, forbids core files (they hold memory), and becomes the inner one.
-  return sh === null ? [shell, "-c", command] : [sh, "-c", 'ulimit -c 0; exec "$@" 2>&1', "sh", shell, "-c", command];
+  const inner = [shell, "-c", READ_COMMAND, shell, "\n"];
+  const argv: [string, ...string[]] = [sh ?? shell, "-c", 'ulimit -c 0; exec "$@" 2>&1', "sh", ...inner];
+  return { argv, stdin: new TextEncoder().encode(command) };
 }
 
 /** Variables of every command: there is no person to page for or to prompt. */

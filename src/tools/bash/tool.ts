@@ -4,14 +4,14 @@ import { quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
 import { failure } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
-import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellArgv } from "./start.ts";
+import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor } from "./start.ts";
 import { bashDeclaration, type BashInput } from "./declaration.ts";
 
 export type { BashInput };
 
 const DEFAULT_TIMEOUT_MS = 120_000;
 const LONGEST_TIMEOUT_MS = 600_000;
-/** Linux takes no argument of 128 KiB or more. */
+/** Nobody means a longer one, and a shell takes it line by line. */
 const LONGEST_COMMAND = 100_000;
 
 const REDACTED =
@@ -26,9 +26,9 @@ export const bashTool: Tool<BashInput> = {
     const problem = precheck(input);
     if (problem !== null) return failure(problem, context);
     const { workspace, io } = context;
-    const argv = await shellArgv(input.command, { io, roots: [workspace.root, ...workspace.additional] });
-    if (argv === null) return failure("There is no shell on this machine. Use Read, Edit, Glob and Grep.", context);
-    return await runCommand(argv, { input, context });
+    const shell = await shellFor(input.command, { io, roots: [workspace.root, ...workspace.additional] });
+    if (shell === null) return failure("There is no shell on this machine. Use Read, Edit, Glob and Grep.", context);
+    return await runCommand(shell, { input, context });
   },
 };
 
@@ -48,7 +48,7 @@ function timeoutOf(input: BashInput): number {
 }
 
 async function runCommand(
-  argv: [string, ...string[]],
+  { argv, stdin }: NonNullable<Awaited<ReturnType<typeof shellFor>>>,
   call: { input: BashInput; context: ToolContext },
 ): Promise<ToolResult> {
   const { input, context } = call;
@@ -57,7 +57,7 @@ async function runCommand(
   const reason = await sandboxReason(context);
   const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
   if (typeof sandboxed === "string") return failure(sandboxed, context);
-  const options = { signal: context.signal, timeoutMs, onOutput: (bytes: Uint8Array) => output.add(bytes) };
+  const options = { stdin, signal: context.signal, timeoutMs, onOutput: (bytes: Uint8Array) => output.add(bytes) };
   const outcome = sandboxed === null
     ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
     : await runWatched(sandboxed.command, context.workspace.protection, options);

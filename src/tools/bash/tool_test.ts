@@ -155,3 +155,22 @@ Deno.test("a short output is kept whole, a long one loses its middle between cha
   assert.ok(many.text().startsWith("line 0\n"));
   assert.ok(many.text().endsWith("line 19998\nline 19999\n"));
 });
+
+Deno.test(
+  "a command is read as a shell reads it, and nothing of it is left behind",
+  unix,
+  () =>
+    inToolProject(async (project) => {
+      const run = async (command: string) => (await bash(project, { command })).content;
+      assert.match(await run("echo $#; set | grep '^_[cl]='; cat; echo $0; : | cat"), /^0\n\/[^\n]*sh$/);
+      assert.equal(await run("cat <<'E'\n  a\\\n\tb\nE\n# c\nexit 3"), "  a\\\n\tb\n[exit code 3]");
+      assert.match(
+        await run("echo $LINENO\necho $LINENO\nnowhere-1"),
+        /^1\n2\n.*line 3: nowhere-1: .*not found\n\[exit code 127\]$/,
+      );
+      assert.match(await run("if"), /syntax error[^]*\[exit code [12]\]/);
+      assert.equal(await run("echo a \\"), "a");
+      const long = Array.from({ length: 2_000 }, (_, index) => `: line-${index} is here`).join("\n");
+      assert.equal(await run(`${long}\necho ok`), "ok");
+    }),
+);
