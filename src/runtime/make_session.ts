@@ -106,6 +106,7 @@ export async function makeSession(
       roots: [workspace.root, ...workspace.additional],
       userHome,
       path: io.env("PATH") ?? "",
+      env: io.env,
       projects: protectedProjects(home),
     }),
     secretVariables: keyVariables(configuration.providers),

@@ -178,6 +178,7 @@ async function openProject(
     cwd,
     home: home.path,
     userHome,
+    env: io.env,
     markers,
     records,
     protection: previous?.protection,

@@ -1,88 +1,128 @@
-/** What git says that it would run, or read more settings from, as far as that lies in the roots. */
+/**
+ * What git would run, or read more settings from, as far as that lies in the roots. Read from its files of settings: git
+ * itself is never asked outside of a sandbox. What counts only under a condition counts here always.
+ */
 import { lstatSync } from "../../platform/files_sync.ts";
-import { runForOutput } from "../../platform/process.ts";
-import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
-import { quietly } from "../real_path.ts";
-import { trustedProgram } from "./backend.ts";
-import { parseSettings } from "./git_call.ts";
+import { basename, dirname, isAbsolute, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
+import { readRegularFile } from "../reader.ts";
+import { quietly } from "../real_path.ts";
 
-/** Longest time for the question, in milliseconds. */
-const DEADLINE_MS = 10_000;
-/** Characters of settings that are taken in. */
-const LIMIT = 8 * 1024 * 1024;
+/** Bytes of one file, and files that include one another: git itself takes less. */
+const FILE_LIMIT = 8 * 1024 * 1024;
+const MOST_FILES = 500;
 
 /** Settings whose value is run, or is a file with more of them. Source: git-config(1). */
 const RUN_KEYS =
   /^(?:core\.(?:hookspath|fsmonitor|sshcommand|editor|pager|askpass|gitproxy|alternaterefscommand|attributesfile)|include(?:if\..*)?\.path|filter\..*\.(?:clean|smudge|process)|diff\.(?:external|.*\.(?:command|textconv))|merge\..*\.driver|sequence\.editor|alias\..*|pager\..*|credential\.(?:.*\.)?helper|gpg\.(?:.*\.)?(?:program|defaultkeycommand)|init\.templatedir|interactive\.difffilter|trailer\..*\.(?:command|cmd)|(?:difftool|mergetool|browser|man)\..*\.(?:cmd|path)|remote\..*\.(?:uploadpack|receivepack|vcs)|uploadpack\.packobjectshook|submodule\..*\.update|sendemail\..*)$/s;
 /** Of those, the ones that name a directory. */
 const DIRECTORY_KEYS = /^(?:core\.hookspath|init\.templatedir)$/;
+const INCLUDE_KEYS = /^include(?:if\..*)?\.path$/s;
 
-/** Asking prints settings and runs nothing; of the environment only these could change that. */
-const ENVIRONMENT = { PATH: "/usr/bin:/bin", LC_ALL: "C.UTF-8", GIT_TERMINAL_PROMPT: "0", GIT_ALLOW_PROTOCOL: "none" };
-
-/** Asks git, again only when a file of settings has changed. */
-export class GitPrograms {
-  readonly #userHome: string | null;
-  #last = { state: "", paths: [] as readonly string[] };
-
-  constructor(userHome: string | null) {
-    this.#userHome = userHome;
-  }
-
-  /**
-   * Returns absolute paths inside of the roots, whether or not something stands there, for places that are named `.git` or
-   * are bare repositories; null where git gives no answer in time. The system's git is run without a sandbox: listing settings starts
-   * nothing that a repository names, and what counts is what git finds as the user runs it.
-   */
-  async find(
-    { repositories: places }: { repositories: readonly string[] },
-    roots: readonly string[],
-  ): Promise<readonly string[] | null> {
-    // Packs and bundles are no directories.
-    const repositories = places.map(gitDirectory).filter((repository) => repository !== null);
-    if (repositories.length === 0) return [];
-    const own = [".gitconfig", ".config/git/config"].map((name) => `${this.#userHome ?? ""}/${name}`);
-    const files = repositories.flatMap(({ directory, common }) => [`${common}/config`, `${directory}/config.worktree`]);
-    const state = [...repositories.map(({ directory }) => directory), ...[...files, ...own].map(stateOf)].join("\n");
-    if (state === this.#last.state) return this.#last.paths;
-    const git = await trustedProgram("git");
-    if (git === null) return [];
-    const env = { ...ENVIRONMENT, ...this.#userHome === null ? {} : { HOME: this.#userHome } };
-    const paths = new Set<string>();
-    for (const repository of repositories) {
-      const argv = [git, `--git-dir=${repository.directory}`, "config", "--null", "--list"] as const;
-      const { ended, bytes } = await runForOutput({ argv, env, cwd: "/", timeoutMs: DEADLINE_MS, limit: LIMIT });
-      if (ended !== "exit") return null;
-      const settings = parseSettings(new TextDecoder().decode(bytes));
-      for (const path of this.#pathsOf(repository, settings)) {
-        if (roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
-      }
-    }
-    this.#last = { state, paths: [...paths] };
-    return this.#last.paths;
-  }
-
-  #pathsOf({ top, directory, common }: GitDirectory, settings: readonly (readonly [string, string])[]): string[] {
-    const runs = ([key, value]: readonly [string, string]) =>
-      RUN_KEYS.test(key) && (value.startsWith("!") || !key.startsWith("alias."));
-    return settings.filter(runs).flatMap(([key, value]) => {
-      const words = new Set([value, ...value.split(/[\s"'`;|&()<>=!]+/)]);
-      const paths = [...words].filter((word) => word !== "" && !word.includes("$")).flatMap((word) => {
-        const named = word.startsWith("~/") && this.#userHome !== null ? join(this.#userHome, word.slice(2)) : word;
-        return [top, directory, common].map((base) => normalize(resolve(base, named)));
-      });
-      // Husky names a directory of its own making; the scripts that are run lie above it.
-      if (DIRECTORY_KEYS.test(key)) return paths.map((path) => basename(path) === "_" ? dirname(path) : path);
-      // A word that is a directory of the project is none that is run.
-      return paths.filter((path) => kindOf(path) !== "directory" && (value.includes("/") || kindOf(path) === "file"));
-    });
-  }
+/** One setting, and the file that it stands in. */
+interface Setting {
+  key: string;
+  value: string;
+  file: string;
 }
 
-function stateOf(path: string): string {
-  const status = quietly(() => lstatSync(path));
-  return status === null ? "-" : `${status.inode}:${status.modified}:${status.changed}:${status.size}`;
+/** Who the user is for git. */
+export interface GitUser {
+  userHome: string | null;
+  /** The variables that name other files of settings. */
+  env?: ((name: string) => string | undefined) | undefined;
+}
+
+/** Returns the user's own files of settings, those that others override first. */
+export function userGitSettings({ userHome, env = () => undefined }: GitUser): string[] {
+  const named = env("GIT_CONFIG_GLOBAL") ?? "";
+  const home = userHome ?? "/nonexistent";
+  const own = named === ""
+    ? [join(env("XDG_CONFIG_HOME") || join(home, ".config"), "git/config"), join(home, ".gitconfig")]
+    : [named];
+  return own.filter(isAbsolute);
+}
+
+/**
+ * Returns absolute paths inside of the roots, whether or not something stands there, for places that are named `.git` or
+ * are bare repositories; null where there are more settings than can be read.
+ */
+export function gitPrograms(
+  { repositories }: { repositories: readonly string[] },
+  { roots, user }: { roots: readonly string[]; user: GitUser },
+): readonly string[] | null {
+  const paths = new Set<string>();
+  // Packs and bundles are no directories.
+  for (const repository of repositories.map(gitDirectory).filter((found) => found !== null)) {
+    const settings = settingsOf(repository, user);
+    if (settings === null) return null;
+    for (const path of settings.flatMap((setting) => pathsOf(setting, { repository, user }))) {
+      if (roots.some((root) => path !== root && isWithin(root, path))) paths.add(path);
+    }
+  }
+  return [...paths];
+}
+
+function settingsOf({ directory, common }: GitDirectory, user: GitUser): Setting[] | null {
+  const system = user.env?.("GIT_CONFIG_SYSTEM") || "/etc/gitconfig";
+  const files = new Set([system, ...userGitSettings(user), join(common, "config"), join(directory, "config.worktree")]);
+  const found: Setting[] = [];
+  // What is added on the way is visited too.
+  for (const file of files) {
+    const read = readRegularFile(file, { display: file, limit: FILE_LIMIT });
+    if ("refused" in read) continue;
+    if (read.more || files.size > MOST_FILES) return null;
+    for (const [key, value] of settingsIn(new TextDecoder().decode(read.bytes))) {
+      found.push({ key, value, file });
+      if (INCLUDE_KEYS.test(key)) files.add(resolve(dirname(file), inHome(value, user)));
+    }
+  }
+  return found;
+}
+
+/** Returns what a file sets; of what can be read in two ways both. */
+export function settingsIn(text: string): [key: string, value: string][] {
+  const found: [string, string][] = [];
+  // A line goes on behind a backslash, unless that stands in a comment.
+  for (const lines of new Set([text, text.replace(/\\\r?\n/g, "")])) {
+    let section = "";
+    for (let line of lines.split(/\r?\n/)) {
+      for (let header; (header = /^\s*\[\s*([^\]"\s]*)\s*(?:"((?:[^"\\]|\\.)*)")?\s*\]/.exec(line)) !== null;) {
+        const below = header[2]?.replace(/\\(.)/g, "$1");
+        section = (header[1] ?? "").toLowerCase() + (below === undefined ? "" : `.${below}`);
+        line = line.slice(header[0].length);
+      }
+      const [, name, value = ""] = /^\s*([a-z][a-z0-9-]*)\s*=(.*)$/i.exec(line) ?? [];
+      if (name !== undefined) found.push([`${section}.${name.toLowerCase()}`, unquoted(value)]);
+    }
+  }
+  return found;
+}
+
+/** A value without its quotes and the comment behind it. */
+function unquoted(value: string): string {
+  const [taken = ""] = /^(?:"(?:[^"\\]|\\.)*"?|\\.|[^"\\#;])*/.exec(value.trim()) ?? [];
+  const signs: Readonly<Record<string, string>> = { n: "\n", t: "\t", b: "\b" };
+  return taken.trim().replace(/"|\\(.)/g, (_, sign: string = "") => signs[sign] ?? sign);
+}
+
+function inHome(path: string, { userHome }: GitUser): string {
+  return path.startsWith("~/") && userHome !== null ? join(userHome, path.slice(2)) : path;
+}
+
+function pathsOf(
+  { key, value, file }: Setting,
+  { repository: { top, directory, common }, user }: { repository: GitDirectory; user: GitUser },
+): string[] {
+  if (!RUN_KEYS.test(key) || (key.startsWith("alias.") && !value.startsWith("!"))) return [];
+  const words = new Set([value, ...value.split(/[\s"'`;|&()<>=!]+/)]);
+  const paths = [...words].filter((word) => word !== "" && !word.includes("$")).flatMap((word) =>
+    [top, directory, common, dirname(file)].map((base) => normalize(resolve(base, inHome(word, user))))
+  );
+  // Husky names a directory of its own making; the scripts that are run lie above it.
+  if (DIRECTORY_KEYS.test(key)) return paths.map((path) => basename(path) === "_" ? dirname(path) : path);
+  // A word that is a directory of the project is none that is run.
+  return paths.filter((path) => kindOf(path) !== "directory" && (value.includes("/") || kindOf(path) === "file"));
 }
 
 function kindOf(path: string): string | null {

@@ -7,7 +7,7 @@ import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { quietly, realOrNamed } from "../real_path.ts";
 import type { SandboxBackend } from "./backend.ts";
-import { GitPrograms } from "./git_programs.ts";
+import { gitPrograms, type GitUser } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
 import { findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
@@ -28,7 +28,7 @@ interface Ready {
   backend: SandboxBackend;
   base: ViewBase;
   tamper: TamperCheck;
-  programs: GitPrograms;
+  user: GitUser;
 }
 
 /** Returns what wraps commands; nothing is looked for until the first. */
@@ -53,8 +53,10 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? base.bound.written : []];
   const places = await writtenPlaces(request.hide, base);
-  const programs = isWatched && request.gitTool?.roots !== "read" ? await ready.programs.find(places, roots) : [];
-  if (programs === null) return refuse("git does not say in time what it would run here", "look at git config --list");
+  const programs = isWatched && request.gitTool?.roots !== "read"
+    ? gitPrograms(places, { roots, user: ready.user })
+    : [];
+  if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
   const before = isWatched ? tamper.watch(places, { roots, programs }) : null;
   const view = await buildView(request, { base, frozen: before?.present ?? [] });
   if ("kind" in view) return view;
@@ -126,8 +128,7 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const { path, roots, settings: { read, write } } = options;
   const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, await options.projects?.all());
   const base = { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
-  const programs = new GitPrograms(userHome);
-  return { kind: "ready", backend, base, tamper: new TamperCheck(userHome), programs };
+  return { kind: "ready", backend, base, tamper: new TamperCheck(userHome), user: { userHome, env: options.env } };
 }
 
 function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {

@@ -126,6 +126,8 @@ export interface SessionSandboxOptions extends BackendOptions {
   userHome: string | undefined;
   /** The value of PATH. */
   path: string;
+  /** Our variables, of which git takes where its settings lie. */
+  env?: ((name: string) => string | undefined) | undefined;
   /** Projects of this user that have protected paths: whether there are any, and which; without it there are none. */
   projects?: { any(): Promise<boolean>; all(): Promise<readonly KnownProject[]> } | undefined;
 }

@@ -16,7 +16,6 @@ import { exists, realOrNamed } from "../real_path.ts";
 import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf, type Roots } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
-import type { GitPrograms } from "../sandbox/git_programs.ts";
 import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
@@ -32,6 +31,8 @@ export interface WorkspaceOptions {
   home: string;
   /** The user's home, where start-up files lie; unless it is absolute, files named like them are write-protected everywhere. */
   userHome?: string | undefined;
+  /** Our variables, of which git takes where its settings lie. */
+  env?: ((name: string) => string | undefined) | undefined;
   /** Of the root, from `findMarkers` or `openProject`. */
   markers: MarkerState;
   /** What the home remembers of the root and the additional directories. */
@@ -101,7 +102,6 @@ class DiskWorkspace implements Workspace {
   #localEndpoints: readonly string[];
   /** The version of the protected set that the home knows. */
   #remembered = -1;
-  #gitPrograms: GitPrograms | null = null;
   /** Whether files of a directory may be used, for directories that were asked about. */
   readonly #reach = new Map<string, boolean>();
 
@@ -319,10 +319,9 @@ class DiskWorkspace implements Workspace {
       if (exists(join(at, ".git"))) repositories.push(join(at, ".git"));
     }
     if (repositories.length === 0) return null;
-    const { GitPrograms } = await import("../sandbox/git_programs.ts");
-    this.#gitPrograms ??= new GitPrograms(this.#rules.userHome);
-    const programs = await this.#gitPrograms.find({ repositories }, roots);
-    if (programs === null) return "git does not say in time whether it would run it";
+    const { gitPrograms } = await import("../sandbox/git_programs.ts");
+    const programs = gitPrograms({ repositories }, { roots, user: this.#rules });
+    if (programs === null) return "git has more settings here than can be read, and could run it";
     return programs.some((program) => isWithin(realOrNamed(program), real))
       ? "git runs it, or reads settings from it"
       : null;

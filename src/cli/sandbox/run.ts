@@ -40,6 +40,7 @@ export async function run(
     roots: [root],
     userHome: io.env(io.os === "windows" ? "USERPROFILE" : "HOME"),
     path: io.env("PATH") ?? "",
+    env: io.env,
     projects: { any: () => anyProtectedProject(home), all: () => knownProjects(home) },
   });
   protection.refresh();

@@ -1,6 +1,7 @@
 /** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
 import { commandProtection } from "../../boundary/policy/write_protected.ts";
 import { GIT_PLACES, parseSettings } from "../../boundary/sandbox/git_call.ts";
+import { userGitSettings } from "../../boundary/sandbox/git_programs.ts";
 import { realOrNamed } from "../../boundary/real_path.ts";
 import { gitDirectory } from "../../boundary/policy/git_directory.ts";
 import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
@@ -127,8 +128,8 @@ export class GitWork {
   /** What git is told in the user's own files of settings. */
   async userSettings(): Promise<[key: string, value: string][]> {
     const found: [string, string][] = [];
-    const home = this.context.io.env("HOME") ?? "";
-    for (const file of home === "" ? [] : [join(home, ".config/git/config"), join(home, ".gitconfig")]) {
+    const { env } = this.context.io;
+    for (const file of userGitSettings({ userHome: env("HOME") || null, env })) {
       if (await lstat(file).catch(() => null) === null) continue;
       const text = await this.ask(["config", "--null", "--list"], { env: { GIT_CONFIG_GLOBAL: file }, see: [file] });
       found.push(...parseSettings(text ?? ""));
