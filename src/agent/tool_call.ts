@@ -122,7 +122,7 @@ export async function runTool(
   { input, session, options }: { input: Record<string, unknown>; session: Session; options: OneCallOptions },
 ): Promise<ToolResult> {
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
-  if (tool.kind === "write" || tool.kind === "execute") await session.workspace.note();
+  await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
   const started = Date.now();
   const protectChanges = async (since: number, exposed?: string) => {
     const copies = await session.scanner?.protectCopies(since, exposed) ?? [];

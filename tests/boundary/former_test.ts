@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { ask, say, want } from "../helpers/fake_server.ts";
 import { runProgram } from "../helpers/program.ts";
+import { openProjectRecord } from "../../src/boundary/policy/project_record.ts";
+import { openHome } from "../../src/platform/home.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
 
@@ -108,4 +110,21 @@ Deno.test("a session in which a read was refused goes on with its remote model",
   await stage.play("rem", { script: [ask(want("read", { path: ".env" })), say("Done.")] });
   const { done } = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
   assert.equal(done.code, 0, done.stderr);
+});
+
+Deno.test("what another session protected meanwhile is protected in one that runs", bubblewrap, async () => {
+  await using stage = await openStage();
+  const coded = "what no scan knows";
+  const path = await stage.write("out.txt", coded);
+  const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: "out.txt" })), say("Done.")];
+  const work = async () => {
+    const home = await openHome({ env: () => stage.home.agentcliHome, os: "linux" });
+    const record = await openProjectRecord(home, stage.project, { seen: [], endpoints: [] });
+    await record.addDerived([{ path, source: `${stage.project}/.env`, device: 0, inode: 0, born: 0 }]);
+  };
+  const control = await stage.play("rem", { script });
+  assert.match(control.results[1] ?? "", /no scan knows/, "control: no scan finds it");
+  const { results } = await stage.play("rem", { script, during: { index: 1, work } });
+  assert.match(results[0] ?? "", /PUB_marker/);
+  assert.match(results[1] ?? "", /is protected \(it holds content of \.env\)/);
 });

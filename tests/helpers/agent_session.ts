@@ -60,7 +60,7 @@ const NO_DISK: Workspace = {
   local: true,
   protection: undefined,
   refresh: () => Promise.resolve(),
-  note: () => Promise.resolve(),
+  beforeCall: () => Promise.resolve(),
   countsAsLocal: () => true,
   becomeRemote: () => {},
   ruleAt: () => null,

@@ -21,6 +21,7 @@ import {
   rebased,
   type RecordData,
   type RecordedMarker,
+  recordsVersion,
   type SeenMarker,
 } from "./project_record_files.ts";
 
@@ -51,6 +52,8 @@ export async function openProjectRecord(home: Home, root: string, sight: Project
 export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
+  #main: string | null = null;
+  #version = "";
   #own: RecordData | null = null;
   /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
   #others: readonly RecordData[] = [];
@@ -117,7 +120,8 @@ export class ProjectRecord {
   /** Reads what is known, and records the project at its first sight. See {@link openProjectRecord}. */
   async open({ seen, endpoints, main = null, create = true }: ProjectSight): Promise<void> {
     await this.#attempt(async () => {
-      await this.#find(main);
+      this.#main = main;
+      await this.#find();
       if (this.#own === null && seen.length > 0) {
         // A linked worktree is another place of its main tree's project, and trusts what that trusts.
         const ofMain = this.outer === main ? this.#others.find(({ root }) => root === main)?.endpoints : undefined;
@@ -131,6 +135,15 @@ export class ProjectRecord {
       } else if (create) await this.#remember(seen);
       if (create && this.movedFrom !== null) await this.#change((data) => data);
     });
+  }
+
+  /** Reads again what other sessions may have changed; returns whether one did. */
+  async reread(): Promise<boolean> {
+    const before = this.#version;
+    await this.#attempt(async () => {
+      if (await recordsVersion(this.#home) !== before) await this.#find();
+    });
+    return this.#version !== before;
   }
 
   /** Notes that the project was seen, before anything of a model can change it: `local-endpoints:` that come later are new. */
@@ -240,8 +253,10 @@ export class ProjectRecord {
     }
   }
 
-  async #find(main: string | null): Promise<void> {
+  async #find(): Promise<void> {
     const { root } = this;
+    const main = this.#main;
+    this.#version = await recordsVersion(this.#home);
     let identity: Identity | null = null;
     const here = () => identity ??= identityAt(root);
     const all = await knownProjects(

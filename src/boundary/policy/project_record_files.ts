@@ -77,6 +77,12 @@ interface IndexEntry extends Identity {
 
 type Index = Record<string, IndexEntry>;
 
+/** Changes whenever a record does. One look. */
+export async function recordsVersion(home: Home): Promise<string> {
+  const { inode, modified, size } = await home.status(INDEX) ?? { inode: 0, modified: 0, size: 0 };
+  return `${inode} ${modified} ${size}`;
+}
+
 /** Whether any project ever had a marker. */
 export async function anyProtectedProject(home: Home): Promise<boolean> {
   return (await knownRoots(home)).length > 0;

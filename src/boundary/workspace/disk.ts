@@ -149,6 +149,7 @@ class DiskWorkspace implements Workspace {
   }
 
   async refresh(signal?: AbortSignal): Promise<void> {
+    await this.#reread();
     this.protection.refresh();
     await this.#settle(signal);
     if (this.#localEndpoints.length > 0) {
@@ -171,8 +172,15 @@ class DiskWorkspace implements Workspace {
     await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#rules.notify }) : []);
   }
 
-  async note(): Promise<void> {
-    for (const record of this.#rules.records) await record.note();
+  async beforeCall({ changes }: { changes: boolean }): Promise<void> {
+    await this.#reread();
+    for (const record of changes ? this.#rules.records : []) await record.note();
+  }
+
+  async #reread(): Promise<void> {
+    const { records } = this.#rules;
+    const changed = await Promise.all(records.map((record) => record.reread()));
+    if (changed.includes(true)) this.protection.recall(records);
   }
 
   countsAsLocal(baseUrl: string): boolean {

@@ -62,8 +62,11 @@ export interface Workspace {
    * stays so. Throws `policy_refused` when a marker cannot be used and the provider is not local.
    */
   refresh(signal?: AbortSignal): Promise<void>;
-  /** Called before each call that can change files: the project is known from then on, as it stood when it was opened. */
-  note(): Promise<void>;
+  /**
+   * Called before each call of a tool: takes what other sessions have recorded since. Before one that `changes` files the
+   * project is recorded, as it stood when it was opened.
+   */
+  beforeCall(options: { changes: boolean }): Promise<void>;
   /** Whether an address counts as local now: within a session it can only stop to. */
   countsAsLocal(baseUrl: string): boolean;
   /** The provider was found not to run its model here: for the rest of the session it does not count as local. */
