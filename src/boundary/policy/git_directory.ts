@@ -1,6 +1,6 @@
 /** What git keeps of a working tree, read from its files: no process is started for a name. */
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
-import { basename, dirname, join, normalize, resolve } from "../../platform/path.ts";
+import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
 import { readRegularFile } from "../reader.ts";
 import { quietly } from "../real_path.ts";
 
@@ -30,12 +30,36 @@ export function gitDirectory(place: string): GitDirectory | null {
 }
 
 /**
+ * Returns whether a repository says that it belongs to the tree that names it. A file `.git` can name any repository, and
+ * git would show what that holds.
+ */
+export function pointsBack({ top, directory, common }: GitDirectory): boolean {
+  const place = join(top, ".git");
+  if (directory !== common) {
+    const named = firstLine(join(directory, "gitdir"));
+    return isWithin(join(common, "worktrees"), directory) && leadsTo(resolve(directory, named), place);
+  }
+  const worktree = /^\s*worktree\s*=\s*"?([^"\n]*)"?\s*$/im.exec(textOf(join(directory, "config")))?.[1];
+  return worktree === undefined ? directory === place : leadsTo(resolve(directory, worktree), top);
+}
+
+function leadsTo(path: string, place: string): boolean {
+  const [one, other] = [path, place].map((named) => quietly(() => realPathSync(named)));
+  return one !== null && one === other;
+}
+
+/** Returns what the trees of a repository share, a real path; null where there is none. */
+export function commonDirectory(root: string): string | null {
+  return gitDirectory(join(root, ".git"))?.common ?? null;
+}
+
+/**
  * Returns the main working tree when `root`, a real path, is a linked git worktree, or works with the repository of another
  * tree in any other way, else null. A marker that git does not track exists in the main tree only.
  */
 export function mainTree(root: string): string | null {
-  const common = gitDirectory(join(root, ".git"))?.common;
-  return common === undefined || basename(common) !== ".git" || dirname(common) === root ? null : dirname(common);
+  const common = commonDirectory(root);
+  return common === null || basename(common) !== ".git" || dirname(common) === root ? null : dirname(common);
 }
 
 /** Returns the branch that is checked out; undefined outside of a repository, and for a commit without a branch. */

@@ -6,7 +6,7 @@
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
-import { headCommit } from "./git_directory.ts";
+import { commonDirectory, headCommit } from "./git_directory.ts";
 import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from "./met_files.ts";
 import {
   changeRecord,
@@ -259,12 +259,13 @@ export class ProjectRecord {
     this.#version = await recordsVersion(this.#home);
     let identity: Identity | null = null;
     const here = () => identity ??= identityAt(root);
-    const all = await knownProjects(
-      this.#home,
-      (known) =>
-        isWithin(known.root, root) || isWithin(root, known.root) || known.root === main ||
-        isSameDirectory(known, here()),
-    );
+    const common = commonDirectory(root);
+    const trees = new Set<string>();
+    const all = await knownProjects(this.#home, (known) => {
+      if (known.root !== root && known.common === common && common !== null) trees.add(known.root);
+      return isWithin(known.root, root) || isWithin(root, known.root) || known.root === main || trees.has(known.root) ||
+        isSameDirectory(known, here());
+    });
     // Of a directory that was seen without markers, another one at its path is seen for the first time.
     const found = all.filter((data) => data.root !== root || !isOpen(data) || [0, here().inode].includes(data.inode));
     const own = found.find((data) => data.root === root);
@@ -273,7 +274,12 @@ export class ProjectRecord {
     this.#own = own ?? (moved === undefined ? null : rebased(moved, root));
     // One that was taken away has no number: nothing in it counts as it stands now.
     if (this.#own !== null && isOpen(this.#own) && this.#own.inode !== 0) this.#own = this.#blank();
-    this.#others = [...others, ...own !== undefined && moved !== undefined ? [rebased(moved, root)] : []].map(heldBy);
+    const hereToo = [...others.filter((data) => trees.has(data.root)), ...own === undefined ? [] : [moved]];
+    this.#others = [
+      ...others.map(heldBy),
+      // What another tree of the repository protects, this one has under the same names.
+      ...hereToo.filter((data) => data !== undefined).map((data) => ({ ...rebased(heldBy(data), root), met: [] })),
+    ];
     this.replaced = own !== undefined && (here().inode !== own.inode || here().born !== own.born);
     if (own === undefined && moved !== undefined && !isOpen(moved)) {
       // Mounted at two places, it was not moved.
@@ -283,7 +289,7 @@ export class ProjectRecord {
     if (this.#own !== null) return;
     const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
     this.outer = around.sort((one, other) => other.length - one.length)[0] ??
-      others.find((data) => data.root === main)?.root ?? null;
+      others.find((data) => data.root === main || trees.has(data.root))?.root ?? null;
   }
 
   async #remember(seen: readonly SeenMarker[]): Promise<void> {

@@ -8,6 +8,7 @@ import { statSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../real_path.ts";
+import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
 import type { MetFile } from "./met_files.ts";
 
@@ -73,6 +74,8 @@ export interface RecordData extends KnownProject, Identity {
 interface IndexEntry extends Identity {
   root: string;
   open?: boolean;
+  /** What it shares with other trees of its repository, a real path. */
+  common?: string | null;
 }
 
 type Index = Record<string, IndexEntry>;
@@ -140,7 +143,9 @@ async function readIndex(home: Home): Promise<Index> {
   for (const { name } of await listDirectory(home.file(DIRECTORY)) ?? []) {
     const id = RECORD_NAME.exec(name)?.[1];
     const data = id === undefined ? null : await readRecord(home, id);
-    if (id !== undefined && data !== null) found[id] = { root: data.root, ...identityIn(data) };
+    if (id !== undefined && data !== null) {
+      found[id] = { root: data.root, ...identityIn(data), common: commonDirectory(data.root) };
+    }
   }
   return found;
 }
@@ -188,7 +193,7 @@ export async function changeRecord(
       }
       await home.write(nameOf(id), text);
     }
-    projects[id] = { root, ...identityIn(data), ...open && { open } };
+    projects[id] = { root, ...identityIn(data), common: commonDirectory(root), ...open && { open } };
     if (old !== null) delete projects[old];
     await home.write(INDEX, JSON.stringify({ format: FORMAT, projects }));
     if (old !== null) await home.remove(nameOf(old));

@@ -3,7 +3,7 @@ import { commandProtection } from "../../boundary/policy/write_protected.ts";
 import { GIT_PLACES, parseSettings } from "../../boundary/sandbox/git_call.ts";
 import { userGitSettings } from "../../boundary/sandbox/git_programs.ts";
 import { realOrNamed } from "../../boundary/real_path.ts";
-import { gitDirectory } from "../../boundary/policy/git_directory.ts";
+import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
 import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
 import { NOTHING_PROTECTED, type SandboxRequest } from "../../boundary/sandbox/sandbox.ts";
 import { findProgram } from "../../boundary/programs.ts";
@@ -209,6 +209,10 @@ export async function openGitWork(context: ToolContext): Promise<GitWork | strin
   if (git === null) return "Git is not installed on this machine.";
   const place = gitDirectory(join(workspace.root, ".git"));
   if (place === null) return "The project root is no git repository.";
+  if (!pointsBack(place)) {
+    return "The repository that .git names does not name this directory as its working tree, so it is not opened. Tell the " +
+      "user: if it is the right one, set core.worktree in it (git config core.worktree).";
+  }
   workspace.protection?.refresh();
   const hide = await workspace.protection?.hidden() ?? NOTHING_PROTECTED;
   const notices: string[] = [];

@@ -13,16 +13,14 @@ async function withRepository(work: (project: ToolProject) => Promise<void>): Pr
     await project.write(".env", "A=CANARY\n");
     await project.write("secrets/k.txt", "CANARY\n");
     await project.write("pub.txt", "one\n");
-    for (
-      const args of [["init", "-q", "-b", "main"], ["config", "user.name", "t"], [
-        "config",
-        "user.email",
-        "t@example.com",
-      ], [
-        "add",
-        "-A",
-      ], ["commit", "-qm", "first"]]
-    ) await git(project, ...args);
+    const setup = [
+      "init -q -b main",
+      "config user.name t",
+      "config user.email t@example.com",
+      "add -A",
+      "commit -qm first",
+    ];
+    for (const line of setup) await git(project, ...line.split(" "));
     const { root, context } = project;
     context.sandbox = createSessionSandbox({
       os: "linux",
@@ -159,20 +157,26 @@ Deno.test("without a sandbox git is not run", () =>
     assert.match(content, /not run: .*no sandbox/);
   }));
 
-Deno.test("a repository that lies elsewhere can be worked with", sandboxed, () =>
-  withRepository(async (project) => {
-    const main = `${project.root}/../${crypto.randomUUID()}`;
-    try {
-      await Deno.rename(`${project.root}/.git`, main);
-      await Deno.writeTextFile(`${project.root}/.git`, `gitdir: ${main}\n`);
-      await project.write("pub.txt", "two\n");
-      assert.equal((await run(project, { action: "status" })).content, "on main\n M pub.txt");
-      await run(project, { action: "add", paths: ["pub.txt"] });
-      assert.match((await run(project, { action: "commit", message: "second" })).content, /^committed .* second$/);
-    } finally {
-      await Deno.remove(main, { recursive: true });
-    }
-  }));
+Deno.test(
+  "a repository that lies elsewhere can be worked with once it names the tree",
+  sandboxed,
+  () =>
+    withRepository(async (project) => {
+      const main = `${project.root}/../${crypto.randomUUID()}`;
+      try {
+        await Deno.rename(`${project.root}/.git`, main);
+        await Deno.writeTextFile(`${project.root}/.git`, `gitdir: ${main}\n`);
+        await project.write("pub.txt", "two\n");
+        assert.match((await run(project, { action: "status" })).content, /is not opened.*core\.worktree/s);
+        await git(project, "config", "core.worktree", project.root);
+        assert.equal((await run(project, { action: "status" })).content, "on main\n M pub.txt");
+        await run(project, { action: "add", paths: ["pub.txt"] });
+        assert.match((await run(project, { action: "commit", message: "second" })).content, /^committed .* second$/);
+      } finally {
+        await Deno.remove(main, { recursive: true });
+      }
+    }),
+);
 
 Deno.test("the tool is offered in repositories with a marker alone", async () => {
   await withRepository(async (project) => assert.equal(await offersGit(project.context.workspace), true));

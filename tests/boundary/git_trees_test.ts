@@ -1,0 +1,103 @@
+/** Trees of one repository: they share rules, and a repository is opened only where it names the tree that names it. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+const args = ["--permission-mode", "bypassPermissions"];
+const SHOW = [ask({ name: "Git", input: { action: "show", rev: "HEAD" } }), say("Done.")];
+
+async function git(cwd: string, ...words: string[]): Promise<void> {
+  const settings = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "protocol.file.allow=always"];
+  const { success, stderr } = await new Deno.Command("git", { args: [...settings, ...words], cwd }).output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+}
+
+async function commitAll(cwd: string): Promise<void> {
+  await git(cwd, "add", "-A");
+  await git(cwd, "commit", "-qm", "x");
+}
+
+async function shown(stage: Stage, cwd: string): Promise<string> {
+  const { results, done } = await stage.play("rem", { cwd, args, script: SHOW });
+  assert.equal(done.code, 0, done.stderr);
+  return results[0] ?? "";
+}
+
+Deno.test("a .git that names the repository of another project is not opened", bubblewrap, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const [a, b, gits] = ["A", "B", "gits"].map((name) => `${stage.home.root}/${name}`) as [string, string, string];
+  for (const path of [a, b, gits]) await Deno.mkdir(path);
+  await git(b, "init", "-q", `--separate-git-dir=${gits}/B.git`);
+  await stage.plant(`${b}/sub/.env`, "env");
+  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+  await commitAll(b);
+  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+  await stage.write(`${a}/.agentclisecret`, "no-cloud: nothing\n");
+  await stage.write(`${a}/.git`, `gitdir: ${gits}/B.git\n`);
+  assert.match(await shown(stage, a), /is not opened/);
+  await git(b, "config", "core.worktree", b);
+  assert.match(await shown(stage, b), /protected/, "control: the tree that it names, with its rules");
+});
+
+Deno.test("a submodule is opened by its own tree alone, a linked worktree too", bubblewrap, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const [a, b, other, tree] = ["A", "B", "L", "W"].map((name) => `${stage.home.root}/${name}`) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  for (const path of [a, b, other]) await Deno.mkdir(path);
+  await git(other, "init", "-q");
+  await stage.write(`${other}/open.txt`, "an open line\n");
+  await commitAll(other);
+  await git(b, "init", "-q");
+  await git(b, "submodule", "--quiet", "add", other, "mod");
+  await commitAll(b);
+  await git(b, "worktree", "add", "-q", tree);
+  for (const root of [a, `${b}/mod`, tree]) await stage.write(`${root}/.agentclisecret`, "no-cloud: nothing\n");
+  for (const pointer of [`${b}/.git/modules/mod`, `${b}/.git/worktrees/W`, `${b}/.git`]) {
+    await stage.write(`${a}/.git`, `gitdir: ${pointer}\n`);
+    assert.match(await shown(stage, a), /is not opened/, pointer);
+  }
+  await Deno.remove(`${a}/.git`);
+  await Deno.symlink(`${b}/.git`, `${a}/.git`);
+  assert.match(await shown(stage, a), /is not opened/);
+  assert.match(await shown(stage, `${b}/mod`), /an open line/, "control: the submodule");
+  assert.match(await shown(stage, tree), /\.gitmodules/, "control: the worktree");
+});
+
+Deno.test(
+  "what one tree of a repository protects is protected in the others, though none is the main one",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const [root, source] = [`${stage.home.root}/proj`, `${stage.home.root}/src`];
+    for (const path of [root, source]) await Deno.mkdir(path);
+    await git(source, "init", "-qb", "main");
+    await stage.plant(`${source}/secrets/k.txt`, "k");
+    await stage.write(`${source}/a.txt`, "an open line\n");
+    await commitAll(source);
+    await git(root, "clone", "-q", "--bare", source, ".bare");
+    for (const name of ["main", "side"]) {
+      const branch = name === "main" ? ["main"] : ["-b", name, `${root}/${name}`, "main"];
+      await git(root, "--git-dir=.bare", "worktree", "add", "-q", ...branch.length === 1 ? ["main", "main"] : branch);
+      stage.exempt(`${root}/${name}/secrets/k.txt`);
+    }
+    stage.exempt(`${root}/.bare`);
+    await stage.write(`${root}/main/.agentclisecret`, "no-cloud: secrets\n");
+    await stage.play("loc", { cwd: `${root}/main`, script: [say("Hello.")] });
+    const script = [
+      ask(want("read", { path: "secrets/k.txt" }), want("read", { path: "a.txt" })),
+      ask(want("shell", { command: "cat secrets/k.txt; git show main:secrets/k.txt; cat a.txt" })),
+      say("Done."),
+    ];
+    const { results, sent } = await stage.play("rem", { cwd: `${root}/side`, args, script });
+    assert.match(results[0] ?? "", /is protected/);
+    assert.match(results[1] ?? "", /an open line/, "control: an open file");
+    assert.match(results[2] ?? "", /an open line/, "control: the command ran");
+    assert.ok(!sent.includes(stage.canary("k")));
+  },
+);
