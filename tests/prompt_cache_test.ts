@@ -72,3 +72,55 @@ Deno.test("a loss is told in the output of a run, with its cause as far as it ca
     assert.match(lines[0] ?? "", /in \d+\.\d s: /);
   }
 });
+
+Deno.test("reasoning stays in the history where the template shows it, and each prompt finds the one before in the cache", async () => {
+  await using home = await pages();
+  await using server = startCacheServer({ script: reading, hybrid: true, preservesReasoning: true });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const done = await runInProcess(["run", "read all", "--json"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  const { counted } = server;
+  assert.equal(counted.length, 10);
+  for (const [at, { cached }] of counted.entries()) {
+    const before = counted[at - 1];
+    if (before === undefined) continue;
+    assert.ok(cached >= before.prompt + before.reply - 2, `request ${at}: ${cached} of ${before.prompt}`);
+  }
+  assert.equal(JSON.parse(done.stdout).reread_tokens, 0);
+  for (const { json } of server.chats()) assert.equal(json.chat_template_kwargs.preserve_reasoning, true);
+});
+
+Deno.test("what a server tells with its first reply counts for the rest of the session and for the next", async () => {
+  await using home = await pages();
+  await using server = startCacheServer({ script: (index) => reading(index % 10), preservesReasoning: true });
+  // A configured window asks nothing before the first request.
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 65_536 }] } });
+  const done = await runInProcess(["run", "read all"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  const [first, ...others] = server.chats().map(({ json }) => json);
+  assert.equal(first?.chat_template_kwargs, undefined);
+  for (const json of others) {
+    assert.equal(json.chat_template_kwargs.preserve_reasoning, true);
+    const replies = json.messages.filter(({ role }: { role: string }) => role === "assistant");
+    for (const reply of replies) assert.match(reply.reasoning_content, /^Now I want/);
+  }
+});
+
+Deno.test("a summary is written beside the slot of the session where the server has several", async () => {
+  for (const slots of [1, 4]) {
+    await using home = await pages();
+    await using server = startCacheServer({
+      script: (index, { json }) =>
+        // Words of the model are not shortened: only a summary makes room.
+        json.tools === undefined ? say("Pages were read.") : { text: LONG, ...reading(index) },
+      props: { default_generation_settings: { n_ctx: 8192 }, total_slots: slots },
+    });
+    await configure(home, { loc: { baseUrl: server.baseUrl } });
+    const done = await runInProcess(["run", "read all"], { home });
+    assert.equal(done.code, 0, done.stderr);
+    const summaries = server.chats().filter(({ json }) => json.tools === undefined);
+    assert.ok(summaries.length > 0, done.stderr);
+    for (const { json } of summaries) assert.equal(json.id_slot, slots === 1 ? undefined : 0);
+    for (const { json } of server.chats()) if (json.tools !== undefined) assert.equal("id_slot" in json, false);
+  }
+});

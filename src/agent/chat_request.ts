@@ -1,6 +1,7 @@
 /** The next request, made from nothing but the session: its shape, its size, and the report when it does not begin with the bytes of the one before. */
 import type { FailureKind } from "../provider/failure.ts";
 import { oneCallEach } from "../provider/chat/content.ts";
+import { mergedFields } from "../provider/profiles/profile.ts";
 import { asTextMessages, promptProtocol, withoutSystemMessage } from "../provider/text_calls/prompt.ts";
 import type { ChatRequest, WireMessage } from "../provider/types.ts";
 import { estimateTokens, fittingResponse } from "./context/tokens.ts";
@@ -71,13 +72,18 @@ export function requestOf(session: Session): ChatRequest {
     tools: shape.tools === "field" ? session.schemas : [],
     ...(isLimitUnknown(session.model) ? {} : { maxTokens: fittingResponse(session.model, estimateOf(session)) }),
     ...(temperature === undefined ? {} : { temperature }),
-    ...(entry.params === undefined ? {} : { params: entry.params }),
+    params: mergedFields(session.profile.fields, entry.params),
   };
 }
 
 /** A service of which nothing is known has a limit of its own, and refuses one that is above it. */
 function isLimitUnknown({ local, windowSource, askedMaxTokens, entry }: Session["model"]): boolean {
   return !local && windowSource === "assumed" && askedMaxTokens === undefined && entry.maxTokens === undefined;
+}
+
+/** Fields of a request beside the session's own, to the same model: it leaves the cache of the session alone. */
+export function sideFields({ profile, model }: Session): Record<string, unknown> {
+  return mergedFields({ ...profile.fields, ...profile.sideFields }, model.entry.params);
 }
 
 function systemText(session: Session): string {

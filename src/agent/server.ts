@@ -1,4 +1,6 @@
 /** The server of a session: what can be asked of it besides responses, and where what it teaches is kept. */
+import type { ModelFacts } from "../provider/backends/backend.ts";
+import type { RequestProfile } from "../provider/profiles/profile.ts";
 import type { TemplateNeeds, ToolCallFallback } from "../provider/backends/template_needs.ts";
 import type { AskModel } from "./turn_options.ts";
 import type { Home } from "../platform/home.ts";
@@ -28,6 +30,8 @@ export interface NewMetadata {
   /** Tokens, taught by a refusal: counts against a larger window in the configuration too. */
   refusedWindow?: number;
   toolCalls?: ToolCallFallback;
+  /** Request fields that it does not take. */
+  refused?: readonly string[];
 }
 
 /** The server of a session. No function throws; what cannot be found out is null. */
@@ -42,6 +46,8 @@ export interface SessionServer {
   seesImages(): Promise<boolean | null>;
   /** How calls have to be sent, by what the server tells of its chat template; null where it does not. Asked once. */
   templateNeeds(): Promise<TemplateNeeds | null>;
+  /** The profile with what {@link templateNeeds} found out besides; null where that is nothing new. */
+  learntProfile(): Promise<RequestProfile | null>;
   remember(facts: NewMetadata): Promise<void>;
   /** The model of role `compact`; null when the session's own does that work. */
   compactModel(): Promise<SideModel | null>;
@@ -54,6 +60,7 @@ export const UNKNOWN_SERVER: SessionServer = {
   windowOnceLoaded: () => Promise.resolve(null),
   seesImages: () => Promise.resolve(null),
   templateNeeds: () => Promise.resolve(null),
+  learntProfile: () => Promise.resolve(null),
   remember: () => Promise.resolve(),
   compactModel: () => Promise.resolve(null),
 };
@@ -67,6 +74,8 @@ export interface ServerParts {
   clock: Clock;
   /** Cached metadata. */
   known: ModelMetadata;
+  /** Makes the profile anew with what the server told. */
+  profileWith(told: ModelFacts): Promise<RequestProfile>;
   /** Finds the model of role `compact`; called once, when it is needed. */
   findCompactModel(): Promise<SideModel | null>;
   /** Called with work that shall be over before the process ends. */
@@ -78,7 +87,7 @@ export function connectServer(parts: ServerParts): SessionServer {
   const { client, endpoint, model, home, clock, known } = parts;
   let compactModel: Promise<SideModel | null> | null = null;
   let vision: Promise<boolean | null> | null = null;
-  let needs: Promise<TemplateNeeds | null> | null = null;
+  let template: ReturnType<typeof lookAtTemplate> | null = null;
   // That a server tells no window is known of one that was asked.
   let onceLoaded: Promise<number | null> | null = known.window === undefined ? null : Promise.resolve(null);
   let server = known.server;
@@ -101,12 +110,13 @@ export function connectServer(parts: ServerParts): SessionServer {
     return await findVision(client, endpoint, { model, signal: new AbortController().signal });
   };
   const lookAtTemplate = async () => {
-    const { findTemplateNeeds } = await import("../provider/backends/inquiry.ts");
-    const found = await findTemplateNeeds(client, endpoint, { model, signal: new AbortController().signal });
-    const template = found === "native" ? undefined : found;
-    if (template !== null && template !== known.template) parts.later(keep({ template }));
+    const { findTemplate } = await import("../provider/backends/inquiry.ts");
+    const found = await findTemplate(client, endpoint, { model, signal: new AbortController().signal });
+    const shape = found.needs === "native" ? undefined : found.needs;
+    if (shape !== null && shape !== known.template) parts.later(keep({ template: shape }));
     return found;
   };
+  const asked = () => template ??= lookAtTemplate().catch(() => ({ needs: null, told: null }));
   return {
     recognize: async () => server === undefined ? (await search()).server : server,
     findWindow: async () => (await search()).window,
@@ -115,7 +125,12 @@ export function connectServer(parts: ServerParts): SessionServer {
       return onceLoaded;
     },
     seesImages: () => vision ??= look().catch(() => null),
-    templateNeeds: () => needs ??= lookAtTemplate().catch(() => null),
+    templateNeeds: async () => (await asked()).needs,
+    async learntProfile() {
+      const { told } = await asked();
+      // What was told before the session is in its profile.
+      return told === null || known.told !== undefined ? null : await parts.profileWith(told);
+    },
     async remember(facts: NewMetadata) {
       const { window, ...others } = facts;
       await keep({ ...others, ...(window === undefined ? {} : { window: window ?? undefined }) });

@@ -3,6 +3,7 @@ import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
+import { plainProfile, type RequestProfile } from "../provider/profiles/profile.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { positionOfCall, type SessionItem } from "../session/item.ts";
 import type { Rule } from "../tools/permission.ts";
@@ -65,6 +66,8 @@ export interface Session {
   readonly model: SessionModel;
   /** Metadata of the server, and the cache of it. */
   readonly server: SessionServer;
+  /** How requests are made beside their messages. */
+  profile: RequestProfile;
   readonly policy: SessionPolicy;
   /** The sandbox of commands where paths are protected; without it none run there. */
   readonly sandbox?: SessionSandbox | undefined;
@@ -108,21 +111,25 @@ export interface SessionParts extends
   server?: SessionServer;
   /** Default: what the model's entry says, else native. */
   toolProtocol?: ToolProtocol;
+  /** Default: one that adds nothing. */
+  profile?: RequestProfile;
 }
 
 /** A new session without items. */
 export function createSession(options: SessionParts): Session {
   const { toolProtocol, server, ...parts } = options;
   const { entry } = parts.model;
+  const profile = parts.profile ?? plainProfile(entry);
   return {
     ...parts,
     server: server ?? UNKNOWN_SERVER,
+    profile,
     schemas: toolSchemas([...parts.tools]),
     memory: { files: new Map(), warned: new Set(), todos: [] },
     work: { changes: 0, commands: 0 },
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {
-      keepReasoning: entry.reasoning === "keep",
+      keepReasoning: profile.keepsReasoning,
       vision: entry.images ?? null,
     }),
     guard: createCallGuard(),

@@ -120,6 +120,7 @@ export class ShapeTrial {
 export async function checkTemplate(session: Session): Promise<void> {
   const { context, model, server, items } = session;
   const needs = context.templateNeeds = await server.templateNeeds();
+  await takeProfile(session);
   if (needs === null || safest([needs, context.toolProtocol]) === context.toolProtocol) return;
   const subject = `the chat template of ${model.entry.id} on ${model.provider}`;
   if (needs === "text") {
@@ -132,4 +133,14 @@ export async function checkTemplate(session: Session): Promise<void> {
   }
   // Nothing was left out yet, and what comes is sent in a way that leaves nothing out.
   context.toolProtocol = needs;
+}
+
+/** Takes over what the server told with its template, for what comes: nothing that was sent is changed. */
+async function takeProfile(session: Session): Promise<void> {
+  const profile = await session.server.learntProfile();
+  if (profile === null) return;
+  session.profile = profile;
+  if (session.items.every((item) => item.kind !== "assistant" || item.reasoning === "")) {
+    session.context.history.keepReasoning = profile.keepsReasoning;
+  }
 }

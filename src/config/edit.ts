@@ -124,6 +124,7 @@ const MODEL_ORDER = [
   "params",
   "tool_calls",
   "reasoning",
+  "max_reasoning",
   "edit",
 ];
 

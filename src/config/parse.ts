@@ -112,6 +112,7 @@ function toModel(model: ModelRecord): ModelEntry {
     params: model.params,
     toolCalls: model.tool_calls,
     reasoning: model.reasoning,
+    maxReasoning: model.max_reasoning,
     edit: model.edit,
     images: model.images,
   };

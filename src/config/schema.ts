@@ -21,7 +21,10 @@ const model = z.strictObject({
   params: z.record(z.string(), z.unknown()).optional().describe("Request fields sent as they are."),
   tool_calls: z.enum(["native", "text", "none"]).optional().describe("How the model calls tools; normally found out."),
   reasoning: z.enum(["keep", "drop"]).optional().describe(
-    "keep: what the model reasoned is sent back with the history; drop (default): it is not.",
+    "keep: what the model reasoned is sent back with the history; drop: it is not; default: as the model needs it.",
+  ),
+  max_reasoning: z.int().min(0).max(1_000_000_000).optional().describe(
+    "Most tokens of reasoning in one reply; 0 for no limit; default 4096, or a quarter of a smaller window.",
   ),
   edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
   images: z.boolean().optional().describe("Whether the model sees images; many servers tell it themselves."),

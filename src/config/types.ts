@@ -23,7 +23,10 @@ export interface ModelEntry {
   /** Request fields sent as they are. */
   params?: Record<string, unknown>;
   toolCalls?: "native" | "text" | "none";
+  /** Absent: as the server or the model's family wants it. */
   reasoning?: "keep" | "drop";
+  /** Most tokens of reasoning of one reply; 0 for no limit. */
+  maxReasoning?: number;
   edit?: "replace" | "whole";
   /** True if the model sees images. */
   images?: boolean;

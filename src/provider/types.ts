@@ -74,6 +74,8 @@ export interface ChatResponse {
   droppedCalls?: number;
   finish: FinishReason;
   usage: Usage | null;
+  /** The field of the response that held the reasoning; absent where none did. */
+  reasoningField?: string;
   /** The model the server says it used. */
   model: string | null;
 }

@@ -14,13 +14,21 @@ import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request.ts";
 import type { HttpClient } from "../provider/http/client.ts";
+import type { ModelFacts } from "../provider/backends/backend.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import { createLocalityCache, type LocatedModel } from "../provider/backends/model_locality.ts";
 import type { SessionContext } from "../session/line.ts";
 import type { UndoStore } from "../session/undo.ts";
 import { offersGit } from "../tools/git/offer.ts";
 import type { Tool } from "../tools/tool.ts";
-import { type ChosenModel, findCompactModel, type ProviderReach, sessionModel, toolProtocolOf } from "./model.ts";
+import {
+  type ChosenModel,
+  findCompactModel,
+  profileOf,
+  type ProviderReach,
+  sessionModel,
+  toolProtocolOf,
+} from "./model.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
@@ -59,6 +67,7 @@ export async function makeSession(
   const { home, userHome, configuration } = project;
   const { provider, entry, endpoint, demo } = chosen;
   const model = sessionModel(chosen, { known, options });
+  const profileWith = (told: ModelFacts, server = known.server) => profileOf(chosen, { model, server, told });
   const toolProtocol = toolProtocolOf(chosen, { known, before });
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);
@@ -83,6 +92,7 @@ export async function makeSession(
     tools,
     model,
     toolProtocol,
+    profile: await profileWith(known.told ?? {}),
     server: demo !== null ? UNKNOWN_SERVER : connectServer({
       client,
       endpoint,
@@ -91,6 +101,8 @@ export async function makeSession(
       clock: io.clock,
       known,
       later: parts.later,
+      // Nothing else tells of a template.
+      profileWith: (told) => profileWith(told, "llama.cpp"),
       findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
     policy: policyOf(options, project),
@@ -111,7 +123,10 @@ export async function makeSession(
     }),
     secretVariables: keyVariables(configuration.providers),
   });
-  const cache = createChatCache();
+  const cache = createChatCache({
+    refused: known.refused,
+    onRefused: (refused) => void parts.later(session.server.remember({ refused })),
+  });
   const direct: AskModel = (request, asked) =>
     chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
   // The demo is this process itself.

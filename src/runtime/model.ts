@@ -19,6 +19,9 @@ import type { HttpClient } from "../provider/http/client.ts";
 import { listModels } from "../provider/backends/model_list.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { SideModel } from "../agent/server.ts";
+import type { ModelFacts } from "../provider/backends/backend.ts";
+import { familyOf } from "../provider/profiles/families.ts";
+import { plainProfile, type RequestProfile, requestProfile } from "../provider/profiles/profile.ts";
 import type { Home } from "../platform/home.ts";
 import { chat } from "../provider/chat/chat.ts";
 import { createChatCache } from "../provider/chat/request.ts";
@@ -137,6 +140,21 @@ export function toolProtocolOf(
   return refined !== undefined && found.includes(refined) ? refined : entry.toolCalls;
 }
 
+/** Returns how requests to a model are made, by what is known of it and of its server. */
+export async function profileOf(
+  { entry, endpoint, demo }: ChosenModel,
+  { model, server, told }: { model: SessionModel; server: string | null | undefined; told: ModelFacts },
+): Promise<RequestProfile> {
+  if (demo !== null) return plainProfile(entry);
+  // Known servers alone have something to add to what is the same everywhere.
+  const { backendOf } = typeof server === "string"
+    ? await import("../provider/backends/backends.ts")
+    : { backendOf: () => undefined };
+  const { local } = endpoint;
+  const { temperature, contextWindow } = model;
+  return requestProfile({ entry, temperature, local, contextWindow, backend: backendOf(server ?? null), told });
+}
+
 /** How long a server's list of models is waited for when a model is not configured, in milliseconds. */
 const LIST_TIMEOUT_MS = 5000;
 
@@ -180,7 +198,7 @@ export interface ServerSearch {
 
 /**
  * Returns the metadata of the model on its server. A configured window costs no request, unless the server refused a prompt that
- * was shorter; one that an earlier session found is taken for half an hour; else the server is asked. What could not be
+ * was shorter, or is of this machine and has a model whose family is known to want more than messages; one that an earlier session found is taken for half an hour; else the server is asked. What could not be
  * found out is not remembered. Never throws.
  */
 export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
@@ -189,11 +207,14 @@ export async function knowServer(search: ServerSearch): Promise<ModelMetadata> {
   const known = await readModelMetadata(home, address, { now: io.clock.now() });
   const { contextWindow = Infinity } = entry;
   const { refusedWindow = Infinity } = known;
-  if (contextWindow === Infinity ? known.window !== undefined : refusedWindow >= contextWindow) return known;
+  const isProfiled = endpoint.local && known.server === undefined && familyOf(entry.id) !== undefined;
+  if (contextWindow === Infinity ? known.window !== undefined : refusedWindow >= contextWindow && !isProfiled) {
+    return known;
+  }
   const { settled, ...found } = await ask(search);
   if (!settled || (contextWindow < Infinity && found.window === null)) {
     // A server that was refused and tells nothing may well be as it was.
-    return found.server === null ? known : { ...known, server: found.server };
+    return found.server === null ? known : { ...known, server: found.server, told: found.told };
   }
   // One that was started anew with more room is believed.
   const isLess = found.window !== null && found.window < contextWindow && refusedWindow < contextWindow;
@@ -211,7 +232,7 @@ async function ask({ host, client, endpoint, entry }: ServerSearch) {
     return await findServerWindow(client, endpoint, {
       model: entry.id,
       signal: stopping.signal,
-      load: { onLoading: () => void (loaded ??= host.loading?.()) },
+      ...(entry.contextWindow === undefined ? { load: { onLoading: () => void (loaded ??= host.loading?.()) } } : {}),
     });
   } finally {
     await loaded?.();

@@ -19,6 +19,7 @@ export interface Recorder {
 /** A recorder; without a transcript it passes everything on. */
 export function createRecorder(session: Session, transcript: Transcript | null): Recorder {
   if (transcript === null) return { before: (listener) => listener, settle: () => Promise.resolve() };
+  let noted = false;
   let failed: { error: unknown } | null = null;
   const record = async (facts?: ItemFacts) => {
     if (failed !== null) throw failed.error;
@@ -43,7 +44,11 @@ export function createRecorder(session: Session, transcript: Transcript | null):
         case "response": {
           const { provider, entry } = session.model;
           const facts = { usage: event.usage, stopReason: event.stopReason, model: entry.id, provider };
-          return record(facts).then(() => listener(event));
+          const note = noted ? null : profileNote(session);
+          noted = true;
+          return record(facts).then(() => note === null ? undefined : transcript.note(note)).then(() =>
+            listener(event)
+          );
         }
         case "prefix_break":
           keepContext();
@@ -58,6 +63,12 @@ export function createRecorder(session: Session, transcript: Transcript | null):
     },
     settle: () => record(),
   };
+}
+
+/** How requests are made, as one line of the transcript; null where nothing is added to them. */
+function profileNote({ profile: { rows } }: Session): Record<string, string> | null {
+  if (rows.length === 0) return null;
+  return Object.fromEntries(rows.map(({ name, value, why }) => [name.replace(" ", "_"), `${value} (${why})`]));
 }
 
 /** Gives the undo of the session, opened when it is first needed; without a home it lasts as long as the process. */

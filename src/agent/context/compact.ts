@@ -1,7 +1,7 @@
 /** Compaction: a summary takes the place of the older part of a session. */
 import { highestLabel, type Label } from "../../boundary/policy/label.ts";
 import type { SessionItem, UserItem } from "../../session/item.ts";
-import { bytesUpTo, estimateOf, reportPrefixBreak, requestBytes, shapeOf } from "../chat_request.ts";
+import { bytesUpTo, estimateOf, reportPrefixBreak, requestBytes, shapeOf, sideFields } from "../chat_request.ts";
 import { type CompactPlan, compactRequest, planCompaction } from "./compact_plan.ts";
 import { headOf, tailOf } from "./shorten.ts";
 import { checkArguments } from "../../tools/arguments.ts";
@@ -189,7 +189,8 @@ async function askOnce(
   }
 }
 
-function ownModel({ model }: Session, options: CompactOptions): SideModel {
+function ownModel(session: Session, options: CompactOptions): SideModel {
+  const { model } = session;
   return {
     ask: options.model,
     provider: model.provider,
@@ -197,7 +198,7 @@ function ownModel({ model }: Session, options: CompactOptions): SideModel {
     id: model.entry.id,
     contextWindow: model.contextWindow,
     maxTokens: model.entry.maxTokens,
-    params: model.entry.params,
+    params: sideFields(session),
   };
 }
 

@@ -4,7 +4,8 @@ import type { HttpClient } from "../../provider/http/client.ts";
 import { fetchModelList, type ModelListResponse } from "../../provider/backends/model_list.ts";
 import { recognize } from "../../provider/backends/recognize.ts";
 import type { Endpoint } from "../../provider/types.ts";
-import { findWindow, loadModel, reportsWindows } from "../../provider/backends/inquiry.ts";
+import type { ModelFacts } from "../../provider/backends/backend.ts";
+import { findModelFacts, findWindow, loadModel, reportsWindows } from "../../provider/backends/inquiry.ts";
 
 /** For all questions together, in milliseconds: a server that is slower tells it through its responses. */
 const SEARCH_MS = 1500;
@@ -20,6 +21,8 @@ export interface FoundServer {
   server: string | null;
   /** Tokens; null when the server does not tell. */
   window: number | null;
+  /** What it tells of the model besides; null for nothing. */
+  told: ModelFacts | null;
   /** Whether asking again would give the same: false after a failure, or while the model may not be loaded. */
   settled: boolean;
 }
@@ -44,7 +47,7 @@ export async function findServerWindow(
   search: WindowSearch,
 ): Promise<FoundServer> {
   const { model, signal } = search;
-  const found: FoundServer = { server: null, window: null, settled: false };
+  const found: FoundServer = { server: null, window: null, told: null, settled: false };
   const limits = { timeoutMs: SEARCH_MS, signal };
   try {
     await withDeadline(limits, async (within) => {
@@ -54,8 +57,9 @@ export async function findServerWindow(
       const refused = answer?.kind === "refused" ? { refused: answer.answer } : {};
       const known = await recognize(client, endpoint, { ...bounded, list, ...refused });
       found.server = known?.server ?? null;
-      const window = await findWindow(client, endpoint, { ...bounded, server: found.server, list, model });
-      found.window = window?.tokens ?? null;
+      const asked = { ...bounded, server: found.server, list, model, answers: new Map() };
+      found.window = (await findWindow(client, endpoint, asked))?.tokens ?? null;
+      found.told = await findModelFacts(client, endpoint, asked);
       const isAnswered = list !== null || (answer?.kind === "refused" && NO_LIST.has(answer.answer.status));
       found.settled = isAnswered && (search.loaded === true || !reportsWindows(found.server));
     });

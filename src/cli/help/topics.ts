@@ -99,8 +99,9 @@ const models: Topic = {
       ["tool_calls", "native, text (described in the prompt) or none; detected if absent"],
       [
         "reasoning",
-        "keep: the model's reasoning is sent back with the history, as DeepSeek requires beside tool calls; drop (the default): it is not, which saves tokens",
+        "keep: the model's reasoning is sent back with the history; drop: it is not, which saves tokens; if absent, as the server or the family of the model needs it",
       ],
+      ["max_reasoning", "tokens of reasoning in one response, 0 for no limit; 4096 or a quarter of a smaller window"],
       ["edit", "replace, or whole: files are rewritten completely, for models that cannot quote part of a file"],
       ["images", "true or false, if the server does not report whether the model accepts images"],
     ]),

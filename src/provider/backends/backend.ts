@@ -46,6 +46,18 @@ export interface Backend {
   vision?(inquiry: Inquiry, model: string): Promise<boolean | null>;
   /** Returns the form of tool calls that its chat template needs; null where it is not reported. Loads nothing. */
   templateNeeds?(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null>;
+  /** Returns what it tells of a model besides its window; null where it tells nothing. Loads nothing. */
+  facts?(inquiry: Inquiry, model: string): Promise<ModelFacts | null>;
+  /** Its names of sampling fields besides temperature and top_p; `zeros`: off is not its default, and is sent. */
+  sampling?: { topK?: string; minP?: string; repeat?: string; zeros?: true };
+  /** It hands `chat_template_kwargs` to the chat template. */
+  templateKwargs?: true;
+  /** Its field for the number of a slot, where requests side by side have a cache each. */
+  slotField?: string;
+  /** Fields of each request. */
+  requestFields?: Record<string, unknown>;
+  /** The fields with which it ends reasoning by itself; `thinkersOnly`: it refuses them for models that do not reason. */
+  reasoningCap?: { fields(tokens: number): Record<string, unknown>; thinkersOnly?: true };
   /** Returns how to make it parse tool calls itself, as an imperative; `parser` is vLLM's name of one, if known. */
   readCalls?(parser: string | undefined): string;
 
@@ -62,6 +74,16 @@ export interface Backend {
   errors?: Partial<Record<QuirkKind, readonly string[]>>;
   /** The command that fetches a model, for an error that says it is not there. */
   fetchModel?: { when: RegExp; command(model: string): string };
+}
+
+/** What a server tells of a model besides its window; what it does not tell is absent. */
+export interface ModelFacts {
+  /** The chat template can show the reasoning of all turns (`preserve_reasoning`). */
+  preservesReasoning?: boolean;
+  /** Requests that are worked on side by side, each with a cache of its own. */
+  slots?: number;
+  /** Whoever started it, or the model's file, says how to sample. */
+  samples?: true;
 }
 
 /** The kinds of errors that servers have words of their own for. */

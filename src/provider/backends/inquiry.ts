@@ -4,7 +4,15 @@ import type { HttpClient } from "../http/client.ts";
 import { fetchJson, withDeadline } from "../http/fetch_json.ts";
 import { fieldsOf } from "../record.ts";
 import type { Endpoint } from "../types.ts";
-import { booleanOf, type ContextWindow, type Inquiry, listsAny, type Windows, windowsOf } from "./backend.ts";
+import {
+  booleanOf,
+  type ContextWindow,
+  type Inquiry,
+  listsAny,
+  type ModelFacts,
+  type Windows,
+  windowsOf,
+} from "./backend.ts";
 import { backendOf, BACKENDS } from "./backends.ts";
 import { fetchModelList, listModels, type ModelList, rawEntries } from "./model_list.ts";
 import { recognize } from "./recognize.ts";
@@ -29,25 +37,34 @@ interface KnownServer extends InquiryLimits {
   /** Id of its {@link import("./backend.ts").Backend}. */
   server: string | null;
   list: ModelList | null;
+  /** Keeps the answers to what is asked more than once. */
+  answers?: Map<string, Promise<unknown>>;
 }
 
 function inquiryOf(
   client: HttpClient,
   endpoint: Endpoint,
-  { list, ...limits }: InquiryLimits & { list: ModelList | null },
+  { list, answers, ...limits }: InquiryLimits & Pick<KnownServer, "list" | "answers">,
 ): Inquiry {
+  const ask: Inquiry["get"] = async (path, { atBase, body } = {}) => {
+    const request = {
+      path,
+      atOrigin: atBase !== true,
+      ...(body === undefined ? {} : { body }),
+      limitBytes: ANSWER_LIMIT,
+      ...limits,
+    };
+    const answer = await attempt(limits.signal, () => fetchJson(client, endpoint, request));
+    return answer?.status === 200 ? answer.json : undefined;
+  };
   return {
     list,
-    get: async (path, { atBase, body } = {}) => {
-      const request = {
-        path,
-        atOrigin: atBase !== true,
-        ...(body === undefined ? {} : { body }),
-        limitBytes: ANSWER_LIMIT,
-        ...limits,
-      };
-      const answer = await attempt(limits.signal, () => fetchJson(client, endpoint, request));
-      return answer?.status === 200 ? answer.json : undefined;
+    get(path, more = {}) {
+      if (answers === undefined || more.body !== undefined) return ask(path, more);
+      const key = `${more.atBase === true} ${path}`;
+      const known = answers.get(key) ?? ask(path, more);
+      answers.set(key, known);
+      return known;
     },
   };
 }
@@ -62,8 +79,22 @@ async function attempt<T>(signal: AbortSignal | undefined, work: () => Promise<T
   }
 }
 
-function limitsOf({ timeoutMs, signal }: InquiryLimits): InquiryLimits {
-  return { timeoutMs, ...(signal === undefined ? {} : { signal }) };
+function limitsOf({ timeoutMs, signal, answers }: InquiryLimits & Pick<KnownServer, "answers">) {
+  return {
+    timeoutMs,
+    ...(signal === undefined ? {} : { signal }),
+    ...(answers === undefined ? {} : { answers }),
+  };
+}
+
+/** Returns what a server tells of a model besides its window; null where it tells nothing. Loads no model. */
+export async function findModelFacts(
+  client: HttpClient,
+  endpoint: Endpoint,
+  known: KnownServer & { model: string },
+): Promise<ModelFacts | null> {
+  const inquiry = inquiryOf(client, endpoint, { ...limitsOf(known), list: known.list });
+  return await backendOf(known.server)?.facts?.(inquiry, known.model) ?? null;
 }
 
 /** Returns the window of one model, or null for unknown. Loads no model. Throws only the signal's reason. */
@@ -164,10 +195,20 @@ export async function findTemplateNeeds(
   endpoint: Endpoint,
   { model, signal }: { model: string; signal: AbortSignal },
 ): Promise<TemplateNeeds | null> {
-  const inquiry = inquiryOf(client, endpoint, { timeoutMs: TEMPLATE_MS, signal, list: null });
-  for (const { templateNeeds } of BACKENDS) {
+  return (await findTemplate(client, endpoint, { model, signal })).needs;
+}
+
+/** {@link findTemplateNeeds}, and what the same answers tell besides. */
+export async function findTemplate(
+  client: HttpClient,
+  endpoint: Endpoint,
+  { model, signal }: { model: string; signal: AbortSignal },
+): Promise<{ needs: TemplateNeeds | null; told: ModelFacts | null }> {
+  const answers = new Map<string, Promise<unknown>>();
+  const inquiry = inquiryOf(client, endpoint, { timeoutMs: TEMPLATE_MS, signal, list: null, answers });
+  for (const { templateNeeds, facts } of BACKENDS) {
     const needs = await templateNeeds?.(inquiry, model) ?? null;
-    if (needs !== null) return needs;
+    if (needs !== null) return { needs, told: await facts?.(inquiry, model) ?? null };
   }
-  return null;
+  return { needs: null, told: null };
 }

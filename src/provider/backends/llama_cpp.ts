@@ -1,6 +1,15 @@
 /** llama-server of llama.cpp: one model, or a router of several that it loads on request. */
-import { fieldsOf, membersOf } from "../record.ts";
-import { type Backend, booleanOf, type Inquiry, listsAny, serverHeader, type Windows, windowsOf } from "./backend.ts";
+import { countOf, fieldsOf, membersOf } from "../record.ts";
+import {
+  type Backend,
+  booleanOf,
+  type Inquiry,
+  listsAny,
+  type ModelFacts,
+  serverHeader,
+  type Windows,
+  windowsOf,
+} from "./backend.ts";
 import type { TemplateNeeds, ToolCallFallback } from "./template_needs.ts";
 
 /** Most loaded models of a router that are requested one by one. */
@@ -21,6 +30,18 @@ export const llamaCpp: Backend = {
   },
   vision: seesImages,
   templateNeeds,
+  facts,
+  sampling: { topK: "top_k", minP: "min_p", repeat: "repeat_penalty", zeros: true },
+  templateKwargs: true,
+  // A new conversation is given the last of the slots that were never used: the first is free the longest.
+  slotField: "id_slot",
+  requestFields: { return_progress: true },
+  reasoningCap: {
+    fields: (tokens) => ({
+      reasoning_budget_tokens: tokens,
+      reasoning_budget_message: "\nThat is enough reasoning. Now I act or answer.\n",
+    }),
+  },
   readCalls: () => "start llama-server with --jinja and the model's own chat template",
   errors: {
     context: ["exceed_context_size", "context size has been exceeded"],
@@ -89,15 +110,41 @@ const TEMPLATE_NEEDS: readonly { capability: string; toolCalls: ToolCallFallback
   { capability: "supports_parallel_tool_calls", toolCalls: "single" },
 ];
 
+/** Its own sampling values; others come from the command line or from the model's file. */
+const BUILT_IN: Readonly<Record<string, number>> = { temperature: 0.8, top_k: 40, top_p: 0.95, min_p: 0.05 };
+/** It tells numbers of four bytes in decimal. */
+const ROUNDING = 0.001;
+
+async function facts(inquiry: Inquiry, model: string): Promise<ModelFacts | null> {
+  const props = await propsFor(inquiry, model);
+  const settings = fieldsOf(props["default_generation_settings"]);
+  // Older versions have no list of parameters of its own.
+  const values = { ...settings, ...fieldsOf(settings["params"]) } as Record<string, unknown>;
+  const preserves = booleanOf(fieldsOf(props["chat_template_caps"])["supports_preserve_reasoning"]);
+  const slots = countOf(props["total_slots"]);
+  const samples = Object.entries(BUILT_IN).some(([name, builtIn]) => {
+    const value = values[name];
+    return typeof value === "number" && Math.abs(value - builtIn) > ROUNDING;
+  });
+  return {
+    ...(preserves === null ? {} : { preservesReasoning: preserves }),
+    ...(slots === null ? {} : { slots }),
+    ...(samples ? { samples } : {}),
+  };
+}
+
+/** A router has no template of its own. */
+async function propsFor({ get }: Inquiry, model: string): Promise<Record<string, unknown>> {
+  const fields = fieldsOf(await get("/props"));
+  return fields["role"] === "router" ? fieldsOf(await get(propsOf(model))) : fields;
+}
+
 /**
  * The server tries its template when it starts, and tells in `chat_template_caps` what came out; tools that a template
  * knows nothing of it drops without a word.
  */
-async function templateNeeds({ get }: Inquiry, model: string): Promise<TemplateNeeds | null> {
-  let fields = fieldsOf(await get("/props"));
-  // A router has no template of its own.
-  if (fields["role"] === "router") fields = fieldsOf(await get(propsOf(model)));
-  const capabilities = fieldsOf(fields["chat_template_caps"]);
+async function templateNeeds(inquiry: Inquiry, model: string): Promise<TemplateNeeds | null> {
+  const capabilities = fieldsOf((await propsFor(inquiry, model))["chat_template_caps"]);
   const lacking = TEMPLATE_NEEDS.find(({ capability }) => capabilities[capability] === false);
   if (lacking !== undefined) return lacking.toolCalls;
   return TEMPLATE_NEEDS.every(({ capability }) => capabilities[capability] === true) ? "native" : null;

@@ -15,6 +15,7 @@ export const lmStudio: Backend = {
   },
   window: loadedWindows,
   widen: (model, tokens) => `load the model with more context: lms load ${model} --context-length ${tokens}`,
+  sampling: { topK: "top_k", repeat: "repeat_penalty" },
   vision: seesImages,
   errors: {
     context: ["context the overflows"],

@@ -4,7 +4,8 @@
  * else.
  */
 import type { Home } from "../../platform/home.ts";
-import { fieldsOf, tokens } from "../record.ts";
+import { fieldsOf, membersOf, tokens } from "../record.ts";
+import type { ModelFacts } from "./backend.ts";
 import { isToolCallFallback, type ToolCallFallback } from "./template_needs.ts";
 
 const NAME = "cache/servers.json";
@@ -31,6 +32,10 @@ export interface ModelMetadata {
   refusedWindow?: number;
   /** Id of its backend; null: not recognized. */
   server?: string | null;
+  /** What the server tells besides; null: nothing. */
+  told?: ModelFacts | null;
+  /** Request fields that the server refuses. */
+  refused?: readonly string[];
   /** By refusals. */
   toolCalls?: ToolCallFallback;
   /** From what the server reported of its chat template. */
@@ -41,6 +46,9 @@ export interface ModelMetadata {
 interface Entry {
   window?: number | null;
   server?: string | null;
+  told?: ModelFacts | null;
+  refused?: readonly string[];
+  refusedAt?: number;
   windowAt?: number;
   refusedWindow?: number;
   toolCalls?: ToolCallFallback;
@@ -64,11 +72,13 @@ export async function readModelMetadata(
   if (fresh(entry.windowAt, { now, age: WINDOW_AGE })) {
     if (entry.window !== undefined) known.window = entry.window;
     if (entry.server !== undefined) known.server = entry.server;
+    if (entry.told !== undefined) known.told = entry.told;
     if (entry.refusedWindow !== undefined) known.refusedWindow = entry.refusedWindow;
   }
   if (entry.toolCalls !== undefined && fresh(entry.toolCallsAt, { now, age: TOOLS_AGE })) {
     known.toolCalls = entry.toolCalls;
   }
+  if (entry.refused !== undefined && fresh(entry.refusedAt, { now, age: TOOLS_AGE })) known.refused = entry.refused;
   if (entry.template !== undefined && fresh(entry.templateAt, { now, age: TOOLS_AGE })) known.template = entry.template;
   return known;
 }
@@ -99,6 +109,7 @@ export async function storeModelMetadata(
         ...("window" in facts ? { refusedWindow: facts.refusedWindow } : {}),
         ...("window" in facts ? { windowAt: now } : {}),
         ...("toolCalls" in facts ? { toolCallsAt: now } : {}),
+        ...("refused" in facts ? { refusedAt: now } : {}),
         ...("template" in facts ? { templateAt: now } : {}),
       });
       const kept = [...entries].slice(-COUNT_LIMIT);
@@ -125,18 +136,30 @@ function entryOf(value: unknown): Entry {
   const { server, toolCalls, template } = fields;
   const window = fields["window"] === null ? null : tokens(fields["window"]) ?? undefined;
   const refusedWindow = tokens(fields["refusedWindow"]);
-  const [windowAt, toolCallsAt, templateAt] = ["windowAt", "toolCallsAt", "templateAt"].map((name) =>
-    timeOf(fields[name])
+  const [windowAt, toolCallsAt, templateAt, refusedAt] = ["windowAt", "toolCallsAt", "templateAt", "refusedAt"].map(
+    (name) => timeOf(fields[name]),
   );
+  const refused = membersOf(fields["refused"]).filter((name) => typeof name === "string");
   return {
     ...(window === undefined ? {} : { window }),
     ...(typeof server === "string" || server === null ? { server } : {}),
+    ...(fields["told"] === undefined ? {} : { told: fields["told"] === null ? null : factsOf(fields["told"]) }),
+    ...(refused.length === 0 || refusedAt === undefined ? {} : { refused, refusedAt }),
     ...(refusedWindow === null ? {} : { refusedWindow }),
     ...(windowAt === undefined ? {} : { windowAt }),
     ...(isToolCallFallback(toolCalls) ? { toolCalls } : {}),
     ...(toolCallsAt === undefined ? {} : { toolCallsAt }),
     ...(isToolCallFallback(template) ? { template } : {}),
     ...(templateAt === undefined ? {} : { templateAt }),
+  };
+}
+
+function factsOf(value: unknown): ModelFacts {
+  const { preservesReasoning, slots, samples } = fieldsOf(value);
+  return {
+    ...(typeof preservesReasoning === "boolean" ? { preservesReasoning } : {}),
+    ...(typeof slots === "number" ? { slots } : {}),
+    ...(samples === true ? { samples } : {}),
   };
 }
 

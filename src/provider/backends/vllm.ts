@@ -11,6 +11,9 @@ export const vllm: Backend = {
   shows: (facts) => facts.refused === 401 && fieldsOf(facts.body)["error"] === "Unauthorized",
   window: "list",
   widen: (_, tokens) => `start vllm with --max-model-len ${tokens}`,
+  sampling: { topK: "top_k", minP: "min_p", repeat: "repetition_penalty" },
+  templateKwargs: true,
+  reasoningCap: { fields: (tokens) => ({ thinking_token_budget: tokens }), thinkersOnly: true },
   keepCache: { evicted: "start vllm with --enable-prefix-caching, and give its cache more memory" },
   readCalls: (parser) => `start vllm with --enable-auto-tool-choice --tool-call-parser ${parser ?? "<name>"}`,
   errors: {

@@ -116,7 +116,9 @@ class Attempts {
         await response.cancel();
         throw error;
       }
-      return await readReply(response, sent);
+      const reply = await readReply(response, sent);
+      this.#cache.reasoningField = reply.reasoningField ?? this.#cache.reasoningField;
+      return reply;
     }
     const { failure, error } = await readRefusal(response, sent);
     this.#serverError = error;
@@ -131,6 +133,9 @@ class Attempts {
     const field = this.#fieldToDrop(failure);
     if (field !== null) {
       this.#cache.refused.add(field);
+      // Messages are written without it from here on.
+      if (field === this.#cache.reasoningField) this.#cache.history = createChatCache().history;
+      this.#cache.onRefused?.([...this.#cache.refused]);
       return { ...again, reason: `${reason}; sent again without ${field}` };
     }
     const maxTokens = fittingMaxTokens(failure, this.#request);

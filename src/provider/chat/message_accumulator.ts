@@ -54,6 +54,7 @@ export class MessageAccumulator implements ChunkSink {
     reasoning: (text) => this.#addReasoning(text),
     reclassify: (rest) => this.#reclassify(rest),
   });
+  #reasoningField: string | undefined;
   #usage: Usage | null = null;
   #timings: Timings | null = null;
   #model: string | null = null;
@@ -79,7 +80,8 @@ export class MessageAccumulator implements ChunkSink {
     this.#think.push(text);
   }
 
-  reasoning(text: string): void {
+  reasoning(text: string, field?: string): void {
+    this.#reasoningField ??= field;
     this.#count(text);
     this.#think.reasoningIsSeparate();
     this.#addReasoning(text);
@@ -161,6 +163,7 @@ export class MessageAccumulator implements ChunkSink {
     const left = dropped === 0 ? {} : { droppedCalls: dropped };
     return {
       ...this.partial(),
+      ...(this.#reasoningField === undefined ? {} : { reasoningField: this.#reasoningField }),
       calls,
       ...left,
       finish,

@@ -18,21 +18,31 @@ interface RequestBody {
 export interface ChatCache {
   /** Fields that the server does not take. */
   refused: Set<string>;
+  /** Called with all of them when there is one more. */
+  onRefused?: ((refused: readonly string[]) => void) | undefined;
+  /** The field of a message in which reasoning goes back: the one in which it came. */
+  reasoningField: string;
   /** The beginning of the last request, as bytes. */
   history: SerializedHistory;
 }
 
-/** Creates an empty cache. */
-export function createChatCache(): ChatCache {
-  return { refused: new Set(), history: new SerializedHistory() };
+/** Creates an empty cache; `refused` are fields that the server is known not to take. */
+export function createChatCache(
+  { refused = [], onRefused }: { refused?: readonly string[] | undefined; onRefused?: ChatCache["onRefused"] } = {},
+): ChatCache {
+  return { refused: new Set(refused), onRefused, reasoningField: REASONING, history: new SerializedHistory() };
 }
+
+/** The usual name for the reasoning of a message. */
+const REASONING = "reasoning_content";
 
 /**
  * Serializes a request. `refused` are fields that this server does not take; a refused `max_tokens` goes out under its
  * newer name, until that is refused too. Messages keep their bytes from request to request: each is serialized once,
  * since a session of a thousand rounds sends its history a thousand times. What changes stands behind them.
  */
-export function requestBody(request: ChatRequest, { refused, history }: ChatCache): RequestBody {
+export function requestBody(request: ChatRequest, cache: ChatCache): RequestBody {
+  const { refused, history, reasoningField } = cache;
   const optional: Record<string, unknown> = { ...request.params };
   if (request.temperature !== undefined) optional["temperature"] = request.temperature;
   if (request.maxTokens !== undefined) optional["max_tokens"] = request.maxTokens;
@@ -45,13 +55,19 @@ export function requestBody(request: ChatRequest, { refused, history }: ChatCach
   }
   const head = JSON.stringify({ model: request.model, ...(request.tools.length > 0 ? { tools: request.tools } : {}) });
   const tail = JSON.stringify({ stream: true, ...optional });
+  const field = refused.has(reasoningField) ? null : reasoningField;
+  const textOf = (message: WireMessage) => JSON.stringify(withReasoningAs(field, wellFormed(message)));
   const pieces = history.write({ head: `${head.slice(0, -1)},"messages":[`, messages: request.messages, textOf });
   pieces.push(new TextEncoder().encode(`],${tail.slice(1)}`));
-  return { pieces, optional: Object.keys(optional) };
+  const reasons = field !== null && request.messages.some((message) => "reasoning_content" in message);
+  return { pieces, optional: [...Object.keys(optional), ...(reasons ? [field] : [])] };
 }
 
-function textOf(message: WireMessage): string {
-  return JSON.stringify(wellFormed(message));
+/** The message with its reasoning under the name that the server uses; without it for none. */
+function withReasoningAs(field: string | null, message: WireMessage): object {
+  if (field === REASONING || message.role !== "assistant" || message.reasoning_content === undefined) return message;
+  const { reasoning_content, ...others } = message;
+  return field === null ? others : { ...others, [field]: reasoning_content };
 }
 
 /** Half a surrogate pair becomes an escape that JSON readers refuse (llama.cpp: 500). */
@@ -77,6 +93,8 @@ export function requestTexts(request: ChatRequest): string[] {
 
 /** The field of ours that the server's error names and that can be left out; null when there is none. */
 export function refusedField(error: ServerError, optional: readonly string[]): string | null {
+  // DeepSeek names the field that it misses.
+  if (/must be passed back|is required/i.test(error.message)) return null;
   if (error.param !== null && optional.includes(error.param)) return error.param;
   return optional.find((name) => new RegExp(`\\b${RegExp.escape(name)}\\b`).test(error.message)) ?? null;
 }

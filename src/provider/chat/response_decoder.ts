@@ -128,7 +128,8 @@ export interface ChunkSink {
   /** Returns whether a choice of this index is the one that is read. */
   follows(index: number): boolean;
   content(text: string): void;
-  reasoning(text: string): void;
+  /** `field` is the name that the server gave it, where it has one. */
+  reasoning(text: string, field?: string): void;
   /** One entry of `tool_calls`. */
   toolCall(delta: JsonRecord): void;
   finish(reason: string): void;
@@ -171,7 +172,7 @@ function readPart(part: JsonRecord, sink: ChunkSink): void {
   for (const field of REASONING_FIELDS) {
     const text = part[field];
     if (typeof text === "string" && text !== "") {
-      sink.reasoning(text);
+      sink.reasoning(text, field);
       break;
     }
   }
