@@ -5,13 +5,20 @@ import { runInProcess } from "./helpers/in_process.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
 
 /** Runs one turn in which the model makes these calls, one a response; returns the results and the files after it. */
-async function runCalls(files: Record<string, string>, calls: readonly PlannedCall[], window = 32_768) {
+async function runCalls(
+  files: Record<string, string>,
+  calls: readonly PlannedCall[],
+  options: { args?: string[] } = {},
+) {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: [...calls.map((call) => ask(call)), say("Done.")] });
-  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: window }] } });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: [{ id: "fake", context_window: 32_768 }] } });
   for (const [name, content] of Object.entries(files)) await home.write(name, content);
-  const done = await runInProcess(["run", "go", "--permission-mode", "bypassPermissions"], { home });
-  assert.equal(done.code, 0, done.stderr);
+  const done = await runInProcess(["run", "go", "--permission-mode", "bypassPermissions", ...options.args ?? []], {
+    home,
+  });
+  // What a rule denied makes the run end otherwise.
+  if (options.args === undefined) assert.equal(done.code, 0, done.stderr);
   const messages: { role: string; content: string }[] = server.chats().at(-1)?.json.messages;
   const after = Object.fromEntries(
     await Promise.all(Object.keys(files).map(async (name) => [name, await home.read(name)])),
@@ -71,4 +78,47 @@ Deno.test("an insertion that is sent again is not made again", async () => {
     insert("import os\n", "import os\n\n"),
   ]);
   assert.equal(blank.after["a.py"], text.replace("\n", "\n\n"), "white space around a place proves nothing");
+});
+
+Deno.test("a patch in a command is an edit, under the rules for edits", async () => {
+  const patch = "*** Begin Patch\n*** Update File: a.txt\n@@\n-one\n+two\n*** End Patch";
+  const bash = call("Bash", { command: `apply_patch <<'EOF'\n${patch}\nEOF` });
+  const done = await runCalls({ "a.txt": "one\n" }, [bash]);
+  assert.equal(done.after["a.txt"], "two\n", done.results[0]);
+  const denied = await runCalls({ "a.txt": "one\n" }, [bash], { args: ["--disallowed-tools", "Edit(a.txt)"] });
+  assert.match(denied.results[0] ?? "", /Edit\(a\.txt\) denies/);
+  assert.equal(denied.after["a.txt"], "one\n");
+});
+
+Deno.test("a rule about a tool holds for its other names", async () => {
+  const calls = [call("run_shell_command", { command: "echo x > a.txt" }), call("read_file", { path: "a.txt" })];
+  const { results, after } = await runCalls({ "a.txt": "one\n" }, calls, {
+    args: ["--disallowed-tools", "Bash(echo:*),Read(a.txt)"],
+  });
+  assert.match(results[0] ?? "", /Bash\(echo:\*\) denies/);
+  assert.match(results[1] ?? "", /Read\(a\.txt\) denies/);
+  assert.equal(after["a.txt"], "one\n");
+});
+
+Deno.test("a guessed path means a file of the project, under its rules, and tells nothing of what lies outside", async () => {
+  const file = { "src/deep/x.ts": "one\n", "src/y.ts": "y\n", "lib/y.ts": "y\n" };
+  const { results } = await runCalls(file, [
+    call("Read", { file_path: "/workspace/src/deep/x.ts" }),
+    call("Edit", { file_path: "/repo/x.ts", old_string: "one", new_string: "two" }),
+    call("Read", { file_path: "/repo/y.ts" }),
+    call("Read", { file_path: "/etc/src/../passwd" }),
+    call("Write", { file_path: "/repo/new.ts", content: "x" }),
+  ]);
+  assert.equal(results[0], "[/workspace/src/deep/x.ts is outside of the project; taken as src/deep/x.ts]\n1\tone");
+  assert.match(results[1] ?? "", /taken as src\/deep\/x\.ts\]\nEdited/);
+  for (const result of results.slice(2)) assert.match(result, /is outside of the project; give a path below /);
+  const home = (await runCalls({ "a.txt": "one\n" }, [
+    call("Read", { file_path: `${import.meta.dirname}/a.txt` }),
+    call("Read", { file_path: import.meta.filename ?? "" }),
+  ])).results.map((result) => result.replace(/^\S+/, ""));
+  assert.equal(home[0], home[1], "what is there and what is not get the same words");
+  const denied = await runCalls(file, [call("Read", { file_path: "/repo/x.ts" })], {
+    args: ["--disallowed-tools", "Read(src/deep/**)"],
+  });
+  assert.match(denied.results[0] ?? "", /denies/);
 });

@@ -125,7 +125,7 @@ export function createSession(options: SessionParts): Session {
     server: server ?? UNKNOWN_SERVER,
     profile,
     schemas: toolSchemas([...parts.tools]),
-    memory: { files: new Map(), warned: new Set(), todos: [] },
+    memory: { files: new Map(), warned: new Set(), failedEdits: new Map(), todos: [] },
     work: { changes: 0, commands: 0 },
     items: [],
     context: createContextState(toolProtocol ?? entry.toolCalls ?? "native", {

@@ -4,7 +4,7 @@ import type { Io } from "../platform/io.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
-import { checkArguments } from "../tools/arguments.ts";
+import { checkCall } from "../tools/arguments.ts";
 import { decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
 import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
@@ -52,11 +52,15 @@ async function callOutcome(call: ToolCall, session: Session, options: OneCallOpt
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
     labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
-  const tool = session.tools.find((candidate) => candidate.name === call.name);
-  if (tool === undefined) return fail(unknownTool(call.name, session.tools));
+  const { meantCall, pathInProject } = await import("../tools/meant_call.ts");
+  const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
+  if (meant === null) return fail(unknownTool(call.name, session.tools));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");
-  const checked = checkArguments(tool.parameters, call.input);
-  if ("problem" in checked) return fail(checked.problem);
+  if ("problem" in meant) return fail(meant.problem);
+  const { tool } = meant;
+  const given = checkCall(tool, meant.input);
+  if ("problem" in given) return fail(given.problem);
+  const checked = await pathInProject(given.value, { workspace: session.workspace, signal: options.signal });
   const verdict = session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
   if (verdict === "notice") {
@@ -72,7 +76,8 @@ async function callOutcome(call: ToolCall, session: Session, options: OneCallOpt
     toolName: tool.name,
     subject: tool.subject(permitted.input),
   });
-  const result = permitted.result ?? await runTool(tool, { input: permitted.input, session, options });
+  const ran = permitted.result ?? await runTool(tool, { input: permitted.input, session, options });
+  const result = checked.note === null ? ran : { ...ran, content: `${checked.note}\n${ran.content}` };
   const done = await labeledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
   const after = await options.hooks.after({ ...told, input: permitted.input }, done.item, options.signal);
@@ -250,7 +255,7 @@ async function changedInput(
   session: Session,
 ): Promise<Permitted> {
   if (asked.changed === undefined) return { input: asked.input };
-  const checked = checkArguments(tool.parameters, asked.changed);
+  const checked = checkCall(tool, asked.changed);
   if ("problem" in checked) return { refused: checked.problem, interrupt: false };
   const subject = tool.subject(checked.value);
   const place = await placeOf(tool, subject, session);

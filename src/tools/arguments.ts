@@ -1,31 +1,10 @@
 /** Checks the arguments of a call by the tool's parameters, and mends what a model got slightly wrong. */
 import { isRecord, parseJson } from "../provider/record.ts";
-import type { ParameterSchema } from "./tool.ts";
+import { meantParameter } from "../provider/trained_names.ts";
+import type { ParameterSchema, Tool } from "./tool.ts";
 
 /** The arguments as the tool may use them, or one sentence for the model about what is wrong. */
 type CheckedArguments = { value: Record<string, unknown> } | { problem: string };
-
-/**
- * Names that models give to a parameter of another name, tried in this order when the name itself is free, declared,
- * and not given. Other spellings of one name (`filePath`, `old-string`) are recognized without an entry.
- */
-const ALIASES: Readonly<Record<string, readonly string[]>> = {
-  path: ["file_path"],
-  file: ["file_path", "path"],
-  filename: ["file_path"],
-  filepath: ["file_path"],
-  dir: ["path"],
-  directory: ["path"],
-  cmd: ["command"],
-  regex: ["pattern"],
-  query: ["pattern"],
-  contents: ["content"],
-  text: ["content"],
-  old_str: ["old_string"],
-  old_text: ["old_string"],
-  new_str: ["new_string"],
-  new_text: ["new_string"],
-};
 
 /** Longest piece of a value that a problem quotes, in characters. */
 const QUOTE_LIMIT = 40;
@@ -41,6 +20,17 @@ type Checked = { value: unknown } | { problem: string };
 export function checkArguments(schema: ParameterSchema, input: Record<string, unknown>): CheckedArguments {
   const checked = checkObject(schema, input, "");
   return "problem" in checked ? checked : { value: checked.value as Record<string, unknown> };
+}
+
+/** {@link checkArguments} for a call of a tool, in any set of arguments that it takes. */
+export function checkCall({ parameters, taken }: Pick<Tool, "parameters" | "taken">, input: Record<string, unknown>) {
+  if (taken === undefined) return checkArguments(parameters, input);
+  const properties = { ...parameters.properties, ...taken.properties };
+  const given = namedAsDeclared(properties, input);
+  const has = (name: string) => (given.get(name) ?? null) !== null;
+  const instead = parameters.required?.every(has) ? undefined : taken.instead.find((names) => names.every(has));
+  const required = instead === undefined ? parameters.required : [...instead];
+  return checkArguments({ ...parameters, properties, ...required === undefined ? {} : { required } }, input);
 }
 
 function checkObject(schema: ParameterSchema, input: Record<string, unknown>, at: string): Checked {
@@ -77,21 +67,14 @@ function namedAsDeclared(declared: Record<string, ParameterSchema>, input: Recor
   }
   const claims = new Map<string, unknown[]>();
   for (const [name, value] of unknown) {
-    const meant = meantBy(name, declared);
-    if (meant !== undefined && (given.get(meant) ?? null) === null) {
+    const meant = meantParameter(name, declared);
+    if (meant !== null && (given.get(meant) ?? null) === null) {
       claims.set(meant, [...claims.get(meant) ?? [], value]);
     }
   }
   // Two unknown names for one parameter are ambiguous, not a spelling.
   for (const [name, values] of claims) if (values.length === 1) given.set(name, values[0]);
   return given;
-}
-
-function meantBy(name: string, declared: Record<string, ParameterSchema>): string | undefined {
-  const plain = name.replace(/([a-z0-9])([A-Z])/g, "$1_$2").replaceAll("-", "_").toLowerCase();
-  if (Object.hasOwn(declared, plain)) return plain;
-  const aliases = Object.hasOwn(ALIASES, plain) ? ALIASES[plain] ?? [] : [];
-  return aliases.find((alias) => Object.hasOwn(declared, alias));
 }
 
 function checkValue(schema: ParameterSchema, value: unknown, at: string): Checked {

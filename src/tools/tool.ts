@@ -92,6 +92,8 @@ export interface SessionMemory {
   files: Map<string, KnownFile>;
   /** Digests of calls that were refused once as a likely slip: the same call again is meant. */
   warned: Set<string>;
+  /** Real path → edits of the file that failed in a row. */
+  failedEdits: Map<string, number>;
   todos: { content: string; status: "pending" | "in_progress" | "completed" }[];
 }
 
@@ -102,6 +104,11 @@ export interface Tool<Input = any> {
   /** Prompt text, from the `prompt.md` beside the tool. Every byte costs every user. */
   description: string;
   parameters: ParameterSchema;
+  /**
+   * Parameters that are taken though the model is not told of them, and sets of arguments that do `instead` of the
+   * required ones: what models send unasked.
+   */
+  taken?: { properties: Record<string, ParameterSchema>; instead: readonly (readonly string[])[] };
   kind: ToolKind;
   /** Returns the subject that permission rules match and that a person is shown: the command, or the path as given. */
   subject(input: Input): string;

@@ -15,7 +15,7 @@ async function contextOf(project: SandboxProject, options: { local: boolean }): 
   const markers = findMarkers(root);
   return {
     workspace: await openWorkspace({ root, additional: [], cwd: root, home, markers, provider }),
-    memory: { files: new Map(), warned: new Set(), todos: [] },
+    memory: { files: new Map(), warned: new Set(), failedEdits: new Map(), todos: [] },
     resultBytes: 100_000,
     signal: new AbortController().signal,
     sandbox: project.sandbox,

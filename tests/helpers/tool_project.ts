@@ -54,7 +54,7 @@ async function contextOf(root: string, local: boolean): Promise<ToolContext> {
   });
   return {
     workspace,
-    memory: { files: new Map(), warned: new Set(), todos: [] },
+    memory: { files: new Map(), warned: new Set(), failedEdits: new Map(), todos: [] },
     signal: new AbortController().signal,
     resultBytes: 100_000,
     io: {

@@ -51,6 +51,12 @@ async function realOf(path: string, given: string): Promise<string | Refusal> {
   }
 }
 
+/** Whether nothing is at the first or second name of a path. No further: a model shall not learn what lies outside. */
+async function isUnknown(path: string): Promise<boolean> {
+  const [, first = "", second] = path.split("/");
+  return await lstat(`/${first}`) === null || (second !== undefined && await lstat(`/${first}/${second}`) === null);
+}
+
 /** Relative paths start at the cwd; one that names nothing there but something at the root is taken from the root. */
 async function absolute(path: string, roots: Roots): Promise<string> {
   const fromCwd = resolve(roots.cwd, path);
@@ -74,7 +80,8 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
     if (root === null) {
       const places = [roots.root, ...roots.additional].join(", ");
       const way = isWithin(roots.root, path) ? "is a link that leads out of" : "is outside of";
-      return { refused: "outside", message: `${given} ${way} the project; only ${places} may be used` };
+      const message = `${given} ${way} the project; give a path below ${places}`;
+      return { refused: "outside", message, unknown: await isUnknown(path) };
     }
     if (/[/\\]$/.test(given) && (await stat(real))?.kind !== "directory") {
       return {

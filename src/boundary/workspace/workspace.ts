@@ -37,6 +37,8 @@ export interface Refusal {
   refused: "outside" | "absent" | "not_a_file" | "not_a_directory" | "protected" | "write_protected" | "unreadable";
   /** For the model. */
   message: string;
+  /** Set for a place outside of the project whose first two names lead nowhere. */
+  unknown?: boolean;
   /** For the user, where the model's words would not do: what it is, and what to do. */
   forUser?: { message: string; hint: string };
 }

@@ -4,7 +4,8 @@ import type { Workspace } from "../../boundary/workspace/workspace.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { wrap } from "../../terminal/wrap.ts";
-import { applyReplacements, matchEdit } from "../../tools/edit/match.ts";
+import { isRecord } from "../../provider/record.ts";
+import { applyReplacements, matchEdit, type Replacement } from "../../tools/edit/match.ts";
 
 /** Largest file that a diff is made of, in bytes. */
 const FILE_LIMIT = 1024 * 1024;
@@ -90,7 +91,7 @@ interface Change {
 
 /** Previews the changes of Write and Edit; null for other tools, and where it cannot be told before. */
 async function changeOf({ toolName, input }: PermissionQuestion, workspace: Workspace): Promise<Change | null> {
-  const { file_path: path, content, old_string: old, new_string: replacement } = input;
+  const { file_path: path, content } = input;
   if ((toolName !== "Write" && toolName !== "Edit") || typeof path !== "string") return null;
   const resolved = await workspace.resolve(path);
   if ("refused" in resolved) return null;
@@ -100,9 +101,18 @@ async function changeOf({ toolName, input }: PermissionQuestion, workspace: Work
   const before = "refused" in read ? null : new TextDecoder().decode(read.bytes);
   const name = resolved.display;
   if (toolName === "Write") return typeof content === "string" ? { name, before, after: content } : null;
-  if (before === null || typeof old !== "string" || typeof replacement !== "string") return null;
-  const match = matchEdit(before, { old, new: replacement, all: input.replace_all === true });
-  return match.kind === "none" || match.kind === "several"
-    ? null
-    : { name, before, after: applyReplacements(before, match.replacements) };
+  const after = before === null ? null : editedText(before, input);
+  return after === null ? null : { name, before, after };
+}
+
+function editedText(before: string, input: Record<string, unknown>): string | null {
+  const replacements: Replacement[] = [];
+  for (const edit of Array.isArray(input.edits) ? input.edits : [input]) {
+    const { old_string: old, new_string: text } = isRecord(edit) ? edit : {};
+    if (typeof old !== "string" || typeof text !== "string" || old === "") return null;
+    const match = matchEdit(before, { old, new: text, all: input.replace_all === true });
+    if (match.kind !== "found") return null;
+    replacements.push(...match.replacements);
+  }
+  return applyReplacements(before, replacements.sort((one, other) => one.start - other.start));
 }

@@ -1,6 +1,7 @@
 /** Parses calls of declared tools written as JSON objects: `{"name": …, "arguments": {…}}` and its variants. */
 import { readArgumentsWith, type RepairJson } from "../chat/arguments.ts";
 import { isRecord, parseJson } from "../record.ts";
+import { meantTool } from "../trained_names.ts";
 import type { ToolSchema } from "../types.ts";
 import { type Cursor, type JsonResult, readJson } from "./cursor.ts";
 import { closingMarks } from "./marks.ts";
@@ -52,13 +53,9 @@ export function mendObject(json: string, context: CallContext): Record<string, u
   return readArgumentsWith(json, context.repair)?.input ?? null;
 }
 
-/**
- * The declared name that `name` means, or null. Some models put a namespace before it (`functions.`, `default_api.`).
- */
+/** The declared name that `name` means, or null. */
 export function declaredName(name: string, { tools }: CallContext): string | null {
-  if (tools.has(name)) return name;
-  const bare = name.slice(name.lastIndexOf(".") + 1);
-  return tools.has(bare) ? bare : null;
+  return tools.has(name) ? name : meantTool(name, [...tools.keys()]);
 }
 
 /** A result of one call: refused unless the tool is declared and the arguments are an object. */

@@ -1,6 +1,7 @@
 /** Recovers tool calls that a server left in the text of a message. Source: specification of backends, section 8. */
 import { loadRepair } from "../chat/arguments.ts";
 import { isRecord } from "../record.ts";
+import { meantParameter, plainToolName } from "../trained_names.ts";
 import type { ToolSchema } from "../types.ts";
 import {
   type CallContext,
@@ -172,6 +173,8 @@ function weakCall(value: unknown, context: CallContext): TextCall | null {
   const call = isNothingButCall(value) ? callOfObject(value, context) : null;
   const name = call === null ? null : declaredName(call.name, context);
   if (call === null || name === null || !isRecord(call.input)) return null;
+  // Without marks, what a name means elsewhere is no proof of a call: it may be data.
+  if (plainToolName(name) !== plainToolName(call.name)) return null;
   return isPlausible({ name, input: call.input }, context) ? { name, input: call.input } : null;
 }
 
@@ -179,7 +182,7 @@ function weakCall(value: unknown, context: CallContext): TextCall | null {
 function isPlausible({ name, input }: TextCall, context: CallContext): boolean {
   const given = Object.keys(input);
   const properties = propertiesOf(name, context);
-  return given.length === 0 || given.some((key) => Object.hasOwn(properties, key));
+  return given.length === 0 || given.some((key) => meantParameter(key, properties) !== null);
 }
 
 /** A call that was not read. */

@@ -8,10 +8,13 @@ export interface Replacement {
   text: string;
 }
 
-/** Result of a search. `exact` is false for a match that differs in white space only. */
+/** How the text of the file differs from old_string: in nothing, in typographic signs, or in white space. */
+type Difference = "none" | "signs" | "white space";
+
+/** Result of a search. */
 type Match =
-  | { kind: "found"; replacements: Replacement[]; exact: boolean }
-  | { kind: "several"; positions: number[]; exact: boolean }
+  | { kind: "found"; replacements: Replacement[]; differs: Difference }
+  | { kind: "several"; positions: number[]; differs: Difference }
   | { kind: "none" };
 
 /** An edit request. */
@@ -44,9 +47,9 @@ function reduce(text: string, keep: (code: number, at: number) => boolean): Redu
   return { text: pieces.join(""), origin: origin.subarray(0, kept) };
 }
 
-/** Space, tab, line feed, carriage return, form feed, vertical tab, and the no-break space, which models mix up. */
+/** Space, tab, line feed, carriage return, form feed, vertical tab. */
 function isWhite(code: number): boolean {
-  return code === 32 || (code >= 9 && code <= 13) || code === 0xa0;
+  return code === 32 || (code >= 9 && code <= 13);
 }
 
 /** The line end that most lines have. */
@@ -96,34 +99,114 @@ function findIgnoringWhiteSpace(file: string, old: string): { start: number; end
   }));
 }
 
-function choose(spans: { start: number; end: number }[], options: { all: boolean; text: string }): Match {
+interface Span {
+  start: number;
+  end: number;
+}
+
+function choose(
+  spans: Span[],
+  options: { all: boolean; text(span: Span): string; differs?: Difference },
+): Match {
+  const { differs = "none" } = options;
   if (spans.length > 1 && !options.all) {
-    return { kind: "several", positions: spans.map((span) => span.start), exact: true };
+    return { kind: "several", positions: spans.map((span) => span.start), differs };
   }
   const replacements: Replacement[] = [];
   for (const span of spans) {
-    if (span.start >= (replacements.at(-1)?.end ?? 0)) replacements.push({ ...span, text: options.text });
+    if (span.start >= (replacements.at(-1)?.end ?? 0)) replacements.push({ ...span, text: options.text(span) });
   }
-  return { kind: "found", replacements, exact: true };
+  return { kind: "found", replacements, differs };
+}
+
+/** Signs that models mix up with plain ones, each of one UTF-16 unit like the plain one. */
+const SIGNS: readonly (readonly [signs: string, plain: string])[] = [
+  ["\u2018\u2019\u201a\u201b\u2032", "'"],
+  ["\u201c\u201d\u201e\u201f\u2033", '"'],
+  ["\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-"],
+  ["\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u202f\u205f\u3000", " "],
+];
+
+const PLAIN: ReadonlyMap<string, string> = new Map(
+  SIGNS.flatMap(([signs, plain]) => [...signs].map((sign) => [sign, plain])),
+);
+
+const SIGN = new RegExp(`[${SIGNS.map(([signs]) => signs).join("")}]`, "g");
+
+/** The text with plain signs; every position stays. */
+function withPlainSigns(text: string): string {
+  return text.replace(SIGN, (sign) => PLAIN.get(sign) ?? sign);
+}
+
+/** Places where the text differs in signs only. */
+function findIgnoringSigns(file: string, old: string): Span[] {
+  const [plainFile, plainOld] = [withPlainSigns(file), withPlainSigns(old)];
+  if (plainFile === file && plainOld === old) return [];
+  const exact = findAll(plainFile, plainOld).map((start) => ({ start, end: start + plainOld.length }))
+    .filter(({ start, end }) => !partsLineEnd(file, start) && !partsLineEnd(file, end));
+  return exact.length > 0 ? exact : findIgnoringLineEnds(plainFile, plainOld);
+}
+
+/** `new` with the signs that the file has: where it repeats `old`, and for those that `old` got wrong. */
+function withSignsOf(found: string, edit: { old: string; new: string }): string {
+  const lines = (text: string) => text.replaceAll("\r\n", "\n").split("\n");
+  const [inFile, inOld, inNew] = [lines(found), lines(edit.old), lines(edit.new)];
+  const wrong = new Map<string, string>();
+  for (const [index, line] of inOld.entries()) {
+    const real = inFile[index] ?? "";
+    for (let at = 0; at < line.length; at++) {
+      const [one = "", other = ""] = [line[at], real[at]];
+      if (one !== other && PLAIN.has(one)) wrong.set(one, other);
+    }
+  }
+  const mended = (text: string) => text.replace(SIGN, (sign) => wrong.get(sign) ?? sign);
+  return inNew.map((line, index) => {
+    const same = inOld.indexOf(line);
+    if (same !== -1) return inFile[same] ?? line;
+    const [old, real] = inNew.length === inOld.length ? [inOld[index] ?? "", inFile[index] ?? ""] : ["", ""];
+    let head = 0;
+    while (head < old.length && head < line.length && old[head] === line[head]) head += 1;
+    let tail = 0;
+    const most = Math.min(old.length, line.length) - head;
+    while (tail < most && old[old.length - 1 - tail] === line[line.length - 1 - tail]) tail += 1;
+    return real.slice(0, head) + mended(line.slice(head, line.length - tail)) + real.slice(real.length - tail);
+  }).join("\n");
 }
 
 /**
- * Finds what an edit replaces: the exact text; else the text with other line ends; else the one place that differs in
- * white space only, with `new` indented as the file is. Everything outside of the replacements stays as it is.
+ * Finds what an edit replaces: the exact text; else the text with other line ends; else with other quotes, dashes and
+ * spaces; else the one place that differs in white space only, with `new` indented as the file is. Everything outside of
+ * the replacements stays as it is.
  */
 export function matchEdit(file: string, request: EditRequest): Match {
-  const options = { all: request.all, text: withLineEndsOf(file, request.new) };
-  const exact = findAll(file, request.old).map((start) => ({ start, end: start + request.old.length }))
+  const { old, all } = request;
+  const asWritten = { all, text: () => withLineEndsOf(file, request.new) };
+  const exact = findAll(file, old).map((start) => ({ start, end: start + old.length }))
     .filter(({ start, end }) => !partsLineEnd(file, start) && !partsLineEnd(file, end));
-  if (exact.length > 0) return choose(exact, options);
-  const otherEnds = findIgnoringLineEnds(file, request.old);
-  if (otherEnds.length > 0) return choose(otherEnds, options);
-  const loose = findIgnoringWhiteSpace(file, request.old);
+  if (exact.length > 0) return choose(exact, asWritten);
+  const otherEnds = findIgnoringLineEnds(file, old);
+  if (otherEnds.length > 0) return choose(otherEnds, asWritten);
+  const otherSigns = findIgnoringSigns(file, old);
+  if (otherSigns.length > 0) {
+    const text = ({ start, end }: Span) =>
+      withLineEndsOf(file, withSignsOf(file.slice(start, end), { old, new: request.new }));
+    return choose(otherSigns, { all, text, differs: "signs" });
+  }
+  const plainOld = withPlainSigns(old);
+  const loose = findIgnoringWhiteSpace(withPlainSigns(file), plainOld);
   const [only] = loose;
   if (only === undefined) return { kind: "none" };
-  if (loose.length > 1) return { kind: "several", positions: loose.map((span) => span.start), exact: false };
-  const placed = reindent(file, { span: only, old: request.old, new: request.new });
-  return { kind: "found", replacements: [{ ...placed, text: withLineEndsOf(file, placed.text) }], exact: false };
+  if (loose.length > 1) {
+    return { kind: "several", positions: loose.map((span) => span.start), differs: "white space" };
+  }
+  // A sign that only old_string has, and not the file, is none of the new text either.
+  const mended = request.new.replace(
+    SIGN,
+    (sign) => old.includes(sign) && !file.includes(sign) ? PLAIN.get(sign) ?? sign : sign,
+  );
+  const placed = reindent(file, { span: only, old: plainOld, new: mended });
+  const replacement = { ...placed, text: withLineEndsOf(file, placed.text) };
+  return { kind: "found", replacements: [replacement], differs: "white space" };
 }
 
 /**

@@ -140,9 +140,12 @@ function shown(line: string): string {
 
 /**
  * Explains to the model why `old` was not found in the file: a reason where one is known, and the nearest lines
- * with their numbers and the first of them that differs.
+ * with their numbers and the first of them that differs. `lines` are those.
  */
-export function explainNoMatch(file: string, old: string): string {
+export function explainNoMatch(
+  file: string,
+  old: string,
+): { text: string; lines: readonly [first: number, last: number] | null } {
   const lines = file.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
   const all = old.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
   const first = all.findIndex((line) => line.trim() !== "");
@@ -151,7 +154,9 @@ export function explainNoMatch(file: string, old: string): string {
   const reason = knownReason(file, old);
   const opening = reason === null ? "" : ` Why: ${reason}.`;
   const start = bestByLines(lines, wanted) ?? bestBySimilarity(lines, wanted);
-  if (start === null) return `${opening} No line of the file is similar. Read it and copy the text exactly.`;
+  if (start === null) {
+    return { text: `${opening} No line of the file is similar. Read it and copy the text exactly.`, lines: null };
+  }
   const from = Math.max(0, start);
   const rows: string[] = [];
   let difference = "";
@@ -164,5 +169,8 @@ export function explainNoMatch(file: string, old: string): string {
     }
   }
   if (difference === "" && lines.length < start + wanted.length) difference = "\nThe file ends before old_string does.";
-  return `${opening} Nearest lines:\n${rows.join("\n")}${difference}\nCopy the text exactly as the file has it.`;
+  return {
+    text: `${opening} Nearest lines:\n${rows.join("\n")}${difference}\nCopy the text exactly as the file has it.`,
+    lines: [from + 1, Math.min(lines.length, start + wanted.length)],
+  };
 }

@@ -5,14 +5,18 @@ import { fileState, readWhole, saveFile, unseenLines, WHOLE_FILE_LIMIT } from ".
 import { suggestPaths } from "../file_names.ts";
 import { refuseLeftOut } from "../left_out.ts";
 import { count, failure, isRefusal, refused, sourceOf, success } from "../result.ts";
-import { cutText, type DecodedText, decodeText, encodeText } from "../text.ts";
+import { countLines, type DecodedText, decodeText, encodeText } from "../text.ts";
 import type { LineRange, Tool, ToolContext, ToolResult } from "../tool.ts";
 import { explainNoMatch, linesAt } from "./nearest.ts";
 import { applyReplacements, matchEdit, type Replacement, standsAlready } from "./match.ts";
-import { editDeclaration, type EditInput } from "./declaration.ts";
+import { editDeclaration, type EditInput, type EditPart } from "./declaration.ts";
+import { hunksOf, showChange } from "./report.ts";
 
 /** Line numbers listed when a text stands in several places. */
 const LISTED_LINES = 10;
+
+/** Failed edits of a file in a row, from which on the lines may be named by their numbers. */
+const OFFER_LINES_AT = 2;
 
 /** Replaces text in files. */
 export const editTool: Tool<EditInput> = {
@@ -28,37 +32,42 @@ export const editTool: Tool<EditInput> = {
 };
 
 /** A planned edit. */
-interface PlannedEdit {
+interface PlannedEdit extends Found {
   path: ResolvedPath;
   file: KnownText;
-  replacements: Replacement[];
-  exact: boolean;
   /** The whole text after it, and as bytes of the file's encoding. */
   changed: string;
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** Where a call changes the file, and in what the text there differs from old_string. */
+interface Found {
+  replacements: Replacement[];
+  differs: "none" | "signs" | "white space";
+}
+
+/** A place that a call wants to have changed. */
+type Wanted = Pick<EditInput, "replace_all" | "start_line" | "end_line"> & EditPart;
+
 /** Plans the change, or returns the result of an impossible one. */
 async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit | ToolResult> {
   context.signal.throwIfAborted();
-  if (input.old_string === "") {
-    return failure("old_string is empty. Give the text to replace, or use Write for a whole file.", context);
-  }
-  if (input.old_string === input.new_string) {
-    return failure(
-      "old_string and new_string are identical, so nothing would change. Set new_string to the new text.",
-      context,
-    );
-  }
+  const wanted: readonly Wanted[] = input.edits ?? [{ old_string: "", new_string: "", ...input }];
+  const problem = wanted.map((one) => problemOf(one, input)).find((one) => one !== null);
+  if (problem !== undefined) return failure(problem, context);
   const path = await context.workspace.resolve(input.file_path);
   if (isRefusal(path)) return refused(path, context);
   const refusal = await context.workspace.writable(path);
   if (refusal !== null) return refused(refusal, context);
   const file = await openText(path, context);
   if ("content" in file) return file;
-  const planned = planIn(file, { input, path, context });
-  if ("content" in planned) return planned;
-  return await refuseLeftOut(input.new_string, {
+  const planned = planIn(file, { wanted, path, context });
+  const { failedEdits } = context.memory;
+  if ("content" in planned) {
+    if (planned.isError) failedEdits.set(path.real, (failedEdits.get(path.real) ?? 0) + 1);
+    return planned;
+  }
+  return await refuseLeftOut(wanted.map((one) => one.new_string).join("\n"), {
     before: file.text,
     path,
     argument: "new_string",
@@ -66,13 +75,26 @@ async function plan(input: EditInput, context: ToolContext): Promise<PlannedEdit
   }, context) ?? planned;
 }
 
+/** Why a place cannot be meant, before the file is looked at; null when it can. */
+function problemOf({ old_string, new_string, start_line }: Wanted, { edits }: EditInput): string | null {
+  // In a list, no old text stands for the end of the file.
+  if (old_string === "" && start_line === undefined && (edits === undefined || new_string === "")) {
+    return "old_string is empty. Give the text to replace, or use Write for a whole file.";
+  }
+  return old_string !== "" && old_string === new_string && start_line === undefined
+    ? "old_string and new_string are identical, so nothing would change. Set new_string to the new text."
+    : null;
+}
+
 /** The text of a file and its label: results show parts of it. */
 interface KnownText extends DecodedText {
   label: Label;
   source: ReturnType<typeof sourceOf>;
+  /** Why only an exact and unique old_string may change it; null where the session knows the file as it is. */
+  unknown: string | null;
 }
 
-/** The text of a file that the session knows as it is; else the result that says what to do. */
+/** The text of a file, or the result that says what to do. */
 async function openText(path: ResolvedPath, context: ToolContext): Promise<KnownText | ToolResult> {
   const current = await readWhole(path, context);
   if (isRefusal(current)) {
@@ -83,11 +105,12 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
     );
   }
   const state = await fileState(path, current, context.memory);
-  if (state === "unread") {
-    return failure(`${path.display} was not read in this session. Call Read, then Edit again.`, context);
-  }
-  if (state === "changed") {
-    return failure(`${path.display} has changed since it was read. Call Read, then Edit again.`, context);
+  const unknown = state === "known"
+    ? null
+    : `${path.display} ${state === "unread" ? "was not read in this session" : "has changed since it was read"}`;
+  // The result shows the lines around the change: those of a file that may not be read, nobody gets that way.
+  if (unknown !== null && (context.readDenied?.(path) ?? null) !== null) {
+    return failure(`${unknown}, and a rule denies reading it. Go on without it, or tell the user.`, context);
   }
   if (current.bytes === null) {
     return failure(
@@ -99,74 +122,156 @@ async function openText(path: ResolvedPath, context: ToolContext): Promise<Known
   if (text === null) {
     return failure(`${path.display} is not a text file. Edit changes text files only; use a command.`, context);
   }
-  return { ...text, label: current.label, source: sourceOf(path, current.rule, context) };
+  return { ...text, label: current.label, source: sourceOf(path, current.rule, context), unknown };
 }
 
-function planIn(
-  file: KnownText,
-  call: { input: EditInput; path: ResolvedPath; context: ToolContext },
-): PlannedEdit | ToolResult {
-  const { input, path, context } = call;
-  const match = matchEdit(file.text, {
-    old: input.old_string,
-    new: input.new_string,
-    all: input.replace_all === true,
-  });
-  if (match.kind === "none") {
+interface Call {
+  path: ResolvedPath;
+  context: ToolContext;
+}
+
+function planIn(file: KnownText, call: Call & { wanted: readonly Wanted[] }): PlannedEdit | ToolResult {
+  const { wanted, path, context } = call;
+  const told = { label: file.label, ...file.source };
+  const found: Found[] = [];
+  for (const [index, one] of wanted.entries()) {
+    const place = findPlace(file, { wanted: one, path, context });
+    if (typeof place !== "string") found.push(place);
+    else {
+      const which = wanted.length === 1 ? "" : `Edit ${index + 1} of ${wanted.length} failed; nothing was written. `;
+      return failure(which + place, context, told);
+    }
+  }
+  const replacements = found.flatMap((one) => one.replacements).sort((one, other) => one.start - other.start);
+  const open = replacements.filter((one) => !standsAlready(file.text, one));
+  if (open.some(({ start }, index) => start < (open[index - 1]?.end ?? 0))) {
     return failure(
-      `old_string was not found in ${path.display}.${explainNoMatch(file.text, input.old_string)}`,
+      "The edits overlap; nothing was written. Send them as one edit, or one call for each.",
       context,
-      { label: file.label, ...file.source },
+      told,
     );
   }
-  if (match.kind === "several") {
-    const lines = listLines(linesAt(file.text, match.positions));
-    return failure(
-      match.exact
-        ? `old_string occurs ${match.positions.length} times in ${path.display}: lines ${lines}. Add surrounding lines to make it unique, or set replace_all.`
-        : `old_string was not found exactly in ${path.display}; ${match.positions.length} places differ only in white space: lines ${lines}. Copy one of them exactly.`,
-      context,
-      { label: file.label, ...file.source },
-    );
-  }
-  const changed = applyReplacements(file.text, match.replacements);
-  if (changed === file.text || match.replacements.every((one) => standsAlready(file.text, one))) {
-    const [first] = match.replacements;
-    const place = listLines(linesAt(file.text, [first?.start ?? 0]));
+  const changed = applyReplacements(file.text, open);
+  if (changed === file.text) {
+    const place = listLines(linesAt(file.text, [replacements[0]?.start ?? 0]));
     return success(
       `${path.display} is already as new_string says (line ${place}); nothing was written. Go on.`,
       context,
-      { label: file.label, ...file.source },
+      told,
     );
   }
   const bytes = encodeText(changed, file);
   if (bytes === null) {
+    const foreign = foreignCharacters(wanted.map((one) => one.new_string).join(""));
     return failure(
-      `${path.display} is Latin-1 text, which has no ${
-        foreignCharacters(input.new_string)
-      }. Replace them in new_string.`,
+      `${path.display} is Latin-1 text, which has no ${foreign}. Replace them in new_string.`,
       context,
-      { label: file.label, ...file.source },
+      told,
     );
   }
-  return { path, file, replacements: match.replacements, exact: match.exact, changed, bytes };
+  const differs = found.map((one) => one.differs).find((one) => one !== "none") ?? "none";
+  return { path, file, replacements: open, differs, changed, bytes };
+}
+
+/** The place of one change, or why there is none, for the model. */
+function findPlace(file: KnownText, call: Call & { wanted: Wanted }): Found | string {
+  const { wanted, path, context } = call;
+  const { old_string: old, start_line: first } = wanted;
+  const byLines = first === undefined ? null : lineSpan(file, { ...call, first });
+  if (old === "") {
+    if (byLines !== null) return byLines;
+    const text = (file.text === "" || file.text.endsWith("\n") ? "" : "\n") + wanted.new_string;
+    return { replacements: [{ start: file.text.length, end: file.text.length, text }], differs: "none" };
+  }
+  const match = matchEdit(file.text, { old, new: wanted.new_string, all: wanted.replace_all === true });
+  if (
+    match.kind === "found" && (file.unknown === null || (match.differs === "none" && match.replacements.length === 1))
+  ) {
+    return match;
+  }
+  if (file.unknown !== null) return `${file.unknown}. Call Read, then Edit again.`;
+  if (match.kind === "several") {
+    const at = wanted.after === undefined ? -1 : file.text.indexOf(wanted.after.trim());
+    const start = at === -1 ? undefined : match.positions.find((one) => one > at);
+    const text = wanted.new_string;
+    if (start !== undefined && match.differs === "none") {
+      return { replacements: [{ start, end: start + old.length, text }], differs: "none" };
+    }
+    const lines = listLines(linesAt(file.text, match.positions));
+    return match.differs === "none"
+      ? `old_string occurs ${match.positions.length} times in ${path.display}: lines ${lines}. Add surrounding lines to make it unique, or set replace_all.`
+      : `old_string was not found exactly in ${path.display}; ${match.positions.length} places differ only in ${match.differs}: lines ${lines}. Copy one of them exactly.`;
+  }
+  const plain = withoutLineNumbers(old);
+  if (plain !== null) {
+    const numbered = withoutLineNumbers(wanted.new_string) ?? wanted.new_string;
+    const copied = matchEdit(file.text, { old: plain, new: numbered, all: false });
+    if (copied.kind === "found") return copied;
+  }
+  if (byLines !== null) return byLines;
+  const near = explainNoMatch(file.text, old);
+  const offered = near.lines !== null && (context.memory.failedEdits.get(path.real) ?? 0) + 1 >= OFFER_LINES_AT
+    ? ` Or replace whole lines: send file_path, new_string, start_line ${near.lines[0]} and end_line ${near.lines[1]}.`
+    : "";
+  return `old_string was not found in ${path.display}.${near.text}${offered}`;
+}
+
+/** The lines that a call names by their numbers. Only lines that the session has seen can be meant. */
+function lineSpan(file: KnownText, call: Call & { wanted: Wanted; first: number }): Found | string {
+  const { wanted, first, path, context } = call;
+  const total = countLines(file.text);
+  const last = wanted.end_line ?? first;
+  if (file.unknown !== null) return `${file.unknown}. Call Read, then Edit again.`;
+  if (first < 1 || first > total + 1 || last < first - 1 || last > total) {
+    return `${path.display} has ${
+      count(total, "line")
+    }: there are no lines ${first}-${last}. Call Read and send lines that are there.`;
+  }
+  const unseen = unseenLines(path, context.memory).find(([from, to]) => from <= last && to >= first);
+  if (unseen !== undefined) {
+    return `Line ${
+      Math.max(unseen[0], first)
+    } of ${path.display} was not shown yet. Call Read with that offset, then Edit again.`;
+  }
+  const starts = [0];
+  for (let at = file.text.indexOf("\n"); at !== -1; at = file.text.indexOf("\n", at + 1)) starts.push(at + 1);
+  const start = starts[first - 1] ?? file.text.length;
+  const end = starts[last] ?? file.text.length;
+  const ending = file.text.includes("\r\n") ? "\r\n" : "\n";
+  const plain = (withoutLineNumbers(wanted.new_string) ?? wanted.new_string).replaceAll("\r\n", "\n");
+  const lines = plain.replaceAll("\n", ending);
+  const text = lines === "" || lines.endsWith("\n") || (end === file.text.length && !file.text.endsWith("\n"))
+    ? lines
+    : lines + ending;
+  return { replacements: [{ start, end, text }], differs: "none" };
+}
+
+/** A text without the line numbers that Read shows, where every line has one and they follow each other; else null. */
+function withoutLineNumbers(text: string): string | null {
+  const lines = text.split("\n");
+  const parts = lines.map((line) => /^ *(\d{1,7})(?:\t|\u2192|: ?|\| ?)(.*)$/s.exec(line));
+  const first = Number(parts[0]?.[1]);
+  if (!parts.every((part, index) => part !== null && Number(part[1]) === first + index)) return null;
+  return parts.map((part) => part?.[2] ?? "").join("\n");
 }
 
 async function change(
   planned: PlannedEdit,
   { input, context }: { input: EditInput; context: ToolContext },
 ): Promise<ToolResult> {
-  const { path, file, replacements, exact, changed, bytes } = planned;
+  const { path, file, replacements, changed, bytes } = planned;
   const unseen = unseenAfter(unseenLines(path, context.memory), { file: file.text, replacements });
   const failed = await saveFile(path, { bytes, unseen }, context);
   if (failed !== null) return refused(failed, context);
-  return success(report(changed, { path, replacements, exact }), context, {
+  context.memory.failedEdits.delete(path.real);
+  const parts = input.edits ?? [input];
+  return success(report(changed, planned), context, {
     label: file.label,
     ...file.source,
     details: {
       filePath: path.path,
-      oldString: input.old_string,
-      newString: input.new_string,
+      oldString: parts.map((one) => one.old_string ?? "").join("\n"),
+      newString: parts.map((one) => one.new_string ?? "").join("\n"),
       structuredPatch: hunksOf(file.text, replacements),
     },
   });
@@ -201,114 +306,18 @@ function listLines(lines: number[]): string {
   return lines.length > LISTED_LINES ? `${listed}, … (${lines.length} in all)` : listed;
 }
 
-function report(
-  changed: string,
-  edit: { path: ResolvedPath; replacements: Replacement[]; exact: boolean },
-): string {
-  const [first] = edit.replacements;
-  const places = edit.replacements.length === 1 ? "" : ` ${edit.replacements.length} places`;
-  const how = edit.exact ? "" : " (white space differed; the file's indentation was kept)";
+/** What a report says of a text that was not exactly old_string. */
+const HOW: Readonly<Record<Found["differs"], string>> = {
+  none: "",
+  signs: " (quotes, dashes or spaces differed; the file's were kept)",
+  "white space": " (white space differed; the file's indentation was kept)",
+};
+
+function report(changed: string, { path, replacements, differs }: PlannedEdit): string {
+  const [first] = replacements;
+  const places = replacements.length === 1 ? "" : ` ${replacements.length} places`;
   const shown = first === undefined
     ? ""
     : `\n${showChange(changed, { start: first.start, length: first.text.length })}`;
-  return `Edited ${edit.path.display}${places}${how}.${shown}`;
-}
-
-/** Lines around a change that are shown. */
-const AROUND = 3;
-
-/** Lines of a change that the model is shown: it knows what it wrote. */
-const SHOWN_LINES = 12;
-
-/** Changes that clients get in detail. */
-const HUNK_LIMIT = 20;
-
-/** One changed place, in the form of unified diffs: lines begin with a space, `-` or `+`. */
-interface Hunk {
-  oldStart: number;
-  oldLines: number;
-  newStart: number;
-  newLines: number;
-  lines: string[];
-}
-
-/** A text as lines; a final line end begins no further line. */
-function linesOf(text: string): string[] {
-  const lines = text.split("\n").map((line) => line.endsWith("\r") ? line.slice(0, -1) : line);
-  if (lines.at(-1) === "") lines.pop();
-  return lines;
-}
-
-/** A changed place of the new text as numbered lines, with what is around it. */
-function showChange(changed: string, place: { start: number; length: number }): string {
-  const { start, length } = place;
-  const lines = linesOf(changed);
-  const [first = 1, last = 1] = linesAt(changed, [start, start + Math.max(0, length - 1)]);
-  const from = Math.max(1, first - AROUND);
-  const to = Math.min(lines.length, last + AROUND, from + SHOWN_LINES - 1);
-  const rows: string[] = [];
-  for (let line = from; line <= to; line++) rows.push(`${line}\t${cutText(lines[line - 1] ?? "", 200)}`);
-  return rows.join("\n");
-}
-
-/** Replacements whose lines touch or lie near each other, together. */
-function grouped(
-  file: string,
-  replacements: readonly Replacement[],
-): { first: number; last: number; members: Replacement[] }[] {
-  const groups: { first: number; last: number; members: Replacement[] }[] = [];
-  const lines = linesAt(file, replacements.flatMap(({ start, end }) => [start, Math.max(start, end - 1)]));
-  for (const [index, replacement] of replacements.entries()) {
-    const first = lines[index * 2] ?? 1;
-    const last = lines[index * 2 + 1] ?? first;
-    const open = groups.at(-1);
-    if (open !== undefined && first <= open.last + 2 * AROUND) {
-      open.last = last;
-      open.members.push(replacement);
-    } else groups.push({ first, last, members: [replacement] });
-  }
-  return groups;
-}
-
-/** The changes as hunks, at most twenty. */
-export function hunksOf(file: string, replacements: readonly Replacement[]): Hunk[] {
-  const lines = linesOf(file);
-  const starts = [0];
-  for (let at = file.indexOf("\n"); at !== -1; at = file.indexOf("\n", at + 1)) starts.push(at + 1);
-  let shift = 0;
-  return grouped(file, replacements).slice(0, HUNK_LIMIT).map(({ first, last, members }) => {
-    // A replacement that takes the last line end may join the next line: it is part of the change.
-    const end = Math.min(lines.length, last + 1);
-    const begin = starts[first - 1] ?? 0;
-    const stop = starts[end] ?? file.length;
-    let text = "";
-    let from = begin;
-    for (const member of members) {
-      text += file.slice(from, member.start) + member.text;
-      from = member.end;
-    }
-    const before = lines.slice(first - 1, end);
-    const after = linesOf(text + file.slice(from, stop));
-    while (before.length > 0 && after.length > 0 && before.at(-1) === after.at(-1)) {
-      before.pop();
-      after.pop();
-    }
-    const above = lines.slice(Math.max(0, first - 1 - AROUND), first - 1);
-    const tail = first - 1 + before.length;
-    const below = lines.slice(tail, tail + AROUND);
-    const hunk = {
-      oldStart: first - above.length,
-      oldLines: above.length + before.length + below.length,
-      newStart: first - above.length + shift,
-      newLines: above.length + after.length + below.length,
-      lines: [
-        ...above.map((line) => ` ${line}`),
-        ...before.map((line) => `-${line}`),
-        ...after.map((line) => `+${line}`),
-        ...below.map((line) => ` ${line}`),
-      ],
-    };
-    shift += after.length - before.length;
-    return hunk;
-  });
+  return `Edited ${path.display}${places}${HOW[differs]}.${shown}`;
 }

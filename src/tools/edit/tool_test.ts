@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { inToolProject, promptBytes, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import { readTool } from "../read/tool.ts";
+import { writeTool } from "../write/tool.ts";
 import { editTool } from "./tool.ts";
 
 /** Writes, reads and edits one file; gives the result and the text after. */
@@ -129,7 +130,7 @@ Deno.test("no match shows the nearest lines, the first difference and why", () =
     assert.match(near.content, /First difference, line 3:\nfile: .*`hello .*\nold_string: .*'hello '/);
     const similar = await edited(project, { before, old: "function great(nam) {", new: "x" });
     assert.match(similar.content, /Nearest lines:\n2\tfunction greet/);
-    const numbered = await edited(project, { before, old: "1\tone\n2\tfunction greet(name) {", new: "x" });
+    const numbered = await edited(project, { before, old: "1\tone\n2\tfunction treat(name) {", new: "x" });
     assert.match(numbered.content, /holds the line numbers of Read/);
     const cased = await edited(project, { before, old: "ONE", new: "x" });
     assert.match(cased.content, /upper and lower case/);
@@ -147,10 +148,10 @@ Deno.test("edits that cannot be meant are refused with the way on", () =>
       (await edited(project, { before: "a", old: "a", new: "a" })).content,
       /identical, so nothing would change/,
     );
-    await project.write("unread.txt", "a");
+    await project.write("unread.txt", "a a");
     const call = (file_path: string) => project.run(editTool, { file_path, old_string: "a", new_string: "b" });
     assert.match((await call("unread.txt")).content, /was not read in this session\. Call Read, then Edit again/);
-    await project.write("a.txt", "changed");
+    await project.write("a.txt", "changed again");
     assert.match((await call("a.txt")).content, /changed since it was read/);
     assert.match((await call("b.txt")).content, /b\.txt does not exist\. Did you mean a\.txt\?/);
     await project.write("c.bin", new Uint8Array([0, 97]));
@@ -170,9 +171,114 @@ Deno.test("an edit that cannot be is objected to, one that can is not, and neith
     await write("a.txt", "a\n");
     const precheck = async (old_string: string) =>
       await editTool.precheck?.({ file_path: "a.txt", old_string, new_string: "b" }, context);
-    assert.match((await precheck("a"))?.content ?? "", /was not read in this session/);
+    assert.match((await precheck("c"))?.content ?? "", /was not read in this session/);
     await run(readTool, { file_path: "a.txt" });
     assert.match((await precheck("c"))?.content ?? "", /old_string was not found/);
     assert.equal(await precheck("a"), null);
     assert.equal(await text("a.txt"), "a\n");
+  }));
+
+Deno.test("an exact and unique old_string is enough for a file that was not read, and shows no more of it", () =>
+  inToolProject(async ({ run, write, text, context }) => {
+    await write("a.txt", "one\ntwo\nthree\n");
+    const call = (old_string: string, more = context) =>
+      editTool.run({ file_path: "a.txt", old_string, new_string: "2" }, more);
+    assert.match((await call(" two ")).content, /was not read/, "white space differs");
+    const denied = await call("two", { ...context, readDenied: () => "Read(a.txt)" });
+    assert.match(denied.content, /a rule denies reading it/);
+    assert.equal(await text("a.txt"), "one\ntwo\nthree\n");
+    assert.equal((await call("two")).isError, false);
+    assert.equal(await text("a.txt"), "one\n2\nthree\n");
+    const whole = await run(writeTool, { file_path: "a.txt", content: "x" });
+    assert.match(whole.content, /you have not seen all of it \(line 1\)/);
+  }));
+
+Deno.test("quotes, dashes and spaces match whatever their kind, and those of the file stay", () =>
+  inToolProject(async (project) => {
+    const cases: readonly (readonly [before: string, old: string, text: string, after: string])[] = [
+      [`say "a" - it's b\n`, "say “a” – it’s b", "say “a” – it’s c", `say "a" - it's c\n`],
+      ["say “a” — it’s b\n", `say "a" - it's b`, `say "a" - it's c`, "say “a” — it’s c\n"],
+      ["“a”\nb\n“c”\n", `"a"\nb\n"c"`, `"a"\nB\n"c"`, "“a”\nB\n“c”\n"],
+      [
+        "  if x:\n    y\n",
+        "\u00a0\u00a0if\u00a0x:\n\u00a0\u00a0\u00a0\u00a0y",
+        "\u00a0\u00a0if\u00a0x:\n\u00a0\u00a0\u00a0\u00a0z",
+        "  if x:\n    z\n",
+      ],
+      ["  if x:\r\n    y\r\n", "\u00a0\u00a0if x:\n    y", "  if x:\n    z\n    w", "  if x:\r\n    z\r\n    w\r\n"],
+      [
+        "\tif x:\n\t\ty\n",
+        "\u00a0\u00a0if x:\n\u00a0\u00a0\u00a0\u00a0y",
+        "\u00a0\u00a0if x:\n\u00a0\u00a0\u00a0\u00a0z",
+        "\tif x:\n\t\tz\n",
+      ],
+      ["a\u00a0b\n", "a b", "a c", "a\u00a0c\n"],
+    ];
+    for (const [before, old, text, after] of cases) {
+      const result = await edited(project, { before, old, new: text });
+      assert.equal(result.after, after, result.content);
+    }
+    const signs = await edited(project, { before: "it's\n", old: "it’s", new: "its" });
+    assert.match(signs.content, /quotes, dashes or spaces differed; the file's were kept/);
+    const several = await edited(project, { before: "it's it's\n", old: "it’s", new: "x" });
+    assert.match(several.content, /2 places differ only in signs/);
+  }));
+
+Deno.test("line numbers of Read in every line of old_string are left out", () =>
+  inToolProject(async (project) => {
+    const before = "a\n  b\nc\n";
+    for (const [old, text] of [["1\ta\n2\t  b", "1\ta\n2\t  B"], [" 2→  b\n 3→c", "  B\nc"], ["2: b", "B"]] as const) {
+      const result = await edited(project, { before, old, new: text });
+      assert.equal(result.after, "a\n  B\nc\n", result.content);
+    }
+    const real = await edited(project, { before: "1\tx\n2\ty\n", old: "1\tx", new: "1\tz" });
+    assert.equal(real.after, "1\tz\n2\ty\n", "numbers of the file itself stay");
+  }));
+
+Deno.test("a list of edits is made whole or not at all", () =>
+  inToolProject(async ({ run, write, text }) => {
+    await write("a.txt", "a\nb\nc\n");
+    await run(readTool, { file_path: "a.txt" });
+    const call = (...edits: { old_string: string; new_string: string }[]) =>
+      run(editTool, { file_path: "a.txt", edits });
+    const [c, b] = [{ old_string: "c", new_string: "C" }, { old_string: "b", new_string: "B" }];
+    const failed = await call(c, { old_string: "q", new_string: "Q" });
+    assert.match(failed.content, /^Edit 2 of 2 failed; nothing was written\. old_string was not found/);
+    assert.match((await call(b, { old_string: "b\nc", new_string: "x" })).content, /overlap; nothing was written/);
+    assert.equal(await text("a.txt"), "a\nb\nc\n");
+    assert.match((await call(c, b)).content, /^Edited a\.txt 2 places\./);
+    assert.equal(await text("a.txt"), "a\nB\nC\n");
+    await call({ old_string: "B", new_string: "2" }, { old_string: "", new_string: "end\n" });
+    assert.equal(await text("a.txt"), "a\n2\nC\nend\n");
+  }));
+
+Deno.test("the second failed edit of a file offers lines, which are then replaced", () =>
+  inToolProject(async ({ run, write, text }) => {
+    await write("a.txt", "def f(a, b):\n    return a - b\nend\n");
+    await run(readTool, { file_path: "a.txt" });
+    const miss = {
+      file_path: "a.txt",
+      old_string: "def f(a,  c):\n    return a - c",
+      new_string: "def f(a, b):\n    pass",
+    };
+    assert.doesNotMatch((await run(editTool, miss)).content, /start_line/);
+    assert.match((await run(editTool, miss)).content, /send file_path, new_string, start_line 1 and end_line 2\.$/);
+    const lines = { start_line: 1, end_line: 2 };
+    assert.equal((await run(editTool, { ...miss, ...lines })).isError, false);
+    assert.equal(await text("a.txt"), "def f(a, b):\n    pass\nend\n");
+    await run(editTool, { file_path: "a.txt", new_string: "3\tlast", start_line: 3, end_line: 3 });
+    await run(editTool, { file_path: "a.txt", new_string: "first", start_line: 1, end_line: 0 });
+    assert.equal(await text("a.txt"), "first\ndef f(a, b):\n    pass\nlast\n");
+    const far = await run(editTool, { file_path: "a.txt", new_string: "x", start_line: 9, end_line: 12 });
+    assert.match(far.content, /has 4 lines: there are no lines 9-12\. Call Read/);
+  }));
+
+Deno.test("lines that were not shown cannot be replaced by their numbers", () =>
+  inToolProject(async ({ run, write, text }) => {
+    await write("a.txt", "1\n2\n3\n4\n");
+    const call = { file_path: "a.txt", new_string: "x", start_line: 2, end_line: 3 };
+    assert.match((await run(editTool, call)).content, /was not read/);
+    await run(readTool, { file_path: "a.txt", limit: 2 });
+    assert.match((await run(editTool, call)).content, /Line 3 of a\.txt was not shown yet\. Call Read/);
+    assert.equal(await text("a.txt"), "1\n2\n3\n4\n");
   }));
