@@ -3,6 +3,7 @@
  * copied to another file) is found by looking for it. Source: specification of the boundary, "Letting out".
  */
 import type { AllowedFragments, LeakScanner } from "../boundary/scan/leak_scanner.ts";
+import type { RecordData } from "../boundary/policy/project_record_files.ts";
 import type { Refusal, Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
 import { imageUrl } from "../provider/chat/content.ts";
@@ -23,11 +24,17 @@ export interface ScanSubject {
   name: string;
   /** A hint for the user where it is refused. */
   hint: string;
+  /** A command that ran without a sandbox may have read what other projects protect. */
+  isResult?: boolean;
 }
 
 /** Returns what a tool gave, or a hook said, as a subject. */
 export function resultOf(tool: string): ScanSubject {
-  return { name: `the result of ${tool}`, hint: "continue with a local model, or protect that file too" };
+  return {
+    name: `the result of ${tool}`,
+    isResult: true,
+    hint: "continue with a local model, or protect that file too",
+  };
 }
 
 /** The scanner of one session. Costs nothing where nothing is protected; the scan is loaded when it is first needed. */
@@ -51,10 +58,17 @@ export interface ContentScanner {
   notScanned(): Promise<readonly string[]>;
 }
 
+interface ScannerOptions {
+  allowed?: AllowedFragments;
+  previous?: ContentScanner | undefined;
+  /** What the home knows of the user's projects. */
+  projects?: () => Promise<readonly RecordData[]>;
+}
+
 /** Opens the scanner over what is protected in a workspace; `previous` has what files held before, if it is of the same set. */
 export function openContentScanner(
   workspace: Workspace,
-  options: { allowed?: AllowedFragments; previous?: ContentScanner | undefined } = {},
+  options: ScannerOptions = {},
 ): ContentScanner {
   return new WorkspaceScanner(workspace, options);
 }
@@ -62,14 +76,17 @@ export function openContentScanner(
 class WorkspaceScanner implements ContentScanner {
   readonly #workspace: Workspace;
   readonly #allowed: AllowedFragments | undefined;
+  readonly #projects: ScannerOptions["projects"];
   #scanner: LeakScanner | null = null;
+  #others: Promise<LeakScanner | null> | null = null;
 
   constructor(
     workspace: Workspace,
-    { allowed, previous }: { allowed?: AllowedFragments; previous?: ContentScanner | undefined },
+    { allowed, previous, projects }: ScannerOptions,
   ) {
     this.#workspace = workspace;
     this.#allowed = allowed;
+    this.#projects = projects;
     if (!(previous instanceof WorkspaceScanner) || previous.#workspace.protection !== workspace.protection) return;
     this.#scanner = previous.#scanner;
     if (this.#scanner !== null && allowed !== undefined) this.#scanner.allowed = allowed;
@@ -92,13 +109,26 @@ class WorkspaceScanner implements ContentScanner {
   ): Promise<ScanResult> {
     const scanner = await this.#open();
     const hit = await scanner?.check(texts) ?? null;
-    if (scanner === null || hit === null) return "open";
+    if (scanner === null || hit === null) {
+      return local && subject.isResult && await this.#holdsOfOthers(texts) ? "protected" : "open";
+    }
     if (local) return "protected";
     throw new AgentcliError(
       "policy_refused",
       `${subject.name} holds ${scanner.describe(hit)}; the provider "${provider}" is not local`,
       { hint: subject.hint },
     );
+  }
+
+  async #holdsOfOthers(texts: Iterable<string>): Promise<boolean> {
+    if (this.#projects === undefined) return false;
+    const projects = this.#projects;
+    this.#others ??= (async () => {
+      const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
+      return scannerOfOthers(await projects(), [this.#workspace.root, ...this.#workspace.additional]);
+    })();
+    const others = await this.#others;
+    return others !== null && await others.check(texts, { once: true }) !== null;
   }
 
   async checkRequest(

@@ -109,6 +109,7 @@ export async function makeSession(
     scanner: openContentScanner(workspace, {
       allowed: allowedFragments(workspace, () => session, io),
       previous: previous?.scanner,
+      projects: async () => await (await import("../boundary/policy/project_record_files.ts")).knownProjects(home),
     }),
     findChecks: projectChecks(options, { home, configuration, workspace }),
     sandbox: createSessionSandbox({

@@ -4,7 +4,8 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { relativeTo } from "../../platform/path.ts";
+import { isWithin, relativeTo } from "../../platform/path.ts";
+import type { RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
@@ -20,6 +21,16 @@ const FRAGMENT_LIMIT = 500;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
+/** The files that are looked for. */
+type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
+
+/** Returns a scanner for what other projects than those of `roots` protect, as far as the home has met it; null for nothing. */
+export function scannerOfOthers(projects: readonly RecordData[], roots: readonly string[]): LeakScanner | null {
+  const others = projects.filter(({ root }) => !roots.some((own) => isWithin(own, root) || isWithin(root, own)));
+  const paths = new Set(others.flatMap(({ met }) => met.map(({ path }) => path)));
+  return paths.size === 0 ? null : new LeakScanner({ files: () => paths, rule: () => null }, { root: "/" });
+}
+
 /**
  * Looks for the content of the protected files of a set. Nothing is read before the first check. Every check looks at size
  * and times of the protected files and reads what changed (10,000 files: about 50 ms). What a file held before stays known:
@@ -28,7 +39,7 @@ export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<Reado
 export class LeakScanner {
   /** Asked about fragments from now on. */
   allowed: AllowedFragments;
-  readonly #protection: ProtectedSet;
+  readonly #protection: ScannedFiles;
   readonly #root: string;
   readonly #limit: number | undefined;
   #scanner: Scanner;
@@ -42,7 +53,7 @@ export class LeakScanner {
 
   /** `root` is the project, for messages; `limit` is for the bytes kept of the files. */
   constructor(
-    protection: ProtectedSet,
+    protection: ScannedFiles,
     { root, allowed, limit }: { root: string; allowed?: AllowedFragments | undefined; limit?: number | undefined },
   ) {
     this.#protection = protection;

@@ -1,0 +1,54 @@
+/** What a local session takes in of another project's protected files stays here, though its own project protects nothing. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { openStage, type Stage } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+const args = ["--permission-mode", "bypassPermissions"];
+
+/** A project `A` without a marker beside a known one, `B`, with a protected file. */
+async function beside(stage: Stage): Promise<{ a: string; b: string }> {
+  const [a, b] = [`${stage.home.root}/A`, `${stage.home.root}/B`];
+  await stage.plant(`${b}/.env`, "env", (canary) => `API_TOKEN=${canary}\n`);
+  await stage.write(`${b}/.agentclisecret`, "no-cloud: .env\n");
+  await stage.write(`${a}/open.txt`, "an open line of A\n");
+  await stage.play("loc", { cwd: b, script: [say("Hello.")] });
+  return { a, b };
+}
+
+for (
+  const [name, commands] of [
+    ["a command printed", (path: string) => [want("shell", { command: `cat '${path}'` })]],
+    ["a command copied and a tool read", (path: string) => [
+      want("shell", { command: `cp '${path}' copy.txt` }),
+      want("read", { path: "copy.txt" }),
+    ]],
+  ] as const
+) {
+  Deno.test(
+    `what ${name} of another project goes to no remote model later, and into no transcript`,
+    linux,
+    async () => {
+      await using stage = await openStage({ bare: true, marker: null });
+      const { a, b } = await beside(stage);
+      stage.exempt(`${a}/copy.txt`);
+      const script = [...commands(`${b}/.env`).map((call) => ask(call)), say("Done.")];
+      const local = await stage.play("loc", { cwd: a, args, script });
+      assert.match(local.sent, /CNRY_/, "control: the local model got it");
+      assert.deepEqual(local.leaks.disk, []);
+      const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
+      assert.equal(remote.done.code, 6, remote.done.stderr);
+      assert.doesNotMatch(remote.sent, /CNRY_/);
+    },
+  );
+}
+
+Deno.test("what commands print of nobody's secrets stays open beside a known project", linux, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const { a } = await beside(stage);
+  const script = [ask(want("shell", { command: "cat open.txt" })), say("Done.")];
+  await stage.play("loc", { cwd: a, args, script });
+  const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
+  assert.equal(remote.done.code, 0, remote.done.stderr);
+  assert.match(remote.sent, /an open line of A/);
+});
