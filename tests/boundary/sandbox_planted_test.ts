@@ -220,3 +220,44 @@ Deno.test("a command that makes such settings again and again is ended", bubblew
   assert.match(stderr, /\.mcp\.json[^]*moved to quarantine[^]*ended, since it made such files again and again/);
   await assert.rejects(Deno.stat(`${stage.project}/.mcp.json`), Deno.errors.NotFound);
 });
+
+/** A disk other than that of temporary directories. */
+const OTHER_DISK = "/dev/shm";
+
+Deno.test("on another disk each path is moved by itself, and what cannot be moved ends commands", {
+  ignore: !hasBubblewrap() || !isOtherDisk(),
+}, async () => {
+  await using stage = await openStage();
+  const place = await Deno.makeTempDir({ dir: OTHER_DISK });
+  try {
+    await Deno.writeTextFile(`${place}/.agentclisecret`, "no-cloud: .env\n");
+    await Deno.writeTextFile(`${place}/.env`, "K=1234567890abcdef\n");
+    const script =
+      "mkdir .cursor .devcontainer; touch .devcontainer/$'\\xff'; echo x > .devcontainer/devcontainer.json; " +
+      "echo x > .cursor/hooks.json; echo x > .mcp.json";
+    const at = { home: stage.home, cwd: place };
+    const done = await runProgram(["sandbox", "--", "bash", "-c", script], at);
+    assert.equal(done.code, 6, done.stderr);
+    assert.match(done.stderr, /\.devcontainer, which could run code later, and it cannot be moved away/);
+    for (const name of [".cursor", ".mcp.json"]) {
+      await assert.rejects(Deno.stat(`${place}/${name}`), Deno.errors.NotFound);
+    }
+    const next = await runProgram(["sandbox", "--", "touch", "ran"], at);
+    assert.equal(next.code, 6, "commands are refused as long as it stands there");
+    await assert.rejects(Deno.stat(`${place}/ran`), Deno.errors.NotFound);
+    await new Deno.Command("rm", { args: ["-r", `${place}/.devcontainer`] }).output();
+    assert.equal((await runProgram(["sandbox", "--", "touch", "ran"], at)).code, 0);
+    const { stdout } = await runProgram(["quarantine", "list"], at);
+    assert.match(stdout, /\.mcp\.json/);
+  } finally {
+    await new Deno.Command("rm", { args: ["-r", place] }).output();
+  }
+});
+
+function isOtherDisk(): boolean {
+  try {
+    return Deno.statSync(OTHER_DISK).dev !== Deno.statSync("/tmp").dev;
+  } catch {
+    return false;
+  }
+}

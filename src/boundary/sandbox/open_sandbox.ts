@@ -5,7 +5,7 @@ import { endingWithUs } from "../../platform/process_group.ts";
 import { isAbsolute, isWithin } from "../../platform/path.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
-import { quietly, realOrNamed } from "../real_path.ts";
+import { exists, quietly, realOrNamed } from "../real_path.ts";
 import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms, type GitUser } from "./git_programs.ts";
 import { HardLinkSearch } from "./hard_links.ts";
@@ -29,6 +29,8 @@ interface Ready {
   base: ViewBase;
   tamper: TamperCheck;
   user: GitUser;
+  /** What commands made that could run code later, and nobody has moved away. */
+  left: Set<string>;
 }
 
 /** Returns what wraps commands; nothing is looked for until the first. */
@@ -48,7 +50,11 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wra
 
 /** One command on its way into the sandbox, and what is looked at when it has ended. */
 async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
-  const { base, backend, tamper } = ready;
+  const { base, backend, tamper, left } = ready;
+  const [still] = [...left].filter(exists);
+  if (still !== undefined) {
+    return refuse(`${still} could run code later, and cannot be moved to quarantine`, "remove it");
+  }
   // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? base.bound.written : []];
@@ -86,7 +92,9 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     async look(after) {
       const places = await writtenPlaces(after, base);
       const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
+      made.forEach((path) => left.add(path));
       const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
+      left.clear();
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile.
       const now = identitiesOf(view.hidden);
@@ -128,7 +136,14 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const { path, roots, settings: { read, write } } = options;
   const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, await options.projects?.all());
   const base = { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
-  return { kind: "ready", backend, base, tamper: new TamperCheck(userHome), user: { userHome, env: options.env } };
+  return {
+    kind: "ready",
+    backend,
+    base,
+    tamper: new TamperCheck(userHome),
+    user: { userHome, env: options.env },
+    left: new Set(),
+  };
 }
 
 function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {

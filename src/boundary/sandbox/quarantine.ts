@@ -20,8 +20,8 @@ const INDEX = "index.json";
 const INDEX_LIMIT = 1024 * 1024;
 
 /**
- * Moves paths of a project into the home. Throws `policy_refused` for what cannot be moved: the command has won then, and
- * the turn must not go on as if nothing was.
+ * Moves paths of a project into the home. Throws `policy_refused` for those that cannot be moved: the command has won then,
+ * and the turn must not go on as if nothing was.
  */
 export async function quarantine(
   paths: readonly string[],
@@ -38,16 +38,32 @@ export async function quarantine(
     await makePrivateDirectory(directory);
     // Before anything is moved: what lies there without an index could not be put back.
     await writeAtomically(join(directory, INDEX), JSON.stringify(entry), { mode: 0o600 });
-    for (const [index, path] of paths.entries()) await movePath(path, join(directory, String(index)));
   } catch (error) {
-    const reason = systemReason(error);
-    throw new AgentcliError(
-      "policy_refused",
-      `a command made ${paths.join(", ")}, which could run code later, and it cannot be moved away: ${reason}`,
-      { hint: `look at these files and remove them; make ${join(home, DIRECTORY)} a place that can be written` },
-    );
+    throw immovable(paths, { home, reason: systemReason(error) });
   }
+  const left: string[] = [];
+  let reason = "";
+  for (const [index, path] of paths.entries()) {
+    const kept = join(directory, String(index));
+    try {
+      await movePath(path, kept);
+    } catch (error) {
+      left.push(path);
+      reason = systemReason(error);
+      // On another disk a part of it can have been copied.
+      await removeDirectory(kept).catch(() => {});
+    }
+  }
+  if (left.length > 0) throw immovable(left, { home, reason });
   return entry;
+}
+
+function immovable(paths: readonly string[], { home, reason }: { home: string; reason: string }): AgentcliError {
+  return new AgentcliError(
+    "policy_refused",
+    `a command made ${paths.join(", ")}, which could run code later, and it cannot be moved away: ${reason}`,
+    { hint: `look at these files and remove them; make ${join(home, DIRECTORY)} a place that can be written` },
+  );
 }
 
 /** Returns what lies in quarantine, the oldest first. */
