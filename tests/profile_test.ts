@@ -162,3 +162,46 @@ Deno.test("reasoning goes back under the name that it came with, and not at all 
     }
   }
 });
+
+Deno.test("a model that reasons for ever is asked once more without reasoning, and nothing of it stays", async () => {
+  const forever = "Wait, let me think again. ".repeat(40);
+  for (const stubborn of [false, true]) {
+    await using home = await temporaryHome();
+    const broken: Promise<void>[] = [];
+    await using server = startFakeServer({
+      script(request) {
+        const { chat_template_kwargs: kwargs } = request.json;
+        if (kwargs?.enable_thinking === false) {
+          return say("Four.", stubborn ? { reasoning: forever } : {});
+        }
+        broken.push(request.gone);
+        const message = { kind: "message" as const, reasoning: forever.repeat(20) };
+        return { kind: "paused", events: 400, gate: new Promise(() => {}), message };
+      },
+    });
+    const entry = { id: "qwen3.6:27b", context_window: 32_768, max_reasoning: 100 };
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [entry] } });
+    const done = await runInProcess(["run", "2+2?"], { home });
+    assert.equal(done.code, 0, done.stderr);
+    assert.equal(done.stdout, "Four.\n");
+    assert.match(done.stderr, /reasoned for more than 100 tokens; asked again without reasoning; retrying/);
+    assert.equal(broken.length, 1);
+    await broken[0];
+    const [first, second, ...more] = server.chats().map(({ json }) => json);
+    assert.deepEqual(more, []);
+    assert.deepEqual(second.messages, first.messages);
+  }
+});
+
+Deno.test("reasoning within the limit is left alone, also where there is no limit", async () => {
+  const reasoning = "Some words of a thought. ".repeat(60);
+  for (const max_reasoning of [1000, 0]) {
+    await using home = await temporaryHome();
+    await using server = startFakeServer({ script: () => say("Four.", { reasoning }) });
+    const entry = { id: "qwen3.6:27b", context_window: 32_768, max_reasoning };
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [entry] } });
+    const done = await runInProcess(["run", "2+2?"], { home });
+    assert.equal(done.stdout, "Four.\n");
+    assert.equal(server.chats().length, 1);
+  }
+});

@@ -1,27 +1,12 @@
 /** Types of what a turn is run with: its options, its hooks, and the question whether a tool call may run. */
 import type { Clock } from "../platform/io.ts";
 import type { ToolResultItem, UserItem } from "../session/item.ts";
-import type { ChatDelta, ChatRequest, ChatResponse, RetryNotice } from "../provider/types.ts";
+import type { AskModel } from "../provider/types.ts";
 import type { CallOptions } from "./tool_call.ts";
 import type { TurnCount } from "./result.ts";
 import type { Label } from "../boundary/policy/label.ts";
 
-/** Asks the session's model for one response. Throws what the client throws; a response is always complete. */
-export type AskModel = (
-  request: ChatRequest,
-  options: {
-    signal: AbortSignal;
-    /** Called before each attempt; what it throws ends the request before anything is sent. */
-    beforeSend?(): Promise<void>;
-    /** The request is on its way; called again for each attempt. */
-    onSent?(): void;
-    /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
-    onResponse?(server: string): void | Promise<void>;
-    onDelta(delta: ChatDelta): void | Promise<void>;
-    /** Where the notice says so, what was handed on is void. */
-    onRetry(notice: RetryNotice): void | Promise<void>;
-  },
-) => Promise<ChatResponse>;
+export type { AskModel } from "../provider/types.ts";
 
 /** A message that the user sent while the turn ran, admitted as a prompt is. */
 export interface SteeredMessage {

@@ -91,8 +91,8 @@ export type ChatDelta =
 
 /** A retry that is about to be waited for. */
 export interface RetryNotice {
-  /** The failure. A loading model is requested until it is ready: the number of attempts says little then. */
-  kind: FailureKind;
+  /** The failure; `reasoning`: there was too much of it. A loading model is requested until it is ready: the number of attempts says little then. */
+  kind: FailureKind | "reasoning";
   /** From 1. */
   attempt: number;
   maxRetries: number;
@@ -103,3 +103,20 @@ export interface RetryNotice {
   /** The part of the reply that was handed on is void: it starts over. */
   restart?: true;
 }
+
+/** Asks a model for one response. Throws what the client throws; a response is always complete. */
+export type AskModel = (
+  request: ChatRequest,
+  options: {
+    signal: AbortSignal;
+    /** Called before each attempt; what it throws ends the request before anything is sent. */
+    beforeSend?(): Promise<void>;
+    /** The request is on its way; called again for each attempt. */
+    onSent?(): void;
+    /** A response begins; `server` is what the server calls itself. What it throws ends the request. */
+    onResponse?(server: string): void | Promise<void>;
+    onDelta(delta: ChatDelta): void | Promise<void>;
+    /** Where the notice says so, what was handed on is void. */
+    onRetry(notice: RetryNotice): void | Promise<void>;
+  },
+) => Promise<ChatResponse>;

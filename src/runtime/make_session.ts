@@ -12,6 +12,7 @@ import { keyVariables } from "../config/endpoint.ts";
 import type { Home } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
 import { chat } from "../provider/chat/chat.ts";
+import { askWithinLimit } from "../provider/chat/reasoning_limit.ts";
 import { createChatCache } from "../provider/chat/request.ts";
 import type { HttpClient } from "../provider/http/client.ts";
 import type { ModelFacts } from "../provider/backends/backend.ts";
@@ -128,8 +129,8 @@ export async function makeSession(
     refused: known.refused,
     onRefused: (refused) => void parts.later(session.server.remember({ refused })),
   });
-  const direct: AskModel = (request, asked) =>
-    chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
+  const once: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
+  const direct: AskModel = (request, asked) => askWithinLimit(once, { request, profile: session.profile }, asked);
   // The demo is this process itself.
   const ask = demo !== null ? direct : admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true);
   return { session, model: ask };

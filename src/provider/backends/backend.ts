@@ -52,6 +52,8 @@ export interface Backend {
   sampling?: { topK?: string; minP?: string; repeat?: string; zeros?: true };
   /** It hands `chat_template_kwargs` to the chat template. */
   templateKwargs?: true;
+  /** Its fields for an answer without reasoning, where the template has no word for it. */
+  noThinking?: Record<string, unknown>;
   /** Its field for the number of a slot, where requests side by side have a cache each. */
   slotField?: string;
   /** Fields of each request. */

@@ -25,6 +25,7 @@ export const ollama: Backend = {
   },
   widen: (_, tokens) =>
     `restart Ollama with OLLAMA_CONTEXT_LENGTH=${tokens} ollama serve (or set the context length in its app)`,
+  noThinking: { reasoning_effort: "none" },
   keepCache: { evicted: "start Ollama with OLLAMA_KEEP_ALIVE=60m, and OLLAMA_NUM_PARALLEL=2 for two clients" },
   vision: async ({ get }, model) =>
     listsAny(fieldsOf(await get("/api/show", { body: JSON.stringify({ model }) }))["capabilities"], ["vision"]),

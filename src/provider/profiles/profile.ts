@@ -63,7 +63,7 @@ export function requestProfile(options: ProfileOptions): RequestProfile {
     },
     sideFields: backend?.slotField === undefined || (told.slots ?? 1) < 2 ? {} : { [backend.slotField]: 0 },
     keepsReasoning: reasoning.keeps,
-    noThinking: { ...NO_THINKING, ...family?.noThinking },
+    noThinking: { ...NO_THINKING, ...backend?.noThinking, ...family?.noThinking },
     reasoningLimit: limit.tokens,
     rows: [sampling.row, reasoning.row, limit.row],
   };
