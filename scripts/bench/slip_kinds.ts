@@ -35,13 +35,8 @@ const PATCH = "*** Begin Patch\n*** Update File: calc.py\n@@ def add(a, b):\n-  
 
 /** Kinds that do not come right yet. Every other one must: a change that breaks it fails the tests. */
 export const PENDING: readonly string[] = [
-  "announces and does not call",
-  "claims a change that it did not make",
-  "claims it in another language",
-  "says that the tests pass, ran none",
   "SEARCH/REPLACE in the text",
   "a file with an error of syntax",
-  "a prompt that the server cuts in mid-session",
 ];
 
 /** Rows of one habit: a call that a person understands, and that has to be taken as it is meant. */

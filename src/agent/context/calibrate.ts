@@ -83,7 +83,7 @@ export async function calibrate(
       return null;
     case "cut": {
       const { checkDropped } = await import("./dropped_prompt.ts");
-      return await checkDropped(session, { promptTokens, sent, isFirst, certain: verdict.certain }, { emit });
+      return await checkDropped(session, { ...verdict, promptTokens, sent, isFirst }, { emit });
     }
     case "unusable":
       return null;
@@ -122,9 +122,9 @@ function countedBefore(
   sent: SentRequest & { cachedTokens: number },
 ): CountedPrompt["before"] {
   const { counted, bytesPerToken, history } = context;
-  if (counted === null || sent.newBytes === 0 || sent.bytes - sent.newBytes !== counted.bytes) return null;
+  if (counted === null || sent.newBytes === 0 || sent.bytes - sent.newBytes < counted.bytes) return null;
   // What was smaller than a prompt that was taken whole is not cut, whatever the count says; images count as they like.
-  const expected = counted.promptTokens + estimateTokens(sent.newBytes, bytesPerToken);
+  const expected = counted.promptTokens + estimateTokens(sent.bytes - counted.bytes, bytesPerToken);
   if (expected <= context.provenTokens || items.some(showsImages)) return null;
   // Templates show the reasoning of the last turn, not that of turns before.
   const reasoning = history.keepReasoning
@@ -134,8 +134,11 @@ function countedBefore(
     promptTokens: counted.promptTokens,
     // Some count the cached tokens beside the others.
     slack: sent.cachedTokens + Math.ceil(reasoning / bytesPerToken * 1.5),
+    // After a cut the next prompt is shorter than what was sent: there a count that falls is proof, and none other.
     leastNew: (enough) =>
-      leastTokens(items.slice(counted.items).map((item) => wordsOf(messageOf(item, history))), enough),
+      sent.bytes - sent.newBytes > counted.bytes
+        ? 0
+        : leastTokens(items.slice(counted.items).map((item) => wordsOf(messageOf(item, history))), enough),
   };
 }
 
@@ -161,15 +164,20 @@ export async function recordOverflow(
   const named = failure.facts.contextWindow;
   const window = named !== undefined && named >= SMALLEST_WINDOW ? named : await server.findWindow();
   if (window !== null && window >= SMALLEST_WINDOW) {
+    // Where the server tells no window, or another, a cut shows about how large it is.
+    const isGuess = failure.facts.dropped === true && window !== context.toldWindow;
     if (model.windowSource === "configured" && window < model.contextWindow) {
       await emit({
         kind: "notice",
-        text: `the server has a window of ${window} tokens; context_window: ${model.contextWindow} in ` +
+        text:
+          `the server ${
+            isGuess ? "cuts prompts that are longer than about" : "has a window of"
+          } ${window} tokens; context_window: ${model.contextWindow} in ` +
           "providers.yaml is more than it gives",
       });
     }
     setWindow(session, window, "learnt");
-    await server.remember({ window, refusedWindow: window });
+    if (!isGuess) await server.remember({ window, refusedWindow: window });
     // The prompt has at least as many tokens as the window, whatever was thought.
     if (named === undefined) context.bytesPerToken = Math.max(Math.min(context.bytesPerToken, sent.bytes / window), 1);
     return;

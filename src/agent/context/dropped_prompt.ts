@@ -14,13 +14,17 @@ export interface SuspectCount {
   isFirst: boolean;
   /** The count cannot be explained by the server's cache. */
   certain: boolean;
+  /** The prompt grew, and its count went down. */
+  fell: boolean;
 }
 
 /**
- * Judges a suspect count and says what it means; the failure where making room may help, else null. Where the server
- * tells its window, that decides. Where it does not, counts are believed for the first response, and later on where they grew
- * with the prompt before: they may leave out what the server had cached, or be made up, and a session that is forced into
- * a window of its own invention dies of summaries.
+ * Judges a suspect count and says what it means; the failure where making room may help, else null. A count that fell
+ * while the prompt grew proves the cut, whatever window the server tells, unless it may only leave out what the server
+ * had cached: then the counts before must have grown with the prompt. One that is merely low counts for nothing where
+ * the server tells a window with room; where it tells none, it is believed for the first response, and for servers
+ * whose counts grew before: numbers can be made up, and a session that is forced into a window of its own invention dies
+ * of summaries.
  */
 export async function checkDropped(
   session: Session,
@@ -28,13 +32,18 @@ export async function checkDropped(
   { emit }: { emit: TurnListener },
 ): Promise<ProviderFailure | null> {
   const { context, model, server, items } = session;
-  const { promptTokens, isFirst, certain } = count;
+  const { promptTokens, isFirst, certain, fell } = count;
   const name = await server.recognize();
   const told = context.toldWindow === undefined ? await server.findWindow() : context.toldWindow;
   context.toldWindow = told;
   const estimatedTokens = estimateTokens(count.sent.bytes, context.bytesPerToken);
-  const believed = isFirst || (certain && context.counted?.grew === true);
-  if (told === null ? !believed : told >= estimatedTokens) return null;
+  const grew = context.counted?.grew === true;
+  const isProven = fell && (certain || grew);
+  const isRoomTold = told !== null && told >= estimatedTokens;
+  if (!isProven && (isRoomTold || (told === null && !isFirst && !grew))) return null;
+  const held = isRoomTold ? null : told;
+  // What only counted its cache would not have fallen like this: from here on its counts are of all of it.
+  if (isProven && context.counted !== null) context.counted.grew = true;
   const configured = told !== null && model.windowSource === "configured" && told < model.contextWindow
     ? model.contextWindow
     : null;
@@ -43,7 +52,9 @@ export async function checkDropped(
     context.said.add("truncated");
     await emit({ kind: "truncated", estimatedTokens, promptTokens, hint });
   }
-  const contextWindow = Math.max(told ?? context.provenTokens, told === null ? promptTokens : 0, SMALLEST_WINDOW);
+  // Untold, the window lies between what was taken whole and what was cut.
+  const least = Math.max(context.provenTokens, promptTokens, fell ? Math.floor(estimatedTokens / 2) : 0);
+  const contextWindow = Math.max(held ?? least, SMALLEST_WINDOW);
   if (items.some((item) => item.kind !== "user")) {
     const message = `${model.provider} dropped a part of the prompt: it read ${promptTokens} of about ` +
       `${estimatedTokens} tokens`;

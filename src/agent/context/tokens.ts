@@ -20,8 +20,11 @@ export function estimateTokens(bytes: number, bytesPerToken: number): number {
 export type UsageVerdict =
   /** The prompt was counted whole: the ratio may follow it. */
   | { kind: "whole"; bytesPerToken: number }
-  /** The server seems to have dropped a part of the prompt; not `certain` where the count may leave out its cache. */
-  | { kind: "cut"; certain: boolean }
+  /**
+   * The server seems to have dropped a part of the prompt; not `certain` where the count may leave out its cache. `fell`:
+   * the prompt grew and its count went down.
+   */
+  | { kind: "cut"; certain: boolean; fell: boolean }
   /** The number is made up, or counts only what was not in the server's cache. */
   | { kind: "unusable" };
 
@@ -65,11 +68,12 @@ export function checkUsage(counted: CountedPrompt): UsageVerdict {
   // Old versions of Ollama leave out of the count what they still had in their cache.
   const fresh = estimateTokens(newBytes, counted.bytesPerToken);
   const onlyFresh = newBytes < bytes && promptTokens > fresh * MISSING_SHARE && promptTokens < fresh * 1.5 + 32;
-  if (shrank(counted)) return { kind: "cut", certain: !onlyFresh };
+  const missing = missingOf(counted);
+  if (missing !== null) return { kind: "cut", certain: !onlyFresh, fell: missing === "fell" };
   if (promptTokens < estimate * MISSING_SHARE) {
     if (onlyFresh) return { kind: "unusable" };
     if (estimate > SMALLEST_WINDOW && !isMadeUp(promptTokens) && promptTokens < counted.least(promptTokens + 1)) {
-      return { kind: "cut", certain: true };
+      return { kind: "cut", certain: true, fell: false };
     }
   }
   const bytesPerToken = bytes / promptTokens;
@@ -77,12 +81,13 @@ export function checkUsage(counted: CountedPrompt): UsageVerdict {
   return plausible ? { kind: "whole", bytesPerToken } : { kind: "unusable" };
 }
 
-/** Whether a prompt that only grew has fewer tokens than the one before and what is new have at least together. */
-function shrank({ promptTokens, before }: CountedPrompt): boolean {
+/** Whether a prompt that only grew has fewer tokens than the one before, or than that and what is new have at least. */
+function missingOf({ promptTokens, before }: CountedPrompt): "fell" | "short" | null {
   // A server that gives the same number twice made it up.
-  if (before === null || promptTokens === before.promptTokens) return false;
-  const missing = promptTokens + TEMPLATE_SLACK + before.slack - before.promptTokens + 1;
-  return missing <= 0 || before.leastNew(missing) >= missing;
+  if (before === null || promptTokens === before.promptTokens) return null;
+  const room = promptTokens + TEMPLATE_SLACK + before.slack - before.promptTokens + 1;
+  if (room <= 0) return "fell";
+  return before.leastNew(room) >= room ? "short" : null;
 }
 
 /** KoboldCpp, when tools are in the request: its numbers are the same for every response (wire reference, §6.5). */

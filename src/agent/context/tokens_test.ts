@@ -54,9 +54,9 @@ Deno.test("a prompt that grew and is counted shorter was cut, unless the count m
     }));
   assert.equal(grown(5000, 1000).kind, "whole");
   assert.equal(grown(4800, 1000).kind, "whole");
-  assert.deepEqual(grown(3900, 1000), { kind: "cut", certain: true });
-  assert.deepEqual(grown(4050, 1000), { kind: "cut", certain: true });
-  assert.deepEqual(grown(1000, 1000), { kind: "cut", certain: false });
+  assert.deepEqual(grown(3900, 1000), { kind: "cut", certain: true, fell: true });
+  assert.deepEqual(grown(4050, 1000), { kind: "cut", certain: true, fell: false });
+  assert.deepEqual(grown(1000, 1000), { kind: "cut", certain: false, fell: true });
   assert.equal(grown(3990, 20).kind, "whole", "templates differ by a few tokens");
   assert.equal(grown(3200, 100, 1000).kind, "whole", "the reasoning of turns before may have gone");
   assert.equal(grown(4000, 1000).kind, "whole", "the same number twice says nothing");
