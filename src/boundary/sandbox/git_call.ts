@@ -45,11 +45,3 @@ export function gitLine(
   }
   return { argv: [git, "--no-pager", `--git-dir=${directory}`, `--work-tree=${top}`, ...args], env: variables };
 }
-
-/** Settings as `git config --null --list` prints them: keys and values, the last of a key behind those before it. */
-export function parseSettings(text: string): [key: string, value: string][] {
-  return text.split("\0").filter((entry) => entry !== "").map((entry) => {
-    const end = entry.indexOf("\n");
-    return end < 0 ? [entry, ""] : [entry.slice(0, end), entry.slice(end + 1)];
-  });
-}

@@ -18,10 +18,8 @@ export type FoundPlaces = Pick<ProtectedPlaces, "settings" | "repositories">;
 export interface WatchedFiles {
   /** Paths that can be mounted read-only, absolute. */
   present: readonly string[];
-  /** By path: the link that it is or lies behind, and which one that was; empty where there is none. */
-  known: ReadonlyMap<string, { link: string; identity: string }>;
-  /** The links that may lead to more, by path. */
-  links: ReadonlyMap<string, string>;
+  /** By path, which link it is, and the settings behind it; empty for what is none. */
+  known: ReadonlyMap<string, string>;
 }
 
 /** What a group of settings comes to; links that may lead to more are looked at each time. */
@@ -46,42 +44,26 @@ export class TamperCheck {
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
   ): WatchedFiles {
     const present: string[] = [];
-    const known = new Map<string, { link: string; identity: string }>();
-    const links = new Map<string, string>();
+    const known = new Map<string, string>();
+    const add = (path: string, behind: readonly string[] = []) => {
+      const status = quietly(() => lstatSync(path));
+      if (status === null) return;
+      known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), ...behind].join("/") : "");
+      const real = quietly(() => realPathSync(path));
+      if (real !== null && roots.some((root) => real !== root && isWithin(root, real))) present.push(real);
+    };
     for (const group of settings) {
       const judged = this.#judge(group);
-      for (const path of judged.settings) {
-        const status = quietly(() => lstatSync(path));
-        if (status === null) continue;
-        const isLink = status.kind === "symlink";
-        known.set(path, isLink ? { link: path, identity: lastingIdentityOf(status) } : NO_LINK);
-        const real = isLink ? realIn(path, roots) : path;
-        if (real !== null) present.push(real);
-      }
+      for (const path of judged.settings) add(path);
       for (const link of judged.links) {
-        const directory = realIn(link, roots);
-        const status = quietly(() => lstatSync(link));
-        if (directory === null || status === null) continue;
-        const identity = lastingIdentityOf(status);
-        links.set(link, identity);
-        for (const { name } of quietly(() => listSync(directory)) ?? []) {
-          if (!this.#decides(join(link, name))) continue;
-          known.set(join(link, name), { link, identity });
-          present.push(join(directory, name));
-        }
+        const behind = this.#settingsBehind(link);
+        if (behind.length > 0) add(link, behind);
       }
     }
-    for (const path of repositories) {
-      // Objects alone make git run nothing.
-      if (!/\.(?:pack|bundle)$/i.test(path)) known.set(path, NO_LINK);
-    }
-    for (const path of programs) {
-      if (quietly(() => lstatSync(path)) === null) continue;
-      known.set(path, NO_LINK);
-      const real = realIn(path, roots);
-      if (real !== null) present.push(real);
-    }
-    return { present: outermost(present), known, links };
+    // Objects alone make git run nothing, and the rest of a repository is not there for commands.
+    for (const path of repositories) if (!/\.(?:pack|bundle)$/i.test(path)) known.set(path, "");
+    for (const path of programs) add(path);
+    return { present: outermost(present), known };
   }
 
   #judge(group: SettingsGroup): JudgedGroup {
@@ -97,6 +79,12 @@ export class TamperCheck {
     return judged;
   }
 
+  /** A directory that an editor follows a link to decides as a whole: a command makes nothing there. */
+  #settingsBehind(link: string): string[] {
+    const entries = quietly(() => listSync(link)) ?? [];
+    return entries.map(({ name }) => name).filter((name) => this.#decides(join(link, name))).sort();
+  }
+
   /** A marker can only tighten, whoever makes it; what packages bring is run by nobody's editor. */
   #decides(path: string): boolean {
     const name = foldedName(basename(path));
@@ -105,20 +93,7 @@ export class TamperCheck {
   }
 }
 
-const NO_LINK = { link: "", identity: "" };
-
-/** The paths to move away: what was made since, or the link that leads to it now. Those inside of others are left out. */
+/** The paths to move away: what was made since, or is another link now. Those inside of others are left out. */
 export function madeSince(before: WatchedFiles, after: WatchedFiles): string[] {
-  const made = new Set<string>();
-  for (const [path, { link, identity }] of after.known) {
-    if (before.known.get(path)?.identity === identity) continue;
-    const isOldLink = link !== path && before.links.get(link) === identity;
-    made.add(link === "" || isOldLink ? path : link);
-  }
-  return outermost(made);
-}
-
-function realIn(path: string, roots: readonly string[]): string | null {
-  const real = quietly(() => realPathSync(path));
-  return real !== null && roots.some((root) => real !== root && isWithin(root, real)) ? real : null;
+  return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
 }

@@ -101,7 +101,7 @@ Deno.test("markers, packages and what is as it was are left alone", () =>
     assert.deepEqual(madeSince(before, await watch()), []);
   }));
 
-Deno.test("a directory of settings that is a link is followed: the link goes when it is new, else what was put behind it", () =>
+Deno.test("a directory of settings that is a link is followed, and goes when it is new or leads to new settings", () =>
   inPlace(async ({ root, watch, write }) => {
     await write("shared/readme");
     await Deno.symlink("shared", `${root}/.ide`);
@@ -110,13 +110,16 @@ Deno.test("a directory of settings that is a link is followed: the link goes whe
     await write("evil/hooks.json");
     await Deno.symlink("evil", `${root}/.windsurf`);
     await Deno.symlink("src", `${root}/.venv`);
-    assert.deepEqual(madeSince(before, await watch()).toSorted(), [`${root}/.ide/hooks.json`, `${root}/.windsurf`]);
+    assert.deepEqual(madeSince(before, await watch()).toSorted(), [`${root}/.ide`, `${root}/.windsurf`]);
     // A link that leads elsewhere by now is new.
     const again = await watch();
+    assert.deepEqual(again.present, [`${root}/evil`, `${root}/shared`].toSorted());
+    await write("shared/mcp.json");
+    assert.deepEqual(madeSince(again, await watch()), [`${root}/.ide`], "more behind it");
     await write("other/hooks.json");
     await Deno.remove(`${root}/.windsurf`);
     await Deno.symlink("other", `${root}/.windsurf`);
-    assert.deepEqual(madeSince(again, await watch()), [`${root}/.windsurf`]);
+    assert.ok(madeSince(again, await watch()).includes(`${root}/.windsurf`));
   }));
 
 Deno.test("a file of settings that is a link is told from another one in its place", () =>

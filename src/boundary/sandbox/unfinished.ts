@@ -25,17 +25,16 @@ interface Note {
   /** Where the command could write. */
   roots: readonly string[];
   programs: readonly string[];
-  known: [path: string, { link: string; identity: string }][];
-  links: [path: string, identity: string][];
+  known: [path: string, link: string][];
 }
 
 /** Notes a command before it runs. Throws `policy_refused` where the home takes no note. */
 export async function noteCommand(
-  { known, links }: WatchedFiles,
+  { known }: WatchedFiles,
   { home, ...place }: { home: string } & Pick<Note, "root" | "roots" | "programs">,
 ): Promise<{ remove(): Promise<void> }> {
   const path = join(home, UNFINISHED, `${crypto.randomUUID()}.json`);
-  const note: Note = { process: await processIdentity(), ...place, known: [...known], links: [...links] };
+  const note: Note = { process: await processIdentity(), ...place, known: [...known] };
   try {
     await makePrivateDirectory(join(home, UNFINISHED));
     await writePrivately(path, JSON.stringify(note));
@@ -59,7 +58,7 @@ export async function recoverUnfinished(
     if (note === null || !(isWithin(note.root, root) || isWithin(root, note.root))) continue;
     if (note.process !== null && await processIdentity(parseInt(note.process)) === note.process) continue;
     const { roots, programs } = note;
-    const before = { present: [], known: new Map(note.known), links: new Map(note.links) };
+    const before = { present: [], known: new Map(note.known) };
     const protection = new ProtectedSet(roots);
     protection.refresh();
     const after = new TamperCheck(userHome).watch(await protection.hidden(), { roots, programs });

@@ -1,6 +1,6 @@
 /** The project's repository in a sandbox of its own: what a repository can make git run sees nothing that is protected. */
 import { commandProtection } from "../../boundary/policy/write_protected.ts";
-import { GIT_PLACES, parseSettings } from "../../boundary/sandbox/git_call.ts";
+import { GIT_PLACES } from "../../boundary/sandbox/git_call.ts";
 import { userGitSettings } from "../../boundary/sandbox/git_programs.ts";
 import { realOrNamed } from "../../boundary/real_path.ts";
 import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
@@ -10,7 +10,7 @@ import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { askGit, callGit, filtersOff, type GitCall, type PlainCall, type Repository } from "./call.ts";
+import { askGit, callGit, filtersOff, type GitCall, parseSettings, type PlainCall, type Repository } from "./call.ts";
 import { failure, isRefusal, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 
