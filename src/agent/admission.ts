@@ -118,5 +118,5 @@ async function admitRequest(
   }
   admit({ kind: "provider", name: provider, local: false }, outgoing);
   const released = items.filter((item) => item.kind === "user").filter(({ isReleased }) => isReleased === true);
-  await session.scanner?.checkRequest(request, { provider, released });
+  await session.scanner?.checkRequest(request, { provider, released, signal });
 }

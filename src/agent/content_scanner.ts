@@ -43,7 +43,10 @@ export interface ContentScanner {
    * Throws `policy_refused` when a body for a model that is not proven local holds protected content. `released` are the
    * prompts that the user let through: messages of the user that are one of them pass, and nothing else does.
    */
-  checkRequest(body: unknown, options: { provider: string; released: readonly UserItem[] }): Promise<void>;
+  checkRequest(
+    body: unknown,
+    options: { provider: string; released: readonly UserItem[]; signal?: AbortSignal },
+  ): Promise<void>;
   /** Judges a part of requests. Throws `policy_refused` for a provider that is not local. */
   checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult>;
   /** Returns a refusal when a text for a place that is not protected holds protected content. */
@@ -105,10 +108,10 @@ class WorkspaceScanner implements ContentScanner {
   async #check(
     texts: Iterable<string>,
     subject: ScanSubject,
-    { provider, local }: ScanDestination,
+    { provider, local, signal }: ScanDestination & { signal?: AbortSignal | undefined },
   ): Promise<ScanResult> {
     const scanner = await this.#open();
-    const hit = await scanner?.check(texts) ?? null;
+    const hit = await scanner?.check(texts, { signal }) ?? null;
     if (scanner === null || hit === null) {
       return local && subject.isResult && await this.#holdsOfOthers(texts) ? "protected" : "open";
     }
@@ -133,7 +136,7 @@ class WorkspaceScanner implements ContentScanner {
 
   async checkRequest(
     body: unknown,
-    { provider, released }: { provider: string; released: readonly UserItem[] },
+    { provider, released, signal }: { provider: string; released: readonly UserItem[]; signal?: AbortSignal },
   ): Promise<void> {
     const texts = new Set(released.flatMap((item) => [item.text, ...imagesOf(item).map(imageUrl)]));
     // An image alone has no words, and every message holds those.
@@ -143,7 +146,7 @@ class WorkspaceScanner implements ContentScanner {
       name: `the request to "${provider}"`,
       hint: "continue with a local model, or start a session without that text; lines that are no secret: " +
         "agentcli secrets allow-fragment FILE:LINES",
-    }, { provider, local: false });
+    }, { provider, local: false, signal });
   }
 
   async checkPart(parts: readonly string[], subject: ScanSubject, destination: ScanDestination): Promise<ScanResult> {

@@ -8,12 +8,15 @@ import { isWithin, relativeTo } from "../../platform/path.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
+import { after } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
 import { quietly } from "../real_path.ts";
 import { type Fragment, type ScanHit, Scanner } from "./scanner.ts";
 
 /** Most fragments that are looked up; a text with more shares too much to be let go. */
 const FRAGMENT_LIMIT = 500;
+/** It reads for so long at once, in milliseconds: signals are heard in between. */
+const SLICE_MS = 50;
 
 /**
  * Says which of some fragments (normalized) may leave: those that the user allowed, and those that stood in open files
@@ -46,6 +49,7 @@ export class LeakScanner {
   /** Path → what it was when it was read; null for what could not be looked at. */
   #read = new Map<string, FileStatus | null>();
   #unread = new Set<string>();
+  #reading: Promise<void> = Promise.resolve();
   /** Texts without a hit. The session holds them anyway. */
   #passed = new Set<string>();
   /** Fragments that may leave. */
@@ -70,17 +74,29 @@ export class LeakScanner {
 
   /**
    * Returns the first fragment of a protected file in any of the texts, null when there is none. A text that passed is
-   * kept and not looked at again; `once` says that nobody will ask for it again.
+   * kept and not looked at again; `once` says that nobody will ask for it again. Throws the signal's reason.
    */
-  async check(texts: Iterable<string>, { once = false }: { once?: boolean } = {}): Promise<ScanHit | null> {
-    this.#readChanged();
+  async check(
+    texts: Iterable<string>,
+    { once = false, signal }: { once?: boolean; signal?: AbortSignal | undefined } = {},
+  ): Promise<ScanHit | null> {
+    await this.#upToDate(signal);
+    // What another check reads meanwhile was not asked here: a text that passes has passed what was known.
+    const passed = this.#passed;
     for (const text of texts) {
-      if (this.#passed.has(text)) continue;
+      if (passed.has(text)) continue;
       const hit = await this.#harmful(this.#scanner.fragments(text, FRAGMENT_LIMIT));
       if (hit !== null) return hit;
-      if (!once) this.#passed.add(text);
+      if (!once) passed.add(text);
     }
     return null;
+  }
+
+  /** One after another: reading pauses, and a second check must not take what is read for all of it. */
+  async #upToDate(signal?: AbortSignal): Promise<void> {
+    const reading = this.#reading.then(() => this.#readChanged(signal));
+    this.#reading = reading.catch(() => {});
+    await reading;
   }
 
   /** Returns a hit for messages, without the fragment: `line 2 of .env (.agentclisecret:1 no-cloud: .env), base64`. */
@@ -91,7 +107,7 @@ export class LeakScanner {
     return `${lines} of ${relativeTo(this.#root, hit.path)}${named}${hit.form === "plain" ? "" : `, ${hit.form}`}`;
   }
 
-  #readChanged(): void {
+  async #readChanged(signal: AbortSignal | undefined): Promise<void> {
     const present = new Map<string, FileStatus | null>();
     const changed: string[] = [];
     for (const path of this.#protection.files()) {
@@ -103,20 +119,26 @@ export class LeakScanner {
       present.set(path, status);
       if (!this.#read.has(path) || !isSame(this.#read.get(path) ?? null, status)) changed.push(path);
     }
+    if (changed.length === 0) return void (this.#read = present);
     const isFirst = this.#read.size === 0;
-    this.#read = present;
-    if (changed.length === 0) return;
     this.#passed = new Set();
-    this.#add(changed);
-    if (this.#scanner.leftOut.length === 0 || isFirst) return;
-    // Former content must not take the room of what is there now.
-    this.#scanner = new Scanner(this.#limit);
-    this.#add([...present.keys()]);
+    await this.#add(changed, { present, signal });
+    if (this.#scanner.leftOut.length > 0 && !isFirst) {
+      // Former content must not take the room of what is there now.
+      this.#scanner = new Scanner(this.#limit);
+      await this.#add([...present.keys()], { present, signal });
+    }
+    // Broken off, it is read again: only what was read to its end is known.
+    this.#read = present;
   }
 
   /** Small files first: a marker that came with a repository could name more than there is room for, and secrets are small. */
-  #add(paths: readonly string[]): void {
-    const sizeOf = (path: string) => Math.min(this.#read.get(path)?.size ?? 0, READ_LIMIT);
+  async #add(
+    paths: readonly string[],
+    { present, signal }: { present: ReadonlyMap<string, FileStatus | null>; signal: AbortSignal | undefined },
+  ): Promise<void> {
+    const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
+    let pauseAt = performance.now() + SLICE_MS;
     for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
       if (!this.#scanner.hasRoomFor(sizeOf(path))) {
         this.#scanner.leaveOut(path);
@@ -126,6 +148,10 @@ export class LeakScanner {
       if ("refused" in read || read.more) this.#unread.add(path);
       else this.#unread.delete(path);
       if (!("refused" in read)) this.#scanner.add(path, read.bytes);
+      if (performance.now() < pauseAt) continue;
+      await new Promise<void>((resolve) => void after(0, resolve));
+      signal?.throwIfAborted();
+      pauseAt = performance.now() + SLICE_MS;
     }
   }
 

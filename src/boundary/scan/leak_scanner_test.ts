@@ -168,3 +168,42 @@ Deno.test("of a thousand protected files unchanged ones are not read again", asy
     Deno.openSync = openSync;
   }
 });
+
+Deno.test("reading much content ends with a signal, and goes on where it is asked again", async () => {
+  await using given = await project("no-cloud: keys\n");
+  const line = "a line of a large protected file, number ";
+  for (let file = 0; file < 12; file++) {
+    const text = Array.from({ length: 20_000 }, (_, at) => `${line}${file} ${at * 7919}`).join("\n");
+    await given.write(`keys/${file}`, file === 11 ? `${text}\n${SECRET} ` : text);
+  }
+  const scanner = given.scanner();
+  const stop = new AbortController();
+  const checking = scanner.check([`see ${SECRET}`], { signal: stop.signal });
+  stop.abort(new Error("stopped"));
+  await assert.rejects(checking, /stopped/);
+  const found = await Promise.all([1, 2].map(() => scanner.check([`see ${SECRET}`])));
+  assert.ok(found.every((hit) => hit !== null));
+});
+
+Deno.test("a text that passed while another check read more is looked at again", async () => {
+  await using given = await project();
+  await given.write(".env", `KEY=${SECRET}\n`);
+  const scanner = given.scanner();
+  const asked = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  scanner.allowed = async (fragments) => {
+    asked.resolve();
+    await answered.promise;
+    return new Set(fragments.map(({ normalized }) => normalized));
+  };
+  const later = "another-protected-value-4711";
+  const text = `${SECRET} and ${later}`;
+  const first = scanner.check([text]);
+  await asked.promise;
+  await given.write(".env", `KEY=${later}-and-more\n`);
+  await scanner.check(["something else"]);
+  answered.resolve();
+  assert.equal(await first, null, "control: all that was known then may leave");
+  scanner.allowed = () => Promise.resolve(new Set());
+  assert.ok(await scanner.check([text]) !== null);
+});
