@@ -205,3 +205,43 @@ Deno.test("reasoning within the limit is left alone, also where there is no limi
     assert.equal(server.chats().length, 1);
   }
 });
+
+Deno.test("run --explain shows how requests would be made and who says so, and sends none", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => say("Hi."), routes: llama() });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: ["qwen3:8b"] } });
+  const done = await runInProcess(["run", "--explain"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  assert.deepEqual(server.chats(), []);
+  assert.match(done.stdout, /^model +loc:qwen3:8b +local$/m);
+  assert.match(done.stdout, /^window +32,768 tokens +the server$/m);
+  assert.match(
+    done.stdout,
+    /^sampling +temperature 0\.6, top_p 0\.95, top_k 20, min_p 0 +Qwen3: card of Qwen\/Qwen3-8B/m,
+  );
+  assert.match(done.stdout, /^reasoning +not sent back +Qwen3$/m);
+  assert.match(done.stdout, /^reasoning limit +4,096 tokens, kept by the server/m);
+  const machine = await runInProcess(["run", "--explain", "--json", "--temperature", "0.1"], { home });
+  const told = JSON.parse(machine.stdout);
+  assert.equal(told.profile.sampling.why, "--temperature");
+  assert.equal(told.fields.return_progress, true);
+  assert.deepEqual(server.chats(), []);
+});
+
+Deno.test("a transcript says once how requests were made", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => say("Hi."), routes: llama() });
+  await configure(home, { loc: { baseUrl: server.baseUrl, models: ["qwen3:8b"] } });
+  const done = await runInProcess(["run", "hi"], { home });
+  assert.equal(done.code, 0, done.stderr);
+  const notes: string[] = [];
+  for await (const slug of Deno.readDir(`${home.agentcliHome}/projects`)) {
+    for await (const file of Deno.readDir(`${home.agentcliHome}/projects/${slug.name}`)) {
+      if (!file.name.endsWith(".jsonl")) continue;
+      const text = await Deno.readTextFile(`${home.agentcliHome}/projects/${slug.name}/${file.name}`);
+      notes.push(...text.split("\n").filter((line) => line.includes("temperature 0.6")));
+    }
+  }
+  assert.equal(notes.length, 1);
+  assert.match(notes[0] ?? "", /Qwen3: card of Qwen/);
+});

@@ -92,11 +92,20 @@ export const runCommand = command({
   detail:
     "The prompt is the argument, standard input (with no argument or '-'), or both joined. Reading inside the project is always allowed. File changes and commands need your permission on a terminal, and are denied elsewhere unless an option or a rule allows them.",
   arguments: [{ name: "prompt", brief: "What to do; '-' reads standard input", optional: true }],
-  options: RUN_OPTIONS,
+  options: {
+    ...RUN_OPTIONS,
+    explain: flag("Show how requests would be made (window, sampling, reasoning), and send none", { group: OUTPUT }),
+  },
   examples: [
     'agentcli run --model demo "Read README.md and tell me what this is"',
     'agentcli run --model runtime_a:qwen3:8b "Explain how main.ts starts"',
+    "agentcli run --explain --model runtime_d",
     'git diff | agentcli run "Write a commit message" --output-format json',
   ],
-  load: async () => (await import("./run.ts")).run,
+  load: () =>
+    Promise.resolve(async (invocation) =>
+      invocation.options.explain
+        ? await (await import("./explain.ts")).explain(invocation)
+        : await (await import("./run.ts")).run(invocation)
+    ),
 });

@@ -1,0 +1,73 @@
+/** Shows how the requests of a run would be made, and who says so. Sends none. */
+import { estimateOf, sideFields } from "../../agent/chat_request.ts";
+import type { Session, WindowSource } from "../../agent/session.ts";
+import { AgentSession } from "../../runtime/agent_session.ts";
+import { clean, jsonText } from "../../terminal/clean.ts";
+import { table } from "../../terminal/table.ts";
+import type { Invocation } from "../command.ts";
+import { hostOf } from "../output.ts";
+import type { RUN_OPTIONS } from "./command.ts";
+
+const WINDOW_SOURCES: Record<WindowSource, string> = {
+  configured: "context_window in providers.yaml",
+  found: "the server",
+  learnt: "a refusal of the server",
+  assumed: "assumed: nobody tells it",
+  guessed: "a refusal of the server",
+};
+
+/** `agentcli run --explain`. */
+export async function explain({ options, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
+  const { io, globals } = context;
+  const asked = { ...options, noSessionPersistence: true };
+  const agent = new AgentSession(asked, hostOf(context, { isSingleTurn: true }));
+  try {
+    const { session } = await agent.ready();
+    const server = await session.server.recognize();
+    if (globals.json || options.outputFormat === "json") await io.stdout.write(jsonText(asJson(session, server)));
+    else {
+      const width = io.stdout.isTerminal ? io.stdout.columns() : Infinity;
+      await io.stdout.write(table(rowsOf(session, server).map((row) => row.map((cell) => clean(cell))), { width }));
+    }
+    return 0;
+  } finally {
+    await agent.close();
+  }
+}
+
+function rowsOf(session: Session, server: string | null): string[][] {
+  const { model, profile, context } = session;
+  const tokens = (count: number) => `${count.toLocaleString("en-US")} tokens`;
+  return [
+    ["WHAT", "VALUE", "WHO SAYS SO"],
+    ["model", `${model.provider}:${model.entry.id}`, model.local ? "local" : "remote"],
+    ["server", server ?? "unknown", ""],
+    ["window", tokens(model.contextWindow), WINDOW_SOURCES[model.windowSource]],
+    ["reply limit", tokens(model.maxTokens), limitSource(session)],
+    ["first prompt", `about ${tokens(estimateOf(session))} without your words`, ""],
+    ["tool calls", context.toolProtocol, model.entry.toolCalls === undefined ? "" : "tool_calls in providers.yaml"],
+    ...profile.rows.map(({ name, value, why }) => [name, value, why]),
+  ];
+}
+
+function limitSource({ model: { askedMaxTokens, entry } }: Session): string {
+  if (askedMaxTokens !== undefined) return "--max-tokens";
+  return entry.maxTokens === undefined ? "by the window" : "max_tokens in providers.yaml";
+}
+
+function asJson(session: Session, server: string | null): Record<string, unknown> {
+  const { model, profile, context } = session;
+  return {
+    provider: model.provider,
+    model: model.entry.id,
+    local: model.local,
+    server,
+    context_window: model.contextWindow,
+    window_source: model.windowSource,
+    max_tokens: model.maxTokens,
+    tool_calls: context.toolProtocol,
+    profile: Object.fromEntries(profile.rows.map(({ name, value, why }) => [name.replace(" ", "_"), { value, why }])),
+    fields: profile.fields,
+    side_fields: sideFields(session),
+  };
+}
