@@ -7,8 +7,10 @@ import type { Clock } from "../../platform/io.ts";
 import {
   type Called,
   checkEdit,
+  checkToolRound,
   nestedArguments,
   parallelCalls,
+  type SentHistory,
   singleCall,
   textToolCall,
   useToolResult,
@@ -24,6 +26,8 @@ export interface BatteryOptions extends SubjectOptions {
   timeoutMs: number;
   /** Tokens of the longest prompt. */
   maxPrompt: number;
+  /** How a session sends what was said before. */
+  history: SentHistory;
   /** Ends the battery; what was found stays. */
   signal: AbortSignal;
   /** Before each check. */
@@ -62,7 +66,7 @@ async function measure(
   const window = run.found("windowClaimed")?.tokens ?? null;
   await run.check("generation", {}, (limit) => measureGeneration(subject, limit));
   await run.check("promptCache", {}, (signal) => measurePromptCache(subject, { window, signal }));
-  await measureCalls(subject, run);
+  await measureCalls(subject, { run, options });
   await run.check("jsonSchema", {}, (limit) => checkJsonSchema(subject, limit));
   const generation = run.found("generation");
   if (generation?.streaming === "no") run.skip("stop", "replies come in one piece");
@@ -76,7 +80,10 @@ async function measure(
   );
 }
 
-async function measureCalls(subject: Subject, run: Run): Promise<void> {
+async function measureCalls(
+  subject: Subject,
+  { run, options: { history } }: { run: Run; options: BatteryOptions },
+): Promise<void> {
   let called: Called | null = null;
   await run.check("toolCall", {}, async (limit) => (called = await singleCall(subject, limit)).found);
   if (run.found("toolCall")?.how === "refused") {
@@ -87,13 +94,15 @@ async function measureCalls(subject: Subject, run: Run): Promise<void> {
   await run.check("parallelCalls", {}, (limit) => parallelCalls(subject, limit));
   await run.check("nestedArguments", {}, (limit) => nestedArguments(subject, limit));
   await run.check("textToolCall", {}, (limit) => textToolCall(subject, limit));
+  const window = run.found("windowClaimed")?.tokens ?? null;
   const how = workingCalls(run.found("toolCall"), run.found("textToolCall"));
   if (how === null) {
-    for (const name of ["toolResult", "edit"] as const) run.skip(name, "no way to call tools worked");
+    for (const name of ["toolResult", "toolRoundCache", "edit"] as const) run.skip(name, "no way to call tools worked");
     return;
   }
   const reply = (called as Called | null)?.reply ?? null;
   await run.check("toolResult", {}, (signal) => useToolResult(subject, { how, reply }, { signal }));
+  await run.check("toolRoundCache", {}, (signal) => checkToolRound(subject, { how, history, window, signal }));
   await run.check("edit", {}, (signal) => checkEdit(subject, { how, signal }));
 }
 
@@ -182,6 +191,7 @@ class Run {
       parallelCalls: of("parallelCalls"),
       nestedArguments: of("nestedArguments"),
       toolResult: of("toolResult"),
+      toolRoundCache: of("toolRoundCache"),
       textToolCall: of("textToolCall"),
       jsonSchema: of("jsonSchema"),
       edit: of("edit"),

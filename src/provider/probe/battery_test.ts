@@ -24,6 +24,7 @@ async function probe(server: FakeServer, more: Partial<BatteryOptions> = {}): Pr
   const client = createHttpClient({ env: () => undefined, clock });
   try {
     return await runBattery({
+      history: { keepsReasoning: false, fields: {} },
       client,
       endpoint: endpointAt(server.baseUrl, { timeout: { connect: 600, firstByte: 600, idle: 600 } }),
       model: "fake",
@@ -299,7 +300,8 @@ Deno.test("the parameters of the model are sent, and every new prompt begins in 
     assert.ok(json.max_tokens <= 2048);
     assert.ok(json.stream);
   }
-  const long = report.bodies.map(({ json }) => json.messages[0].content as string).filter((text) => text.length > 3000);
+  const begun = report.bodies.filter(({ json }) => json.messages.at(-1).role !== "tool");
+  const long = begun.map(({ json }) => json.messages[0].content as string).filter((text) => text.length > 3000);
   const cold = long.filter((text) => !text.endsWith("Say no."));
   assert.equal(new Set(cold.map((text) => text.slice(0, 80))).size, cold.length);
 });
@@ -315,3 +317,32 @@ function otherModel(): string {
   const body = JSON.stringify({ model: "other", choices: [{ message: { content: "Hello." }, finish_reason: "stop" }] });
   return `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`;
 }
+
+Deno.test("whether the cache is kept across a tool round is read from the counts of the server", async () => {
+  for (
+    const [cached, kept, reread] of [[0.98, "yes", 0.02], [0, "no", 1], [null, "unclear", null]] as const
+  ) {
+    let prompt = 0;
+    const report = await probed({}, {
+      battery: { history: { keepsReasoning: true, fields: { chat_template_kwargs: { preserve_thinking: true } } } },
+      change: (body) => {
+        if (body.chat_template_kwargs === undefined) return null;
+        const isSecond = body.messages.at(-1).role === "tool";
+        const whole = Math.ceil(JSON.stringify(body.messages).length / 4);
+        if (!isSecond) prompt = whole;
+        else assert.equal(body.messages[1].reasoning_content, "A thought.");
+        const usage = { prompt: whole, completion: 3 };
+        const told = cached === null ? {} : { cached: isSecond ? Math.floor(prompt * cached) : 0 };
+        const message = { kind: "message" as const, reasoning: "A thought.", usage: { ...usage, ...told } };
+        return isSecond
+          ? { ...message, text: "-37" }
+          : { ...message, calls: [{ name: "get_weather", input: { city: "Paris" } }] };
+      },
+    });
+    const round = found(report, "toolRoundCache");
+    assert.equal(round.kept, kept);
+    assert.equal(round.promptTokens, prompt);
+    if (reread === null) assert.equal(round.rereadTokens, null);
+    else assert.ok(Math.abs((round.rereadTokens ?? 0) - prompt * reread) <= 1);
+  }
+});

@@ -3,7 +3,8 @@ import { ProviderFailure } from "../failure.ts";
 import { asTextMessages, promptProtocol } from "../text_calls/prompt.ts";
 import type { ChatResponse, ToolSchema, WireMessage } from "../types.ts";
 import { type CallCheck, checkCalls, checkEvent, EDIT, EVENT, WEATHER, weatherOf } from "./calls.ts";
-import type { CallFinding, NoTools, ToolResultFinding } from "./findings.ts";
+import type { CallFinding, NoTools, ToolResultFinding, ToolRoundCache } from "./findings.ts";
+import { fillerText, newSeed } from "./window_checks.ts";
 import { type Subject, userMessage } from "./subject.ts";
 
 /** Tokens of a reply with calls: room for a model that reasons first. */
@@ -141,6 +142,50 @@ function historyOf(how: ToolTurn["how"], reasoning: string): WireMessage[] {
     },
   ];
   return how === "native" ? turns : asTextMessages([{ role: "system", content: promptProtocol([WEATHER]) }, ...turns]);
+}
+
+/** How a session sends what was said before. */
+export interface SentHistory {
+  keepsReasoning: boolean;
+  /** Template variables with which reasoning is shown. */
+  fields: Record<string, unknown>;
+}
+
+/** Tokens of the text in front of the question, where the window has room: less than a server's block says nothing. */
+const ROUND_TOKENS = 1500;
+/** Share of the first prompt that may be read again: its end stands in a block with what follows. */
+const READ_AGAIN = 0.1;
+
+/** Sends a long prompt, and then the same with the reply and the result of a tool behind it. */
+export async function checkToolRound(
+  subject: Subject,
+  options: { how: "native" | "text"; history: SentHistory; window: number | null; signal: AbortSignal },
+): Promise<ToolRoundCache> {
+  const { how, history: { keepsReasoning, fields }, window, signal } = options;
+  const tokens = Math.min(ROUND_TOKENS, Math.floor((window ?? ROUND_TOKENS * 4) / 4));
+  const text = fillerText(tokens * subject.bytesPerToken, newSeed());
+  const prompt = `${text}\n\n${WEATHER_QUESTION}`;
+  const tools = how === "native" ? [WEATHER] : [];
+  const start = how === "native" ? userMessage(prompt) : withProtocol([WEATHER], prompt);
+  const send = async (messages: WireMessage[]) =>
+    (await subject.send({ messages, tools, maxTokens: CALL_TOKENS, params: fields }, { signal })).reply;
+  const first = await send(start);
+  const reasoning = keepsReasoning && how === "native" ? first.reasoning : "";
+  const said = historyOf(how, reasoning).slice(start.length);
+  const [reply] = said;
+  const [call] = first.calls;
+  if (reply?.role === "assistant") {
+    reply.content = first.text;
+    const sent = reply.tool_calls?.[0];
+    if (sent !== undefined && call !== undefined) {
+      sent.function = { name: call.name, arguments: JSON.stringify(call.input ?? {}) };
+    }
+  }
+  const { usage } = await send([...start, ...said]);
+  const promptTokens = first.usage?.promptTokens ?? 0;
+  if (usage?.cacheTold !== true || promptTokens === 0) return { promptTokens, rereadTokens: null, kept: "unclear" };
+  const rereadTokens = Math.max(promptTokens - usage.cachedTokens, 0);
+  return { promptTokens, rereadTokens, kept: rereadTokens <= promptTokens * READ_AGAIN ? "yes" : "no" };
 }
 
 const FILE = `def area(width, height):

@@ -93,6 +93,15 @@ export interface PromptCache {
   kept: "yes" | "no" | "unclear";
 }
 
+/** A second request that begins with the first, its reply and the result of a tool: what each round of a turn is. */
+export interface ToolRoundCache {
+  /** Tokens of the first request, as the server counted them. */
+  promptTokens: number;
+  /** Of them, read again for the second; null where the server does not tell. */
+  rereadTokens: number | null;
+  kept: "yes" | "no" | "unclear";
+}
+
 /** A call that was asked for. */
 export interface CallFinding {
   /** `text`: written into the text and recovered from it. `cut`: the token limit came before a complete call. */
@@ -146,6 +155,7 @@ export interface Findings {
   nestedArguments: CallFinding | NoTools;
   textToolCall: CallFinding;
   toolResult: ToolResultFinding;
+  toolRoundCache: ToolRoundCache;
   jsonSchema: JsonSchemaFinding;
   edit: CallFinding;
   stop: StopFinding;

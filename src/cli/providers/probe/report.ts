@@ -8,6 +8,7 @@ import {
   type ProbeReport,
   verdictOf,
 } from "../../../provider/probe/findings.ts";
+import type { ProfileRow } from "../../../provider/profiles/profile.ts";
 import type { Endpoint } from "../../../provider/types.ts";
 import { clean } from "../../../terminal/clean.ts";
 import { displayWidth, fit, table } from "../../../terminal/table.ts";
@@ -23,10 +24,12 @@ const RESULT_WIDTH = 16;
 /** Heading, table and verdict; `width` in cells. Everything from outside is cleaned. */
 export function reportText(
   report: ProbeReport,
-  told: { endpoint: Endpoint; model: string; width: number },
+  told: { endpoint: Endpoint; model: string; width: number; profile: readonly ProfileRow[] },
 ): string {
   const { endpoint, model, width } = told;
-  const rows = rowsOf(report).map(([check, result, figures]): [string, string, string] => [
+  const rows = [...rowsOf(report), ...told.profile.map(profileRow)].map((
+    [check, result, figures],
+  ): [string, string, string] => [
     check,
     fit(clean(result), RESULT_WIDTH),
     clean(figures),
@@ -85,6 +88,7 @@ export const LABELS: Readonly<Record<keyof Findings, string>> = {
   parallelCalls: "parallel calls",
   nestedArguments: "nested arguments",
   toolResult: "tool result",
+  toolRoundCache: "cache in a turn",
   textToolCall: "tool call as text",
   jsonSchema: "JSON schema",
   edit: "edit",
@@ -147,6 +151,16 @@ const DESCRIBE: Describe = {
   ],
   textToolCall: (found) => [row(LABELS.textToolCall, found.correct ? "yes" : call(found)[0], found.detail)],
   jsonSchema: ({ support, detail }) => [row(LABELS.jsonSchema, support, detail)],
+  toolRoundCache: ({ promptTokens, rereadTokens, kept }) => [
+    row(
+      LABELS.toolRoundCache,
+      kept,
+      rereadTokens === null
+        ? "the server does not tell what it takes from its prompt cache"
+        : `prompt cache ${kept === "yes" ? "kept" : "lost"} across a tool round: ${count(rereadTokens)} of ` +
+          `${count(promptTokens)} tokens read again`,
+    ),
+  ],
   edit: (found) => [row(LABELS.edit, ...call(found))],
   stop: ({ stopped, nextFirstTokenMs, usualFirstTokenMs }) => [
     row(
@@ -207,6 +221,11 @@ function provedRows({ proved, tooLong, repeatsShort, steps, ended }: Findings["w
   return [row(label, proved === null ? "none" : count(proved), `tokens; ${parts.join("; ")}`)];
 }
 
+/** How a session would ask; the battery itself asks as it always does. */
+function profileRow({ name, value, why }: ProfileRow): Row {
+  return [name === "reasoning" ? "reasoning sent" : name, "in sessions", `${value} (${why})`];
+}
+
 function row(check: string, result: string, figures: string): Row {
   return [check, result, figures];
 }
@@ -253,6 +272,7 @@ function time(value: number): string {
 export interface Told {
   endpoint: Endpoint;
   model: string;
+  profile: readonly ProfileRow[];
   stored: Stored | null;
 }
 
@@ -264,6 +284,7 @@ export interface Told {
  *   several runs is `{median, runs}`, null stands for what could not be told.
  * - `replies`: `{count, with_reasoning}`.
  * - `learnt`: `{context_window?, tool_calls?, reasoning?}`, what `--write` stores.
+ * - `profile`: how a session would ask, `{sampling | reasoning | reasoning_limit: {value, why}}`.
  * - `verdict`: `{fit: true | false | null, text}`.
  * - `stored`: null without `--write`, else `{path, changed, fields: [{field, old, new}]}`.
  */
@@ -282,6 +303,7 @@ export function jsonReport(report: ProbeReport, told: Told): Record<string, unkn
     checks: Object.fromEntries(names.map((name) => [snakeCase(name), outcomeJson(report.checks[name])])),
     replies: snakeKeys(report.replies),
     learnt: snakeKeys(learnt(report)),
+    profile: Object.fromEntries(told.profile.map(({ name, value, why }) => [name.replace(" ", "_"), { value, why }])),
     verdict: verdictOf(report),
     stored: stored === null ? null : { path: stored.path, changed: stored.changed, fields: stored.fields },
   };

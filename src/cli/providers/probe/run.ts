@@ -2,6 +2,15 @@
 import { DEMO } from "../../../config/find.ts";
 import { AgentcliError } from "../../../errors.ts";
 import { type Home, openHome } from "../../../platform/home.ts";
+import { findServerWindow } from "../../../agent/context/window.ts";
+import { assumedWindow } from "../../../agent/context/tokens.ts";
+import { backendOf } from "../../../provider/backends/backends.ts";
+import {
+  plainProfile,
+  type ProfileRow,
+  type RequestProfile,
+  requestProfile,
+} from "../../../provider/profiles/profile.ts";
 import { runBattery } from "../../../provider/probe/battery.ts";
 import { type Learnt, learnt, probeError, type ProbeReport } from "../../../provider/probe/findings.ts";
 import { createProgress } from "../../../terminal/paced_output.ts";
@@ -66,6 +75,7 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
   const { client, endpoint, model } = prepared;
   const progress = createProgress(context.io, { quiet: context.globals.quiet });
   let report: ProbeReport;
+  const profile = await profileFor(prepared, interrupt.signal);
   try {
     report = await runBattery({
       client,
@@ -73,6 +83,12 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
       model: model.id,
       ...(model.params === undefined ? {} : { params: model.params }),
       clock: context.io.clock,
+      history: {
+        keepsReasoning: profile.keepsReasoning,
+        fields: "chat_template_kwargs" in profile.fields
+          ? { chat_template_kwargs: profile.fields["chat_template_kwargs"] }
+          : {},
+      },
       signal: interrupt.signal,
       timeoutMs: (options.timeout ?? TIMEOUT) * 1000,
       maxPrompt: options.maxPrompt ?? MAX_PROMPT,
@@ -91,12 +107,26 @@ async function measure(prepared: Prepared, given: Given): Promise<number> {
     const found = { provider: endpoint.provider, model: model.id, learnt: learnt(report) };
     stored = await storeLearnt(await openHome(context.io), found);
   }
-  await tell(report, { prepared, stored, context });
+  await tell(report, { prepared, profile: profile.rows, stored, context });
   if (report.interrupted) return signalCode(interrupt);
   if (error === null) return 0;
   // The report itself carries the error for programs.
   if (context.globals.json) return error.exitCode;
   return await showError(error, context.io, { json: false, verbose: context.globals.verbose });
+}
+
+/** How a session with this model would ask, by what its server tells without being asked for a reply. */
+async function profileFor({ client, endpoint, model }: Prepared, signal: AbortSignal): Promise<RequestProfile> {
+  if (endpoint.provider === DEMO) return plainProfile(model);
+  const { server, window, told } = await findServerWindow(client, endpoint, { model: model.id, signal });
+  return requestProfile({
+    entry: model,
+    temperature: undefined,
+    local: endpoint.local,
+    contextWindow: model.contextWindow ?? window ?? assumedWindow(endpoint),
+    backend: backendOf(server),
+    told: told ?? {},
+  });
 }
 
 function signalCode({ signal }: Interrupt): number {
@@ -105,11 +135,11 @@ function signalCode({ signal }: Interrupt): number {
 
 async function tell(
   report: ProbeReport,
-  told: { prepared: Prepared; stored: Stored | null; context: Context },
+  told: { prepared: Prepared; profile: readonly ProfileRow[]; stored: Stored | null; context: Context },
 ): Promise<void> {
-  const { prepared, stored, context } = told;
+  const { prepared, profile, stored, context } = told;
   const { io, globals } = context;
-  const subject = { endpoint: prepared.endpoint, model: prepared.model.id };
+  const subject = { endpoint: prepared.endpoint, model: prepared.model.id, profile };
   if (globals.json) return await io.stdout.write(jsonText(jsonReport(report, { ...subject, stored })));
   const width = io.stdout.isTerminal ? io.stdout.columns() : 80;
   await io.stdout.write(reportText(report, { ...subject, width }));

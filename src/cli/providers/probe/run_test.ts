@@ -69,6 +69,8 @@ Deno.test("the table fits 80 columns, shows every check with its runs, and ends 
   assert.match(stdout, /^window proved +[\d,]+ +tokens; start repeated from 3 of 3 prompts$/m);
   assert.match(stdout, /^first token +[\d.]+ m?s +new prompt of [\d,]+ tokens, median of 3 runs$/m);
   assert.match(stdout, /^parallel calls +yes$/m);
+  assert.match(stdout, /^cache in a turn +unclear +the server does not tell/m);
+  assert.match(stdout, /^sampling +in sessions +the server's \(nothing is known of this model\)$/m);
   assert.match(stdout, /^fit for agent turns: yes, with native tool calls$/m);
   assert.equal(stderr, "");
 });
@@ -136,6 +138,7 @@ Deno.test("JSON is one object with every check, what was learnt and what was sto
     "parallel_calls",
     "nested_arguments",
     "tool_result",
+    "tool_round_cache",
     "text_tool_call",
     "json_schema",
     "edit",
