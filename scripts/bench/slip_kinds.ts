@@ -35,7 +35,6 @@ const PATCH = "*** Begin Patch\n*** Update File: calc.py\n@@ def add(a, b):\n-  
 
 /** Kinds that do not come right yet. Every other one must: a change that breaks it fails the tests. */
 export const PENDING: readonly string[] = [
-  "SEARCH/REPLACE in the text",
   "a file with an error of syntax",
 ];
 

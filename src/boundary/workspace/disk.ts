@@ -289,16 +289,19 @@ class DiskWorkspace implements Workspace {
   async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
     try {
       const real = await realPath(path.path);
-      if (real === null) return { refused: "absent", message: `${path.display} does not exist` };
+      if (real === null) {
+        return { refused: "absent", message: `${path.display} does not exist; list the directory above it` };
+      }
       const objection = this.#outOfReach(normalize(real), path.display);
       if (objection !== null) return objection;
       if ((await stat(real))?.kind !== "directory") {
-        return { refused: "not_a_directory", message: `${path.display} is not a directory` };
+        return { refused: "not_a_directory", message: `${path.display} is not a directory; call Read with it` };
       }
       const entries = await listDirectory(real) ?? [];
       return entries.sort((one, other) => one.name < other.name ? -1 : one.name > other.name ? 1 : 0);
     } catch (error) {
-      return { refused: "unreadable", message: `${path.display} cannot be listed: ${systemReason(error)}` };
+      const reason = systemReason(error);
+      return { refused: "unreadable", message: `${path.display} cannot be listed: ${reason}; go on without it` };
     }
   }
 
@@ -308,7 +311,7 @@ class DiskWorkspace implements Workspace {
     const protection = await this.writeProtection(path);
     return protection === null
       ? await checkWritable(path)
-      : refuse(path.display, `${protection}; only the user changes it`);
+      : refuse(path.display, `${protection}; only the user changes it: tell the user what to change`);
   }
 
   async writeProtection({ path, real }: Pick<ResolvedPath, "path" | "real">): Promise<string | null> {
@@ -346,13 +349,13 @@ class DiskWorkspace implements Workspace {
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */
   #outOfReach(real: string, display: string): Refusal | null {
     if (rootOf(real, this.#roots) === null) {
-      return { refused: "outside", message: `${display} leads out of the project` };
+      return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
     }
     if (isWithin(foldedPath(this.#rules.home), foldedPath(real))) {
-      return { refused: "protected", message: `${display} belongs to agentcli itself; tools do not use it` };
+      return { refused: "protected", message: `${display} belongs to agentcli itself; go on without it` };
     }
     if (isOfSystem(real)) {
-      return { refused: "protected", message: `${display} belongs to the system; tools do not use it` };
+      return { refused: "protected", message: `${display} belongs to the system; go on without it` };
     }
     return null;
   }

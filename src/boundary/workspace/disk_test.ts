@@ -56,7 +56,15 @@ async function write(workspace: Workspace, path: string): Promise<Refusal | "wri
   return "refused" in done ? done : "written";
 }
 
-const refusedAs = (value: unknown) => (value as { refused?: string }).refused;
+/** The kind of a refusal. Whatever is refused, a model is told what to do instead; tools do that for what is absent. */
+function refusedAs(value: unknown): string | undefined {
+  const { refused, message = "" } = value as Partial<Refusal>;
+  const byReader = refused === "absent" || refused === "not_a_file" || refused === "unreadable";
+  if (refused !== undefined && !byReader) {
+    assert.match(message, /[;:] (?:give|go on|call|write|leave|tell|choose|only|look|it)\b/);
+  }
+  return refused;
+}
 
 Deno.test("without a marker everything is open", () =>
   inProject(async ({ open }) => {

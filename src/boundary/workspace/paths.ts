@@ -42,7 +42,7 @@ async function realOf(path: string, given: string): Promise<string | Refusal> {
     if (await lstat(at) !== null) {
       const real = await realPath(at);
       if (real !== null) return join(normalize(real), ...missing);
-      return { refused: "absent", message: `${given} is a link that leads nowhere` };
+      return { refused: "absent", message: `${given} is a link that leads nowhere; choose another path` };
     }
     const up = dirname(at);
     if (up === at) return path;
@@ -93,7 +93,7 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
     const shown = isWithin(root, path) ? path : real;
     return { path, real, display: root === roots.root ? relativeTo(root, shown) : shown };
   } catch (error) {
-    return { refused: "unreadable", message: `${given} cannot be used: ${systemReason(error)}` };
+    return { refused: "unreadable", message: `${given} cannot be used: ${systemReason(error)}; choose another path` };
   }
 }
 
@@ -117,10 +117,12 @@ export async function checkWritable(path: ResolvedPath): Promise<Refusal | null>
     if (found.kind !== "file") {
       return { refused: "not_a_file", message: `${path.display} is not a regular file; choose another path` };
     }
-    if (found.mode !== null && (found.mode & 0o222) === 0) return refuse(path.display, "the file is read-only");
+    if (found.mode !== null && (found.mode & 0o222) === 0) {
+      return refuse(path.display, "the file is read-only; write to another path, or tell the user");
+    }
     return null;
   } catch (error) {
-    return refuse(path.display, systemReason(error));
+    return refuse(path.display, `${systemReason(error)}; write to another path, or tell the user`);
   }
 }
 
@@ -136,7 +138,10 @@ export function replaceFile(
   try {
     return replaceRegularFile(path.real, bytes, { ...options, newMode: NEW_FILE_MODE });
   } catch (error) {
-    return refuse(path.display, replacedReason(error) ?? systemReason(error));
+    return refuse(
+      path.display,
+      replacedReason(error) ?? `${systemReason(error)}; write to another path, or tell the user`,
+    );
   }
 }
 
@@ -147,7 +152,7 @@ export function removeFile(path: ResolvedPath, options: HoldOptions): Refusal | 
     return null;
   } catch (error) {
     const reason = replacedReason(error) ?? systemReason(error);
-    return { refused: "unreadable", message: `${path.display} cannot be removed: ${reason}` };
+    return { refused: "unreadable", message: `${path.display} cannot be removed: ${reason}; go on without it` };
   }
 }
 

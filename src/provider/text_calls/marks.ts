@@ -44,7 +44,7 @@ const HEADERS = [
 
 /** Tags that name a tool, as `<function=n>` or `<invoke name="n">`, with any prefix. */
 const TAG = String
-  .raw`<(?:[|｜]?[\w.-]{1,24}[:|｜])?(?:function|invoke|tool_call|tool_use|tool|call)(?:=|[\s\u0120]*name\s?=)`;
+  .raw`<(?:[|｜]?[\w.-]{1,24}[:|｜])?(?:function|function_call|invoke|tool_call|tool_use|tool|call)(?:=|[\s\u0120]*name\s?=)`;
 
 /** A line of the ReAct form that names a tool; bold in some replies. */
 const ACTION = String.raw`(?<=^|\n)\*{0,2}Action:`;

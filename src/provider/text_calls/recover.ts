@@ -13,6 +13,7 @@ import {
   propertiesOf,
   type TextCall,
 } from "./call.ts";
+import { readBlocks } from "./blocks.ts";
 import { findMarked, type MarkedSpan } from "./marked.ts";
 import { Cursor, readJson } from "./cursor.ts";
 import { opensPython, readPythonList } from "./python.ts";
@@ -62,7 +63,11 @@ function recover(text: string, context: CallContext): Recovered | null {
   const { spans, until } = findMarked(text, context);
   const found = spans.filter((span) => span.calls.length > 0);
   const [first] = found;
-  if (first === undefined) return null;
+  if (first === undefined) {
+    // The blocks stay in the text: they were shown while they came.
+    const calls = readBlocks(text, skipThought(text), context);
+    return calls.length === 0 ? null : { calls, rest: text, family: "search_replace" };
+  }
   return {
     calls: found.flatMap((span) => span.calls),
     rest: textWithout(text.slice(0, until), found),

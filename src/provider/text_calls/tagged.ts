@@ -8,6 +8,7 @@ import {
   readArgumentsObject,
 } from "./call.ts";
 import { isRecord, parseJson } from "../record.ts";
+import { meantParameter } from "../trained_names.ts";
 import type { Cursor } from "./cursor.ts";
 import { GAP, NAMESPACE } from "./marks.ts";
 
@@ -15,7 +16,7 @@ const PREFIX = String.raw`(?:[|｜]?[\w.-]{1,24}[:|｜])?`;
 /** A name in a tag: `=n` or `name="n"`, with quotes or without. */
 const NAME = String.raw`(?:=\s?|[\s\u0120]*name\s?=\s?)["']?([A-Za-z_][\w.-]{0,127})["']?([^<>]{0,200})>`;
 
-const CALL_TAG = new RegExp(`<(${PREFIX}(?:function|invoke|tool_call|tool_use|tool|call))${NAME}`, "y");
+const CALL_TAG = new RegExp(`<(${PREFIX}(?:function|function_call|invoke|tool_call|tool_use|tool|call))${NAME}`, "y");
 const PARAMETER_TAG = new RegExp(`<(${PREFIX}(?:parameter|param|argument|arg))${NAME}`, "y");
 const KEY_TAG = new RegExp(`<([A-Za-z_][\\w-]{0,127})>`, "y");
 const PAIR = new RegExp(
@@ -44,6 +45,8 @@ interface Opening {
 /** The syntax of a call, once its name is known. */
 interface TaggedCall {
   name: string;
+  /** Arguments that stand in its opening tag. */
+  given?: RawArgument[];
   /** Moves over the tag that opens an argument. */
   open(cursor: Cursor): Opening | null;
   /** Tags that end the call. */
@@ -57,11 +60,15 @@ interface TaggedCall {
 export function readTag(cursor: Cursor, context: CallContext, around: string | undefined): ParseResult | null {
   const tag = cursor.takePattern(CALL_TAG);
   if (tag === null) return null;
-  const [, word = "", name = ""] = tag;
+  const [, word = "", name = "", attributes = ""] = tag;
+  const keys = propertiesOf(name, context);
+  const given = attributeArguments(attributes, keys);
+  // A tag that ends itself has no other arguments, and with none it only names the tool.
+  if (/\/\s*$/.test(attributes)) return given.length === 0 ? null : callOf(name, given, context);
   cursor.takePattern(GAP);
   if (cursor.character === "{") return readArgumentsObject(cursor, { name, context });
-  const keys = propertiesOf(name, context);
   return readTagged(cursor, {
+    given,
     name,
     close: [`</${word}>`, ...(around === undefined ? [] : [`</${around}>`])],
     open: (at) => openParameter(at) ?? openKey(at, keys),
@@ -117,18 +124,42 @@ function isNamespaced(cursor: Cursor): boolean {
 
 /** Null when no argument and no end follows: somebody writes about the format. */
 function readTagged(cursor: Cursor, call: TaggedCall, context: CallContext): ParseResult | null {
-  const { name } = call;
-  const raw: RawArgument[] = [];
+  const { name, given = [] } = call;
+  const raw: RawArgument[] = [...given];
   for (;;) {
     cursor.takePattern(GAP);
     if (cursor.takeAny(call.close) !== null) break;
     const opening = call.open(cursor);
-    if (opening === null) return raw.length === 0 ? null : { kind: "broken" };
+    if (opening === null) return raw.length === given.length ? null : { kind: "broken" };
     const value = readValue(cursor, { opening, call });
     if (value === null) return { kind: "broken" };
     raw.push([opening.key, value, opening.json]);
   }
+  return callOf(name, raw, context);
+}
+
+function callOf(name: string, raw: readonly RawArgument[], context: CallContext): ParseResult {
   return parsedCall({ name, input: typedArguments(raw, parametersOf(name, context)) }, context);
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { quot: '"', apos: "'", lt: "<", gt: ">", amp: "&" };
+
+/** The arguments among the attributes of a tag: each by its name, or all of them as JSON in one. */
+function attributeArguments(attributes: string, keys: Record<string, unknown>): RawArgument[] {
+  const given: RawArgument[] = [];
+  for (const [, key = "", double, single] of attributes.matchAll(/([A-Za-z_][\w-]*)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)) {
+    const value = (double ?? single ?? "").replace(/&(quot|apos|lt|gt|amp);/g, (_, name) => ENTITIES[name] ?? "");
+    const all = /^(?:arguments|args|parameters|input)$/.test(key) ? parseJson(value) : undefined;
+    if (isRecord(all)) {
+      const entries = Object.entries(all);
+      given.push(
+        ...entries.map(([name, one]): RawArgument =>
+          typeof one === "string" ? [name, one] : [name, JSON.stringify(one), true]
+        ),
+      );
+    } else if (meantParameter(key, keys) !== null) given.push([key, value]);
+  }
+  return given;
 }
 
 /**

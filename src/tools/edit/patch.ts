@@ -1,4 +1,5 @@
 /** Patches that models write unasked, as edits: V4A (`*** Begin Patch`), unified diffs, and SEARCH/REPLACE blocks. */
+import { searchReplaceBlocks } from "../../provider/text_calls/blocks.ts";
 import type { EditPart } from "./declaration.ts";
 
 /** What a patch does to its file; a path is absent where the patch names none. */
@@ -26,23 +27,12 @@ export function readPatch(text: string): Patch | null {
   return start === -1 ? null : editsOf(plain.slice(start), path?.trim());
 }
 
-/** The blocks of a text, with the line before each, which may name the file. */
 function readBlocks(text: string): Patch {
-  const edits: EditPart[] = [];
-  for (const block of text.matchAll(/^<{5,9} ?SEARCH[^\n]*\n([^]*?)^={5,9}[ \t]*\n([^]*?)^>{5,9} ?REPLACE/gm)) {
-    const [, search = "", replace = ""] = block;
-    edits.push(partOf(search, replace));
-  }
+  const edits = searchReplaceBlocks(text).map(({ old_string, new_string }) => ({ old_string, new_string }));
   return edits.length > 0 ? { kind: "edits", edits } : {
     kind: "problem",
     problem: "The SEARCH/REPLACE block has no end. Call Edit with old_string and new_string.",
   };
-}
-
-/** Texts that end with a line end each; without it where both have one and something stays. */
-function partOf(old: string, text: string): EditPart {
-  const cut = old.endsWith("\n") && text.endsWith("\n");
-  return cut ? { old_string: old.slice(0, -1), new_string: text.slice(0, -1) } : { old_string: old, new_string: text };
 }
 
 function readV4a(text: string): Patch {
