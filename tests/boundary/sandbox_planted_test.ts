@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { ProtectedSet } from "../../src/boundary/policy/protected.ts";
 import { runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
-import { hasBubblewrap, inSandboxProject, secondChoice } from "./sandbox_project.ts";
+import { hasBubblewrap, inSandboxProject, refusal, secondChoice } from "./sandbox_project.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 
@@ -261,3 +261,20 @@ function isOtherDisk(): boolean {
     return false;
   }
 }
+
+Deno.test(
+  "what could not be moved away lets no further command run in the same session",
+  bubblewrap,
+  () =>
+    inSandboxProject(async (project) => {
+      project.write(`${project.home}/quarantine`, "in the way");
+      await assert.rejects(
+        project.sandboxed("echo x > .envrc"),
+        /\.envrc, which could run code later, and it cannot be moved/,
+      );
+      const refused = await refusal(project.sandbox, await project.request("touch ran"));
+      assert.match(refused.reason, /\.envrc could run code later/);
+      await Deno.remove(`${project.root}/.envrc`);
+      assert.equal((await project.sandboxed("echo ran")).text, "ran\n");
+    }),
+);
