@@ -20,6 +20,8 @@ export interface TurnCount {
   stopReason: string | null;
   /** The last run of the check; absent where none ran. */
   check?: CheckResult;
+  /** The model was told to write a file in parts. */
+  toldParts?: true;
   /** Calls of the last response that were above the limit of one response. */
   droppedCalls: number;
 }

@@ -99,6 +99,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
         continue;
       }
       if (unread?.ends === true) throw await unreadable(session);
+      if (count.stopReason === "max_tokens" && await isAskedForParts(item.text, session, turn)) continue;
       if (unread === null && await nudge(item.text)) continue;
       if (await checkChanges()) continue;
       const more = continuations < CONTINUATION_LIMIT
@@ -116,6 +117,12 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     session.items.push({ kind: "user", origin: "engine", text: CONTINUE_PROMPTS[what], label: "open" });
     await turn.emit({ kind: "notice", text: "the response had no answer; asked the model to go on" });
   }
+}
+
+/** Loaded where a response was cut. */
+async function isAskedForParts(text: string, session: Session, turn: RunningTurn): Promise<boolean> {
+  const { askForParts } = await import("./cut_write.ts");
+  return await askForParts(text, session, turn);
 }
 
 /** Appends what the user has said since; a turn that goes in circles gets new chances with it. */
