@@ -289,7 +289,7 @@ export class ProjectRecord {
     if (this.#own !== null) return;
     const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
     this.outer = around.sort((one, other) => other.length - one.length)[0] ??
-      others.find((data) => data.root === main || trees.has(data.root))?.root ?? null;
+      others.find((data) => data.root === main)?.root ?? null;
   }
 
   async #remember(seen: readonly SeenMarker[]): Promise<void> {
