@@ -12,6 +12,7 @@ import type { SessionMemory, Tool, ToolContext } from "../tools/tool.ts";
 import type { FindChecks } from "./ending/turn_check.ts";
 import type { WorkDone } from "./ending/unfinished.ts";
 import { type ContentScanner, resultOf } from "./content_scanner.ts";
+import type { Explorer } from "./explore.ts";
 import { type ContextState, createContextState } from "./context/context_state.ts";
 import {
   type CallGuard,
@@ -68,6 +69,8 @@ export interface Session {
   readonly server: SessionServer;
   /** How requests are made beside their messages. */
   profile: RequestProfile;
+  /** Returns the model of searches, ready to be asked; absent where the tool Explore is not offered. */
+  readonly explorer?: (() => Promise<Explorer>) | undefined;
   readonly policy: SessionPolicy;
   /** The sandbox of commands where paths are protected; without it none run there. */
   readonly sandbox?: SessionSandbox | undefined;
@@ -104,6 +107,7 @@ export interface SessionParts extends
     | "sandbox"
     | "scanner"
     | "findChecks"
+    | "explorer"
     | "keepPrevious"
     | "secretVariables"
   > {

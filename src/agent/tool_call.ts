@@ -76,7 +76,7 @@ async function callOutcome(call: ToolCall, session: Session, options: OneCallOpt
     toolName: tool.name,
     subject: tool.subject(permitted.input),
   });
-  const ran = permitted.result ?? await runTool(tool, { input: permitted.input, session, options });
+  const ran = permitted.result ?? await runTool(tool, { input: permitted.input, callId: call.id, session, options });
   const result = checked.note === null ? ran : { ...ran, content: `${checked.note}\n${ran.content}` };
   const done = await labeledByContent(outcome(call, result, { session, interrupt: hooked?.stop === true }), session);
   if (options.hooks === undefined) return done;
@@ -124,7 +124,13 @@ async function labeledByContent(done: CallOutcome, { scanner, model }: Session):
  */
 export async function runTool(
   tool: Tool,
-  { input, session, options }: { input: Record<string, unknown>; session: Session; options: OneCallOptions },
+  { input, callId, session, options }: {
+    input: Record<string, unknown>;
+    /** Of the call that a search is for; absent where none can be. */
+    callId?: string;
+    session: Session;
+    options: OneCallOptions;
+  },
 ): Promise<ToolResult> {
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
@@ -136,7 +142,8 @@ export async function runTool(
     await options.emit({ kind: "notice", text: copiesNotice(copies, exposed) });
   };
   try {
-    const result = await tool.run(input, { ...contextOf(session, options), protectChanges });
+    const explore = exploring(session, { callId, options });
+    const result = await tool.run(input, { ...contextOf(session, options), protectChanges, explore });
     countWork(tool, result, session);
     return result;
   } finally {
@@ -148,6 +155,15 @@ export async function runTool(
 function countWork({ kind }: Tool, { isError, details }: ToolResult, { work }: Session): void {
   if (kind === "write" && !isError) work.changes++;
   if (kind === "execute" && (!isError || details !== undefined)) work.commands++;
+}
+
+/** Loaded with the first search. */
+function exploring(
+  session: Session,
+  { callId, options }: { callId: string | undefined; options: OneCallOptions },
+): ToolContext["explore"] {
+  if (session.explorer === undefined || callId === undefined) return undefined;
+  return async (task) => await (await import("./explore.ts")).explore(session, { task, callId }, options);
 }
 
 function unknownTool(name: string, tools: readonly Tool[]): string {

@@ -7,7 +7,7 @@ import type { AdmittedPrompt } from "./admission.ts";
 import { createTurnCheck } from "./ending/turn_check.ts";
 import { createNudges } from "./ending/nudges.ts";
 import { nextResponse } from "./response.ts";
-import { failure, rereadOf, startCount, turnResult } from "./result.ts";
+import { addUsage, failure, rereadOf, startCount, turnResult } from "./result.ts";
 import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
 import { askAgain, unparsedTextCall, unreadable } from "./text_calls.ts";
 import type { RunningTurn, TurnOptions } from "./turn_options.ts";
@@ -36,6 +36,8 @@ export async function runTurn(session: Session, { item }: AdmittedPrompt, option
   const count = { ...startCount(options.io.clock), rereadBefore: rereadOf(session) };
   const emit: TurnListener = (event) => {
     if (event.kind === "permission_denied") count.denials.push(event.denial);
+    const searched = event.kind === "nested" && event.event.kind === "response" ? event.event.usage : null;
+    if (searched !== null) addUsage(count.usage, searched);
     return options.emit(event);
   };
   const { model, workspace, tools, policy } = session;

@@ -153,7 +153,7 @@ const assistantSchema = z.object({
     stop_sequence: z.null(),
     usage: usageSchema,
   }),
-  parent_tool_use_id: z.null(),
+  parent_tool_use_id: z.string().nullable(),
 });
 
 const userSchema = z.object({
@@ -168,7 +168,7 @@ const userSchema = z.object({
       is_error: z.boolean(),
     })),
   }),
-  parent_tool_use_id: z.null(),
+  parent_tool_use_id: z.string().nullable(),
   tool_use_result: z.union([z.string(), z.record(z.string(), z.unknown())]),
 });
 

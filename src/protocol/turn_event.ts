@@ -124,6 +124,8 @@ export type TurnEvent =
   /** A message that the user sent while the turn ran is part of the session; `text` as it was sent, `id` the client's. */
   | { kind: "steered"; item: UserItem; text: string; id: string | undefined }
   | { kind: "retry"; notice: RetryNotice }
+  /** What happened in the search that a call of Explore runs: a session of its own, of which this one sees the result. */
+  | { kind: "nested"; callId: string; event: TurnEvent }
   /** Calls were found in the text of a response; `family` names the form. */
   | { kind: "recovered"; family: string; toolNames: string[] }
   /** Work between requests that takes its time; null when it is over. */

@@ -10,7 +10,7 @@ import {
   type TurnEvent,
   type TurnResult,
 } from "./turn_event.ts";
-import type { ToolResultItem } from "../session/item.ts";
+import type { AssistantItem, ToolResultItem } from "../session/item.ts";
 
 /** Options of the writer. */
 export interface WriterOptions {
@@ -19,6 +19,8 @@ export interface WriterOptions {
   partial: boolean;
   version: string;
   model: string;
+  /** The call whose search these events are of. */
+  parent?: string;
 }
 
 /** Turns events of the engine into lines. Holds only the state of the open response, and the label of the session. */
@@ -57,7 +59,10 @@ function protocolUsage(usage: Usage | null): ProtocolUsage {
 /** A writer for one session. */
 export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
   const base = () => ({ session_id: options.sessionId, uuid: crypto.randomUUID() });
+  const parent = options.parent ?? null;
   const trace = traceLabel();
+  /** By call; what is read there has a label of its own. */
+  const searches = new Map<string, ProtocolWriter>();
   const blocks: PartialBlocks | null = options.partial ? createPartialBlocks(options.model, trace) : null;
   const line = (event: ProtocolEvent) => JSON.stringify(event) + "\n";
   const streamed = (bodies: ReturnType<PartialBlocks["start"]>) => {
@@ -79,8 +84,8 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return blocks === null ? "" : streamed(blocks.delta(event.delta));
         case "response": {
           let text = blocks === null ? "" : streamed(blocks.close());
-          for (const content of contentBlocks(event.item, trace)) {
-            text += line(assistantEvent(event, { ...base(), content }));
+          for (const content of contentBlocks(shownWords(event.item, parent), trace)) {
+            text += line(assistantEvent(event, { ...base(), content, parent }));
           }
           return blocks === null ? text : text + streamed(blocks.end(event.stopReason, protocolUsage(event.usage)));
         }
@@ -96,7 +101,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
                 is_error: event.item.isError,
               }],
             },
-            parent_tool_use_id: null,
+            parent_tool_use_id: parent,
             tool_use_result: event.item.label === "open" ? event.details ?? event.item.content : REDACTED,
             ...base(),
           });
@@ -155,6 +160,13 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
         case "prefix_break":
         case "truncated":
           return line({ ...contextEvent(event), ...base() });
+        case "nested": {
+          const { callId, event: inner } = event;
+          const search = searches.get(callId) ?? createProtocolWriter({ ...options, partial: false, parent: callId });
+          searches.set(callId, search);
+          const text = search.lines(inner);
+          return inner.kind === "response" || inner.kind === "tool_result" ? text : "";
+        }
         case "tool_start":
         case "notice":
           return "";
@@ -192,8 +204,15 @@ function initEvent(
   };
 }
 
+/** What a model says in a search is for the session that asked, not for the user. */
+function shownWords(item: AssistantItem, parent: string | null): AssistantItem {
+  if (parent === null || item.label === "open") return item;
+  const redacted = (words: string) => words === "" ? "" : REDACTED_TEXT;
+  return { ...item, text: redacted(item.text), reasoning: redacted(item.reasoning) };
+}
+
 /** The words of a protected response are what the user asked for; its calls are not. */
-function contentBlocks(item: (TurnEvent & { kind: "response" })["item"], trace: LabelTrace): ContentBlock[] {
+function contentBlocks(item: AssistantItem, trace: LabelTrace): ContentBlock[] {
   const blocks: ContentBlock[] = [];
   if (item.reasoning !== "") blocks.push({ type: "thinking", thinking: item.reasoning, signature: "" });
   if (item.text !== "") blocks.push({ type: "text", text: item.text });
@@ -206,9 +225,9 @@ function contentBlocks(item: (TurnEvent & { kind: "response" })["item"], trace: 
 
 function assistantEvent(
   event: TurnEvent & { kind: "response" },
-  fields: { session_id: string; uuid: string; content: ContentBlock },
+  fields: { session_id: string; uuid: string; content: ContentBlock; parent: string | null },
 ): ProtocolEvent {
-  const { content, ...base } = fields;
+  const { content, parent, ...base } = fields;
   return {
     type: "assistant",
     message: {
@@ -221,7 +240,7 @@ function assistantEvent(
       stop_sequence: null,
       usage: protocolUsage(event.usage),
     },
-    parent_tool_use_id: null,
+    parent_tool_use_id: parent,
     ...base,
   };
 }

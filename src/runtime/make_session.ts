@@ -54,6 +54,8 @@ export interface OpenedParts {
   /** Tools besides the built-in ones. */
   tools: readonly Tool[];
   undo(): Promise<UndoStore>;
+  /** Opens the project for another model. */
+  openWorkspace(chosen: Pick<ChosenModel, "provider" | "endpoint">): Promise<Workspace>;
   /** Called with work that shall be over before the process ends. */
   later(work: Promise<unknown>): void;
 }
@@ -73,7 +75,9 @@ export async function makeSession(
   const knownWindow = model.windowSource === "assumed" ? undefined : model.contextWindow;
   const profile = profileFor(knownWindow);
   const git = await offersGit(workspace);
-  const tools = toolProtocol === "none" ? [] : [...offeredTools(options, { profile, entry, git }), ...parts.tools];
+  const tools = toolProtocol === "none"
+    ? []
+    : [...offeredTools(options, { window: knownWindow, profile, entry, git }), ...parts.tools];
   const system = await buildSystemPrompt(workspace, {
     replace: options.systemPrompt,
     append: options.appendSystemPrompt,
@@ -82,9 +86,31 @@ export async function makeSession(
     window: knownWindow,
   });
   const localities = createLocalityCache(client, io.clock);
-  const admit = (asking: AskModel, located: LocatedModel, own: boolean) =>
-    admitted(asking, { located, localities, own, onRemote }, () => session);
+  const admit = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
+    admitted(asking, { located, localities, own, onRemote }, asker);
   const onRemote = (reason: string) => void host.warn(`"${provider.name}" does not count as local: ${reason}`);
+  const scan = (place: Workspace, before: Session["scanner"]) =>
+    openContentScanner(place, {
+      allowed: allowedFragments(place, () => session, io),
+      previous: before,
+      projects: async () => await (await import("../boundary/policy/project_record_files.ts")).knownProjects(home),
+    });
+  const ownModel = (asker: () => Session): AskModel => {
+    const cache = createChatCache({
+      refused: known.refused,
+      onRefused: (refused) => void parts.later(session.server.remember({ refused })),
+    });
+    const once: AskModel = (request, asked) =>
+      chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
+    const direct: AskModel = (request, asked) => askWithinLimit(once, { request, profile: asker().profile }, asked);
+    // The demo is this process itself.
+    if (demo !== null) return direct;
+    return admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true, asker);
+  };
+  const explorer = async () => {
+    const { findExplorer } = await import("./explorer.ts");
+    return await findExplorer(session, { ...parts, ownModel, scan, admit });
+  };
   const session: Session = createSession({
     id: store.id,
     keepPrevious: async (change) => (await undo()).record({ ...change, turn: turnOf(session, store) }),
@@ -106,12 +132,9 @@ export async function makeSession(
       profileWith: (told) => profileWith(told, "llama.cpp"),
       findCompactModel: () => findCompactModel({ io, client, project, session: provider, reach, admit }),
     }),
+    explorer: tools.some(({ name }) => name === "Explore") ? explorer : undefined,
     policy: policyOf(options, project),
-    scanner: openContentScanner(workspace, {
-      allowed: allowedFragments(workspace, () => session, io),
-      previous: previous?.scanner,
-      projects: async () => await (await import("../boundary/policy/project_record_files.ts")).knownProjects(home),
-    }),
+    scanner: scan(workspace, previous?.scanner),
     findChecks: projectChecks(options, { home, configuration, workspace }),
     sandbox: createSessionSandbox({
       os: io.os,
@@ -125,15 +148,7 @@ export async function makeSession(
     }),
     secretVariables: keyVariables(configuration.providers),
   });
-  const cache = createChatCache({
-    refused: known.refused,
-    onRefused: (refused) => void parts.later(session.server.remember({ refused })),
-  });
-  const once: AskModel = (request, asked) => chat(client, { endpoint, request }, { ...asked, cache, clock: io.clock });
-  const direct: AskModel = (request, asked) => askWithinLimit(once, { request, profile: session.profile }, asked);
-  // The demo is this process itself.
-  const ask = demo !== null ? direct : admit(direct, { endpoint, model: entry.id, trusted: provider.local }, true);
-  return { session, model: ask };
+  return { session, model: ownModel(() => session) };
 }
 
 /** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */

@@ -79,11 +79,13 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     storing ??= startStore(options, host, { project, chosen });
     // Its failure is told where it is waited for.
     storing.catch(() => {});
-    const open = () => openProject(options, host, { project, chosen, previous: previous?.session.workspace });
+    const open = (model: Pick<ChosenModel, "provider" | "endpoint">, before: Workspace | undefined) =>
+      openProject(options, host, { project, chosen: model, previous: before });
+    const ready = () => open(chosen, previous?.session.workspace);
     const later = (work: Promise<unknown>) => opened.defer(() => work.then(() => {}, () => {}));
     const know = () => knowModel(chosen, { host, home, client, later });
     // A server elsewhere hears nothing before the project is known to allow it.
-    const [workspace, known] = endpoint.local ? await Promise.all([open(), know()]) : [await open(), await know()];
+    const [workspace, known] = endpoint.local ? await Promise.all([ready(), know()]) : [await ready(), await know()];
     const store = await storing;
     const readBack = carried === null ? store.stored : null;
     const before = readBack?.model === entry.id ? readBack.context : null;
@@ -91,6 +93,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const parts = {
       ...{ host, project, client, reach, chosen, known, workspace, store, before, tools, undo, later },
       previous: previous?.session ?? null,
+      openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
     const { session, model } = await makeSession(options, parts);
     if (previous !== null) carryOver(session, previous.session);
@@ -168,7 +171,11 @@ async function startStore(
 async function openProject(
   { addDir }: SessionOptions,
   { cwd, io, notice }: Host,
-  { project, chosen, previous }: { project: ProjectContext; chosen: ChosenModel; previous: Workspace | undefined },
+  { project, chosen, previous }: {
+    project: ProjectContext;
+    chosen: Pick<ChosenModel, "provider" | "endpoint">;
+    previous: Workspace | undefined;
+  },
 ): Promise<Workspace> {
   const { home, userHome, projectRoot, markers, records } = project;
   const { provider, endpoint } = chosen;

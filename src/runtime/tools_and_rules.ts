@@ -50,13 +50,16 @@ export function configuredRules(configuration: Pick<Configuration, "path" | "per
   return { allow: read("allow"), deny: read("deny") };
 }
 
+/** Smallest window, in tokens, in which a search pays for its declaration. */
+const EXPLORE_WINDOW = 16_000;
+
 /** The built-in tools that the options leave, in the form that suits the model. Throws `usage` for an unknown name. */
 export function offeredTools(
   { tools, disallowedTools }: Pick<SessionOptions, "tools" | "disallowedTools">,
-  { profile, entry, git }: { profile: Profile; entry: ModelEntry; git: boolean },
+  { window, profile, entry, git }: { window: number | undefined; profile: Profile; entry: ModelEntry; git: boolean },
 ): Tool[] {
   const named = tools.length > 0;
-  const selected = selectTools(builtinTools({ git }), {
+  const selected = selectTools(builtinTools({ git, explore: named || (window ?? 0) >= EXPLORE_WINDOW }), {
     ...(named ? { only: splitRules(tools).filter((name) => name !== "none") } : {}),
     without: splitRules(disallowedTools).filter((rule) => /^\w+$/.test(rule)),
   });

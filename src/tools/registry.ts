@@ -5,6 +5,7 @@ import { AgentcliError } from "../errors.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { bashDeclaration } from "./bash/declaration.ts";
 import { editDeclaration } from "./edit/declaration.ts";
+import { exploreDeclaration } from "./explore/declaration.ts";
 import { gitDeclaration } from "./git/declaration.ts";
 import { globDeclaration } from "./glob/declaration.ts";
 import { grepDeclaration } from "./grep/declaration.ts";
@@ -63,9 +64,20 @@ function small(tool: Tool): Tool {
   return { ...tool, description: form.description.trim(), parameters };
 }
 
-/** Returns the built-in tools, always in this order for a stable prefix. `git`: where commands may not see `.git`. */
-export function builtinTools(options: { git?: boolean } = {}): Tool[] {
-  const tools = [
+/** The tools that not every session has. */
+export interface BuiltinOptions {
+  /** Where commands may not see `.git`. */
+  git?: boolean;
+  /** Where the window has room for another declaration. */
+  explore?: boolean;
+}
+
+/** Every tool there is: a rule may be written for all sessions, and what one does not have can be left out of it. */
+const ALL: Required<BuiltinOptions> = { git: true, explore: true };
+
+/** Returns the built-in tools, always in this order for a stable prefix. */
+export function builtinTools({ git, explore }: BuiltinOptions = {}): Tool[] {
+  return [
     loadedLater(readDeclaration, async () => (await import("./read/tool.ts")).readTool),
     loadedLater(writeDeclaration, async () => (await import("./write/tool.ts")).writeTool),
     loadedLater(editDeclaration, async () => (await import("./edit/tool.ts")).editTool),
@@ -73,10 +85,11 @@ export function builtinTools(options: { git?: boolean } = {}): Tool[] {
     loadedLater(grepDeclaration, async () => (await import("./grep/tool.ts")).grepTool),
     loadedLater(bashDeclaration, async () => (await import("./bash/tool.ts")).bashTool),
     todoWriteTool,
+    ...git === true ? [loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool)] : [],
+    ...explore === true
+      ? [loadedLater(exploreDeclaration, async () => (await import("./explore/tool.ts")).exploreTool)]
+      : [],
   ];
-  return options.git === true
-    ? [...tools, loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool)]
-    : tools;
 }
 
 /**
@@ -91,8 +104,7 @@ export function selectTools(
   if (wanted === undefined && unwanted.length === 0) return tools;
   const named = (list: readonly string[], among = tools) => new Set(list.map((name) => toolNamed(name, among).name));
   const only = wanted === undefined ? null : named(wanted);
-  // What this session does not have can be left out all the same.
-  const without = named(unwanted, [...tools, ...builtinTools({ git: true })]);
+  const without = named(unwanted, [...tools, ...builtinTools(ALL)]);
   return tools.filter(({ name }) => only?.has(name) !== false && !without.has(name));
 }
 
@@ -102,8 +114,7 @@ export function selectTools(
  */
 export function readRules(texts: readonly string[]): Rule[] {
   if (texts.length === 0) return [];
-  // Git too: whether a session has it depends on the project, and a rule may be written for all.
-  const tools = builtinTools({ git: true });
+  const tools = builtinTools(ALL);
   for (const text of texts) {
     // The name first: what is wrong with the pattern depends on the tool.
     const name = /^[A-Za-z][\w-]*/.exec(text.trim())?.[0];

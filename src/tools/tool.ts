@@ -64,6 +64,8 @@ export interface ToolContext {
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
   /** The highest label in the session; absent counts as protected. Decides the network of commands. */
   sessionLabel?: Label | undefined;
+  /** Runs a search in a session of its own and returns its answer; absent where none can be run. */
+  explore?: ((task: string) => Promise<ToolResult>) | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
   /** Returns whether the model supports image input; null for unknown. Absent: it does not. */
   seesImages?: (() => Promise<boolean | null>) | undefined;

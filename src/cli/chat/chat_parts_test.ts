@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { transcriptHome } from "../../../tests/helpers/transcripts.ts";
 import type { RetryNotice } from "../../provider/types.ts";
-import { traceLabel } from "../../protocol/turn_event.ts";
+import { traceLabel, type TurnEvent } from "../../protocol/turn_event.ts";
 import { eventLine } from "../run/text_output.ts";
 import { readCommand } from "./typed_line.ts";
 import { eventRows } from "./event_rows.ts";
+import { TurnView } from "./turn_view.ts";
 import { addToHistory, readHistory } from "./history.ts";
 
 Deno.test("a model that loads is waited for without counting, and told of once in a chat", () => {
@@ -42,4 +43,22 @@ Deno.test("chats that write their history at the same time lose nothing, and bro
   assert.deepEqual(entries.slice(1).sort(), ["one", "three", "two\nlines"]);
   await addToHistory(home, "x".repeat(100_000));
   assert.equal((await readHistory(home)).length, 4);
+});
+
+Deno.test("what a search does is shown indented, what it says and reads is not", () => {
+  const rows: string[] = [];
+  const view = new TurnView({
+    width: () => 80,
+    color: false,
+    clock: { monotonic: () => 0 },
+    print: (printed) => rows.push(...printed.map((row) => row.map(({ text }) => text).join(""))),
+    changed: () => {},
+  });
+  const nested = (event: TurnEvent) => view.event({ kind: "nested", callId: "c", event });
+  view.event({ kind: "tool_start", callId: "c", toolName: "Explore", subject: "the rate" });
+  nested({ kind: "request", messageId: "m", turn: 1, position: 0 });
+  nested({ kind: "delta", messageId: "m", delta: { kind: "text", text: "I look." } });
+  nested({ kind: "tool_start", callId: "d", toolName: "Read", subject: "pump.py" });
+  assert.deepEqual(rows, ["* Explore the rate", "  * Read pump.py"]);
+  assert.equal(view.activityRow(80)?.[0]?.text, "searching, 0 s");
 });

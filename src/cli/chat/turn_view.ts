@@ -116,6 +116,8 @@ export class TurnView {
         ]);
       case "tool_result":
         return this.#result(event.item);
+      case "nested":
+        return this.#nested(event.event);
       case "status":
         return event.status === null ? this.end() : this.begin("summarizing the older part of the session");
       default:
@@ -219,6 +221,22 @@ export class TurnView {
     const head = `* ${clean(name)} `;
     const room = Math.max(0, this.#options.width() - head.length);
     return [span(head, "accent"), span(fit(first === subject ? first : `${first} ...`, room))];
+  }
+
+  /** What a search does, indented; its words and results are for the model. */
+  #nested(event: TurnEvent): void {
+    const width = this.#options.width();
+    switch (event.kind) {
+      case "request":
+        return this.begin("searching");
+      case "tool_start":
+        return this.#print([row(fit(`  * ${clean(event.toolName)} ${clean(event.subject)}`, width), "dim")]);
+      case "retry":
+      case "notice":
+        return this.#print(eventRows(event, width));
+      default:
+        return;
+    }
   }
 
   #result(item: ToolResultItem): void {

@@ -23,6 +23,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
   let open = false;
   const denied = new Set<string>();
   const trace = traceLabel();
+  /** Of the search that runs. */
+  const searched = traceLabel();
   const paced = createPacedOutput(io.stdout);
   let waited = false;
   const wait = (label: string) => {
@@ -74,6 +76,8 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
         case "retry":
           if (event.notice.kind === "loading" && event.notice.attempt === 1) return printLoading(event);
           break;
+        case "nested":
+          return nested(event.event);
         case "permission_denied":
           denied.add(event.denial.callId);
           break;
@@ -101,6 +105,14 @@ export function textOutput(io: Io, options: TextOptions): TurnOutput {
       }
     },
   };
+
+  /** What a search does, indented; what it says is for the model alone. */
+  function nested(event: TurnEvent): void | Promise<void> {
+    searched.follow(event);
+    if (event.kind === "request") return wait("searching");
+    const line = eventLine(event, searched);
+    return line === null ? undefined : printLine(line.replace(/^/gm, "  "));
+  }
 
   async function printLoading(event: TurnEvent): Promise<void> {
     await printLine(eventLine(event, trace) ?? "");

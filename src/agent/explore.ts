@@ -1,0 +1,104 @@
+/** Runs a search in a session of its own: another window, tools that only read, and one short answer for the session that asked. */
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import { AgentcliError } from "../errors.ts";
+import type { ToolResult } from "../tools/tool.ts";
+import { admitPrompt } from "./admission.ts";
+import type { ToolProtocol } from "./chat_request.ts";
+import type { ContentScanner } from "./content_scanner.ts";
+import PROMPT from "./explore_prompt.md" with { type: "text" };
+import type { RequestProfile } from "../provider/profiles/profile.ts";
+import type { SessionServer } from "./server.ts";
+import { createSession, nextPosition, type Session, sessionLabel, type SessionModel } from "./session.ts";
+import type { CallOptions } from "./tool_call.ts";
+import { runTurn } from "./turn.ts";
+import type { AskModel } from "./turn_options.ts";
+
+/** The tools of a search, as far as the session has them. */
+const TOOLS: readonly string[] = ["Read", "Glob", "Grep"];
+/** Responses that a search may take. */
+const TURN_LIMIT = 15;
+/** Longest answer, in characters: it stays in the window of the session that asked. */
+const ANSWER_LIMIT = 1500;
+
+/** Places of a search's responses are counted from here, so that the ids of its calls are no other's. */
+const POSITIONS = { first: 400_000, each: 50 };
+
+/** The model of searches, and what it may see: the session's own, or that of role `subagent`. */
+export interface Explorer {
+  model: SessionModel;
+  server: SessionServer;
+  profile: RequestProfile;
+  toolProtocol: ToolProtocol;
+  workspace: Workspace;
+  scanner: ContentScanner | undefined;
+  /** Every request is admitted by what the session of the search holds. */
+  ask(session: () => Session): AskModel;
+}
+
+/** A call of the tool. */
+export interface ExploreCall {
+  task: string;
+  callId: string;
+}
+
+/**
+ * Runs the search. The task is labeled like the session that wrote it, and the answer like all that was read for it. What
+ * the model of the search may not be told, it is not: then the result says so. Throws the abort reason.
+ */
+export async function explore(
+  session: Session,
+  { task, callId }: ExploreCall,
+  options: CallOptions,
+): Promise<ToolResult> {
+  const { signal, hooks } = options;
+  const label = sessionLabel(session);
+  let searching: Session | undefined;
+  try {
+    if (session.explorer === undefined) throw new AgentcliError("usage", "no model is set for it");
+    const explorer = await session.explorer();
+    const { workspace } = explorer;
+    const search = searching = createSession({
+      ...explorer,
+      id: session.id,
+      system: { text: `${PROMPT.trimEnd()}\n\nProject root: ${workspace.root}`, label: "open", parts: [] },
+      tools: session.tools.filter(({ name }) => TOOLS.includes(name)),
+      policy: { ...session.policy, mode: "default" },
+      secretVariables: session.secretVariables,
+    });
+    search.context.removed = POSITIONS.first + nextPosition(session) * POSITIONS.each;
+    const prompt = { kind: "user", text: task, label } as const;
+    const result = await runTurn(search, await admitPrompt(search, { ...prompt }, { allowed: false }), {
+      io: options.io,
+      model: explorer.ask(() => search),
+      signal,
+      ask: () => Promise.resolve(null),
+      emit: (event) => options.emit({ kind: "nested", callId, event }),
+      maxTurns: TURN_LIMIT,
+      ...hooks === undefined ? {} : { hooks: { ...hooks, end: () => Promise.resolve(null) } },
+    });
+    signal.throwIfAborted();
+    const { turns, usage, outcome, errors } = result;
+    const found = shortened(result.answer);
+    const ended = outcome === "success" ? [] : [`[the search was ended: ${errors.join("; ")}]`];
+    return {
+      content: [...found === "" ? [] : [found], ...ended].join("\n"),
+      isError: found === "",
+      label: sessionLabel(search),
+      details: { turns, promptTokens: usage.promptTokens, completionTokens: usage.completionTokens },
+    };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof AgentcliError)) throw error;
+    const content = `Explore cannot run: ${error.message}. Call Grep and Read instead.`;
+    return { content, isError: true, label: searching === undefined ? label : sessionLabel(searching) };
+  }
+}
+
+function shortened(answer: string): string {
+  const text = answer.trim();
+  if (text.length <= ANSWER_LIMIT) return text;
+  const note = "\n[cut; ask for less at once]";
+  const kept = text.slice(0, ANSWER_LIMIT - note.length);
+  const end = kept.lastIndexOf("\n");
+  return (end > ANSWER_LIMIT / 2 ? kept.slice(0, end) : kept) + note;
+}

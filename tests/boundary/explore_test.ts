@@ -1,0 +1,98 @@
+/** Searches: what one reads labels the session that asked, and a remote model of searches is told nothing protected. */
+import assert from "node:assert/strict";
+import { ask, say, startFakeServer, type Step } from "../helpers/fake_server.ts";
+import { assertArrived, assertSealed, openStage, type Stage } from "./harness.ts";
+import { LeakScan } from "./leakscan.ts";
+
+const block = { models: [{ id: "fake", context_window: 32_768 }] };
+const read = (file_path: string) => ask({ name: "Read", input: { file_path } });
+const explore = (task: string) => ask({ name: "Explore", input: { task } });
+
+/** Plays a session of the local model whose searches go to a remote one. */
+async function withRemoteSearch(stage: Stage, script: readonly Step[], searches: readonly Step[]) {
+  await using remote = startFakeServer({ host: "127.0.0.2", script: searches });
+  const played = await stage.play("loc", {
+    script,
+    block,
+    providers: { far: { baseUrl: remote.baseUrl } },
+    settings: { roles: { subagent: "far:fake" } },
+  });
+  const wire = new Blob(remote.received().map((bytes) => new Uint8Array(bytes)));
+  const got = await wire.text();
+  return { played, got, chats: remote.chats(), leaked: new LeakScan(stage.canaries).text(got) };
+}
+
+Deno.test("what a search of a local model reads labels its answer, and goes into no transcript", async () => {
+  await using stage = await openStage();
+  const secret = stage.canary("env");
+  const script = [explore("the token"), read(".env"), say(`.env:1 is ${secret}`), say("I have it.")];
+  const played = await stage.play("loc", { block, script, args: ["--output-format", "stream-json"] });
+  assert.equal(played.done.code, 0, played.done.stderr);
+  assertArrived(played, secret);
+  assertSealed(played);
+  assert.ok(!played.done.stdout.includes(secret), "clients are not told either");
+  const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+  assert.equal(after.done.code, 6, after.done.stderr);
+  assertSealed(after);
+});
+
+Deno.test("control: a search that read nothing protected leaves the session open", async () => {
+  await using stage = await openStage();
+  const script = [explore("the marker"), read("pub.txt"), say("pub.txt:1 PUB_marker"), say("I have it.")];
+  const played = await stage.play("loc", { block, script, args: ["--output-format", "stream-json"] });
+  assert.match(played.done.stdout, /pub\.txt:1 PUB_marker/);
+  const after = await stage.play("rem", { args: ["--continue"], script: [say("ok")] });
+  assert.equal(after.done.code, 0, after.done.stderr);
+  assert.match(after.sent, /pub\.txt:1 PUB_marker/);
+});
+
+Deno.test("a remote model of searches reads nothing protected in a local session", async () => {
+  await using stage = await openStage();
+  const searches = [read(".env"), ask({ name: "Grep", input: { pattern: "API_TOKEN" } }), say("not there")];
+  const { played, chats, leaked } = await withRemoteSearch(stage, [explore("the token"), say("No.")], searches);
+  assert.equal(played.done.code, 0, played.done.stderr);
+  assert.equal(chats.length, 3);
+  assert.deepEqual(leaked, []);
+  assert.match(chats[1]?.text ?? "", /\.agentclisecret:1/);
+  assertSealed(played);
+});
+
+Deno.test("control: it reads what is open, and without a marker everything", async () => {
+  await using stage = await openStage({ marker: null });
+  const { chats, got } = await withRemoteSearch(stage, [explore("the token"), say("No.")], [
+    read(".env"),
+    say("there"),
+  ]);
+  assert.equal(chats.length, 2);
+  assert.ok(got.includes(stage.canary("env")));
+});
+
+Deno.test("a session that holds protected content asks no remote model of searches", async () => {
+  await using stage = await openStage();
+  const script = [read(".env"), explore(`who uses ${stage.canary("env")}?`), say("I look myself.")];
+  const { played, chats, leaked } = await withRemoteSearch(stage, script, [say("nobody")]);
+  assert.equal(played.done.code, 0, played.done.stderr);
+  assertArrived(played, stage.canary("env"));
+  assert.equal(chats.length, 0);
+  assert.deepEqual(leaked, []);
+  assert.match(played.results.at(-1) ?? "", /Explore cannot run: .*Call Grep and Read/s);
+  assertSealed(played);
+});
+
+Deno.test("control: one that holds nothing protected does", async () => {
+  await using stage = await openStage();
+  const script = [read("pub.txt"), explore("who uses it?"), say("Nobody.")];
+  const { played, chats } = await withRemoteSearch(stage, script, [say("nobody")]);
+  assert.equal(chats.length, 1);
+  assert.equal(played.results.at(-1), "nobody");
+});
+
+Deno.test("rules that deny hold for searches too", async () => {
+  await using stage = await openStage({ marker: null });
+  const script = [explore("the token"), read(".env"), read("pub.txt"), say("there"), say("Yes.")];
+  const played = await stage.play("loc", { block, script, args: ["--disallowed-tools", "Read(.env)"] });
+  assert.ok(!played.sent.includes(stage.canary("env")));
+  assert.match(played.sent, /PUB_marker public text/);
+  const open = await stage.play("loc", { block, script });
+  assertArrived(open, stage.canary("env"));
+});
