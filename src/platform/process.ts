@@ -3,7 +3,7 @@ import { isAbsolute, isWithin, join } from "./path.ts";
 import { endGroup, findSetsid, leaderOf, spawnLeader } from "./process_group.ts";
 import { realPath, stat } from "./files.ts";
 import { statSync } from "./files_sync.ts";
-import { after } from "./sleep.ts";
+import { after, within } from "./sleep.ts";
 
 /** Where a piece of output came from. */
 export type OutputStream = "stdout" | "stderr";
@@ -119,14 +119,6 @@ function watchEnd(status: Promise<unknown>, options: ProcessOptions) {
       options.signal?.removeEventListener("abort", onAbort);
     },
   };
-}
-
-/** Resolves with `work` or after `milliseconds`. */
-async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  const enough = after(milliseconds, resolve);
-  await Promise.race([work, promise]);
-  enough();
 }
 
 function pump(source: ReadableStream<Uint8Array<ArrayBuffer>>, stream: OutputStream, options: ProcessOptions) {

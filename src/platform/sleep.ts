@@ -13,6 +13,14 @@ export function after(milliseconds: number, over: () => void): () => void {
   return () => timer.removeEventListener("abort", over);
 }
 
+/** Resolves with `work` or after `milliseconds`. */
+export async function within(milliseconds: number, work: Promise<unknown>): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const enough = after(milliseconds, resolve);
+  await Promise.race([work, promise]);
+  enough();
+}
+
 /** The timers that waiting uses. */
 export interface SleepParts {
   /** Milliseconds that only grow. */

@@ -4,7 +4,7 @@
  * paths that began when it had been said; the first look that finds some exposed ends the command.
  */
 import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
-import { after } from "../../platform/sleep.ts";
+import { within } from "../../platform/sleep.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { NOTHING_PROTECTED, type QuarantineEntry, type SandboxedCommand } from "./sandbox.ts";
 
@@ -45,6 +45,7 @@ export async function runWatched(
   let since = Date.now();
   let held: Parameters<ProcessOptions["onOutput"]>[] = [];
   let heldBytes = 0;
+  let passing = Promise.resolve();
   let [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const { argv, env, cwd } = command;
   const running = run({
@@ -69,9 +70,12 @@ export async function runWatched(
       if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
       if (exposed !== null) return;
       since = start;
-      for (const piece of pieces) await options.onOutput(...piece);
+      // Who reads slowly makes the command wait, never the next look.
+      passing = passing.then(async () => {
+        for (const piece of pieces) await options.onOutput(...piece);
+      });
     } finally {
-      isReleased.resolve();
+      passing = passing.finally(isReleased.resolve);
     }
   };
   let isOver = false;
@@ -79,8 +83,8 @@ export async function runWatched(
   try {
     for (let cost = 0; !isOver && !stop.signal.aborted;) {
       const pause = Math.max(PAUSE_MS, COST_TIMES * cost);
-      await Promise.race([over, waited(pause)]);
-      if (held.length === 0) await Promise.race([over, arrived.promise, waited((QUIET_TIMES - 1) * pause)]);
+      await within(pause, over);
+      if (held.length === 0) await within((QUIET_TIMES - 1) * pause, Promise.race([over, arrived.promise]));
       if (isOver) break;
       const start = performance.now();
       await look();
@@ -90,6 +94,7 @@ export async function runWatched(
     const outcome = await running;
     await look();
     await command.close();
+    await passing;
     return { ...outcome, exposed, quarantined };
   } catch (error) {
     stop.abort();
@@ -97,8 +102,4 @@ export async function runWatched(
     await over;
     throw error;
   }
-}
-
-function waited(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => void after(milliseconds, resolve));
 }
