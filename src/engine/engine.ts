@@ -30,6 +30,8 @@ export interface Values {
   ray?: string;
   /** Name of a parser that suits the model. */
   tool_parser?: string;
+  /** MiB of memory for prompt caches that are not in use. */
+  cache_memory?: string;
   /** Set unless the engine may fetch models. */
   offline?: string;
 }
@@ -158,6 +160,7 @@ const NAMES: Readonly<Record<ValueName, true>> = {
   pipeline_parallel: true,
   ray: true,
   tool_parser: true,
+  cache_memory: true,
   offline: true,
 };
 

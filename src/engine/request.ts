@@ -3,6 +3,7 @@ import type { EngineTemplate } from "../config/types.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import { stat } from "../platform/files.ts";
+import { memoryBytes } from "../platform/runtime.ts";
 import { basename, isAbsolute, resolve } from "../platform/path.ts";
 import { commandsOf, contradictions, type Engine, usedValues, type ValueName, type Values } from "./engine.ts";
 import { type Address, urlHost } from "./asking.ts";
@@ -92,10 +93,16 @@ export async function checkRequest(
     pipeline_parallel: text(request.pipelineParallel),
     ray: request.ray ? "ray" : undefined,
     tool_parser: model.model === undefined ? undefined : toolParserOf(model.model),
+    cache_memory: String(cacheMemory()),
     offline: request.download ? undefined : "1",
   };
   const modelName = values.name ?? values.model;
   return { address: { host, port }, values, ...(modelName === undefined ? {} : { modelName }) };
+}
+
+/** MiB: an eighth of the memory, and no more than ever pays. */
+function cacheMemory(): number {
+  return Math.min(Math.max(Math.floor(memoryBytes() / 1024 / 1024 / 8), 512), 32_768);
 }
 
 /** Options, and the values that have to appear in an engine's templates for them to do anything. */

@@ -185,6 +185,13 @@ function llamaServer(): Engine {
           { flag: "--flash-attn", value: "auto", inHelp: /--flash-attn\b[^\n]*\bauto\b/ },
           { flag: "--jinja" },
           { flag: "--no-context-shift" },
+          // A cache that cannot go back (hybrid models, sliding windows) starts again from a checkpoint: the default of
+          // 8,192 tokens between two is a long way for an agent.
+          { flag: "--checkpoint-min-step", value: "1024", optional: true },
+          // What is pushed out of a slot is kept in memory.
+          { flag: "--cache-ram", value: "{cache_memory}", optional: true },
+          // Templates show what was reasoned in all turns, so that a prompt begins as the one before.
+          { flag: "--reasoning-preserve", optional: true },
           { flag: "--offline", needs: "offline" },
         ],
         help: [["--help"]],

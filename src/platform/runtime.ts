@@ -146,3 +146,8 @@ function readOrNull(path: string): string | null {
     return null;
   }
 }
+
+/** Returns the memory of this machine. */
+export function memoryBytes(): number {
+  return Deno.systemMemoryInfo().total;
+}
