@@ -74,7 +74,7 @@ Deno.test("a file of the same name that no line covers is told, and lines that c
     const done = await runInProcess(argv, { home });
     assert.match(
       done.stdout + done.stderr,
-      /apps\/web\/\.env.*(?:another one of that name is protected)/,
+      /apps\/web\/\.env.*another (?:file|one) of that name is protected/,
       argv.join(" "),
     );
     assert.doesNotMatch(done.stdout + done.stderr, /covers nothing|nothing yet/, argv.join(" "));

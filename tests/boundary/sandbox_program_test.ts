@@ -71,11 +71,14 @@ Deno.test("a tree with the repository of a protected project has its rules", bub
     await stage.write(`${other}/.agentclisecret`, "no-cloud: own.txt\n");
     if (pointer === "link") await Deno.symlink(`${stage.project}/.git`, `${other}/.git`);
     else await stage.write(`${other}/.git`, `gitdir: ${stage.project}/.git\n`);
-    const revs = ["HEAD:.env", "HEAD", "HEAD:pub.txt"];
-    const script = [ask(...revs.map((rev) => ({ name: "Git", input: { action: "show", rev } }))), say("Done.")];
+    await stage.plant(`${other}/.env`, "other");
+    await stage.write(`${other}/pub.txt`, "PUB_marker\n");
+    const show = { name: "Git", input: { action: "show", rev: "HEAD:pub.txt" } };
+    const script = [ask(want("read", { path: ".env" }), show, want("read", { path: "pub.txt" })), say("Done.")];
     const played = await stage.play("rem", { script, args: allowed, cwd: other });
     assertSealed(played, pointer);
     assert.match(played.results[0] ?? "", /protected/, pointer);
+    assert.match(played.results[1] ?? "", /is not opened/, pointer);
     assert.match(played.results[2] ?? "", /PUB_marker/, "control: open files are shown");
   }
 });
