@@ -86,7 +86,29 @@ for (
 }
 
 for (
+  const reply of [
+    "<tool_call>Read a.txt",
+    "[TOOL_CALLS]Read a.txt",
+    "I look first.\n\nAction: Read\nAction Input: a.txt",
+    "<|tool_call|>Read: a.txt",
+    'tool_call: Read({"file_path": "a.txt"',
+    '{"name": "Read", "arguments": {"file_path": "a.txt"',
+    "<Read>\n<file_path>a.txt",
+    '```tool_call\nRead(file_path="a.txt"\n```',
+  ]
+) {
+  Deno.test(`opens a call that cannot be read: ${reply.split("\n").at(-1)}`, async () => {
+    const run = await ran("Write beta to b.txt", [reply, reply, "never"]);
+    assert.deepEqual([run.requests, run.code, run.answer], [2, 0, reply], run.stderr);
+    assert.match(run.told[0], /seems to call Read[^]*<tool_call>\n\{"name":"Read"/);
+  });
+}
+
+for (
   const [prompt, reply, ...args] of [
+    ["List the tools", '[\n{"name": "Read", "kind": "read"},\n{"name": "Write", "kind": "write"}\n]'],
+    ["Name a tool", '{"name": "Read"}'],
+    ["Show a call", "A call:\n\n```text\n<tool_call>Read a.txt\n```\n"],
     ["What would you do first?", "I will read a.txt first."],
     ["How do I write a file", "Use Write. If you want, I'll write it."],
     ["Write beta to b.txt", "Let me know which beta you mean."],

@@ -54,13 +54,41 @@ export async function recoverTextCalls(
 }
 
 /** No form of a written call does without one of these and the name of a tool. */
-const COULD_BE_UNREAD = /[<[{(]/;
+const COULD_BE_UNREAD = /[<[{(:`]/;
+
+/** How a line begins that opens a call, up to the name of its tool. What follows is in no form that is known. */
+const OPENERS = [
+  String.raw`<[|｜]?[\w:|｜]{0,24}(?:tool|func|call|invoke|action)[\w:|｜]{0,24}>\s*["'${"`"}]?`,
+  String.raw`\[(?:TOOL|tool)_\w{1,16}\]\s*["'${"`"}]?`,
+  String.raw`\**Action:\**\s*["'${"`"}]?`,
+  String.raw`(?:tool|function)[_ ]call:\s*["'${"`"}]?`,
+  String.raw`\{\s*"(?:name|tool|function|tool_name)"\s*:\s*"`,
+  String.raw`${"```"}(?:tool|function)\w*\s*\n\s*`,
+  "<",
+];
 
 /** The call that an answer holds, most likely, and that could not be read; null when it holds none. */
 export async function unparsedTextCall(text: string, tools: readonly ToolSchema[]): Promise<UnparsedCall | null> {
   if (tools.length === 0 || !COULD_BE_UNREAD.test(text)) return null;
   const { unparsedCall } = await import("../provider/text_calls/recover.ts");
-  return unparsedCall(text, tools);
+  return unparsedCall(text, tools) ?? openedCall(text, tools);
+}
+
+/** The call that a line outside of code opens with the name of a tool; it may be meant as words: asked about once. */
+function openedCall(text: string, tools: readonly ToolSchema[]): UnparsedCall | null {
+  // A block of code shows something, but for one that says that it is a call.
+  const words = text.replace(/^```(?!tool|function)[^\n]*\n[^]*?(?:^```|$(?![^]))/gm, "");
+  const names = tools.map((tool) => RegExp.escape(tool.function.name)).join("|");
+  const opener = new RegExp(`^[ \\t]*(${OPENERS.join("|")})(${names})(?![\\w-])`, "m").exec(words);
+  if (opener === null) return null;
+  const [found, mark = "", name = ""] = opener;
+  // An object that is closed was read, and is no call.
+  if (mark.startsWith("{") && isClosed(found + words.slice(opener.index + found.length))) return null;
+  return { name, ends: false };
+}
+
+function isClosed(object: string): boolean {
+  return object.split("{").length <= object.split("}").length;
 }
 
 /** Asks the model to send a call again that could not be read. */
