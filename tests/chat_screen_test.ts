@@ -62,7 +62,7 @@ terminalTest("a resize while an answer streams leaves the line and the status on
   await configure(home, { loc: { baseUrl: server.baseUrl } });
   await using terminal = await openTerminal(["chat", "hi"], { home });
   await server.arrived(0);
-  await terminal.shows(/reading the prompt/);
+  await terminal.shows(/processing prompt/);
   await terminal.resize(40, 12);
   await terminal.resize(100, 30);
   gate.resolve();

@@ -71,7 +71,7 @@ terminalTest("a command that only tells something does not wait for the turn tha
   await terminal.press("Enter");
   await terminal.type("/context");
   await terminal.press("Enter");
-  await terminal.shows(/> \/context[^]*system prompt[^]*reading the prompt[^]*queued: two/);
+  await terminal.shows(/> \/context[^]*system prompt[^]*processing prompt[^]*queued: two/);
   await terminal.type("/permissions never");
   await terminal.press("Enter");
   await terminal.shows(/there is no mode never[^]*queued: two/);

@@ -109,6 +109,7 @@ const FILE_ORDER = [
   "default_model",
   "roles",
   "check",
+  "notify",
   "sandbox",
   "engines",
   "permissions",

@@ -48,7 +48,7 @@ export async function loadConfiguration(home: Home): Promise<Configuration> {
 
 const NAME = "cache/providers.json";
 /** Raised whenever the parsed shape or its meaning changes: an older copy is then not read. */
-const LAYOUT = 6;
+const LAYOUT = 7;
 /** A file changed this short a time ago may change again within the same time stamp: it is not copied yet. */
 const SETTLED_MS = 50;
 

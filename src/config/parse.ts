@@ -153,6 +153,7 @@ export function toConfiguration(file: ProvidersFile, path: string): Configuratio
     roles: { ...file.roles },
     permissions: { allow: file.permissions?.allow ?? [], deny: file.permissions?.deny ?? [] },
     ...checkOf(file.check),
+    ...(file.notify === undefined ? {} : { notify: file.notify }),
     sandbox: {
       mode: file.sandbox?.mode ?? "auto",
       read: file.sandbox?.read ?? [],

@@ -69,6 +69,8 @@ const providersFile = z.strictObject({
   check: z.union([text, z.strictObject({ command: text, timeout_s: z.number().min(1).max(600).optional() })], {
     error: "expected a command, or command and timeout_s",
   }).optional().describe("Command that runs after a turn that changed files; a failure goes back to the model."),
+  notify: z.enum(["bell", "osc9", "off"]).optional()
+    .describe("How a chat calls when a long turn ends or a question waits: the bell, a notice of the desktop, or not."),
   sandbox: z.strictObject({
     mode: z.enum(["auto", "always", "never"]).optional(),
     read: texts.optional(),

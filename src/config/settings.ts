@@ -44,6 +44,13 @@ export const SETTINGS: readonly Setting[] = [
     current: (c) => c.check?.command,
   },
   {
+    key: "notify",
+    brief: "how a chat calls when a long turn ends or a question waits: bell, osc9 (a notice of the desktop) or off",
+    kind: "text",
+    words: ["bell", "osc9", "off"],
+    current: (c) => c.notify,
+  },
+  {
     key: "sandbox.mode",
     brief: "auto, always, or never (outside of protected projects)",
     kind: "text",

@@ -74,6 +74,8 @@ export interface Configuration {
   permissions: { allow: string[]; deny: string[] };
   /** The command that checks what a turn changed, and its time limit in seconds; absent for none. */
   check?: { command: string; timeout: number };
+  /** How the chat calls a person who looks away; absent: the bell. */
+  notify?: "bell" | "osc9" | "off";
   sandbox: { mode: "auto" | "always" | "never"; read: string[]; write: string[]; network: boolean; env: string[] };
   /** Own command templates of `local-model serve`, by name; absent for none. */
   engines?: Record<string, EngineTemplate>;

@@ -65,6 +65,8 @@ const CODES: Readonly<Record<Style, string>> = {
   selected: "7",
 };
 
+const RESET = "\x1b[0m";
+
 /** A piece. */
 export function span(text: string, style: Style = "plain"): Span {
   return { text, style };
@@ -77,10 +79,18 @@ export function row(text: string, style: Style = "plain"): Row {
 
 /** The line as it is written; without color it is text alone. */
 export function paint(line: Row, { color }: { color: boolean }): string {
-  return line.map(({ text, style }) => {
-    const code = CODES[style];
-    return !color || code === "" || text === "" ? text : `\x1b[${code}m${text}\x1b[0m`;
-  }).join("");
+  if (!color) return plainText(line);
+  let painted = "";
+  let code = "";
+  for (const { text, style } of line) {
+    if (text === "") continue;
+    const next = CODES[style];
+    // Words of one look are one piece, so that a wrapped line costs no more than it says.
+    if (next !== code) painted += `${code === "" ? "" : RESET}${next === "" ? "" : `\x1b[${next}m`}`;
+    code = next;
+    painted += text;
+  }
+  return code === "" ? painted : painted + RESET;
 }
 
 /** The text of a line. */

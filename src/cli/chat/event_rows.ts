@@ -55,9 +55,9 @@ export function echoRows(text: string, width: number): Row[] {
 }
 
 const BREAKS = {
-  shortened: "old tool results were shortened; the server reads the session anew",
+  shortened: "old tool results were shortened",
   compacted: "the session starts from a summary",
-  images_left_out: "without those images; the server reads the session anew",
+  images_left_out: "without those images",
   one_call_a_message: "one call a message from here on",
   tool_calls_as_text: "tools are described as text from here on",
   no_system_message: "the system message stands before the first prompt from here on",

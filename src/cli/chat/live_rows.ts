@@ -2,6 +2,7 @@
 import { estimateOf } from "../../agent/chat_request.ts";
 import { type Session, sessionLabel } from "../../agent/session.ts";
 import type { PermissionMode } from "../../config/types.ts";
+import { rateText } from "./activity.ts";
 import { clean } from "../../terminal/clean.ts";
 import { tokensText } from "../run/text_output.ts";
 import { type Row, row, rowWidth, type Span, span } from "../../terminal/style.ts";
@@ -58,7 +59,7 @@ export function statusRow({ session, mode, rate }: Status, width: number): Row {
   const share = Math.round((used / model.contextWindow) * 100);
   const context = `${tokensText(used)} of ${tokensText(model.contextWindow)} (${share} %)`;
   const window = span(context, share >= 75 ? "warning" : "dim");
-  const speed = rate === null ? [] : [span(`${rate < 10 ? rate.toFixed(1) : Math.round(rate)} t/s`, "dim")];
+  const speed = rate === null ? [] : [span(rateText(rate), "dim")];
   const name = (text: string) => span(clean(text), "dim");
   const [full, short] = [name(`${model.provider}:${model.entry.id}`), name(model.entry.id)];
   const kept = [...label, ...modes];

@@ -13,6 +13,9 @@ import { itemsBeforeProtected } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
 import { row } from "../../terminal/style.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
+import { estimateOf } from "../../agent/chat_request.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
+import { costText } from "./activity.ts";
 import type { CommandTarget } from "./commands.ts";
 import { DEMO } from "../../config/find.ts";
 import { openHome } from "../../platform/home.ts";
@@ -77,6 +80,7 @@ export async function switchModel(
   const selector = argument === "" ? await chooseModel({ view, context, signal }) : argument;
   if (selector === null) return;
   const before = chat.opened === null ? null : selectorOf(chat.opened);
+  tellCost(chat.opened, view);
   const prepared = await view.during("changing the model", chat.setModel(selector));
   const { session } = prepared;
   if (session.model.local || sessionLabel(session) === "open") {
@@ -104,6 +108,14 @@ export async function switchModel(
     await view.during("going back", chat.setModel(before));
     view.print([row(`still with ${clean(before)}`, "dim")]);
   }
+}
+
+/** Says before a change of the model what its server has to read. */
+function tellCost(opened: OpenSession | null, view: ChatView): void {
+  if (opened === null || opened.session.items.length === 0) return;
+  view.print([
+    row(`  another model: ${costText(estimateOf(opened.session), null)}`, "dim"),
+  ]);
 }
 
 async function chooseModel(

@@ -1,4 +1,5 @@
 /** The chat on a terminal: keys go to the input and the work, what comes of them goes to the screen. */
+import { estimateOf } from "../../agent/chat_request.ts";
 import { asAgentcliError } from "../../errors.ts";
 import { openHome } from "../../platform/home.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -11,6 +12,7 @@ import { wrap } from "../../terminal/wrap.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
 import { beginChat, type ChatView } from "./begin.ts";
+import { Bell, ring } from "./bell.ts";
 import { ChatInput } from "./chat_input.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
@@ -63,6 +65,7 @@ class TerminalChat implements ChatView {
   readonly #turnView: TurnView;
   readonly #input: ChatInput;
   readonly #work: ChatWork;
+  readonly #bell: Bell;
   readonly #frames = createFrames(() => this.#draw());
   #hint = "";
   /** Settled when all that was typed is in the history. */
@@ -98,10 +101,15 @@ class TerminalChat implements ChatView {
       takeBack: (texts) => this.#input.takeBack(texts),
       idle: () => this.#frames.soon(),
     });
+    this.#bell = new Bell(io.clock, (text) => void ring(io, text).catch(() => {}));
     this.#turnView = new TurnView({
       width: () => this.width(),
       color,
       clock: io.clock,
+      promptTokens: () => {
+        const session = this.#chat.opened?.session;
+        return session === undefined ? null : estimateOf(session);
+      },
       print: (rows) => this.print(rows),
       changed: () => this.#frames.soon(),
     });
@@ -168,8 +176,10 @@ class TerminalChat implements ChatView {
     const isWhole = fitsWhole(question, { width, height: this.#screen.height() - LINE_AND_STATUS });
     if (isWhole) this.print(rows);
     const asking = this.#input.question(isWhole ? { ...question, body: () => [] } : question);
-    this.#turnView.end();
+    this.#turnView.waitForAnswer();
+    void this.#bell.waitsFor(asking);
     const given = await asking;
+    this.#turnView.end();
     if (!isWhole) {
       const kept = question.body(this.width());
       const more = kept.length - KEPT_ROWS;
@@ -228,6 +238,8 @@ class TerminalChat implements ChatView {
   }
 
   async #turn(typed: TypedPrompt, signal: AbortSignal): Promise<void> {
+    this.#turnView.beginTurn();
+    this.#bell.turnBegins();
     this.print(typed.from === null ? [[]] : [row(fit(`  sent: ${clean(typed.from)}`, this.width()), "dim"), []]);
     const input = await promptOf(typed, this.#chat, (text) => this.#notice(text));
     signal.throwIfAborted();
@@ -241,6 +253,7 @@ class TerminalChat implements ChatView {
       ask: askInChat(this.#chat, this, this.#context.io),
     });
     this.#turnView.finish(result);
+    this.#bell.turnEnds();
   }
 
   #fail(error: unknown): void {

@@ -1,0 +1,64 @@
+/** The row of the chat that says what is being waited for, on a real screen. */
+import assert from "node:assert/strict";
+import { ask, refuse, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
+
+function terminalTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !HAS_TMUX, fn });
+}
+
+terminalTest("a turn says what it waits for at each step, and at its end what it cost", async () => {
+  await using home = await temporaryHome();
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const message = say("Some words of an answer and its end.", {
+    usage: { prompt: 1400, cached: 1200, completion: 297 },
+  });
+  const command = "while [ ! -e go ]; do sleep 0.05; done";
+  await using server = startFakeServer({
+    script: [
+      { kind: "gated", gate: first.promise, then: ask(want("shell", { command })) },
+      { kind: "paused", events: 4, gate: second.promise, message },
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const args = ["chat", "--permission-mode", "bypassPermissions", "go"];
+  await using terminal = await openTerminal(args, { home });
+  await server.arrived(0);
+  await terminal.shows(/^processing prompt \d.* · 1s · Esc stops\n>/m);
+  first.resolve();
+  await terminal.shows(/^running while \[ ! -e go \].* 1s · Esc stops\n>/m);
+  await terminal.resize(20, 5);
+  await terminal.shows(/^running while.*…\n>/m);
+  await terminal.resize(80, 24);
+  await home.write("go", "");
+  await terminal.shows(/^writing \d+s · \d+ tokens.*\n>/m);
+  await terminal.shows(/^no data for [3-9]s · Esc stops\n>/m);
+  second.resolve();
+  const shown = await terminal.shows(/^done in \d+s · .* in \(1\.2k cached\) · \d+ out · .* t\/s\n\n>/m);
+  assert.doesNotMatch(shown, /no data|writing/);
+});
+
+terminalTest("a retry counts down to its next attempt", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({
+    script: [refuse(429, "slow down", { "retry-after": "3" }), say("Here now.")],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat", "hi"], { home });
+  await terminal.shows(/again in 3s \(1 of \d+\) · Esc stops\n>/);
+  await terminal.shows(/again in 2s \(1 of \d+\) · Esc stops\n>/);
+  await terminal.shows(/Here now\.\ndone in [3-9]s/);
+});
+
+terminalTest("another model's cost is told before it is taken", async () => {
+  await using home = await temporaryHome();
+  await using one = startFakeServer({ script: [say("From one.")] });
+  await using two = startFakeServer({ script: [say("From two.")] });
+  await configure(home, { one: { baseUrl: one.baseUrl }, two: { baseUrl: two.baseUrl } }, { default_provider: "one" });
+  await using terminal = await openTerminal(["chat", "hi"], { home });
+  await terminal.shows(/From one\./);
+  await terminal.type("/model two:fake");
+  await terminal.press("Enter");
+  await terminal.shows(/another model: the server reads about [\d.]+k? tokens anew\nnow with two:fake/);
+});
