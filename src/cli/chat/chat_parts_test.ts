@@ -51,6 +51,7 @@ Deno.test("what a search does is shown indented, what it says and reads is not",
     width: () => 80,
     color: false,
     clock: { monotonic: () => 0 },
+    promptTokens: () => null,
     print: (printed) => rows.push(...printed.map((row) => row.map(({ text }) => text).join(""))),
     changed: () => {},
   });
@@ -60,5 +61,5 @@ Deno.test("what a search does is shown indented, what it says and reads is not",
   nested({ kind: "delta", messageId: "m", delta: { kind: "text", text: "I look." } });
   nested({ kind: "tool_start", callId: "d", toolName: "Read", subject: "pump.py" });
   assert.deepEqual(rows, ["* Explore the rate", "  * Read pump.py"]);
-  assert.equal(view.activityRow(80)?.[0]?.text, "searching, 0 s");
+  assert.equal(view.activityRow(80)?.[0]?.text, "searching 0s");
 });
