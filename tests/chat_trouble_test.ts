@@ -62,13 +62,13 @@ Deno.test({
     await Deno.mkdir(home.agentcliHome, { recursive: true });
     if (!await mounts("mount", ["-t", "tmpfs", "-o", "size=256k,mode=0700", "tmpfs", home.agentcliHome])) return;
     try {
-      const before = "before\n".repeat(60_000);
+      const before = "start\n" + "before\n".repeat(60_000);
       await home.write("a.txt", before);
       await using server = startFakeServer({
         script: [
           say("y".repeat(400_000)),
           ask(want("read", { path: "a.txt" })),
-          ask(want("write", { path: "a.txt", content: "after\n" })),
+          ask(want("edit", { path: "a.txt", old: "start", new: "end" })),
           say("Written."),
           say("Still here."),
         ],

@@ -132,7 +132,7 @@ Deno.test("exit 0 without the answer of the guard lets nothing pass", async () =
 Deno.test("the formatter of a scaffolded hook is no command, and the message says how to set it", async () => {
   await using home = await temporaryHome();
   const { stderr } = await editor(home, "add", "hook", "format-on-write", "--command", "prettier --write", "--yes");
-  assert.match(stderr, /--command has no effect on a hook that comes with the program/);
+  assert.match(stderr, /--command has no effect on a built-in hook/);
   assert.match(stderr, /set agentcli or formatter of format-on-write with --set name=value/);
   for (const [id, event] of [["format-on-write", "post_run_command"], ["setup-worktree", "post_write_code"]]) {
     const refused = await editor(home, "add", "hook", id ?? "", "--event", event ?? "", "--yes");

@@ -35,7 +35,7 @@ Deno.test("a server that is killed while it answers is exit 4, and what had arri
   const done = await program.finished;
   assert.equal(done.code, 4, done.stderr);
   assert.ok(done.stdout.startsWith(seen));
-  assert.match(done.stderr, /llama ended its reply before it was complete; asking once more[^]*connection refused/);
+  assert.match(done.stderr, /llama ended its reply before it was complete; retrying[^]*connection refused/);
   const again = await runProgram(TALK, { home });
   assert.equal(again.code, 4);
   assert.match(again.stderr, /refused/);
