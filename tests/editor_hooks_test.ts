@@ -141,5 +141,5 @@ Deno.test("the formatter of a scaffolded hook is no command, and the message say
   }
   const inDirectory = await editor(home, "add", "instructions", "src", "--scope", "user", "--file", "x", "--yes");
   assert.equal(inDirectory.code, 2, inDirectory.stderr);
-  assert.match(inDirectory.stderr, /hold everywhere, not for src/);
+  assert.match(inDirectory.stderr, /apply everywhere, not only to src/);
 });
