@@ -1,6 +1,8 @@
 /** The row of the chat that says what is being waited for, on a real screen. */
 import assert from "node:assert/strict";
 import { ask, refuse, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { event, EVENTS, JSON_TYPE } from "./helpers/chat_conversation.ts";
+import { listenHttp } from "./helpers/fake_http.ts";
 import { configure, temporaryHome } from "./helpers/program.ts";
 import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
 
@@ -37,6 +39,30 @@ terminalTest("a turn says what it waits for at each step, and at its end what it
   second.resolve();
   const shown = await terminal.shows(/^done in \d+s · .* in \(1\.2k cached\) · \d+ out · .* t\/s\n\n>/m);
   assert.doesNotMatch(shown, /no data|writing/);
+});
+
+terminalTest("what the server says it has read of the prompt is shown, and what it had from before", async () => {
+  await using home = await temporaryHome();
+  const gate = Promise.withResolvers<void>();
+  const progress = { total: 12_000, cache: 11_200, processed: 11_600, time_ms: 100 };
+  const choices = [{ index: 0, delta: { role: "assistant", content: null }, finish_reason: null }];
+  const first = `data: ${JSON.stringify({ model: "fake", choices, prompt_progress: progress })}\n\n`;
+  const server = listenHttp("127.0.0.1", async (request, reply) => {
+    if (request.method !== "POST") return await reply.whole(200, JSON_TYPE, '{"data":[{"id":"fake"}]}');
+    await reply.head(200, EVENTS);
+    await reply.chunk(first);
+    await gate.promise;
+    await reply.chunk(event({ content: "Read it." }) + event({}, "stop") + "data: [DONE]\n\n");
+    await reply.end();
+  });
+  await configure(home, { loc: { baseUrl: `http://127.0.0.1:${server.port}/v1` } });
+  await using terminal = await openTerminal(["chat", "hi"], { home });
+  await terminal.shows(/^processing prompt 12k\/12k · 11k of 12k cached · \d+ t\/s · ~\d+s left · Esc stops$/m);
+  await terminal.resize(40, 12);
+  await terminal.shows(/^processing prompt 12k\/12k · 11k of 12k…$/m);
+  gate.resolve();
+  await terminal.shows(/Read it\.\ndone in \d+s/);
+  await server.close();
 });
 
 terminalTest("a retry counts down to its next attempt", async () => {

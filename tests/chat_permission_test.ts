@@ -179,3 +179,31 @@ terminalTest("the whole of a long change can be read before it is allowed, on a 
   await terminal.shows(/Written\./);
   assert.equal(await home.read("long.txt"), content);
 });
+
+terminalTest("on a terminal that draws nothing Enter alone is no answer, and words are told to the model", async () => {
+  await using home = await temporaryHome();
+  const write = ask(want("write", { path: "b.txt", content: "new\n" }));
+  await using server = startFakeServer({ script: [write, write, say("Neither, then.")] });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await using terminal = await openTerminal(["chat"], { home, env: { TERM: "dumb" } });
+  await terminal.shows(/^>/m);
+  await terminal.type("write it");
+  await terminal.press("Enter");
+  await terminal.shows(/1 \+new\nAllow Write\?[^]*A letter, or what to do instead:/);
+  await terminal.press("Enter");
+  await terminal.shows(/instead:\s+A letter, or what to do instead:/);
+  await terminal.type("look, it is too big");
+  await terminal.press("Enter");
+  await terminal.shows(/too big[^]*Allow Write\?[^]*instead:/);
+  await terminal.type("a");
+  await terminal.press("Enter");
+  await terminal.shows(/Allow always in this project: Write\? \[y\/N\]/);
+  await terminal.press("Enter");
+  await terminal.shows(/\[y\/N\]:\s+A letter/);
+  await assert.rejects(Deno.stat(`${home.project}/b.txt`));
+  await terminal.type("n");
+  await terminal.press("Enter");
+  await terminal.shows(/Neither, then\./);
+  assert.match(server.chats()[1]?.text ?? "", /They said: look, it is too big/);
+  assert.equal(await Deno.readTextFile(`${home.agentcliHome}/permissions.json`).catch(() => ""), "");
+});

@@ -289,13 +289,13 @@ export class TurnView {
     }
   }
 
-  #prefill({ processed, total }: ChatDelta & { kind: "prefill" }): void {
+  #prefill({ processed, total, cached = 0 }: ChatDelta & { kind: "prefill" }): void {
     if (this.#activity?.phase.kind === "loading") {
       this.#activity = null;
       this.#sentNow();
     }
     const phase = this.#activity?.phase;
-    if (phase?.kind === "prompt") phase.progress = { processed, total, cached: 0 };
+    if (phase?.kind === "prompt") phase.progress = { processed, total, cached };
     this.#options.changed();
   }
 

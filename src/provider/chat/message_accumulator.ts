@@ -3,7 +3,7 @@ import { type PartialReply, ProviderFailure } from "../failure.ts";
 import type { JsonRecord } from "../record.ts";
 import type { ChatDelta, ChatResponse, FinishReason, ReplyCall, Usage } from "../types.ts";
 import { readArguments } from "./arguments.ts";
-import type { ChunkSink, Timings } from "./response_decoder.ts";
+import type { ChunkSink, PromptProgress, Timings } from "./response_decoder.ts";
 import { type ServerError, serverErrorFromBody } from "./server_error.ts";
 import { ThinkSplitter } from "./think.ts";
 import { type CollectedCall, ToolCallCollector, type ToolPiece } from "./tool_deltas.ts";
@@ -68,7 +68,7 @@ export class MessageAccumulator implements ChunkSink {
   #indent = "";
   #newReasoning = "";
   #newPieces = new Map<number, ToolPiece>();
-  #newProgress: { processed: number; total: number } | null = null;
+  #newProgress: PromptProgress | null = null;
 
   follows(index: number): boolean {
     this.#choice ??= index;
@@ -118,8 +118,8 @@ export class MessageAccumulator implements ChunkSink {
     this.#model = name;
   }
 
-  progress(processed: number, total: number): void {
-    this.#newProgress = { processed, total };
+  progress(progress: PromptProgress): void {
+    this.#newProgress = progress;
   }
 
   error(error: ServerError): void {

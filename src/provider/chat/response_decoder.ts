@@ -123,6 +123,9 @@ export interface Timings {
   written: number;
 }
 
+/** Tokens of the prompt that a server has read, some of them from its cache. */
+export type PromptProgress = Omit<ChatDelta & { kind: "prefill" }, "kind">;
+
 /** Receives the parts. */
 export interface ChunkSink {
   /** Returns whether a choice of this index is the one that is read. */
@@ -136,7 +139,7 @@ export interface ChunkSink {
   usage(usage: Usage): void;
   timings(timings: Timings): void;
   model(name: string): void;
-  progress(processed: number, total: number): void;
+  progress(progress: PromptProgress): void;
   error(error: ServerError): void;
 }
 
@@ -233,5 +236,7 @@ function readProgress(value: unknown, sink: ChunkSink): void {
   if (!isRecord(value)) return;
   const processed = countOf(value["processed"]);
   const total = countOf(value["total"]);
-  if (processed !== null && total !== null && total > 0) sink.progress(processed, total);
+  const cached = countOf(value["cache"]);
+  if (processed === null || total === null || total === 0) return;
+  sink.progress({ processed, total, ...(cached === null || cached === 0 ? {} : { cached }) });
 }

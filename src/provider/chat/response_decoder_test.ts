@@ -224,6 +224,10 @@ Deno.test("progress of reading the prompt is handed on", async () => {
   const fixture = fixtures.find((each) => each.name === "llamacpp-progress");
   const { deltas } = await read([bytes(fixture?.body ?? "")]);
   assert.deepEqual(deltas[0], { kind: "prefill", processed: 512, total: 900 });
+  const cached = (fixture?.body ?? "").replace('"cache":0', '"cache":300');
+  assert.deepEqual((await read([bytes(cached)])).deltas[0], {
+    ...{ kind: "prefill", processed: 512, total: 900, cached: 300 },
+  });
 });
 
 Deno.test("tokens that the server read from its cache are counted", async () => {
