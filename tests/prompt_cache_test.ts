@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { startCacheServer } from "./helpers/cache_server.ts";
 import { say } from "./helpers/fake_server.ts";
 import { runInProcess } from "./helpers/in_process.ts";
-import { configure, temporaryHome } from "./helpers/program.ts";
+import { configure, startProgram, temporaryHome } from "./helpers/program.ts";
 
 const LONG = "A line of a file that a model reads again and again.\n".repeat(120);
 /** Reads nine pages, reasoning before each call, and then answers. */
@@ -122,5 +122,28 @@ Deno.test("a summary is written beside the slot of the session where the server 
     assert.ok(summaries.length > 0, done.stderr);
     for (const { json } of summaries) assert.equal(json.id_slot, slots === 1 ? undefined : 0);
     for (const { json } of server.chats()) if (json.tools !== undefined) assert.equal("id_slot" in json, false);
+  }
+});
+
+Deno.test("a chat lets the server read a resumed session ahead where that is wanted, and not otherwise", async () => {
+  for (const warm_up of [true, undefined]) {
+    await using home = await pages();
+    await using server = startCacheServer({ script: (index) => index < 10 ? reading(index) : say("Well.") });
+    const entry = { id: "fake", ...(warm_up === undefined ? {} : { warm_up }) };
+    await configure(home, { loc: { baseUrl: server.baseUrl, models: [entry] } });
+    assert.equal((await runInProcess(["run", "read all"], { home })).code, 0);
+    await using chat = startProgram(["chat", "--continue"], { home });
+    // The chat is open and nobody has typed yet.
+    if (warm_up === true) await server.arrived(10);
+    await chat.write("and now?\n");
+    await chat.closeInput();
+    const done = await chat.finished;
+    assert.equal(done.code, 0, done.stderr);
+    const [ahead, asked] = warm_up === true ? server.chats().slice(10) : [undefined, server.chats()[10]];
+    assert.equal(server.chats().length, warm_up === true ? 12 : 11);
+    assert.equal(asked?.json.messages.at(-1).content, "and now?");
+    if (ahead === undefined) continue;
+    assert.equal(ahead.json.max_tokens, 1);
+    assert.deepEqual(ahead.json.messages.slice(0, -1), asked?.json.messages.slice(0, -1));
   }
 });

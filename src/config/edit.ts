@@ -127,6 +127,7 @@ const MODEL_ORDER = [
   "reasoning",
   "max_reasoning",
   "edit",
+  "warm_up",
 ];
 
 /** Some of a model's fields by the names of the file; the id says which model. */

@@ -114,6 +114,7 @@ function toModel(model: ModelRecord): ModelEntry {
     reasoning: model.reasoning,
     maxReasoning: model.max_reasoning,
     edit: model.edit,
+    warmUp: model.warm_up,
     images: model.images,
   };
 }

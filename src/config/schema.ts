@@ -26,6 +26,9 @@ const model = z.strictObject({
   max_reasoning: z.int().min(0).max(1_000_000_000).optional().describe(
     "Most tokens of reasoning in one reply; 0 for no limit; default 4096, or a quarter of a smaller window.",
   ),
+  warm_up: z.boolean().optional().describe(
+    "Whether the server reads a resumed or summarized session ahead of the next prompt; default false.",
+  ),
   edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
   images: z.boolean().optional().describe("Whether the model sees images; many servers tell it themselves."),
 });

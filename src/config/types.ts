@@ -28,6 +28,8 @@ export interface ModelEntry {
   /** Most tokens of reasoning of one reply; 0 for no limit. */
   maxReasoning?: number;
   edit?: "replace" | "whole";
+  /** Let the server read a history ahead of the next prompt. */
+  warmUp?: boolean;
   /** True if the model sees images. */
   images?: boolean;
 }

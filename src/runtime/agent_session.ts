@@ -21,6 +21,7 @@ import type { UndoneTurn } from "./undo_turn.ts";
 import { splitRules } from "./tools_and_rules.ts";
 import { MessageQueue, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
+import { WarmUp } from "./warm_up.ts";
 
 /** The input of one turn. */
 export interface PromptInput {
@@ -64,6 +65,7 @@ export class AgentSession {
   /** Messages that wait for their turn. A turn takes those that it can use, the surface the rest. */
   readonly queue: MessageQueue = new MessageQueue();
   readonly #host: Host;
+  readonly #warmUp = new WarmUp();
   #options: SessionOptions;
   #open: OpenSession | null = null;
   #filesAttached = false;
@@ -96,11 +98,13 @@ export class AgentSession {
     signal.throwIfAborted();
     const previous = this.#open;
     if (previous !== null && !this.#isModelStale) return previous;
+    await this.#warmUp.stop();
     const opening = this.#reopen(this.#options, { previous, signal });
     // A session that is carried over keeps its transcript, whatever becomes of this try.
     const drop = (late: OpenSession) => previous === null ? late.close() : late.release();
     this.#open = await untilAborted(opening, { signal, drop });
     this.#isModelStale = false;
+    if (previous === null && this.#host.isSingleTurn !== true) this.#warmUp.start(this.#open);
     return this.#open;
   }
 
@@ -143,12 +147,15 @@ export class AgentSession {
 
   /** Summarizes the older part now; false when there is nothing worth it. */
   async compact({ signal, onEvent }: Pick<TurnSurface, "signal" | "onEvent">): Promise<boolean> {
-    const { session, model } = await this.ready(signal);
+    const opened = await this.ready(signal);
+    const { session, model } = opened;
+    await this.#warmUp.stop();
     const { clock } = this.#host.io;
     const emit = this.#recorded(onEvent);
     const count = startCount(clock);
     const done = await compactSession(session, { signal, emit, model, trigger: "manual", io: { clock }, count });
     await this.#settle();
+    if (done) this.#warmUp.start(opened);
     return done;
   }
 
@@ -224,12 +231,14 @@ export class AgentSession {
   }
 
   async close(): Promise<void> {
+    await this.#warmUp.stop();
     await this.#open?.close();
     this.#open = null;
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
     const { session, model } = await this.ready(signal);
+    await this.#warmUp.stop();
     const asked = hooks?.() ?? null;
     const allowed = this.#options.allowProtectedPrompt;
     const admitted = await this.#admitted(input, { session, hooks: asked, signal, allowed });

@@ -102,6 +102,10 @@ const models: Topic = {
         "keep: the model's reasoning is sent back with the history; drop: it is not, which saves tokens; if absent, as the server or the family of the model needs it",
       ],
       ["max_reasoning", "tokens of reasoning in one response, 0 for no limit; 4096 or a quarter of a smaller window"],
+      [
+        "warm_up",
+        "true: in a chat the server reads a resumed or summarized session while you type, instead of after it; costs power",
+      ],
       ["edit", "replace, or whole: files are rewritten completely, for models that cannot quote part of a file"],
       ["images", "true or false, if the server does not report whether the model accepts images"],
     ]),
