@@ -122,3 +122,17 @@ Deno.test("a guessed path means a file of the project, under its rules, and tell
   });
   assert.match(denied.results[0] ?? "", /denies/);
 });
+
+Deno.test("a change that breaks the syntax of a file is told with its line, and the next change mends it", async () => {
+  const files = { "set.json": '{\n  "a": 1\n}\n' };
+  const { results, after } = await runCalls(files, [
+    call("Edit", { file_path: "set.json", old_string: '"a": 1', new_string: '"a": 1\n  "b": 2' }),
+    call("Edit", { file_path: "set.json", old_string: '"a": 1\n', new_string: '"a": 1,\n' }),
+  ]);
+  assert.match(
+    results[0] ?? "",
+    /^Edited set\.json\.[^]*\nThe file has a syntax error now: line 3: .* Call Edit to mend it\.$/,
+  );
+  assert.doesNotMatch(results[1] ?? "", /syntax/);
+  assert.equal(after["set.json"], '{\n  "a": 1,\n  "b": 2\n}\n');
+});

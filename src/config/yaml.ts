@@ -93,6 +93,22 @@ export function parseYaml(text: string): ParsedYaml {
   return parsed;
 }
 
+/** The first place where a file of one or more documents is no YAML; null for none. Quotes nothing of the text. */
+export function structureProblem(text: string): { line: number; message: string } | null {
+  const lines = new LineCounter();
+  const composer = new Composer({ prettyErrors: false, uniqueKeys: false, logLevel: "silent" });
+  try {
+    for (const { errors } of composer.compose(boundedTokens(text, lines), true, text.length)) {
+      const error = errors.find(({ code }) => code in PROBLEMS);
+      if (error !== undefined) return { line: lines.linePos(error.pos[0]).line, message: PROBLEMS[error.code] ?? "" };
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof YamlProblem) return null;
+    throw error;
+  }
+}
+
 // Values of these keys are text even where YAML sees a number or a truth value: `api_key: 123456`, `id: 007`.
 const TEXT_KEYS = new Set([
   "api_key",

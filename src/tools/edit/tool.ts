@@ -265,7 +265,9 @@ async function change(
   if (failed !== null) return refused(failed, context);
   context.memory.failedEdits.delete(path.real);
   const parts = input.edits ?? [input];
-  return success(report(changed, planned), context, {
+  const { syntaxNote } = await import("../syntax.ts");
+  const note = await syntaxNote(path, { before: file.text, after: changed }, context);
+  return success(report(changed, planned) + note, context, {
     label: file.label,
     ...file.source,
     details: {

@@ -18,9 +18,11 @@ export const writeTool: Tool<WriteInput> = {
     if (failed !== null) return refused(failed, context);
     const size = `${count(countLines(input.content), "line")}, ${count(bytes.length, "byte")}`;
     const before = existing === null ? "" : `; it had ${sizeOf(existing)}`;
-    return success(`${existing === null ? "Created" : "Updated"} ${path.display} (${size}${before}).`, context, {
+    const { syntaxNote } = await import("../syntax.ts");
+    const note = await syntaxNote(path, { before: textOf(existing), after: input.content }, context);
+    return success(`${existing === null ? "Created" : "Updated"} ${path.display} (${size}${before}).${note}`, context, {
       // How many lines it had is known of a protected file by reading it.
-      label: existing?.label ?? "open",
+      label: note !== "" && context.workspace.ruleAt(path) !== null ? "no-cloud" : existing?.label ?? "open",
       details: { type: existing === null ? "create" : "update", filePath: path.path },
     });
   },
@@ -52,13 +54,17 @@ async function plan(input: WriteInput, context: ToolContext): Promise<PlannedWri
   return problem ?? await leftOut(input.content, { path, existing }, context) ?? { path, bytes, existing };
 }
 
+function textOf(existing: CurrentFile | null): string {
+  return existing?.bytes == null ? "" : decodeText(existing.bytes)?.text ?? "";
+}
+
 /** The refusal of a content that does not hold the whole file. */
 async function leftOut(
   content: string,
   { path, existing }: Pick<PlannedWrite, "path" | "existing">,
   context: ToolContext,
 ): Promise<ToolResult | null> {
-  const before = existing?.bytes == null ? "" : decodeText(existing.bytes)?.text ?? "";
+  const before = textOf(existing);
   const way = existing === null
     ? "Call Write with the whole content of the file."
     : "To change a part of the file call Edit; to replace it call Write with its whole content.";
