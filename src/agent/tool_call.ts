@@ -30,6 +30,9 @@ export interface OneCallOptions extends CallOptions {
   resultBytes: number;
 }
 
+/** The reader of what a model calls a tool, loaded with the first calls. */
+type Forms = typeof import("../tools/meant_call.ts");
+
 /** A result with what clients of the protocol are told of it. */
 export interface CallOutcome {
   item: ToolResultItem;
@@ -42,17 +45,25 @@ export interface CallOutcome {
  * Runs one call. Every failure the model can act on is a result; throws the abort reason, {@link LoopDetected}, and bugs.
  * A result that is longer than its room, from whatever tool or hook, is cut in the middle.
  */
-export async function runCall(call: ToolCall, session: Session, options: OneCallOptions): Promise<CallOutcome> {
+export async function runCall(
+  call: ToolCall,
+  session: Session,
+  options: OneCallOptions & { forms: Forms },
+): Promise<CallOutcome> {
   const done = await callOutcome(call, session, options);
   const content = cutResult(done.item.content, options.resultBytes);
   return content === done.item.content ? done : { ...done, item: { ...done.item, content } };
 }
 
-async function callOutcome(call: ToolCall, session: Session, options: OneCallOptions): Promise<CallOutcome> {
+async function callOutcome(
+  call: ToolCall,
+  session: Session,
+  options: OneCallOptions & { forms: Forms },
+): Promise<CallOutcome> {
   // Who denies a call may say why in any words, protected ones too.
   const fail = (content: string, interrupt = false): Promise<CallOutcome> =>
     labeledByContent(outcome(call, refusal(content), { session, interrupt }), session);
-  const { meantCall, pathInProject } = await import("../tools/meant_call.ts");
+  const { meantCall, pathInProject } = options.forms;
   const meant = meantCall({ name: call.name, input: call.input ?? {} }, session.tools);
   if (meant === null) return fail(unknownTool(call.name, session.tools));
   if (call.input === null) return fail(call.problem ?? "The arguments are not a JSON object. Call the tool again.");

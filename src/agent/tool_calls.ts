@@ -19,9 +19,11 @@ export async function runCalls(
   const { model: { contextWindow }, context: { bytesPerToken } } = session;
   const resultBytes = resultLimit({ window: contextWindow, bytesPerToken, count: calls.length });
   session.failures.countResponse();
+  // Before the calls that run together, which start in their order.
+  const forms = await import("../tools/meant_call.ts");
   for (const batch of batches(calls, session)) {
     options.signal.throwIfAborted();
-    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, resultBytes })));
+    const outcomes = await Promise.all(batch.map((call) => runCall(call, session, { ...options, resultBytes, forms })));
     options.signal.throwIfAborted();
     for (const outcome of outcomes) {
       const last = outcome.item.callId === calls.at(-1)?.id;

@@ -78,7 +78,6 @@ export async function guessedPath(
   context: Pick<ToolContext, "workspace" | "signal">,
 ): Promise<string | null> {
   const { workspace } = context;
-  if (!/^(?:[A-Za-z]:)?[/\\]/.test(given)) return null;
   const refused = await workspace.resolve(given);
   if (!isRefusal(refused) || refused.unknown !== true) return null;
   const parts = given.split(/[/\\]+/).filter((part) => part !== "").slice(0, 64);

@@ -1,6 +1,7 @@
 /** A call as a model wrote it, in the names and forms that it was trained on, as the call of a tool here. */
 import { meantTool, plainToolName } from "../provider/trained_names.ts";
 import { isPatch, type Patch, readPatch } from "./edit/patch.ts";
+import { isAbsolute } from "../platform/path.ts";
 import { guessedPath } from "./file_names.ts";
 import type { Tool, ToolContext } from "./tool.ts";
 
@@ -10,7 +11,8 @@ export async function pathInProject(
   context: Pick<ToolContext, "workspace" | "signal">,
 ): Promise<{ value: Input; note: string | null }> {
   const { file_path: path } = value;
-  const meant = typeof path === "string" ? await guessedPath(path, context) : null;
+  // Calls that run together start in their order: none of them waits for more than the others do.
+  const meant = typeof path === "string" && isAbsolute(path) ? await guessedPath(path, context) : null;
   if (meant === null) return { value, note: null };
   return { value: { ...value, file_path: meant }, note: `[${path} is outside of the project; taken as ${meant}]` };
 }
