@@ -15,7 +15,7 @@ import type { Refusal } from "./workspace/workspace.ts";
 /** Most bytes that one read gives when no limit is named: 64 MiB. */
 export const READ_LIMIT = 64 * 1024 * 1024;
 
-/** What to read, and who may object. */
+/** The options of {@link readRegularFile}. */
 export interface ReadOptions {
   /** How messages name the file. */
   display: string;
@@ -24,7 +24,7 @@ export interface ReadOptions {
   /** Most bytes; {@link READ_LIMIT} when absent. */
   limit?: number;
   /** Asked about the open file before any byte is read, with its real path; a refusal ends it. */
-  object?(real: string, status: FileStatus): Refusal | null;
+  precheck?(real: string, status: FileStatus): Refusal | null;
 }
 
 /** Bytes of a regular file, and the file they came from. */
@@ -44,20 +44,6 @@ interface CheckedFile {
   real: string;
 }
 
-function notAFile(status: FileStatus, display: string): Refusal {
-  return status.kind === "directory"
-    ? { refused: "not_a_file", message: `${display} is a directory` }
-    : { refused: "not_a_file", message: `${display} is a device, pipe or socket; only regular files are opened` };
-}
-
-function absent(display: string): Refusal {
-  return { refused: "absent", message: `${display} does not exist` };
-}
-
-function changed(display: string): Refusal {
-  return { refused: "unreadable", message: `${display} was replaced while it was being opened; try again` };
-}
-
 function unreadable(display: string, error: unknown): Refusal {
   return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
 }
@@ -72,7 +58,7 @@ function sameFile(one: FileStatus, other: FileStatus | null): boolean {
  * not readable; throws only for programming errors.
  */
 export function readRegularFile(path: string, options: ReadOptions): FileBytes | Refusal {
-  const file = openRegularFile(path, options.display);
+  const file = openChecked(path, options.display);
   return "refused" in file ? file : readChecked(file, options);
 }
 
@@ -80,7 +66,8 @@ export function readRegularFile(path: string, options: ReadOptions): FileBytes |
  * Opens a regular file. The order is the rule: `lstat`, open only a regular file, and then the handle, and the real path
  * that the path leads to now, must name the same (device, inode).
  */
-function openRegularFile(path: string, display: string): CheckedFile | Refusal {
+function openChecked(path: string, display: string): CheckedFile | Refusal {
+  const absent: Refusal = { refused: "absent", message: `${display} does not exist` };
   try {
     let place = path;
     let before = lstatSync(place);
@@ -88,10 +75,13 @@ function openRegularFile(path: string, display: string): CheckedFile | Refusal {
       place = realPathSync(path) ?? "";
       before = place === "" ? null : lstatSync(place);
     }
-    if (before === null) return absent(display);
-    if (before.kind !== "file") return notAFile(before, display);
+    if (before === null) return absent;
+    if (before.kind !== "file") {
+      const what = before.kind === "directory" ? "directory" : "device, pipe or socket; only regular files are opened";
+      return { refused: "not_a_file", message: `${display} is a ${what}` };
+    }
     const handle = openSync(place);
-    if (handle === null) return absent(display);
+    if (handle === null) return absent;
     let file: CheckedFile | null = null;
     try {
       const status = handle.status();
@@ -102,7 +92,7 @@ function openRegularFile(path: string, display: string): CheckedFile | Refusal {
     } finally {
       if (file === null) handle.close();
     }
-    return file ?? changed(display);
+    return file ?? { refused: "unreadable", message: `${display} was replaced while it was being opened; try again` };
   } catch (error) {
     return unreadable(display, error);
   }
@@ -111,8 +101,8 @@ function openRegularFile(path: string, display: string): CheckedFile | Refusal {
 /** Reads from a file that was checked, if nobody objects, and closes it. */
 function readChecked({ handle, status, real }: CheckedFile, options: ReadOptions): FileBytes | Refusal {
   try {
-    const objection = options.object?.(real, status) ?? null;
-    if (objection !== null) return objection;
+    const refused = options.precheck?.(real, status) ?? null;
+    if (refused !== null) return refused;
     const offset = options.offset ?? 0;
     // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
     const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));

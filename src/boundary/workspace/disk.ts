@@ -13,13 +13,13 @@ import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
 import { exists, realOrNamed } from "../real_path.ts";
-import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf, type Roots } from "./paths.ts";
+import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
 import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
-/** What a workspace is made from. */
+/** The options of {@link openWorkspace}. */
 export interface WorkspaceOptions {
   /** The project root, a real path. */
   root: string;
@@ -50,21 +50,15 @@ export interface WorkspaceOptions {
 /** The way on for a person whose provider is not local. */
 const WAY_ON = "use a local model, or, when that server is yours: agentcli secrets add --local-endpoint <its host>";
 
-/** What makes a marker usable again. A command of an earlier session may have left it. */
-function repairHint({ damaged, marker }: ProtectionRule): string {
+/** Returns the refusal of a provider that is not local. A command of an earlier session may have left the marker. */
+function damagedMarker(rule: ProtectionRule, { root, provider }: { root: string; provider: string }): AgentcliError {
+  const { damaged, marker } = rule;
   const repair = damaged?.startsWith("line ") ? `repair that line of ${marker}` : `make ${marker} a readable text file`;
-  return `${repair}; if you did not write it, remove it: what was protected before stays so ` +
-    "(agentcli doctor names every such file). A local model may be used meanwhile";
-}
-
-function damagedMarker(rule: ProtectionRule, given: { root: string; provider: string }): AgentcliError {
-  return new AgentcliError(
-    "policy_refused",
-    `${
-      describeRule(rule, given.root)
-    }; so everything counts as protected, and the provider "${given.provider}" is not local`,
-    { hint: repairHint(rule) },
-  );
+  const reason = `so everything counts as protected, and the provider "${provider}" is not local`;
+  return new AgentcliError("policy_refused", `${describeRule(rule, root)}; ${reason}`, {
+    hint: `${repair}; if you did not write it, remove it: what was protected before stays so ` +
+      "(agentcli doctor names every such file). A local model may be used meanwhile",
+  });
 }
 
 /**
@@ -75,13 +69,16 @@ function damagedMarker(rule: ProtectionRule, given: { root: string; provider: st
  */
 export async function openWorkspace(options: WorkspaceOptions): Promise<Workspace> {
   const additional = await Promise.all(options.additional.map(realDirectory));
-  const roots: Roots = { root: await realDirectory(options.root), additional, cwd: await realDirectory(options.cwd) };
-  const workspace = new DiskWorkspace(roots, {
+  const { userHome = "", records = [], ownProcess = false } = options;
+  const workspace = new DiskWorkspace({
     ...options,
+    root: await realDirectory(options.root),
+    additional,
+    cwd: await realDirectory(options.cwd),
     home: realOrNamed(normalize(options.home)),
-    userHome: isAbsolute(options.userHome ?? "") ? realOrNamed(normalize(options.userHome ?? "")) : null,
-    records: options.records ?? [],
-    ownProcess: options.ownProcess ?? false,
+    userHome: isAbsolute(userHome) ? realOrNamed(normalize(userHome)) : null,
+    records,
+    ownProcess,
   });
   await workspace.start();
   return workspace;
@@ -94,46 +91,29 @@ interface Rules extends Omit<WorkspaceOptions, "userHome" | "records" | "ownProc
 }
 
 class DiskWorkspace implements Workspace {
-  readonly #roots: Roots;
   readonly #rules: Rules;
+  readonly root: string;
+  readonly additional: readonly string[];
+  readonly cwd: string;
+  readonly record: ProjectRecord | undefined;
   readonly protection: ProtectedSet;
-  /** Only ever falls. */
-  #local: boolean;
+  local: boolean;
   #localEndpoints: readonly string[];
   /** The version of the protected set that the home knows. */
   #remembered = -1;
-  /** Whether files of a directory may be used, for directories that were asked about. */
-  readonly #reach = new Map<string, boolean>();
+  /** Directories that were asked about, whose files may be used. */
+  readonly #reachable = new Set<string>();
 
-  constructor(roots: Roots, rules: Rules) {
-    this.#roots = roots;
-    this.#rules = rules;
-    this.#local = rules.provider.local;
+  constructor(rules: Rules) {
+    const { root, additional, cwd, records, protection, provider } = this.#rules = rules;
+    this.root = root;
+    this.additional = additional;
+    this.cwd = cwd;
+    this.record = records[0];
+    this.local = provider.local;
     this.#localEndpoints = rules.markers.localEndpoints;
-    const all = [roots.root, ...roots.additional];
-    this.protection = rules.protection?.isOf(all)
-      ? rules.protection
-      : new ProtectedSet(all, { remembered: rules.records });
-  }
-
-  get record(): ProjectRecord | undefined {
-    return this.#rules.records[0];
-  }
-
-  get root(): string {
-    return this.#roots.root;
-  }
-
-  get additional(): readonly string[] {
-    return this.#roots.additional;
-  }
-
-  get cwd(): string {
-    return this.#roots.cwd;
-  }
-
-  get local(): boolean {
-    return this.#local;
+    const all = [root, ...additional];
+    this.protection = protection?.isOf(all) ? protection : new ProtectedSet(all, { remembered: records });
   }
 
   get ambientLabel(): Label {
@@ -154,21 +134,20 @@ class DiskWorkspace implements Workspace {
     await this.#settle(signal);
     if (this.#localEndpoints.length > 0) {
       // What is no longer in the marker has no effect, and what is new in it has none in this session.
-      const markers = findMarkers(this.#roots.root);
-      const { records } = this.#rules;
+      const markers = findMarkers(this.root);
+      const { records, provider: { baseUrl } } = this.#rules;
       const now = records.length === 0
         ? markers.localEndpoints
         : endpointsThatCount(this.root, { markers, records }).count;
       this.#localEndpoints = this.#localEndpoints.filter((value) => now.includes(value));
-      const { baseUrl } = this.#rules.provider;
-      this.#local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
+      this.local &&= baseUrl === undefined || this.countsAsLocal(baseUrl);
     }
     this.#refuseUnsafe();
   }
 
   /** Where a marker was met, and for a provider that is not local, all that is protected is known from then on. */
   async #settle(signal?: AbortSignal): Promise<void> {
-    const isKnown = !this.#local || this.protection.met;
+    const isKnown = !this.local || this.protection.met;
     await this.#remember(isKnown ? await this.protection.settle({ signal, onSlow: this.#rules.notify }) : []);
   }
 
@@ -188,7 +167,7 @@ class DiskWorkspace implements Workspace {
   }
 
   becomeRemote(): void {
-    this.#local = false;
+    this.local = false;
     this.#refuseUnsafe();
   }
 
@@ -204,21 +183,18 @@ class DiskWorkspace implements Workspace {
   }
 
   #refuseUnsafe(): void {
-    if (this.#local) return;
+    if (this.local) return;
     const { provider, records } = this.#rules;
     const { damaged } = this.protection;
     if (damaged !== null) throw damagedMarker(damaged, { root: this.root, provider: provider.name });
     const problem = records.find((record) => record.problem !== null)?.problem;
     if (problem === undefined || problem === null) return;
+    const hint = problem.hint ?? "make the home a directory that can be written (agentcli doctor)";
     throw new AgentcliError(
       "policy_refused",
       `what the markers of this project say cannot be remembered (${problem.message}), and the provider ` +
         `"${provider.name}" is not local`,
-      {
-        hint: `${
-          problem.hint ?? "make the home a directory that can be written (agentcli doctor)"
-        }; or use a local model`,
-      },
+      { hint: `${hint}; or use a local model` },
     );
   }
 
@@ -236,54 +212,43 @@ class DiskWorkspace implements Workspace {
     const { protection } = this;
     // An added directory may itself lie in what git keeps.
     if (!isOfGit(isWithin(this.root, path) ? path.slice(this.root.length) : path)) return null;
-    return (this.#local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
+    return (this.local ? protection.anySoon : protection.any) ? ruleOfGit(protection.markers) : null;
   }
 
   resolve(path: string): Promise<ResolvedPath | Refusal> {
-    return resolvePath(path, this.#roots);
+    return resolvePath(path, this);
   }
 
   // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
-    return this.#objection(path.real, path.display) ?? this.#readAllowed(path, range);
+    return this.#read(path, range);
   }
 
   *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
-    for (const path of paths) yield this.#objection(path.real, path.display) ?? this.#readAllowed(path, range);
+    for (const path of paths) yield this.#read(path, range);
   }
 
-  #readAllowed(path: ResolvedPath, range: ByteRange): LabelledBytes | Refusal {
+  #read(path: ResolvedPath, range: ByteRange): LabelledBytes | Refusal {
     const { display } = path;
     let rule: ProtectionRule | null = null;
-    const object = (real: string, status: FileStatus): Refusal | null => {
+    const precheck = (real: string, status: FileStatus): Refusal | null => {
       rule = this.protection.ruleOfFile(status, real);
       // A link can be covered by its own name too.
       if (rule === null && path.path !== real) rule = this.protection.rule(path.path);
       rule ??= this.#ruleOfGit(real);
-      return (real === path.real ? null : this.#objection(real, display)) ?? this.#withheld(rule, display);
+      return (real === path.real ? null : this.#fileOutOfReach(real, display)) ?? this.#redacted(rule, display);
     };
-    const options = { ...range, display, object };
-    const read = readRegularFile(path.path, options);
+    const read = this.#fileOutOfReach(path.real, display) ??
+      readRegularFile(path.path, { ...range, display, precheck });
     if ("refused" in read) return read;
     const { bytes, more, status } = read;
-    // The reader has asked `object`, which the compiler cannot see.
+    // The reader has asked `precheck`, which the compiler cannot see.
     const found = rule as ProtectionRule | null;
-    return {
-      bytes,
-      more,
-      status,
-      label: found === null ? "open" : "no-cloud",
-      ...(found === null ? {} : { rule: found }),
-    };
+    return { bytes, more, status, ...found === null ? { label: "open" } : { label: "no-cloud", rule: found } };
   }
 
   async status(path: ResolvedPath): Promise<FileStatus | null> {
-    try {
-      return await stat(path.real);
-    } catch (error) {
-      systemReason(error);
-      return null;
-    }
+    return await stat(path.real).catch(() => null);
   }
 
   async list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal> {
@@ -292,8 +257,8 @@ class DiskWorkspace implements Workspace {
       if (real === null) {
         return { refused: "absent", message: `${path.display} does not exist; list the directory above it` };
       }
-      const objection = this.#outOfReach(normalize(real), path.display);
-      if (objection !== null) return objection;
+      const refused = this.#outOfReach(normalize(real), path.display);
+      if (refused !== null) return refused;
       if ((await stat(real))?.kind !== "directory") {
         return { refused: "not_a_directory", message: `${path.display} is not a directory; call Read with it` };
       }
@@ -306,7 +271,7 @@ class DiskWorkspace implements Workspace {
   }
 
   async writable(path: ResolvedPath): Promise<Refusal | null> {
-    const refused = this.#outOfReach(path.real, path.display) ?? this.#withheld(this.ruleAt(path), path.display);
+    const refused = this.#outOfReach(path.real, path.display) ?? this.#redacted(this.ruleAt(path), path.display);
     if (refused !== null) return refused;
     const protection = await this.writeProtection(path);
     return protection === null
@@ -348,7 +313,7 @@ class DiskWorkspace implements Workspace {
 
   /** Refuses what lies outside of the roots, in the tool's home, or among the files of the system. */
   #outOfReach(real: string, display: string): Refusal | null {
-    if (rootOf(real, this.#roots) === null) {
+    if (rootOf(real, this) === null) {
       return { refused: "outside", message: `${display} leads out of the project; give a path below ${this.root}` };
     }
     if (isWithin(foldedPath(this.#rules.home), foldedPath(real))) {
@@ -361,32 +326,22 @@ class DiskWorkspace implements Workspace {
   }
 
   /** As {@link #outOfReach} for what is a file: its directory decides, and is asked about once. */
-  #objection(real: string, display: string): Refusal | null {
+  #fileOutOfReach(real: string, display: string): Refusal | null {
     const directory = real.slice(0, real.lastIndexOf("/"));
-    if (this.#reach.get(directory) === true) return null;
-    const objection = this.#outOfReach(real, display);
-    if (objection === null && this.#outOfReach(directory, display) === null) this.#reach.set(directory, true);
-    return objection;
+    if (this.#reachable.has(directory)) return null;
+    const refused = this.#outOfReach(real, display);
+    if (refused === null && this.#outOfReach(directory, display) === null) this.#reachable.add(directory);
+    return refused;
   }
 
   /** Why this provider's models do not get the content; null when they may. */
-  #withheld(rule: ProtectionRule | null, display: string): Refusal | null {
-    if (rule === null || (this.#local && rule.tier === "no-cloud")) return null;
-    const named = `${display} is protected (${describeRule(rule, this.root)})`;
-    if (rule.tier === "list-only") {
-      const message = `${named}: its content is for no model`;
-      return {
-        refused: "protected",
-        message: `${message}; go on without it`,
-        forUser: { message, hint: "leave the file out" },
-      };
-    }
-    const message = `${named}, and the provider "${this.#rules.provider.name}" is not local`;
-    return {
-      refused: "protected",
-      // Never how to loosen a rule: that is for the person alone.
-      message: `${message}; go on without it`,
-      forUser: { message, hint: WAY_ON },
-    };
+  #redacted(rule: ProtectionRule | null, display: string): Refusal | null {
+    if (rule === null || (this.local && rule.tier === "no-cloud")) return null;
+    const [reason, hint] = rule.tier === "list-only"
+      ? [": its content is for no model", "leave the file out"]
+      : [`, and the provider "${this.#rules.provider.name}" is not local`, WAY_ON];
+    const message = `${display} is protected (${describeRule(rule, this.root)})${reason}`;
+    // The model is never told how to loosen a rule: that is for the person alone.
+    return { refused: "protected", message: `${message}; go on without it`, forUser: { message, hint } };
   }
 }
