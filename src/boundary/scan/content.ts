@@ -26,8 +26,7 @@ export class Content {
   #bytes: Uint8Array = new Uint8Array(64 * 1024);
   #length = 0;
   /** Offset of each line's start, over all files. */
-  #lines: Uint32Array = new Uint32Array(1024);
-  #lineCount = 0;
+  readonly #lines: number[] = [];
   readonly #files: { path: string; start: number; firstLine: number }[] = [];
   /** Whole values and lines of a length in {@link WHOLE}, and where they stand. */
   readonly wholes = new Map<string, number>();
@@ -54,7 +53,7 @@ export class Content {
     for (const source of formsOf(bytes)) {
       if (!this.hasRoomFor(source.length)) return void this.leftOut.push(path);
       this.#reserve(source.length + 1);
-      this.#files.push({ path, start: this.#length, firstLine: this.#lineCount });
+      this.#files.push({ path, start: this.#length, firstLine: this.#lines.length });
       this.#append(source);
       this.#bytes[this.#length++] = SEPARATOR;
     }
@@ -67,15 +66,6 @@ export class Content {
     this.#bytes = larger;
   }
 
-  #beginLine(): void {
-    if (this.#lineCount === this.#lines.length) {
-      const larger = new Uint32Array(this.#lines.length * 2);
-      larger.set(this.#lines);
-      this.#lines = larger;
-    }
-    this.#lines[this.#lineCount++] = this.#length;
-  }
-
   /**
    * Normalizes on the way in, and notes whole lines, what follows the first `=` or `:` of a line, what follows a leading
    * dash, and what stands in quotes.
@@ -85,7 +75,7 @@ export class Content {
     let [value, item, quote, quoted] = [-1, -1, 0, -1];
     let previous = NEWLINE;
     let commented = -1;
-    this.#beginLine();
+    this.#lines.push(this.#length);
     let lineStart = this.#length;
     for (let at = 0; at <= source.length; at++) {
       const byte = at < source.length ? source[at] ?? 0 : NEWLINE;
@@ -110,7 +100,7 @@ export class Content {
         this.#noteLine([lineStart, value, item], end);
         if (commented > lineStart) this.#noteLine([lineStart, value, item], commented);
         [value, item, quote, commented] = [-1, -1, 0, -1];
-        if (at < source.length) this.#beginLine();
+        if (at < source.length) this.#lines.push(end);
         lineStart = end;
       }
       previous = byte;
@@ -134,20 +124,18 @@ export class Content {
 
   /** The file and the lines of a range of offsets. */
   placeOf(start: number, end: number): Place {
-    const index = lastAtMost(this.#files.length, (at) => this.#files[at]?.start ?? 0, start);
-    const { path, firstLine } = this.#files[index] ?? { path: "", firstLine: 0 };
-    const lineOf = (offset: number) =>
-      lastAtMost(this.#lineCount, (at) => this.#lines[at] ?? 0, offset) - firstLine + 1;
+    const { path, firstLine } = this.#files.findLast((file) => file.start <= start) ?? { path: "", firstLine: 0 };
+    const lineOf = (offset: number) => lastAtMost(this.#lines, offset) - firstLine + 1;
     return { path, firstLine: lineOf(start), lastLine: lineOf(end - 1) };
   }
 }
 
 /** The last index whose value is at most `limit`; values never fall. */
-function lastAtMost(count: number, valueAt: (index: number) => number, limit: number): number {
-  let [low, high] = [0, count - 1];
+function lastAtMost(values: readonly number[], limit: number): number {
+  let [low, high] = [0, values.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >>> 1;
-    if (valueAt(middle) <= limit) low = middle;
+    if ((values[middle] ?? 0) <= limit) low = middle;
     else high = middle - 1;
   }
   return low;

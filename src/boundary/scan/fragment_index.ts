@@ -8,57 +8,40 @@
 import { keyOf, SEPARATOR } from "./normalize.ts";
 import { type Content, WHOLE } from "./content.ts";
 
-/** Windows of one length; equal ones are one. Grows as needed. */
+/** Stretches of {@link SHORTEST_FRAGMENT} bytes; equal ones are one. */
 class WindowTable {
   readonly #content: Uint8Array;
-  readonly #length: number;
   /** Start of a window, counted from 1; 0 is empty. */
   #slots: Uint32Array = new Uint32Array(1024);
   #count = 0;
 
-  constructor(content: Uint8Array, length: number) {
+  constructor(content: Uint8Array) {
     this.#content = content;
-    this.#length = length;
-  }
-
-  #hash(bytes: Uint8Array, start: number): number {
-    let hash = 0x811c9dc5;
-    for (let index = 0; index < this.#length; index++) hash = Math.imul(hash ^ (bytes[start + index] ?? 0), 0x01000193);
-    return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) >>> 0;
   }
 
   /** The slot of an equal window, or the free one where it belongs. */
   #slotOf(bytes: Uint8Array, start: number): number {
     const mask = this.#slots.length - 1;
-    let slot = this.#hash(bytes, start) & mask;
+    let hash = 0x811c9dc5;
+    for (let at = start; at < start + SHORTEST_FRAGMENT; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), BASE);
+    let slot = Math.imul(hash ^ (hash >>> 15), 0x85ebca6b) & mask;
     for (;;) {
       const at = this.#slots[slot] ?? 0;
-      if (at === 0 || this.#same(bytes, { start, at: at - 1 })) return slot;
+      const length = SHORTEST_FRAGMENT;
+      if (at === 0 || isSame(bytes, { start, content: this.#content, at: at - 1, length })) return slot;
       slot = (slot + 1) & mask;
     }
   }
 
-  #same(bytes: Uint8Array, { start, at }: { start: number; at: number }): boolean {
-    for (let index = 0; index < this.#length; index++) {
-      if (bytes[start + index] !== this.#content[at + index]) return false;
-    }
-    return true;
-  }
-
   /** Adds the window of the content that begins at `start`, unless it reaches into another file. */
   add(start: number): void {
-    if (start + this.#length > this.#content.length) return;
-    for (let index = 0; index < this.#length; index++) {
-      if (this.#content[start + index] === SEPARATOR) return;
-    }
+    const end = start + SHORTEST_FRAGMENT;
+    if (end > this.#content.length || this.#content.subarray(start, end).includes(SEPARATOR)) return;
     const slot = this.#slotOf(this.#content, start);
     if (this.#slots[slot] !== 0) return;
     this.#slots[slot] = start + 1;
     this.#count += 1;
-    if (this.#count * 2 > this.#slots.length) this.#grow();
-  }
-
-  #grow(): void {
+    if (this.#count * 2 <= this.#slots.length) return;
     const old = this.#slots;
     this.#slots = new Uint32Array(old.length * 2);
     for (const at of old) {
@@ -68,7 +51,7 @@ class WindowTable {
 
   /** Where in the content the window of `bytes` at `start` stands; null when it does not. */
   find(bytes: Uint8Array, start: number): number | null {
-    if (start + this.#length > bytes.length || this.#count === 0) return null;
+    if (start + SHORTEST_FRAGMENT > bytes.length) return null;
     const at = this.#slots[this.#slotOf(bytes, start)] ?? 0;
     return at === 0 ? null : at - 1;
   }
@@ -112,13 +95,6 @@ function setBit(filter: Uint8Array, bit: number): void {
   filter[bit >>> 3] = (filter[bit >>> 3] ?? 0) | 1 << (bit & 7);
 }
 
-function sameSurroundings(content: Uint8Array, one: number, other: number): boolean {
-  for (let index = 1 - STEP; index < SHORTEST_FRAGMENT; index++) {
-    if (content[one + index] !== content[other + index]) return false;
-  }
-  return true;
-}
-
 /** A stretch of a text and one of the content. */
 interface Pair {
   start: number;
@@ -126,8 +102,8 @@ interface Pair {
   at: number;
 }
 
-function sameGram(text: Uint8Array, { start, content, at }: Pair): boolean {
-  for (let index = 0; index < GRAM; index++) {
+function isSame(text: Uint8Array, { start, content, at, length }: Pair & { length: number }): boolean {
+  for (let index = 0; index < length; index++) {
     if (text[start + index] !== content[at + index]) return false;
   }
   return true;
@@ -177,7 +153,7 @@ export class FragmentIndex {
     this.#next = new Uint32Array(count + 1);
     this.#filterShift = 32 - Math.min(31, bits + 4);
     this.#filter = new Uint8Array(2 ** (29 - this.#filterShift));
-    this.#crowded = new WindowTable(this.#content, SHORTEST_FRAGMENT);
+    this.#crowded = new WindowTable(this.#content);
     this.#build(count);
     for (const start of this.#wholes.values()) {
       setBit(this.#wholeFilter, Math.imul(gramHash(this.#content, start), SCATTER) >>> (32 - WHOLE_BITS));
@@ -201,12 +177,12 @@ export class FragmentIndex {
       const head = heads[bucket] ?? 0;
       // The surroundings are all that can be found by way of a stretch: the same again adds nothing.
       const tag = scattered << TAG_SHIFT >>> 0;
-      if (head !== 0 && (head ^ tag) >>> 0 <= NUMBERS && sameSurroundings(content, ((head & NUMBERS) - 1) * STEP, at)) {
-        continue;
-      }
+      const before = ((head & NUMBERS) - 1) * STEP;
+      const around = { start: before + 1 - STEP, content, at: at + 1 - STEP, length: SHORTEST_FRAGMENT + STEP - 1 };
+      if (head !== 0 && (head ^ tag) >>> 0 <= NUMBERS && isSame(content, around)) continue;
       const room = counts[bucket] ?? 0;
       if (room >= CHAIN_LIMIT) {
-        this.#insertCrowded(at);
+        for (let start = Math.max(0, at + 1 - STEP); start <= at; start++) this.#crowded.add(start);
         continue;
       }
       counts[bucket] = room + 1;
@@ -214,10 +190,6 @@ export class FragmentIndex {
       heads[bucket] = (tag | number) >>> 0;
       setBit(filter, scattered >>> filterShift);
     }
-  }
-
-  #insertCrowded(at: number): void {
-    for (let start = Math.max(0, at + 1 - STEP); start <= at; start++) this.#crowded.add(start);
   }
 
   /**
@@ -253,7 +225,7 @@ export class FragmentIndex {
         for (let entry = heads[bucket] ?? 0; entry !== 0; entry = next[entry & NUMBERS] ?? 0, steps++) {
           if ((entry ^ tag) >>> 0 > NUMBERS) continue;
           const at = ((entry & NUMBERS) - 1) * STEP;
-          if (sameGram(text, { start, content, at }) && tell(start, at)) return;
+          if (isSame(text, { start, content, at, length: GRAM }) && tell(start, at)) return;
         }
         if (steps === CHAIN_LIMIT && this.#searchCrowded(text, { start, tell })) return;
       }

@@ -68,50 +68,39 @@ export function* viewsOf(text: string): Generator<View> {
 }
 
 function* formsIn(text: string): Generator<View> {
-  const encoder = new TextEncoder();
-  const raw = encoder.encode(text);
+  const raw = new TextEncoder().encode(text);
   const plain = normalizeBytes(raw);
   yield { form: "plain", bytes: plain };
   yield { form: "separated", bytes: separatedRuns(plain) };
-  const alike = compatible(text) === null ? "" : alikeParts(text);
-  if (alike !== "") {
-    const bytes = normalizeBytes(encoder.encode(alike));
-    yield { form: "plain", bytes };
-    yield { form: "separated", bytes: separatedRuns(bytes) };
-  }
-  const signs = partsWith(text, SIGNS_BETWEEN);
-  if (signs !== "") {
-    yield {
-      form: "separated",
-      bytes: separatedRuns(normalizeBytes(encoder.encode(signs.replace(SIGNS, "-")))),
-    };
-  }
+  const alike = normalizedText(alikeParts(text));
+  yield { form: "plain", bytes: alike };
+  yield { form: "separated", bytes: separatedRuns(alike) };
+  const signs = partsWith(text, SIGNS_BETWEEN).replace(SIGNS, "-");
+  yield { form: "separated", bytes: separatedRuns(normalizedText(signs)) };
   let unescaped = text;
   for (let depth = 0; depth < ESCAPE_DEPTH && unescaped.includes("\\"); depth++) {
     const next = unescape(unescaped);
     if (next === unescaped) break;
     unescaped = next;
-    yield { form: "escaped", bytes: normalizeBytes(encoder.encode(unescaped)) };
+    yield { form: "escaped", bytes: normalizedText(unescaped) };
   }
-  const entities = partsWith(unescaped, ENTITY);
-  if (entities !== "") yield { form: "escaped", bytes: normalizeBytes(encoder.encode(withoutEntities(entities))) };
+  yield { form: "escaped", bytes: normalizedText(withoutEntities(partsWith(unescaped, ENTITY))) };
   if (/%[0-9a-f]{2}/i.test(text)) yield { form: "percent", bytes: normalizeBytes(pairsDecoded(raw, PERCENT)) };
-  const printable = partsWith(text, QUOTED_PRINTABLE);
-  if (printable !== "") {
-    yield { form: "quoted-printable", bytes: normalizeBytes(pairsDecoded(encoder.encode(printable), EQUALS)) };
-  }
+  const printable = new TextEncoder().encode(partsWith(text, QUOTED_PRINTABLE));
+  yield { form: "quoted-printable", bytes: normalizeBytes(pairsDecoded(printable, EQUALS)) };
   yield { form: "reversed", bytes: reversed(plain) };
   for (const bytes of hexRuns(raw)) yield { form: "hex", bytes: normalizeBytes(bytes) };
   for (const [form, base, digits] of NUMBERS) {
     yield { form, bytes: normalizeBytes(numbersDecoded(raw, { base, digits })) };
   }
   for (const bytes of base64Runs(raw)) yield { form: "base64", bytes: normalizeBytes(bytes) };
-  const backwards = longRuns(raw).reverse();
-  if (backwards.length > 0) {
-    for (const bytes of base64Runs(backwards)) {
-      yield { form: "reversed base64", bytes: normalizeBytes(bytes) };
-    }
+  for (const bytes of base64Runs(longRuns(raw).reverse())) {
+    yield { form: "reversed base64", bytes: normalizeBytes(bytes) };
   }
+}
+
+function normalizedText(text: string): Uint8Array {
+  return normalizeBytes(new TextEncoder().encode(text));
 }
 
 /** The surroundings of everything that matches; the whole text where that is most of it. */
