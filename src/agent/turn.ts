@@ -4,8 +4,7 @@ import { OutputClosed } from "../platform/io.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
 import type { AssistantItem } from "../session/item.ts";
 import type { AdmittedPrompt } from "./admission.ts";
-import { createTurnCheck } from "./ending/turn_check.ts";
-import { createNudges } from "./ending/nudges.ts";
+import { createNudges, deferCheck } from "./ending/turn_end.ts";
 import { nextResponse } from "./response.ts";
 import { addUsage, failure, rereadOf, startCount, turnResult } from "./result.ts";
 import { forgetGuess, labelOfText, type Session, sessionLabel } from "./session.ts";
@@ -73,7 +72,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
   let isContinued = false;
   let askedAgain = false;
   const nudge = createNudges(session, turn);
-  const checkChanges = createTurnCheck(session, turn);
+  const checkChanges = deferCheck(session, turn);
   let continuations = 0;
   while (true) {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {

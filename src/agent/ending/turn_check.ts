@@ -29,10 +29,16 @@ const ROUND_LIMIT = 2;
 /** Lines at the end of the output that the model is shown. */
 const LINE_LIMIT = 60;
 
+/** How a turn began: files that the session had changed, and the time in milliseconds since 1970. */
+export interface TurnStart {
+  changes: number;
+  at: number;
+}
+
 /** The check of one turn; what it gives is true where the turn goes on, since the model has been told of a failure. */
-export function createTurnCheck(session: Session, turn: RunningTurn): () => Promise<boolean> {
-  let seen = session.work.changes;
-  let since = Date.now();
+export function createTurnCheck(session: Session, turn: RunningTurn, start: TurnStart): () => Promise<boolean> {
+  let seen = start.changes;
+  let since = start.at;
   let chosen: ProjectCheck | null | undefined;
   return async () => {
     const isChanged = session.work.changes > seen || await isFileChanged(session, since);
@@ -131,8 +137,7 @@ function messageOf(command: string, { content }: ToolResult, session: Session): 
 }
 
 /** Whether a file that the session read or wrote was changed since, by a command. */
-async function isFileChanged({ memory, workspace, work }: Session, since: number): Promise<boolean> {
-  if (work.commands === 0) return false;
+async function isFileChanged({ memory, workspace }: Session, since: number): Promise<boolean> {
   for (const [path, known] of memory.files) {
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved) continue;

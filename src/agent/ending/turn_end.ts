@@ -1,4 +1,4 @@
-/** What a model is told, once a turn each, whose reply ends the turn with an announcement or with a claim of its own making. */
+/** What happens when a reply would end its turn: a word to a model that did not do what it says, and the check, loaded when it is needed. */
 import { isUsersWords } from "../../session/item.ts";
 import type { Session } from "../session.ts";
 import type { RunningTurn } from "../turn_options.ts";
@@ -52,5 +52,19 @@ export function createNudges(session: Session, turn: RunningTurn): (text: string
     session.items.push({ kind: "user", origin: "engine", text: NUDGES[found].text, label: "open" });
     await turn.emit({ kind: "notice", text: NUDGES[found].notice });
     return true;
+  };
+}
+
+/** The check of what the turn changed; loaded where something may have been. True where the turn goes on. */
+export function deferCheck(session: Session, turn: RunningTurn): () => Promise<boolean> {
+  const { work, findChecks } = session;
+  const before = { ...work };
+  const start = { changes: work.changes, at: Date.now() };
+  let check: (() => Promise<boolean>) | null = null;
+  return async () => {
+    const isIdle = work.changes === before.changes && work.commands === before.commands;
+    if (findChecks === undefined || isIdle) return false;
+    check ??= (await import("./turn_check.ts")).createTurnCheck(session, turn, start);
+    return await check();
   };
 }
