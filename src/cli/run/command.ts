@@ -99,7 +99,7 @@ export const runCommand = command({
   examples: [
     'agentcli run --model demo "Read README.md and tell me what this is"',
     'agentcli run --model runtime_a:qwen3:8b "Explain how main.ts starts"',
-    "agentcli run --explain --model runtime_d",
+    "agentcli run --explain --model runtime_a",
     'git diff | agentcli run "Write a commit message" --output-format json',
   ],
   load: () =>
