@@ -269,7 +269,7 @@ Deno.test("the demo says that it sees nothing", async () => {
   await home.write("a.png", PNG);
   const attached = await runInProcess(["run", "--model", "demo", "look", "--file", "a.png"], { home });
   assert.equal(attached.code, 2);
-  assert.match(attached.stderr, /demo of demo does not see images/);
+  assert.match(attached.stderr, /demo of demo does not support image input/);
   const read = await runInProcess(["run", "--model", "demo", "read a.png"], { home });
   assert.equal(read.code, 0, read.stderr);
   assert.match(read.stdout, /PNG image, 640x480 pixels, .* this model does not support image input/);

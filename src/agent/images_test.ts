@@ -167,12 +167,12 @@ Deno.test("a prompt with images is refused before anything is sent when the mode
   for (const told of ["configuration", "server"] as const) {
     const session = testSession(32_768, {
       entry: told === "configuration" ? { images: false } : {},
-      server: { ...UNKNOWN_SERVER, seesImages: () => Promise.resolve(told !== "server") },
+      server: { ...UNKNOWN_SERVER, supportsImages: () => Promise.resolve(told !== "server") },
     });
     const model: AskModel = () => Promise.reject(new Error("asked"));
     const error = await refusalOf(runPrompt(session, prompt("look", "a.png"), turnOptions(model)));
     assert.equal(error.code, "usage", told);
-    assert.match(error.message, /m of loc does not see images/);
+    assert.match(error.message, /m of loc does not support image input/);
     assert.match(error.hint ?? "", /images: true/);
     assert.deepEqual(session.items, []);
   }
@@ -215,7 +215,10 @@ Deno.test("images that a tool showed to a blind model are taken out, said, and t
     asked++;
     if (asked === 1) return Promise.resolve(calls("a.png"));
     if (picturesIn(request.messages) > 0) return Promise.reject(refusal("no_images"));
-    assert.match(wordsAt(request, -1), /a\.png follows\.\n\[image a\.png left out: the model does not see images\]/);
+    assert.match(
+      wordsAt(request, -1),
+      /a\.png follows\.\n\[image a\.png left out: the model does not support image input\]/,
+    );
     return Promise.resolve(replyOf({ text: "ok" }));
   };
   const options = turnOptions(model);
@@ -240,7 +243,9 @@ Deno.test("the images of a session that goes on with a blind model are left out,
   };
   const options = turnOptions(model);
   assert.equal((await runPrompt(session, words("what was it?"), options)).answer, "ok");
-  assert.ok(options.events.some((event) => event.kind === "notice" && /m does not see images/.test(event.text)));
+  assert.ok(
+    options.events.some((event) => event.kind === "notice" && /m does not support image input/.test(event.text)),
+  );
 });
 
 Deno.test("when room is short old images go first and are named, and the results around them stay whole", async () => {

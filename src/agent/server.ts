@@ -42,8 +42,8 @@ export interface SessionServer {
   findWindow(): Promise<number | null>;
   /** The window as it is told once the model has answered; asked once, and not where the server is known to tell none. */
   windowOnceLoaded(): Promise<number | null>;
-  /** Whether the session's model sees images; asked once. */
-  seesImages(): Promise<boolean | null>;
+  /** Whether the session's model supports image input; asked once. */
+  supportsImages(): Promise<boolean | null>;
   /** How calls have to be sent, by what the server tells of its chat template; null where it does not. Asked once. */
   templateNeeds(): Promise<TemplateNeeds | null>;
   /** The profile with what {@link templateNeeds} found out besides; null where that is nothing new. */
@@ -58,7 +58,7 @@ export const UNKNOWN_SERVER: SessionServer = {
   recognize: () => Promise.resolve(null),
   findWindow: () => Promise.resolve(null),
   windowOnceLoaded: () => Promise.resolve(null),
-  seesImages: () => Promise.resolve(null),
+  supportsImages: () => Promise.resolve(null),
   templateNeeds: () => Promise.resolve(null),
   learntProfile: () => Promise.resolve(null),
   remember: () => Promise.resolve(),
@@ -124,7 +124,7 @@ export function connectServer(parts: ServerParts): SessionServer {
       if (onceLoaded === null) parts.later(onceLoaded = searchLoaded());
       return onceLoaded;
     },
-    seesImages: () => vision ??= look().catch(() => null),
+    supportsImages: () => vision ??= look().catch(() => null),
     templateNeeds: async () => (await asked()).needs,
     async learntProfile() {
       const { told } = await asked();

@@ -198,7 +198,7 @@ function contextOf(session: Session, options: OneCallOptions): ToolContext {
       ((text, target) => session.scanner?.checkWrite(text, target) ?? Promise.resolve(null)),
     notify: (text) => options.emit({ kind: "notice", text }),
     io: options.io,
-    seesImages: async () => await (await import("./context/vision.ts")).seesImages(session),
+    supportsImages: async () => await (await import("./context/vision.ts")).supportsImages(session),
     keepPrevious: session.keepPrevious,
     secretVariables: session.secretVariables,
   };

@@ -30,7 +30,7 @@ const model = z.strictObject({
     "Whether the server reads a resumed or summarized session ahead of the next prompt; default false.",
   ),
   edit: z.enum(["replace", "whole"]).optional().describe("How the model edits files."),
-  images: z.boolean().optional().describe("Whether the model sees images; many servers tell it themselves."),
+  images: z.boolean().optional().describe("Whether the model supports image input; many servers tell it themselves."),
 });
 
 const provider = z.strictObject({

@@ -30,7 +30,7 @@ export interface ModelEntry {
   edit?: "replace" | "whole";
   /** Let the server read a history ahead of the next prompt. */
   warmUp?: boolean;
-  /** True if the model sees images. */
+  /** True if the model supports image input. */
   images?: boolean;
 }
 

@@ -68,7 +68,7 @@ export interface ToolContext {
   explore?: ((task: string) => Promise<ToolResult>) | undefined;
   io: Pick<Io, "env" | "environment" | "os"> & { clock: Clock };
   /** Returns whether the model supports image input; null for unknown. Absent: it does not. */
-  seesImages?: (() => Promise<boolean | null>) | undefined;
+  supportsImages?: (() => Promise<boolean | null>) | undefined;
   /** The deny rule by which no tool may show what is in this file, or null; absent when no rule speaks of reading. */
   readDenied?: ((path: ResolvedPath) => string | null) | undefined;
   /** Names of variables that hold resolved keys; children never get them. */

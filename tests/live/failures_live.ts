@@ -114,7 +114,7 @@ Deno.test("a model without eyes is told by its server, or by one refusal, and th
   await configureLlama(home, server, {});
   const told = await runProgram(["run", "Look.", "--file", "a.png"], { home });
   assert.equal(told.code, 2, told.stderr);
-  assert.match(told.stderr, /does not see images/);
+  assert.match(told.stderr, /does not support image input/);
   await configureLlama(home, server, { model: { images: true } });
   const chat = await runProgram(["chat", "--max-turns", "1"], { home, stdin: "What is on @a.png?\nHello.\n" });
   assert.match(chat.stderr, /does not support image input with this model \(HTTP 500\)/);

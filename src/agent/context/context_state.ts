@@ -28,7 +28,7 @@ export interface ContextState {
   provenTokens: number;
   /** The needs of the server's chat template; null where it does not tell, undefined while it was not asked. */
   templateNeeds: TemplateNeeds | null | undefined;
-  /** Whether the model sees images; null while nobody has told. */
+  /** Whether the model supports image input; null while nobody has told. */
   vision: boolean | null;
   /** Items that compaction took out, so that places in the session are counted on. */
   removed: number;

@@ -10,13 +10,13 @@ import { bytesUpTo, reportPrefixBreak, requestBytes } from "../chat_request.ts";
 const VISION_HINT =
   "choose a model that does (llama-server needs its --mmproj), or write `images: true` for it in providers.yaml if it does";
 /** Stands behind an image that is left out. */
-const BLIND = "the model does not see images";
+const NO_VISION = "the model does not support image input";
 /** Images of one prompt: with 5 MiB each, a request stays below 150 MB. */
 const PROMPT_IMAGES = 20;
 
-/** Whether the session's model sees images, by the configuration, by its responses, or by its server; null: nobody knows. */
-export async function seesImages(session: Session): Promise<boolean | null> {
-  return session.context.vision ??= await session.server.seesImages();
+/** Whether the session's model supports image input, by the configuration, by its responses, or by its server; null: nobody knows. */
+export async function supportsImages(session: Session): Promise<boolean | null> {
+  return session.context.vision ??= await session.server.supportsImages();
 }
 
 /** Throws `usage` for a prompt with images when the model is known not to see them, and for more than twenty. */
@@ -25,19 +25,19 @@ export async function requireVision(session: Session, prompt: UserItem): Promise
   if (count > PROMPT_IMAGES) {
     throw new AgentcliError("usage", `${count} images are more than the ${PROMPT_IMAGES} that one prompt may show`);
   }
-  if (count === 0 || await seesImages(session) !== false) return;
+  if (count === 0 || await supportsImages(session) !== false) return;
   const { provider, entry } = session.model;
-  throw new AgentcliError("usage", `${entry.id} of ${provider} does not see images`, { hint: VISION_HINT });
+  throw new AgentcliError("usage", `${entry.id} of ${provider} does not support image input`, { hint: VISION_HINT });
 }
 
 /** Leaves out the images of a session whose model is known not to see them: it may have had another one before. */
 export async function dropUnseenImages(session: Session, turn: RunningTurn): Promise<void> {
-  if (await seesImages(session) !== false) return;
-  const leftOut = dropImages(session, () => BLIND);
-  if (leftOut === null) return;
+  if (await supportsImages(session) !== false) return;
+  const dropped = dropImages(session, () => NO_VISION);
+  if (dropped === null) return;
   await reportDropped(session, turn, {
-    ...leftOut,
-    how: `: ${session.model.entry.id} does not see images`,
+    ...dropped,
+    how: `: ${session.model.entry.id} does not support image input`,
     callIds: [],
   });
 }
@@ -52,22 +52,22 @@ export async function recordImageRefusal(
   failure: ProviderFailure,
 ): Promise<boolean> {
   const { items, context } = session;
-  const isBlind = failure.kind === "no_images";
-  if (isBlind) context.vision = false;
+  const hasNoVision = failure.kind === "no_images";
+  if (hasNoVision) context.vision = false;
   const lastReply = items.findLastIndex((item) => item.kind === "assistant");
   const unanswered = items.slice(lastReply + 1).filter(showsImages);
   if ((failure.kind === "request" || failure.kind === "template") && unanswered.length === 0) return false;
   // An image that cannot be read is one that this request was the first to hold; of the others a response has told.
-  const from = isBlind || unanswered.length === 0 ? 0 : lastReply + 1;
-  const why = isBlind ? BLIND : "the server did not take it";
-  const leftOut = dropImages(session, (_, at) => at < from ? null : why);
-  if (leftOut === null) return false;
+  const from = hasNoVision || unanswered.length === 0 ? 0 : lastReply + 1;
+  const why = hasNoVision ? NO_VISION : "the server did not take it";
+  const dropped = dropImages(session, (_, at) => at < from ? null : why);
+  if (dropped === null) return false;
   if (!unanswered.some((item) => item.kind === "user")) {
-    await reportDropped(session, turn, { ...leftOut, how: `: ${failure.message}`, callIds: [] });
+    await reportDropped(session, turn, { ...dropped, how: `: ${failure.message}`, callIds: [] });
     return true;
   }
   // The turn ends with the failure; its next request begins with less.
-  context.sentBytes = Math.min(context.sentBytes, leftOut.bytesKept);
+  context.sentBytes = Math.min(context.sentBytes, dropped.bytesKept);
   return false;
 }
 
@@ -120,12 +120,12 @@ export async function dropOldImages(
   const lastWords = items.findLastIndex(isUsersWords);
   const isOld = (item: SessionItem, at: number) => at < end && at !== lastWords && showsImages(item);
   const callIds = items.filter(isOld).flatMap((item) => item.kind === "tool_result" ? [item.callId] : []);
-  const leftOut = dropImages(session, (item, at) => {
+  const dropped = dropImages(session, (item, at) => {
     if (!isOld(item, at)) return null;
     return item.kind === "tool_result" ? `to save room; call ${item.name} again to see it` : "to save room";
   });
-  if (leftOut === null) return false;
-  await reportDropped(session, turn, { ...leftOut, how: " to save room", callIds });
+  if (dropped === null) return false;
+  await reportDropped(session, turn, { ...dropped, how: " to save room", callIds });
   return true;
 }
 

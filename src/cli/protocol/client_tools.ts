@@ -124,14 +124,14 @@ function toolOf(
     // Nothing is known of what it does.
     kind: "execute",
     subject: (input) => JSON.stringify(input),
-    async run(input, { signal, seesImages }) {
+    async run(input, { signal, supportsImages }) {
       if (!line.isOpen()) {
         return failed(`This session holds protected content, which ${name} may not be told. Go on without it.`);
       }
       try {
         return await resultOf(await ask("tools/call", { name: theirs, arguments: input }, signal), {
           name,
-          seesImages,
+          supportsImages,
         });
       } catch (error) {
         if (!(error instanceof ServerFailed)) throw error;
@@ -171,7 +171,7 @@ const IMAGE_LIMIT = 8;
  */
 async function resultOf(
   result: Record<string, unknown>,
-  options: Pick<ToolContext, "seesImages"> & { name: string },
+  options: Pick<ToolContext, "supportsImages"> & { name: string },
 ): Promise<ToolResult> {
   const blocks = Array.isArray(result.content) ? result.content.map(fieldsOf) : [];
   const images: ShownImage[] = [];
@@ -197,9 +197,9 @@ async function resultOf(
 /** Null for what is no image, cannot be sent, or would not be seen. */
 async function imageIn(
   block: Record<string, unknown>,
-  { name, seesImages }: Pick<ToolContext, "seesImages"> & { name: string },
+  { name, supportsImages }: Pick<ToolContext, "supportsImages"> & { name: string },
 ): Promise<ShownImage | null> {
-  if (block.type !== "image" || typeof block.data !== "string" || await seesImages?.() !== true) return null;
+  if (block.type !== "image" || typeof block.data !== "string" || await supportsImages?.() !== true) return null;
   const { readEncodedImage } = await import("../../provider/chat/image_file.ts");
   const read = readEncodedImage(block.data, { name });
   return read.kind === "image" ? read.image : null;

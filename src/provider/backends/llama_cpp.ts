@@ -28,7 +28,7 @@ export const llamaCpp: Backend = {
     evicted: "start llama-server with --cache-ram 8192, or with --parallel 2 for two clients",
     rewound: "start llama-server with --ctx-checkpoints 32 --checkpoint-min-step 1024 (older versions: --swa-full)",
   },
-  vision: seesImages,
+  vision: supportsImages,
   templateNeeds,
   facts,
   sampling: { topK: "top_k", minP: "min_p", repeat: "repeat_penalty", zeros: true },
@@ -93,7 +93,7 @@ function slotWindow(props: unknown): unknown {
   return fieldsOf(fields["default_generation_settings"])["n_ctx"];
 }
 
-async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
+async function supportsImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
   const router = isRouter(inquiry);
   const props = fieldsOf(await inquiry.get(router ? propsOf(model) : "/props"));
   const vision = booleanOf(fieldsOf(props["modalities"])["vision"]);

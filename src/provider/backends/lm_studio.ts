@@ -16,7 +16,7 @@ export const lmStudio: Backend = {
   window: loadedWindows,
   widen: (model, tokens) => `load the model with more context: lms load ${model} --context-length ${tokens}`,
   sampling: { topK: "top_k", repeat: "repeat_penalty" },
-  vision: seesImages,
+  vision: supportsImages,
   errors: {
     context: ["context the overflows"],
     model: ["no models? loaded"],
@@ -56,7 +56,7 @@ async function loadedWindows(inquiry: Inquiry, models: readonly string[]): Promi
 }
 
 /** The older API has no capabilities; its type tells. */
-async function seesImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
+async function supportsImages(inquiry: Inquiry, model: string): Promise<boolean | null> {
   const entry = (await newerModels(inquiry)).find((fields) =>
     fields["key"] === model || instancesOf(fields).some((instance) => instance["id"] === model)
   );

@@ -17,14 +17,14 @@ export interface SortedPaths {
 export async function sortPaths(names: readonly string[], work: GitWork): Promise<SortedPaths> {
   const sorted: SortedPaths = { open: [], kept: [] };
   for (const name of names) {
-    const reason = await objection(name, work);
+    const reason = await precheck(name, work);
     if (reason === null) sorted.open.push(name);
     else sorted.kept.push({ name, reason });
   }
   return sorted;
 }
 
-async function objection(name: string, work: GitWork): Promise<string | null> {
+async function precheck(name: string, work: GitWork): Promise<string | null> {
   if (work.isCovered(name)) return "protected";
   const { workspace, readDenied } = work.context;
   const path = await workspace.resolve(join(workspace.root, name));

@@ -11,7 +11,7 @@ import type { ToolContext, ToolResult } from "../tool.ts";
 export async function showImage(
   bytes: Uint8Array,
   { display, size, type }: { display: string; size: number; type: string },
-  context: Pick<ToolContext, "seesImages">,
+  context: Pick<ToolContext, "supportsImages">,
 ): Promise<Pick<ToolResult, "content" | "images"> | null> {
   const read = readImage(bytes, { name: display, size });
   if (read.kind === "other") return null;
@@ -21,7 +21,7 @@ export async function showImage(
   }
   const { image, label } = read;
   const what = `${display}: ${label} image, ${image.width}x${image.height} pixels, ${bytesText}.`;
-  const sees = context.seesImages === undefined ? false : await context.seesImages();
+  const sees = context.supportsImages === undefined ? false : await context.supportsImages();
   if (sees === true) return { content: `${what} It follows.`, images: [image] };
   return {
     content: sees === null
