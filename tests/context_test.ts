@@ -48,7 +48,7 @@ Deno.test("a configured window costs no request", async () => {
   assert.equal(done.code, 0, done.stderr);
   assert.equal(server.requests.length, 1);
   assert.equal(server.chats()[0]?.json.max_tokens, 8192);
-  assert.equal(server.chats()[0]?.json.tools.length, 8);
+  assert.equal(server.chats()[0]?.json.tools.length, 9);
 });
 
 Deno.test(
@@ -96,7 +96,11 @@ Deno.test("tool_calls and edit of a model decide what is offered", async () => {
     const [entry, names, told] of [
       [{ tool_calls: "none" }, undefined, /no tools/],
       [{ tool_calls: "text" }, undefined, /<tool_call>/],
-      [{ edit: "whole" }, ["Read", "Write", "Glob", "Grep", "Bash", "TodoWrite", "Explore"], /You are agentcli/],
+      [
+        { edit: "whole" },
+        ["Read", "Write", "Glob", "Grep", "Bash", "TodoWrite", "BashOutput", "Explore"],
+        /You are agentcli/,
+      ],
     ] as const
   ) {
     await using server = startFakeServer({ script: [say("Hi.")] });

@@ -252,6 +252,7 @@ export function carryOver(session: Session, previous: Session): void {
   session.work.changes += previous.work.changes;
   session.work.commands += previous.work.commands;
   session.memory.todos.push(...previous.memory.todos);
+  if (previous.memory.commands !== undefined) session.memory.commands = previous.memory.commands;
   for (const [path, known] of previous.memory.files) session.memory.files.set(path, known);
   for (const [name, denied] of previous.deniedUnasked) session.deniedUnasked.set(name, denied);
 }

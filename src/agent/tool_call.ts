@@ -72,7 +72,7 @@ async function callOutcome(
   const given = checkCall(tool, meant.input);
   if ("problem" in given) return fail(given.problem);
   const checked = await pathInProject(given.value, { workspace: session.workspace, signal: options.signal });
-  const verdict = session.guard.check(tool.name, checked.value);
+  const verdict = tool.mayRepeat === true ? "run" : session.guard.check(tool.name, checked.value);
   if (verdict === "stop") throw new LoopDetected(tool.name);
   if (verdict === "notice") {
     return fail("This is the same call as before, with the same result. Use what you have, or try something else.");

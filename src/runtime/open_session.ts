@@ -63,7 +63,9 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
   const { home, configuration, markers } = project;
   const opened = new AsyncDisposableStack();
   let storing: Promise<SessionStore> | null = carried === null ? null : Promise.resolve(carried);
+  let opening: Session | undefined;
   const close = async () => {
+    await opening?.memory.commands?.endAll();
     const transcript = (await storing?.catch(() => null))?.transcript;
     await opened.disposeAsync();
     await transcript?.close();
@@ -95,7 +97,9 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       previous: previous?.session ?? null,
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
-    const { session, model } = await makeSession(options, parts);
+    const made = await makeSession(options, parts);
+    const { model } = made;
+    const session = opening = made.session;
     if (previous !== null) carryOver(session, previous.session);
     else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
     for (const entry of await session.sandbox?.recoverUnfinished(workspace.root) ?? []) {

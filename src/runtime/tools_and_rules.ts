@@ -2,7 +2,7 @@
 import type { Configuration, ModelEntry } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Rule } from "../tools/permission.ts";
-import { builtinTools, type Profile, profileTools, readRules, selectTools } from "../tools/registry.ts";
+import { builtinTools, type Profile, profileTools, readRules, selectTools, withBackground } from "../tools/registry.ts";
 import type { SessionPolicy } from "../agent/session.ts";
 import type { Tool } from "../tools/tool.ts";
 import type { SessionOptions } from "./host.ts";
@@ -50,8 +50,8 @@ export function configuredRules(configuration: Pick<Configuration, "path" | "per
   return { allow: read("allow"), deny: read("deny") };
 }
 
-/** Smallest window, in tokens, in which a search pays for its declaration. */
-const EXPLORE_WINDOW = 16_000;
+/** Smallest window, in tokens, in which searches and background commands pay for their declarations. */
+const ROOMY_WINDOW = 16_000;
 
 /** The built-in tools that the options leave, in the form that suits the model. Throws `usage` for an unknown name. */
 export function offeredTools(
@@ -59,11 +59,12 @@ export function offeredTools(
   { window, profile, entry, git }: { window: number | undefined; profile: Profile; entry: ModelEntry; git: boolean },
 ): Tool[] {
   const named = tools.length > 0;
-  const selected = selectTools(builtinTools({ git, explore: named || (window ?? 0) >= EXPLORE_WINDOW }), {
+  const roomy = named || (window ?? 0) >= ROOMY_WINDOW;
+  const selected = selectTools(builtinTools({ git, explore: roomy, background: roomy }), {
     ...(named ? { only: splitRules(tools).filter((name) => name !== "none") } : {}),
     without: splitRules(disallowedTools).filter((rule) => /^\w+$/.test(rule)),
   });
-  return profileTools(selected, { profile, edit: entry.edit ?? "replace", named });
+  return withBackground(profileTools(selected, { profile, edit: entry.edit ?? "replace", named }));
 }
 
 /** The rules of the configuration, the project and the options together. Throws `usage` for a malformed one. */

@@ -24,8 +24,14 @@ Deno.test("a tool is loaded at its first call, not before", async () => {
 });
 
 Deno.test("what is declared of each built-in tool is what the tool itself says", async () => {
-  const folders: Record<string, string> = { TodoWrite: "todo_write" };
-  for (const { run: _, subject: __, precheck: ___, ...declared } of builtinTools({ git: true, explore: true })) {
+  const folders: Record<string, string> = { TodoWrite: "todo_write", BashOutput: "bash_output" };
+  for (
+    const { run: _, subject: __, precheck: ___, ...declared } of builtinTools({
+      git: true,
+      explore: true,
+      background: true,
+    })
+  ) {
     const folder = folders[declared.name] ?? declared.name.toLowerCase();
     const exports: Record<string, unknown> = await import(`./${folder}/tool.ts`);
     const tool = Object.values(exports).find((value) => (value as Tool).name === declared.name) as Tool | undefined;

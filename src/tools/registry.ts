@@ -3,6 +3,7 @@ import { loadedLater, type ParameterSchema, type Tool } from "./tool.ts";
 import { didYouMean } from "../config/suggest.ts";
 import { AgentcliError } from "../errors.ts";
 import type { ToolSchema } from "../provider/types.ts";
+import { bashOutputDeclaration } from "./bash_output/declaration.ts";
 import { bashDeclaration } from "./bash/declaration.ts";
 import { editDeclaration } from "./edit/declaration.ts";
 import { exploreDeclaration } from "./explore/declaration.ts";
@@ -68,15 +69,16 @@ function small(tool: Tool): Tool {
 export interface BuiltinOptions {
   /** Where commands may not see `.git`. */
   git?: boolean;
-  /** Where the window has room for another declaration. */
+  /** These where the window has room for another declaration. */
   explore?: boolean;
+  background?: boolean;
 }
 
 /** Every tool there is: a rule may be written for all sessions, and what one does not have can be left out of it. */
-const ALL: Required<BuiltinOptions> = { git: true, explore: true };
+const ALL: Required<BuiltinOptions> = { git: true, explore: true, background: true };
 
 /** Returns the built-in tools, always in this order for a stable prefix. */
-export function builtinTools({ git, explore }: BuiltinOptions = {}): Tool[] {
+export function builtinTools({ git, explore, background }: BuiltinOptions = {}): Tool[] {
   return [
     loadedLater(readDeclaration, async () => (await import("./read/tool.ts")).readTool),
     loadedLater(writeDeclaration, async () => (await import("./write/tool.ts")).writeTool),
@@ -86,6 +88,9 @@ export function builtinTools({ git, explore }: BuiltinOptions = {}): Tool[] {
     loadedLater(bashDeclaration, async () => (await import("./bash/tool.ts")).bashTool),
     todoWriteTool,
     ...git === true ? [loadedLater(gitDeclaration, async () => (await import("./git/tool.ts")).gitTool)] : [],
+    ...background === true
+      ? [loadedLater(bashOutputDeclaration, async () => (await import("./bash_output/tool.ts")).bashOutputTool)]
+      : [],
     ...explore === true
       ? [loadedLater(exploreDeclaration, async () => (await import("./explore/tool.ts")).exploreTool)]
       : [],
@@ -130,6 +135,16 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
   const names = tools.map((tool) => tool.name);
   throw new AgentcliError("usage", `there is no tool ${JSON.stringify(name.slice(0, 100))}`, {
     hint: didYouMean(wanted, names) ?? `tools: ${names.join(", ")}`,
+  });
+}
+
+/** The tools with commands in the background where they can be read: Bash gets one parameter more. */
+export function withBackground(tools: Tool[]): Tool[] {
+  if (!tools.some(({ name }) => name === "BashOutput")) return tools;
+  return tools.map((tool) => {
+    if (tool.name !== "Bash") return tool;
+    const properties = { ...tool.parameters.properties, background: { type: "boolean" } as const };
+    return { ...tool, parameters: { ...tool.parameters, properties } };
   });
 }
 

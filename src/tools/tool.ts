@@ -1,4 +1,5 @@
 /** The shape of a tool: what the registry, the permission and the engine share. */
+import type { BackgroundCommands } from "./bash/background.ts";
 import type { Label } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Refusal, ResolvedPath, Workspace } from "../boundary/workspace/workspace.ts";
@@ -96,6 +97,8 @@ export interface SessionMemory {
   warned: Set<string>;
   /** Real path → edits of the file that failed in a row. */
   failedEdits: Map<string, number>;
+  /** Commands that go on in the background; absent before the first. */
+  commands?: BackgroundCommands;
   todos: { content: string; status: "pending" | "in_progress" | "completed" }[];
 }
 
@@ -112,6 +115,8 @@ export interface Tool<Input = any> {
    */
   taken?: { properties: Record<string, ParameterSchema>; instead: readonly (readonly string[])[] };
   kind: ToolKind;
+  /** The same call tells something new each time. */
+  mayRepeat?: true;
   /** Returns the subject that permission rules match and that a person is shown: the command, or the path as given. */
   subject(input: Input): string;
   /** Failures that the model can act on are results with `isError`; only bugs and aborts throw. */

@@ -7,6 +7,8 @@ export interface BashInput {
   command: string;
   /** Milliseconds. */
   timeout?: number;
+  /** Declared only beside BashOutput. */
+  background?: boolean;
   /** For the person who is asked; not used here. */
   description?: string;
 }

@@ -2,9 +2,10 @@
 import { type ProcessOptions, run } from "../../platform/process.ts";
 import { quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
 import { runWatched } from "../../boundary/sandbox/watched_run.ts";
-import { failure } from "../result.ts";
+import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor } from "./start.ts";
+import { BoundedOutput } from "./bounded_output.ts";
 import { bashDeclaration, type BashInput } from "./declaration.ts";
 
 export type { BashInput };
@@ -28,6 +29,7 @@ export const bashTool: Tool<BashInput> = {
     const { workspace, io } = context;
     const shell = await shellFor(input.command, { io, roots: [workspace.root, ...workspace.additional] });
     if (shell === null) return failure("There is no shell on this machine. Use Read, Edit, Glob and Grep.", context);
+    if (input.background === true) return await startInBackground(shell, context);
     return await runCommand(shell, { input, context });
   },
 };
@@ -94,6 +96,28 @@ async function runCommand(
   };
 }
 
+/** Starts a command that goes on; BashOutput reads it, and the session ends it. */
+async function startInBackground(
+  { argv, stdin }: NonNullable<Awaited<ReturnType<typeof shellFor>>>,
+  context: ToolContext,
+): Promise<ToolResult> {
+  const { BackgroundCommands, whyNotInBackground } = await import("./background.ts");
+  const why = await whyNotInBackground(context);
+  if (why !== null) {
+    return failure(
+      `The command was not started: no background commands, ${why}. Call Bash without background.`,
+      context,
+    );
+  }
+  const commands = context.memory.commands ??= new BackgroundCommands();
+  const id = commands.start({ stdin, ...unsandboxed(argv, context) }, context);
+  if (id === null) {
+    const ids = commands.ids().join(", ");
+    return failure(`Too many background commands run. End one with BashOutput: ${ids}.`, context);
+  }
+  return success(`Started ${id}. BashOutput {"id":"${id}"} shows what it prints.`, context);
+}
+
 /** As it is: where nothing is protected. */
 function unsandboxed(argv: [string, ...string[]], context: ToolContext): Pick<ProcessOptions, "argv" | "env" | "cwd"> {
   const env = childEnvironment(context.io.environment(), context.secretVariables);
@@ -115,60 +139,4 @@ function missed(
     ...misses.git && /not a git repository/i.test(text) ? ["[commands do not see .git here: use the Git tool]"] : [],
     ...misses.network && (timedOut || NO_NETWORK.test(text)) ? ["[commands have no network here]"] : [],
   ];
-}
-
-/** Most bytes kept of the beginning, and as many of the end. */
-export const KEPT_BYTES = 10 * 1024;
-
-/** Collects bytes; an endless stream costs no more than a short one. */
-export class BoundedOutput {
-  readonly #kept: number;
-  readonly #head: Uint8Array;
-  /** Twice the size, so that bytes move only once per full end. */
-  readonly #tail: Uint8Array;
-  #headLength = 0;
-  #tailLength = 0;
-  #total = 0;
-
-  /** Keeps at most `limit` bytes, half of the beginning and half of the end. */
-  constructor(limit: number) {
-    this.#kept = Math.min(KEPT_BYTES, Math.floor(limit / 2));
-    this.#head = new Uint8Array(this.#kept);
-    this.#tail = new Uint8Array(2 * this.#kept);
-  }
-
-  /** Takes the next bytes. */
-  add(bytes: Uint8Array): void {
-    this.#total += bytes.length;
-    const forHead = bytes.subarray(0, this.#kept - this.#headLength);
-    this.#head.set(forHead, this.#headLength);
-    this.#headLength += forHead.length;
-    const rest = bytes.subarray(forHead.length).subarray(-this.#kept);
-    if (this.#tailLength + rest.length > this.#tail.length) {
-      const keep = this.#kept - Math.min(rest.length, this.#kept);
-      this.#tail.copyWithin(0, this.#tailLength - keep, this.#tailLength);
-      this.#tailLength = keep;
-    }
-    this.#tail.set(rest, this.#tailLength);
-    this.#tailLength += rest.length;
-  }
-
-  /** The text; between beginning and end stands how many bytes were left out. */
-  text(): string {
-    const head = this.#head.subarray(0, this.#headLength);
-    const tail = this.#tail.subarray(Math.max(0, this.#tailLength - this.#kept), this.#tailLength);
-    const left = this.#total - head.length - tail.length;
-    const decoder = new TextDecoder();
-    if (left === 0) {
-      const all = new Uint8Array(head.length + tail.length);
-      all.set(head);
-      all.set(tail, head.length);
-      return decoder.decode(all);
-    }
-    // A cut can fall inside a character; its halves are worth nothing.
-    const start = decoder.decode(head).replace(/\uFFFD{1,3}$/, "");
-    const end = decoder.decode(tail).replace(/^\uFFFD{1,3}/, "");
-    const note = `[${left.toLocaleString("en-US")} bytes omitted; redirect the output to a file to see all of it]`;
-    return `${start}\n${note}\n${end}`;
-  }
 }

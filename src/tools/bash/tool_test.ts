@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { inToolProject, type ToolProject } from "../../../tests/helpers/tool_project.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
 import { childEnvironment } from "./start.ts";
-import { type BashInput, bashTool, BoundedOutput, KEPT_BYTES } from "./tool.ts";
+import { BoundedOutput, KEPT_BYTES } from "./bounded_output.ts";
+import { type BashInput, bashTool } from "./tool.ts";
 
 const unix = { ignore: Deno.build.os === "windows" };
 

@@ -1,0 +1,48 @@
+/** BashOutput: what a background command printed, and its end. */
+import { whyNotInBackground } from "../bash/background.ts";
+import { failure, success } from "../result.ts";
+import type { Tool, ToolContext, ToolResult } from "../tool.ts";
+import { bashOutputDeclaration, type BashOutputInput } from "./declaration.ts";
+
+/** Milliseconds that news are waited for: a model that asks again and again costs a response each time. */
+const WAIT_MS = 10_000;
+/** Looks without news after which the model is told to do something else. */
+const MOST_IDLE = 3;
+
+/** Reads and ends background commands. */
+export const bashOutputTool: Tool<BashOutputInput> = {
+  ...bashOutputDeclaration,
+  async run({ id, end = false }, context) {
+    const { memory: { commands }, signal } = context;
+    const command = commands?.get(id);
+    if (commands === undefined || command === undefined) {
+      const ids = commands?.ids() ?? [];
+      const there = ids.length === 0 ? "None runs." : `There are: ${ids.join(", ")}.`;
+      return failure(`There is no background command ${JSON.stringify(id.slice(0, 40))}. ${there}`, context);
+    }
+    if (await whyNotInBackground(context) !== null) return await exposed(context);
+    if (end) await command.end();
+    else await command.news(WAIT_MS, signal);
+    signal.throwIfAborted();
+    const { text, state, idle } = command.take();
+    // What it printed until now is given only if nothing is protected after that.
+    if (await whyNotInBackground(context) !== null) return await exposed(context);
+    if (state !== "running") commands.remove(id);
+    if (state === "running" && idle > MOST_IDLE) {
+      return failure(`${id} runs and prints nothing. Do something else, or end it.`, context);
+    }
+    const note = state === "running" ? `[${id} is running]` : state === "ended" ? `[${id} was ended]` : `[${state}]`;
+    return success([text.trimEnd(), note].filter((part) => part !== "").join("\n"), context);
+  },
+};
+
+/** Something became protected that the commands can see: they are ended, and what they printed is nobody's. */
+async function exposed(context: ToolContext): Promise<ToolResult> {
+  const since = await context.memory.commands?.endAll() ?? Date.now();
+  await context.protectChanges?.(since, "a protected path");
+  return failure(
+    "[a path is protected now that background commands could see: they were ended, their output is redacted, and what " +
+      "they changed since is protected. Run commands in the foreground]",
+    context,
+  );
+}
