@@ -77,7 +77,8 @@ export async function explore(
       ...hooks === undefined ? {} : { hooks: { ...hooks, end: () => Promise.resolve(null) } },
     });
     signal.throwIfAborted();
-    const { turns, usage, outcome, errors } = result;
+    const { turns, usage, outcome, errors, errorCode } = result;
+    if (errorCode === "policy_refused") throw new AgentcliError(errorCode, errors.join("; "));
     const found = shortened(result.answer);
     const ended = outcome === "success" ? [] : [`[the search was ended: ${errors.join("; ")}]`];
     return {
@@ -89,6 +90,8 @@ export async function explore(
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AgentcliError)) throw error;
+    // A remote model that could go on after a refusal would learn from each what it guessed right.
+    if (error.code === "policy_refused" && !session.model.local) throw error;
     const content = `Explore cannot run: ${error.message}. Call Grep and Read instead.`;
     return { content, isError: true, label: searching === undefined ? label : sessionLabel(searching) };
   }

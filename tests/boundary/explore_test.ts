@@ -96,3 +96,21 @@ Deno.test("rules that deny hold for searches too", async () => {
   const open = await stage.play("loc", { block, script });
   assertArrived(open, stage.canary("env"));
 });
+
+Deno.test("what a search of a remote model may not be told ends the turn: it learns of no guess whether it is right", async () => {
+  await using stage = await openStage({ git: true });
+  const token = `API_TOKEN=${stage.canary("env")}`;
+  await stage.write("guess/right", token);
+  await stage.write("guess/wrong", "API_TOKEN=nothing-of-that");
+  await stage.write(`named/${token}`, "");
+  const tries: Record<string, [Step[], number, number]> = {
+    "a right guess in a search": [[explore("look"), read("guess/right"), say("There."), say("Done.")], 6, 2],
+    "a wrong guess in a search": [[explore("look"), read("guess/wrong"), say("There."), say("Done.")], 0, 4],
+    "a right guess as a name": [[ask({ name: "Git", input: { action: "add", paths: ["named"] } }), say("Done.")], 6, 1],
+  };
+  for (const [name, [script, code, requests]] of Object.entries(tries)) {
+    const played = await stage.play("rem", { block, script, args: ["--permission-mode", "bypassPermissions"] });
+    assert.equal(played.done.code, code, `${name}: ${played.done.stderr}`);
+    assert.equal(played.requests.length, requests, name);
+  }
+});

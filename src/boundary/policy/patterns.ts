@@ -224,16 +224,24 @@ export interface Coverage {
   scopes: readonly Scope[];
 }
 
-/** What editors and other programs leave beside a file, with the name of the file in it. */
-const COMPANIONS = [/^(.+)~$/, /^(.+)\.(?:bak|orig)$/i, /^#(.+)#$/, /^(\..+)\.sw[a-z]$/, /^\.(.+)\.sw[a-z]$/];
-/** What all of them end with: asked for every file. */
-const COMPANION_END = /[~#]$|\.(?:bak|orig|sw[a-z])$/i;
+/**
+ * What programs put behind the name of a file that they leave beside it: backups, swap and undo files of editors, sides
+ * of a merge, packed and numbered copies; some keep the extension last.
+ */
+const COMPANION_END = new RegExp(
+  "(?:~|\\.~\\d+~|[.](?:bak|old|orig|rej|save|tmp|un~|sw[a-z]|kate-swp|dpkg-[a-z]+|rpm[a-z]+|gz|bz2|xz|zst|zip)\\d*" +
+    "|[.]\\d+|[._](?:LOCAL|REMOTE|BASE|BACKUP)[._]\\d+|___jb_[a-z]+___| copy(?: \\d+)?| \\(\\d+\\)|#)([.][^.#]+)?$",
+  "i",
+);
 
 /** The names that a name is covered as besides its own: of what is being written, the name that it shall get. */
 function otherNamesOf(name: string): (string | undefined)[] {
   const shall = nameBehindTemporary(name);
   if (shall !== null) return [shall];
-  return COMPANION_END.test(name) ? COMPANIONS.map((companion) => companion.exec(name)?.[1]) : [];
+  const end = COMPANION_END.exec(name);
+  if (end === null) return [];
+  const kept = name.slice(0, end.index) + (end[1] ?? "");
+  return [kept, /^[.#]/.test(kept) ? kept.slice(1) : undefined];
 }
 
 /**

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
 import { foldedName, foldedText } from "../case_folded.ts";
-import { compilePatterns, Patterns } from "./patterns.ts";
+import { compilePatterns, Patterns, ruleBelow } from "./patterns.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 const rule: ProtectionRule = { tier: "no-cloud", pattern: "", marker: "/m", line: 1 };
@@ -134,4 +134,20 @@ Deno.test("a line of any letters covers at least what it covered before", () => 
     { numRuns: 20_000 },
   );
   assert.ok(covered > 2_000, "the control is empty");
+});
+
+Deno.test("what programs leave beside a protected file is protected with it, and its examples are not", () => {
+  const patterns = new Patterns();
+  for (const line of [".env", "key.pem"]) for (const meaning of compilePatterns(line)) patterns.add(rule, meaning);
+  const isLeft = (name: string) => ruleBelow({ covered: null, scopes: [patterns.start] }, name) !== null;
+  const companions = [
+    ...[".env~", ".env.bak", ".env.bak1", ".env.old", ".env.save", ".env.~1~", ".env.1", ".env.rej", "..env.un~"],
+    ...[".env.swp", "..env.swp", "..env.kate-swp", ".env.kate-swp", ".env___jb_old___", ".env.tmp", ".env.rpmsave"],
+    ...[".env_LOCAL_71", ".env.BASE.71", "key_REMOTE_71.pem", ".env.gz", ".env copy", "key copy 2.pem", "key (1).pem"],
+    "#.env#",
+  ];
+  for (const name of companions) assert.ok(isLeft(name), name);
+  for (const name of [".env.example", ".env.local", "env~", "key.pem.md", "monkey.pem", ".environment"]) {
+    assert.ok(!isLeft(name), name);
+  }
 });

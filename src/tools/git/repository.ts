@@ -137,10 +137,15 @@ export class GitWork {
     return found;
   }
 
-  /** Why a text must not go into the repository, as a result; null when it may. */
+  /**
+   * Returns why a text must not go into the repository; null when it may. Throws `policy_refused` for a remote model, which
+   * could otherwise guess protected content and ask whether it is right.
+   */
   async refuseText(text: string, display: string): Promise<ToolResult | null> {
     const refusal = await this.context.checkWrite?.(text, { display }) ?? null;
-    return refusal === null ? null : failure(`${refusal.message}.`, this.context);
+    if (refusal === null) return null;
+    if (!this.context.workspace.local) throw new AgentcliError("policy_refused", refusal.message);
+    return failure(`${refusal.message}.`, this.context);
   }
 
   /** Tracked protected files that are not as git last saw them, told from size and time: git itself does not see them. */
