@@ -49,7 +49,9 @@ function startModelServer() {
 
 /** Replaces what differs from run to run: what the context holds depends on the length of the directory's path. */
 function lasting(screen: string): string {
-  return screen.replaceAll(/[\d.]+k? of 33k \(\d+ %\)/g, "1.1k of 33k (3 %)");
+  return screen.replaceAll(/[\d.]+k? of 33k \(\d+ %\)/g, "1.1k of 33k (3 %)")
+    .replaceAll(/[\d.]+k? in ·/g, "3.4k in ·").replaceAll(/\d+ out(?: · [\d.]+ t\/s)?/g, "96 out · 42 t/s")
+    .replaceAll(/ · [\d.]+ t\/s/g, " · 42 t/s").replaceAll(/(waiting for your answer|done in) \d+s/g, "$1 2s");
 }
 
 async function record(): Promise<Frame[]> {
@@ -68,7 +70,7 @@ async function record(): Promise<Frame[]> {
   await terminal.type("Change the port to 4712");
   await frame(/Change the port to 4712/, 1.5);
   await terminal.press("Enter");
-  await frame(/no, and say why[^]*^local/m, 4);
+  await frame(/no \(or type[^]*^local/m, 4);
   // Right after the question no letter counts; moving in the list does.
   await terminal.press("Down", "Enter");
   await frame(/old number\.[^]*^>/m, 6);

@@ -92,7 +92,15 @@ Deno.test("a question never takes the keys of a draft, and finishing it sends it
 
 Deno.test("words that begin with the letter of an answer are words, however fast or slow they are typed", async () => {
   for (
-    const reads of [["also fix"], ["a", "l", "so fix"], ["y", "e", "s but"], ["a", "y", " it"], ["ay"], ["1", "2"]]
+    const reads of [
+      ["also fix"],
+      ["a", "l", "so fix"],
+      ["y", "e", "s but"],
+      ["a", "y", " it"],
+      ["a", "n", "d"],
+      ["ay"],
+      ["1", "2"],
+    ]
   ) {
     const typed = typedInput({ running: true });
     const question = await asked(typed);
@@ -142,6 +150,13 @@ Deno.test("arrows and Enter choose, digits choose, and always wants a second key
   const second = await asked(typed);
   await typed.type("2");
   await typed.clock.advance(1000);
+  await typed.type("n");
+  await typed.clock.advance(1000);
+  assert.doesNotMatch(typed.line(), /Allow always/);
+  assert.equal(second.given(), "nothing yet");
+  await typed.type("2");
+  await typed.clock.advance(1000);
+  assert.match(typed.line(), /Allow always/);
   await typed.type("\x1b[27u");
   assert.doesNotMatch(typed.line(), /Allow always/);
   await typed.type("3");

@@ -31,7 +31,7 @@ export interface QuestionState {
   /** The choice that waits for its second key. */
   confirming: number | null;
   /** A letter that counts unless another key follows at once: then it began a word. */
-  held: { letter: string; choice: number; confirms: boolean } | null;
+  held: { letter: string; choice: number; confirms: "yes" | "no" | null } | null;
 }
 
 /** The result of a key. `line` is text for the line that is typed; `passed` keys are for whoever else takes keys. */
@@ -68,7 +68,8 @@ export function release(state: QuestionState): QuestionStep {
   const choice = held === null ? undefined : question.choices[held.choice];
   if (held === null || choice === undefined) return { kind: "open", state };
   const fresh: QuestionState = { ...state, held: null, selected: held.choice };
-  if (held.confirms || choice.confirm === undefined) return { kind: "answered", key: choice.key };
+  if (held.confirms === "no") return { kind: "open", state: setAside(state) };
+  if (held.confirms === "yes" || choice.confirm === undefined) return { kind: "answered", key: choice.key };
   return { kind: "open", state: { ...fresh, confirming: held.choice } };
 }
 
@@ -87,17 +88,18 @@ function letter(state: QuestionState, text: string): QuestionStep {
   const { confirming, question } = state;
   const asked = confirming === null ? undefined : question.choices[confirming];
   if (confirming !== null && asked !== undefined) {
-    if (text.toLowerCase() !== "y") return toLine(state, asked.key, { kind: "text", text });
+    const said = ({ y: "yes", n: "no" } as const)[text.toLowerCase()];
+    if (said === undefined) return toLine(state, asked.key, { kind: "text", text });
     return {
       kind: "open",
-      state: { ...state, held: { letter: asked.key + text, choice: confirming, confirms: true } },
+      state: { ...state, held: { letter: asked.key + text, choice: confirming, confirms: said } },
     };
   }
   const choice = question.choices.findIndex(({ key }, index) =>
     text.toLowerCase() === key || text === String(index + 1)
   );
   if (choice < 0) return { kind: "line", text, state: setAside(state) };
-  return { kind: "open", state: { ...state, held: { letter: text, choice, confirms: false } } };
+  return { kind: "open", state: { ...state, held: { letter: text, choice, confirms: null } } };
 }
 
 function named(state: QuestionState, name: (Key & { kind: "named" })["name"], room: QuestionRoom): QuestionStep {
@@ -156,7 +158,7 @@ function layout({ question, confirming }: QuestionState, { width, height }: Ques
   const asked = confirming === null ? undefined : question.choices[confirming];
   const told = asked?.confirm === undefined
     ? []
-    : wrap([span(`${asked.confirm}  y: yes · Esc: back`, "warning")], { width });
+    : wrap([span(`${asked.confirm}  y: yes · n: back`, "warning")], { width });
   const needed = question.choices.length + told.length + 1;
   const isSmall = height < needed + Math.min(LEAST_BODY, rows.length);
   const around = told.length + (isSmall ? (height > 2 ? 2 : 1) : question.choices.length + 1);
