@@ -73,7 +73,7 @@ async function record(): Promise<Frame[]> {
   await frame(/no \(or type[^]*^local/m, 4);
   // Right after the question no letter counts; moving in the list does.
   await terminal.press("Down", "Enter");
-  await frame(/old number\.[^]*^>/m, 6);
+  await frame(/old number\.[^]*done in[^]*^>/m, 6);
   return frames;
 }
 
