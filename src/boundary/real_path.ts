@@ -2,7 +2,7 @@
 import { lstatSync, realPathSync } from "../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, join, normalize } from "../platform/path.ts";
 
-/** What a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
+/** Returns what a look at the disk gives; null where it fails: what cannot be looked at is judged by its name alone. */
 export function quietly<T>(look: () => T): T | null {
   try {
     return look();

@@ -1,4 +1,4 @@
-/** What a sandboxed command sees, step by step, and what all backends have in common: the programs that make a sandbox. */
+/** The plan of what a command sees, and what all backends have in common: the programs that make a sandbox. */
 import { realPath, stat } from "../../platform/files.ts";
 import { dirname } from "../../platform/path.ts";
 
@@ -13,7 +13,7 @@ export interface PlanStep {
   source?: string;
 }
 
-/** What is to be run, and what it sees. */
+/** A command, and what it sees. */
 export interface SandboxPlan {
   steps: readonly PlanStep[];
   cwd: string;
@@ -23,21 +23,15 @@ export interface SandboxPlan {
   network: boolean;
 }
 
-/** What to start for a plan: `env` is that of the program which makes the sandbox, not of the command. */
-export interface StartLine {
-  argv: [string, ...string[]];
-  env: Record<string, string>;
-}
-
 /** One program, or set of programs, that can make a sandbox of a plan. */
 export interface SandboxBackend {
   /** For messages: `bubblewrap`, `unshare`, `sandbox-exec`. */
   name: string;
-  /** What to start for a plan; null when a path of it cannot be expressed. */
-  line(plan: SandboxPlan): StartLine | null;
+  /** Returns what to start, `env` for the program that makes the sandbox; null when a path cannot be expressed. */
+  line(plan: SandboxPlan): { argv: [string, ...string[]]; env: Record<string, string> } | null;
 }
 
-/** Where backends are looked for; `programs` are places for tests. */
+/** Says where to look for backends; `programs` are places for tests. */
 export interface BackendOptions {
   os: "linux" | "darwin" | "windows";
   home: string;
@@ -57,7 +51,7 @@ else f=3; while [ "$f" -lt 1024 ]; do eval "exec $f>&-"; f=$((f + 1)); done; fi`
 const LONGEST_VARIABLE = 40_000;
 
 /**
- * A text as variables of a shell, which joins them as `text` and forgets them by `forget`. Command lines can be read by
+ * Returns a text as variables of a shell, which joins them as `text` and forgets them by `forget`. Command lines can be read by
  * every user of the machine, an environment only by its owner.
  */
 export function asVariables(text: string): { env: Record<string, string>; text: string; forget: string } {
@@ -77,7 +71,7 @@ export function asVariables(text: string): { env: Record<string, string>; text: 
 const TRUSTED_PLACES = ["/usr/bin", "/bin", "/usr/sbin", "/sbin", "/run/wrappers/bin", "/run/current-system/sw/bin"];
 
 /**
- * The absolute path of a program that may be trusted to make a sandbox: at a fixed place, and it and its directory belong to
+ * Returns the absolute path of a program that may be trusted to make a sandbox: at a fixed place, and it and its directory belong to
  * root and can be written by nobody else, as named and as linked. Null when there is none. `places` for tests.
  */
 export async function trustedProgram(

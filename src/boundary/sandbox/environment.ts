@@ -1,10 +1,10 @@
-/** What a command in a sandbox gets of the environment: a list of names, not everything but a list. */
+/** Picks the variables that a command in a sandbox gets: those of a list of names, not all but those of a list. */
 import { isSecretVariable } from "../policy/leaky_environment.ts";
 
-/** What programs need to find their way about; none of them is a place for keys. */
+/** Programs need these to find their way about; none of them is a place for keys. */
 const KEPT = new Set(["PATH", "HOME", "LANG", "TERM", "TZ", "TMPDIR", "CI"]);
 
-/** What else is known of a session. */
+/** The options of {@link sandboxEnvironment}. */
 export interface EnvironmentOptions {
   /** Names that the user lets through: `sandbox.env`. */
   named: readonly string[];
@@ -14,7 +14,7 @@ export interface EnvironmentOptions {
   holdsProtected?: ((text: string) => Promise<boolean>) | undefined;
 }
 
-/** The variables for a command in a sandbox, from ours. One that holds protected content is left out. */
+/** Returns the variables for a command in a sandbox, from ours. One that holds protected content is left out. */
 export async function sandboxEnvironment(
   environment: Readonly<Record<string, string>>,
   { named, secret, holdsProtected }: EnvironmentOptions,

@@ -14,7 +14,7 @@ const MOST_COUNTED = 1_000;
 /** Longest wait for `find`, in milliseconds. */
 const FIND_LIMIT_MS = 10_000;
 
-/** What is covered already: real paths, and protected files that none of them names. */
+/** The files that are covered already: real paths, and protected files that none of them names. */
 export interface CoveredFiles {
   files: readonly string[];
   directories: readonly string[];
@@ -51,13 +51,14 @@ export class HardLinkSearch {
     const question = JSON.stringify([covered, places, mounts, linksOf(covered.files)]);
     const start = this.#now();
     if (
-      question === this.#last.question && start < this.#last.until && identities(this.#last.answer) === this.#last.files
+      question === this.#last.question && start < this.#last.until &&
+      String(identitiesOf(this.#last.answer)) === this.#last.files
     ) {
       return this.#last.answer;
     }
     const answer = await otherNames(covered, { ...places, mounts });
     const end = this.#now();
-    this.#last = { question, until: end + REUSED_FOR * (end - start), answer, files: identities(answer) };
+    this.#last = { question, until: end + REUSED_FOR * (end - start), answer, files: String(identitiesOf(answer)) };
     return answer;
   }
 }
@@ -67,11 +68,12 @@ function linksOf(paths: readonly string[]): number[] {
   return paths.length > MOST_COUNTED ? [] : paths.map((path) => quietly(() => lstatSync(path))?.links ?? 0);
 }
 
-function identities(paths: readonly string[]): string {
+/** Returns which files stand at paths; null for what is gone. */
+export function identitiesOf(paths: readonly string[]): (string | null)[] {
   return paths.map((path) => {
     const found = quietly(() => lstatSync(path));
-    return found?.kind === "file" ? lastingIdentityOf(found) : "gone";
-  }).join(" ");
+    return found === null ? null : lastingIdentityOf(found);
+  });
 }
 
 /**

@@ -1,14 +1,12 @@
 /** Making a session's sandbox: the first backend that passes the self-check, found once, used for every command. */
 import { AgentcliError } from "../../errors.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { isAbsolute, isWithin } from "../../platform/path.ts";
-import { lastingIdentityOf } from "../policy/inode_index.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
-import { exists, quietly, realOrNamed } from "../real_path.ts";
+import { exists, realOrNamed } from "../real_path.ts";
 import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms, type GitUser } from "./git_programs.ts";
-import { HardLinkSearch } from "./hard_links.ts";
+import { HardLinkSearch, identitiesOf } from "./hard_links.ts";
 import { findBoundPlaces } from "./places.ts";
 import { quarantine } from "./quarantine.ts";
 import type {
@@ -21,7 +19,7 @@ import type {
 import { findCheckedBackend } from "./self_check.ts";
 import { type FoundPlaces, madeSince, TamperCheck } from "./tamper_check.ts";
 import { noteCommand } from "./unfinished.ts";
-import { buildView, type ViewBase } from "./view.ts";
+import { buildView, refuse, type ViewBase } from "./view.ts";
 
 interface Ready {
   kind: "ready";
@@ -29,7 +27,7 @@ interface Ready {
   base: ViewBase;
   tamper: TamperCheck;
   user: GitUser;
-  /** What commands made that could run code later, and nobody has moved away. */
+  /** Files that commands made, that could run code later, and that nobody has moved away. */
   left: Set<string>;
 }
 
@@ -48,7 +46,7 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wra
   };
 }
 
-/** One command on its way into the sandbox, and what is looked at when it has ended. */
+/** Wraps one command, and looks at what it made when it has ended. */
 async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
   const { base, backend, tamper, left } = ready;
   const [still] = [...left].filter(exists);
@@ -68,16 +66,14 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
   if (line === null) {
-    return refuse(
-      `${backend.name} cannot express a path of this project`,
-      "rename files whose names hold control characters",
-    );
+    const hint = "rename files whose names hold control characters";
+    return refuse(`${backend.name} cannot express a path of this project`, hint);
   }
   const place = { home: base.home, root: request.root };
   const note = before === null || request.gitTool !== undefined
     ? null
     : await noteCommand(before, { ...place, roots, programs });
-  const identities = identitiesOf(view.hidden);
+  const hidden = identitiesOf(view.hidden);
   const known = new Set(protectedPaths(request.hide));
   return {
     kind: "ready",
@@ -98,7 +94,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile.
       const now = identitiesOf(view.hidden);
-      const replaced = view.hidden.filter((path) => now.get(path) !== identities.get(path));
+      const replaced = view.hidden.filter((_, at) => now[at] !== hidden[at]);
       const added = protectedPaths(after).filter((path) => !known.has(path));
       return { quarantined, exposed: [...new Set([...replaced, ...added])] };
     },
@@ -110,7 +106,7 @@ function protectedPaths({ files, directories, external }: ProtectedPlaces): stri
   return [...files, ...directories, ...external.files.map(({ path }) => path), ...external.directories];
 }
 
-/** What a walk found now wherever commands write: in the roots, and below `sandbox.write`. */
+/** Returns what a walk found now wherever commands write: in the roots, and below `sandbox.write`. */
 async function writtenPlaces({ settings, repositories }: ProtectedPlaces, { bound }: ViewBase): Promise<FoundPlaces> {
   if (bound.written.length === 0) return { settings, repositories };
   const found = await bound.hidden({ now: true });
@@ -147,31 +143,15 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
 }
 
 function noSandbox({ os }: SessionSandboxOptions, problems: readonly string[]): SandboxRefusal {
-  const why = problems.join("; ");
-  if (os === "darwin") {
-    return refuse(
-      `sandbox-exec makes no sandbox here${why === "" ? "" : ` (${why})`}`,
-      "work with Read, Edit, Glob and Grep",
-    );
-  }
+  const why = problems.length === 0 ? "" : ` (${problems.join("; ")})`;
+  if (os === "darwin") return refuse(`sandbox-exec makes no sandbox here${why}`, "work with Read, Edit, Glob and Grep");
   return why === ""
     ? refuse(
       "neither bubblewrap nor unshare and setpriv are installed by the system",
       "install bubblewrap (apt install bubblewrap, dnf install bubblewrap, pacman -S bubblewrap)",
     )
     : refuse(
-      `no sandbox can be made here (${why})`,
+      `no sandbox can be made here${why}`,
       "install bubblewrap and allow user namespaces (in a container: run it with permission for them)",
     );
-}
-
-function refuse(reason: string, hint: string): SandboxRefusal {
-  return { kind: "refused", reason, hint };
-}
-
-function identitiesOf(paths: readonly string[]): Map<string, string | null> {
-  return new Map(paths.map((path) => {
-    const found = quietly(() => lstatSync(path));
-    return [path, found === null ? null : lastingIdentityOf(found)];
-  }));
 }

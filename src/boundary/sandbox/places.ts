@@ -1,11 +1,10 @@
-/** What a command in a sandbox may see outside of the project: of the system, on PATH, and what the user named. */
+/** Finds what a command in a sandbox may see outside of the project: of the system, on PATH, and what the user named. */
 import { lstat, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import type { KnownProject, RecordedMarker } from "../policy/project_record_files.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep } from "./backend.ts";
-import { NOTHING_PROTECTED } from "./sandbox.ts";
 
 /** Directories of programs and libraries; links among them (`/bin` to `/usr/bin`) are kept as links. Daemons listen beside them. */
 export const SYSTEM: readonly string[] = [
@@ -27,9 +26,6 @@ const SETTINGS =
     "hosts localtime mime.types terminfo fonts ssl/certs ssl/openssl.cnf ssl/cert.pem ca-certificates pki/tls/certs " +
     "pki/ca-trust crypto-policies java-17-openjdk java-21-openjdk os-release").split(" ").map((name) => `/etc/${name}`);
 
-/** Only with a network. */
-const NETWORK_SETTINGS = ["/etc/resolv.conf"];
-
 /** Returns the steps that show the system, without what is not there. */
 export async function systemSteps(options: { network: boolean }): Promise<PlanStep[]> {
   const steps: PlanStep[] = [];
@@ -39,19 +35,17 @@ export async function systemSteps(options: { network: boolean }): Promise<PlanSt
     const source = found?.kind === "symlink" ? await realPath(path) : null;
     if (source !== null) steps.push({ kind: "link", path, source });
   }
-  for (const path of [...SETTINGS, ...options.network ? NETWORK_SETTINGS : []]) {
+  for (const path of [...SETTINGS, ...options.network ? ["/etc/resolv.conf"] : []]) {
     const source = await realPath(path).catch(() => null);
     if (source !== null) steps.push({ kind: "read", path, source });
   }
   return steps;
 }
 
-/** What must stay out. All are real paths. */
-export interface Bounds {
+/** What must stay out: the tool's own home, and the user's, which may be unknown. All are real paths. */
+interface Bounds {
   roots: readonly string[];
-  /** The tool's own. */
   home: string;
-  /** The user's; null when unknown. */
   userHome: string | null;
 }
 
@@ -62,20 +56,11 @@ export interface BoundPlaces {
   written: readonly string[];
   /** Why others are not bound, one sentence each. */
   notices: readonly string[];
-  /** What a walk finds in them: a new one when `now` is asked for, else one that may be older. */
+  /** Returns what a walk finds in them: a new one when `now` is asked for, else one that may be older. */
   hidden(options?: { now?: boolean }): Promise<ProtectedPlaces>;
-  /** What may not be changed below `sandbox.write`: markers, known once `hidden` was asked, and directories of PATH. */
+  /** Returns what may not be changed below `sandbox.write`: markers, known once `hidden` was asked, and directories of PATH. */
   readOnly(): readonly string[];
 }
-
-/** Nothing but the system. */
-export const NO_BOUND_PLACES: BoundPlaces = {
-  steps: [],
-  written: [],
-  notices: [],
-  hidden: () => Promise.resolve(NOTHING_PROTECTED),
-  readOnly: () => [],
-};
 
 /** Places of the system: seen whole, or not seen at all. */
 const SYSTEM_PLACES = [...SYSTEM, "/proc", "/sys", "/dev"];
@@ -96,9 +81,9 @@ export async function findBoundPlaces(
   const notices: string[] = [];
   const add = async (kind: "read" | "write", path: string): Promise<string | null> => {
     const source = await realPath(path).catch(() => null);
-    if (source === null || (await stat(source).catch(() => null))?.kind !== "directory") return null;
+    if (source === null || !await isDirectory(source)) return null;
     if (steps.some((step) => isWithin(step.path, path)) || isShown(path, bounds)) return null;
-    const problem = objection([path, normalize(source)], bounds);
+    const problem = precheck([path, normalize(source)], bounds);
     if (problem === null) steps.push({ kind, path, source: normalize(source) });
     return problem;
   };
@@ -116,7 +101,7 @@ export async function findBoundPlaces(
     if (!isAbsolute(directory)) continue;
     const real = normalize(await realPath(directory).catch(() => null) ?? directory);
     if (!written.includes(real) && written.some((source) => isWithin(source, real))) programs.push(real);
-    for (const path of await withLibraries(normalize(directory), bounds)) await add("read", path);
+    for (const path of withLibraries(normalize(directory), bounds)) await add("read", path);
   }
   const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
   const others = projects.filter(({ root }) => !bounds.roots.some((own) => isWithin(own, root) || isWithin(root, own)));
@@ -150,7 +135,7 @@ export async function findBoundPlaces(
   };
 }
 
-/** What is named without wildcards: to look for more, every session would walk through every project. */
+/** Returns what is named without wildcards: to look for more, every session would walk through every project. */
 function plainLines(marker: RecordedMarker): RecordedMarker {
   return { ...marker, lines: marker.lines.filter(({ pattern }) => !/[*?[\]]/.test(pattern)) };
 }
@@ -159,25 +144,24 @@ function expand(directory: string, userHome: string | null): string {
   return userHome !== null && /^~(?:\/|$)/.test(directory) ? join(userHome, directory.slice(1)) : directory;
 }
 
-/** `/opt/tool/bin` is of no use without `/opt/tool/lib`; in a user's home the neighbours of `bin` can be anything. */
-async function withLibraries(directory: string, { userHome }: Bounds): Promise<string[]> {
-  const above = dirname(directory);
+/** Adds the neighbors: `/opt/tool/bin` is of no use without `/opt/tool/lib`; in a user's home the neighbors of `bin` can be anything. */
+function withLibraries(directory: string, { userHome }: Bounds): string[] {
   if (!directory.endsWith("/bin") || (userHome !== null && isWithin(userHome, directory))) return [directory];
-  const libraries: string[] = [];
-  for (const name of ["lib", "libexec", "share"]) {
-    if ((await stat(join(above, name)).catch(() => null))?.kind === "directory") libraries.push(join(above, name));
-  }
-  return [directory, ...libraries];
+  return [directory, ...["lib", "libexec", "share"].map((name) => join(dirname(directory), name))];
 }
 
-/** Whether the path is seen, or left out, without being bound. */
+async function isDirectory(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => null))?.kind === "directory";
+}
+
+/** Returns whether the path is seen, or left out, without being bound. */
 function isShown(path: string, { roots }: Bounds): boolean {
   return roots.some((root) => isWithin(root, path)) ||
     SYSTEM_PLACES.some((system) => isWithin(system, path) || isWithin(path, system));
 }
 
-/** Why a directory of these names may not be bound, a few words; null when it may. */
-function objection(names: readonly string[], { roots, home, userHome }: Bounds): string | null {
+/** Returns why a directory of these names may not be bound, a few words; null when it may. */
+function precheck(names: readonly string[], { roots, home, userHome }: Bounds): string | null {
   for (const name of names) {
     if (isWithin(home, name) || isWithin(name, home)) return "holds files of agentcli itself";
     if (roots.some((root) => isWithin(name, root))) return "holds the project";

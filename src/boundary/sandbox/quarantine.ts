@@ -11,6 +11,7 @@ import {
 } from "../../platform/files.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
 import { readRegularFile } from "../reader.ts";
+import { quietly } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
 
@@ -104,12 +105,8 @@ function readEntry(home: string, id: string): QuarantineEntry | null {
   const path = join(home, DIRECTORY, id, INDEX);
   const read = readRegularFile(path, { display: path, limit: INDEX_LIMIT });
   if ("refused" in read) return null;
-  try {
-    const { time, root, paths } = JSON.parse(new TextDecoder().decode(read.bytes));
-    return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
-      ? { id, time, root, paths: paths.map(String) }
-      : null;
-  } catch {
-    return null;
-  }
+  const { time, root, paths } = quietly(() => JSON.parse(new TextDecoder().decode(read.bytes))) ?? {};
+  return typeof time === "number" && typeof root === "string" && Array.isArray(paths)
+    ? { id, time, root, paths: paths.map(String) }
+    : null;
 }

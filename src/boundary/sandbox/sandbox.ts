@@ -9,7 +9,7 @@ import type { KnownProject } from "../policy/project_record_files.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { BackendOptions } from "./backend.ts";
 
-/** What a view must not show, of a session without a disk of its own. */
+/** The protected places of a session without a disk of its own. */
 export const NOTHING_PROTECTED: ProtectedPlaces = {
   files: [],
   directories: [],
@@ -39,7 +39,7 @@ export interface SandboxRequest {
   /** The variables of the command, from `sandboxEnvironment`. */
   env: Readonly<Record<string, string>>;
   hide: ProtectedPlaces;
-  /** What must not be changed besides what {@link ./tamper_check.ts} finds by itself: the markers. */
+  /** The markers, which must not be changed; what else must not be, {@link ./tamper_check.ts} finds by itself. */
   readOnly: readonly string[];
   git: GitAccess;
   network: boolean;
@@ -56,22 +56,22 @@ export interface SandboxedCommand {
   argv: [string, ...string[]];
   /** Of the program that makes the sandbox, not of the command: that must not find ours. */
   env: Record<string, string>;
-  /** Where the program that makes the sandbox starts. */
+  /** Of the same program. */
   cwd: string;
-  /** What the command will miss, one sentence each; what was told before is left out. */
+  /** Names what the command will miss, one sentence each; what was said before is left out. */
   notices: string[];
   /**
    * To be called while the command runs and when it has ended, with what must not be shown now: moves away what the command
-   * must not have made, and tells of it.
+   * must not have made, and reports it.
    */
   look(now: ProtectedPlaces): Promise<TamperReport>;
   /** To be called after the last look. */
   close(): Promise<void>;
 }
 
-/** What a look at the project found. */
+/** The result of a look at the project. */
 export interface TamperReport {
-  /** What the command made that could run code later; null when there is none. */
+  /** The files that the command made and that could run code later; null when there are none. */
   quarantined: QuarantineEntry | null;
   /** Hidden paths that are no longer what was hidden, and protected ones that came to be: the command can see them. */
   exposed: string[];
@@ -90,8 +90,8 @@ export interface QuarantineEntry {
 }
 
 /** Returns what a person is told of files in quarantine. */
-export function quarantineNotice(maker: string, { id, paths }: QuarantineEntry): string {
-  return `${maker} made ${paths.join(", ")}, which could run code later: moved to quarantine; ` +
+export function quarantineNotice(program: string, { id, paths }: QuarantineEntry): string {
+  return `${program} made ${paths.join(", ")}, which could run code later: moved to quarantine; ` +
     `to put it back: agentcli quarantine restore ${id}`;
 }
 
@@ -100,7 +100,7 @@ export interface SandboxRefusal {
   kind: "refused";
   /** One sentence, without the final stop. */
   reason: string;
-  /** What the user can do, one sentence. */
+  /** One sentence: what the user can do. */
   hint: string;
 }
 
@@ -117,7 +117,7 @@ export interface SandboxSettings {
   env: readonly string[];
 }
 
-/** What a session's sandbox is made from. */
+/** The options of {@link createSessionSandbox}. */
 export interface SessionSandboxOptions extends BackendOptions {
   settings: SandboxSettings;
   /** Real paths of the project and of additional directories. */
@@ -135,13 +135,13 @@ export interface SessionSandboxOptions extends BackendOptions {
 /** Runs commands in a sandbox. */
 export interface SessionSandbox {
   readonly settings: SandboxSettings;
-  /** What was told once, and is not again. */
+  /** The notices that were given once, and are not again. */
   readonly told: Set<string>;
   /** Whether some project of this user has protected paths. */
   protectsElsewhere(): Promise<boolean>;
   /** Moves to quarantine what commands made in a project whose end this program did not live to see. */
   recoverUnfinished(root: string): Promise<QuarantineEntry[]>;
-  /** The command in the sandbox, or why there is none; it must not run then. */
+  /** Returns the command in the sandbox, or why there is none; it must not run then. */
   wrapCommand(request: SandboxRequest): Promise<SandboxedCommand | SandboxRefusal>;
 }
 

@@ -5,7 +5,7 @@ import { run } from "../../platform/process.ts";
 import { type BackendOptions, type SandboxBackend, trustedProgram } from "./backend.ts";
 import { bubblewrapBackends } from "./bubblewrap.ts";
 import { HardLinkSearch } from "./hard_links.ts";
-import { NO_BOUND_PLACES, systemSteps } from "./places.ts";
+import { findBoundPlaces, systemSteps } from "./places.ts";
 import { NOTHING_PROTECTED } from "./sandbox.ts";
 import { seatbeltBackends } from "./seatbelt.ts";
 import { unshareBackends } from "./unshare.ts";
@@ -26,16 +26,13 @@ for d in /proc/self/fd/*/ /proc/1/fd/*/; do cat "$d.env" "$d/project/.env" "$d$P
 echo changed > .agentclisecret; rm -f .agentclisecret; cat .git/hooks/old; } 2>/dev/null
 env`;
 
-/** A backend that passed the check, and what of the system its views show. */
-export interface CheckedBackend {
-  backend: SandboxBackend;
-  system: ViewBase["system"];
-}
-
-/** Returns the first backend of this system that passes; where none does, why, one sentence for each. */
+/**
+ * Returns the first backend of this system that passes, and what of the system its views show; where none does, why, one
+ * sentence for each.
+ */
 export async function findCheckedBackend(
   options: BackendOptions,
-): Promise<CheckedBackend | { problems: readonly string[] }> {
+): Promise<{ backend: SandboxBackend; system: ViewBase["system"] } | { problems: readonly string[] }> {
   const system = { closed: await systemSteps({ network: false }), network: await systemSteps({ network: true }) };
   const problems = new Set<string>();
   for (const backend of await backendsOf(options)) {
@@ -52,10 +49,7 @@ async function backendsOf(options: BackendOptions): Promise<SandboxBackend[]> {
   return [...await bubblewrapBackends(options), ...await unshareBackends(options)];
 }
 
-/**
- * Runs the proof with a backend. Null when nothing came through; else why it cannot be used, one sentence without a final
- * stop.
- */
+/** Returns null when nothing came through a backend; else why it cannot be used, a sentence without a final stop. */
 async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): Promise<string | null> {
   const sh = await trustedProgram("sh") ?? "/bin/sh";
   return await withTemporaryDirectory(async (directory) => {
@@ -70,6 +64,8 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
     directory.write("project/.git/hooks/old", canary);
     directory.link("project/.env", "project/other-name");
     const links = new HardLinkSearch();
+    const bounds = { roots: [root], home, userHome: null };
+    const bound = await findBoundPlaces({ path: "", read: [], write: [] }, bounds);
     const view = await buildView({
       root,
       additional: [],
@@ -85,10 +81,7 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       readOnly: [join(root, ".agentclisecret")],
       git: "hidden",
       network: false,
-    }, {
-      base: { system, bound: NO_BOUND_PLACES, home, userHome: null, links, heldLinks: links },
-      frozen: [],
-    });
+    }, { base: { system, bound, home, userHome: null, links, heldLinks: links }, frozen: [] });
     if ("kind" in view) return view.reason;
     const line = backend.line(view.plan);
     if (line === null) return "it cannot express a path of the temporary directory";

@@ -11,10 +11,10 @@ import type { ProtectedPlaces, SettingsGroup } from "../policy/protected_tree.ts
 import { commandProtection } from "../policy/write_protected.ts";
 import { outermost, quietly } from "../real_path.ts";
 
-/** What of a walk can decide what other programs run. */
+/** The part of a walk that can decide what other programs run. */
 export type FoundPlaces = Pick<ProtectedPlaces, "settings" | "repositories">;
 
-/** What stood in the roots before a command. */
+/** The files that stood in the roots at one time. */
 export interface WatchedFiles {
   /** Paths that can be mounted read-only, absolute. */
   present: readonly string[];
@@ -22,7 +22,7 @@ export interface WatchedFiles {
   known: ReadonlyMap<string, string>;
 }
 
-/** What a group of settings comes to; links that may lead to more are looked at each time. */
+/** The settings of a group; links that may lead to more are looked at each time. */
 interface JudgedGroup {
   settings: readonly string[];
   links: readonly string[];
@@ -38,7 +38,7 @@ export class TamperCheck {
     this.#userHome = userHome;
   }
 
-  /** What is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
+  /** Returns what is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
   watch(
     { settings, repositories }: FoundPlaces,
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
@@ -93,7 +93,7 @@ export class TamperCheck {
   }
 }
 
-/** The paths to move away: what was made since, or is another link now. Those inside of others are left out. */
-export function madeSince(before: WatchedFiles, after: WatchedFiles): string[] {
+/** Returns the paths to move away: what was made since, or is another link now. Those inside of others are left out. */
+export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<WatchedFiles, "known">): string[] {
   return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
 }

@@ -1,5 +1,5 @@
 /**
- * Commands whose end this program did not live to see: a note in the home tells what stood before such a command, and the
+ * Commands whose end this program did not live to see: a note in the home says what stood before such a command, and the
  * next session of the project moves to quarantine what it made since.
  */
 import { AgentcliError } from "../../errors.ts";
@@ -8,6 +8,7 @@ import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
+import { quietly } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
@@ -17,9 +18,9 @@ import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";
 const UNFINISHED = "unfinished";
 const NOTE_LIMIT = 64 * 1024 * 1024;
 
-/** What a note holds besides {@link WatchedFiles}. Paths are absolute. */
+/** A note of a command that runs. Paths are absolute. */
 interface Note {
-  /** The process that ran the command, as `processIdentity` tells it. */
+  /** The process that ran the command, from `processIdentity`. */
   process: string | null;
   root: string;
   /** Where the command could write. */
@@ -57,25 +58,18 @@ export async function recoverUnfinished(
     const note = readNote(path);
     if (note === null || !(isWithin(note.root, root) || isWithin(root, note.root))) continue;
     if (note.process !== null && await processIdentity(parseInt(note.process)) === note.process) continue;
-    const { roots, programs } = note;
-    const before = { present: [], known: new Map(note.known) };
-    const protection = new ProtectedSet(roots);
+    const protection = new ProtectedSet(note.roots);
     protection.refresh();
-    const after = new TamperCheck(userHome).watch(await protection.hidden(), { roots, programs });
-    const made = madeSince(before, after);
+    const after = new TamperCheck(userHome).watch(await protection.hidden(), note);
+    const made = madeSince({ known: new Map(note.known) }, after);
     if (made.length > 0) entries.push(await quarantine(made, { home, root: note.root, now: Date.now() }));
     await removeFile(path);
   }
   return entries;
 }
 
-/** Null for what is no note: it was being written, and its command had not begun. */
+/** Returns null for what is no note: it was being written, and its command had not begun. */
 function readNote(path: string): Note | null {
   const read = readRegularFile(path, { display: path, limit: NOTE_LIMIT });
-  if ("refused" in read) return null;
-  try {
-    return JSON.parse(new TextDecoder().decode(read.bytes));
-  } catch {
-    return null;
-  }
+  return "refused" in read ? null : quietly(() => JSON.parse(new TextDecoder().decode(read.bytes)));
 }

@@ -1,8 +1,9 @@
 /** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
 import { isForbidden } from "../../platform/files.ts";
-import { lstatSync, openSync, realPathSync } from "../../platform/files_sync.ts";
+import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
+import { readRegularFile } from "../reader.ts";
 import { outermost, quietly } from "../real_path.ts";
 import { systemReason } from "../system_error.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
@@ -11,7 +12,7 @@ import type { HardLinkSearch } from "./hard_links.ts";
 import type { BoundPlaces } from "./places.ts";
 import type { SandboxRefusal, SandboxRequest } from "./sandbox.ts";
 
-/** What stays the same for a session. */
+/** The part of a view that stays the same for a session. */
 export interface ViewBase {
   /** Of the system, from `systemSteps`, without and with a network. */
   system: { closed: readonly PlanStep[]; network: readonly PlanStep[] };
@@ -51,7 +52,7 @@ const NO_RETRIES = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_
 const MOST_STEPS = 1_500;
 
 /**
- * The plan of a request, or why there can be none. `frozen` are further paths that may not be changed. Reads the disk;
+ * Returns the plan of a request, or why there can be none. `frozen` are further paths that may not be changed. Reads the disk;
  * changes nothing.
  */
 export async function buildView(
@@ -87,13 +88,15 @@ export async function buildView(
   const problem = uncoverable(cover, request);
   if (problem !== null) return problem;
   const { directories, files } = cover.places();
-  const named = [...frozen, ...request.readOnly, ...base.bound.readOnly(), ...request.git === "read-only" ? stores : []]
-    .map(realOrNull);
-  const held = named.filter((path) => path !== null);
-  const others = await base.heldLinks.find({ files: held, directories: [], nameless: [], unjudged: [] }, {
-    own: roots,
-    system: [],
-  });
+  const named = [
+    ...frozen,
+    ...request.readOnly,
+    ...base.bound.readOnly(),
+    ...request.git === "read-only" ? stores : [],
+  ];
+  const held = named.map(realOrNull).filter((path) => path !== null);
+  const searched = { own: roots, system: [] };
+  const others = await base.heldLinks.find({ files: held, directories: [], nameless: [], unjudged: [] }, searched);
   const freezes = cover.placesOf([...held, ...others]).filter((path) =>
     shown.some(({ path: place, writable }) => writable && isBelow(place, path)) && !files.includes(path) &&
     !directories.some((directory) => isBelow(directory, path))
@@ -118,8 +121,12 @@ export async function buildView(
   return { plan: { steps, cwd, env, argv, network }, hidden: [...cover.protects], unjudged };
 }
 
-function refuse(reason: string, hint?: string): SandboxRefusal {
-  return { kind: "refused", reason, hint: hint ?? "start in the directory of one project, or protect less of it" };
+/** Returns why there is no sandbox, and what to do. */
+export function refuse(
+  reason: string,
+  hint = "start in the directory of one project, or protect less of it",
+): SandboxRefusal {
+  return { kind: "refused", reason, hint };
 }
 
 function shownBy(step: PlanStep): Shown[] {
@@ -139,7 +146,7 @@ function addHidden(cover: Cover, hide: ProtectedPlaces): void {
   for (const place of [...hide.unjudged, ...hide.external.unjudged]) cover.addUnjudged(place);
 }
 
-/** What is covered, by the real place and by where that is shown. */
+/** Collects what is covered, by the real place and by where that is shown. */
 class Cover {
   readonly #shown: readonly Shown[];
   /** Real paths. */
@@ -186,7 +193,7 @@ class Cover {
     return [...places];
   }
 
-  /** What is to be mounted over, as shown: outermost directories, and files that lie in none of them. */
+  /** Returns what is to be mounted over, as shown: outermost directories, and files that lie in none of them. */
   places(): { directories: string[]; files: string[] } {
     const directories = outermost(this.placesOf(this.directories));
     const inside = (path: string) => directories.some((directory) => isBelow(directory, path));
@@ -194,7 +201,7 @@ class Cover {
   }
 }
 
-/** What stands at the end of a path's links, under its real name; null when nothing does. */
+/** Returns what stands at the end of a path's links, under its real name; null when nothing does. */
 function standsAt(path: string): { real: string; directory: boolean } | "unreachable" | null {
   try {
     const real = realPathSync(path);
@@ -209,14 +216,14 @@ function standsAt(path: string): { real: string; directory: boolean } | "unreach
   }
 }
 
-/** Why so much is covered that no command can run; null when one can. */
+/** Returns why so much is covered that no command can run; null when one can. */
 function uncoverable(cover: Cover, { root, additional, cwd }: SandboxRequest): SandboxRefusal | null {
-  const whole = (directory: string) => [root, ...additional, cwd].some((place) => isWithin(directory, place));
-  const place = cover.unjudged.find(({ directory }) => whole(directory));
+  const isWhole = (directory: string) => [root, ...additional, cwd].some((place) => isWithin(directory, place));
+  const place = cover.unjudged.find(({ directory }) => isWhole(directory));
   if (place !== undefined) {
     return refuse(`${place.directory} ${place.reason}`, "rename or remove what the system cannot show there");
   }
-  return [...cover.directories].some(whole)
+  return [...cover.directories].some(isWhole)
     ? refuse("the whole project is protected, so commands have nothing to see")
     : null;
 }
@@ -241,13 +248,8 @@ function otherNames(
 /** A pack or a bundle only by its first bytes: others bear such names too. */
 function isStore(path: string): boolean {
   if (!/\.(?:pack|bundle)$/i.test(basename(path))) return true;
-  const head = quietly(() => {
-    const handle = lstatSync(path)?.kind === "file" ? openSync(path) : null;
-    const bytes = handle?.read(4, 0);
-    handle?.close();
-    return bytes === undefined ? null : new TextDecoder().decode(bytes);
-  });
-  return head === null || ["PACK", "# v2", "# v3"].includes(head);
+  const head = readRegularFile(path, { display: path, limit: 4 });
+  return "refused" in head || ["PACK", "# v2", "# v3"].includes(new TextDecoder().decode(head.bytes));
 }
 
 /** The real path; null for what leads nowhere, or may not be looked at: it is covered then. */

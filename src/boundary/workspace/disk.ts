@@ -35,7 +35,7 @@ export interface WorkspaceOptions {
   env?: ((name: string) => string | undefined) | undefined;
   /** Of the root, from `findMarkers` or `openProject`. */
   markers: MarkerState;
-  /** What the home remembers of the root and the additional directories. */
+  /** The records in the home of the root and the additional directories. */
   records?: readonly ProjectRecord[];
   /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */
   protection?: ProtectedSet | undefined;

@@ -57,7 +57,7 @@ export interface Workspace {
   readonly local: boolean;
   /** Which paths are protected, for sandboxes and scans; undefined where there is no disk. */
   readonly protection?: ProtectedSet | undefined;
-  /** What the home remembers of the project; undefined where there is no home or no disk. */
+  /** The project's record in the home; undefined where there is no home or no disk. */
   readonly record?: ProjectRecord | undefined;
   /**
    * Called before each request: reads the markers again and classifies the provider's address anew. What was protected
