@@ -6,10 +6,10 @@
  * `lstat` calls a regular file is opened, and opening that does not wait. Who swaps it for a FIFO between the two calls
  * can stop the program, but learns nothing.
  */
+import { systemReason } from "../platform/disk_failure.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { lstatSync, openSync, realPathSync, type SyncFile } from "../platform/files_sync.ts";
 import { normalize } from "../platform/path.ts";
-import { systemReason } from "./system_error.ts";
 import type { Refusal } from "./workspace/workspace.ts";
 
 /** Most bytes that one read gives when no limit is named: 64 MiB. */

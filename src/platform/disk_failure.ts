@@ -1,4 +1,5 @@
 /** Errors of the system about files, as words for a person or a model, and what to do about them. */
+import { isForbidden } from "./files.ts";
 
 interface Failure {
   reason: string;
@@ -37,6 +38,13 @@ export function isFull(error: unknown): boolean {
 export function diskReason(error: unknown): string | null {
   const code = codeOf(error);
   return code === null ? null : FAILURE_OF_CODE[code]?.reason ?? `the system refused (${code})`;
+}
+
+/** Returns the same, and throws `error` again when it is not the system's. */
+export function systemReason(error: unknown): string {
+  const reason = isForbidden(error) ? "permission denied" : diskReason(error);
+  if (reason === null) throw error;
+  return reason;
 }
 
 /** Returns what helps where owner and permissions are not the cause, an imperative; null for everything else. */

@@ -1,8 +1,8 @@
 /** Reports on the lines of the markers: how much they hide, which cover nothing, and what looks as if one should cover it. */
 import { entriesSync } from "../platform/files_sync.ts";
 import { dirname, isWithin, join, relativeTo } from "../platform/path.ts";
+import { exists, quietly } from "../platform/real_path.ts";
 import { foldedName } from "../boundary/case_folded.ts";
-import { exists, quietly } from "../boundary/real_path.ts";
 import { isOfSystem, type UnjudgedPlace } from "../boundary/policy/listing.ts";
 import { doubtOf, MARKER_NAME } from "../boundary/policy/marker.ts";
 import { compilePatterns, isWild, Patterns, type Scope } from "../boundary/policy/patterns.ts";

@@ -5,6 +5,7 @@
  */
 import { lstatSync } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import {
   isOfSystem,
   isTooLong,
@@ -19,7 +20,6 @@ import type { Patterns, Scope } from "./patterns.ts";
 import type { ProtectedFile } from "./inode_index.ts";
 import { followLink, type TreeRules } from "./protected_tree.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
-import { quietly } from "../real_path.ts";
 
 /** Most entries of directories that one walk looks at, and most files that it gives. */
 const ENTRY_LIMIT = 200_000;

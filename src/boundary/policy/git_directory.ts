@@ -1,8 +1,8 @@
 /** What git keeps of a working tree, read from its files: no process is started for a name. */
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, normalize, resolve } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
 
 /** Bytes of a file that names one thing, and of the list of all branches. */
 const NAME_LIMIT = 8192;

@@ -5,9 +5,9 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { MOST_MET, type SeenFile } from "./met_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
-import { quietly } from "../real_path.ts";
 
 /** A protected file that stands at a path. */
 export interface ProtectedFile {

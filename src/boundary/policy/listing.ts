@@ -1,9 +1,9 @@
 /** Reads what the entries of a directory tell by their names and kinds, before any rule is asked. */
+import { systemReason } from "../../platform/disk_failure.ts";
 import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
 import { dirname } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
 import { MARKER_NAME } from "./marker.ts";
-import { systemReason } from "../system_error.ts";
 
 /** File systems whose files are doors, not content: reading them could show keys of other processes. Projects lie in `/dev/shm`. */
 const SYSTEM_DIRECTORY = /^\/(?:proc|sys)(?:\/|$)/;

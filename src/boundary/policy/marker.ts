@@ -3,10 +3,10 @@ import { parseLocalEndpoint } from "./locality.ts";
 import { isForbidden } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { dirname, join } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import type { SeenMarker } from "./project_record_files.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
 
 /** `no-cloud`: for local models alone. `list-only`: the name may be listed, the content is for no model. */
 export type Tier = "no-cloud" | "list-only";

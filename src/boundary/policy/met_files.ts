@@ -4,8 +4,8 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
 import { lastingIdentityOf } from "./inode_index.ts";
 import type { Identity } from "./project_record_files.ts";
 

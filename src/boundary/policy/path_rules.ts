@@ -2,10 +2,10 @@
  * What the markers say: which paths they cover, and by which line. Markers count from the file's real path upward, add up,
  * and count in linked worktrees of git too. Nothing is forgotten. Source: specification of the boundary, "The marker".
  */
+import { systemReason } from "../../platform/disk_failure.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import { realOrNamed } from "../real_path.ts";
-import { systemReason } from "../system_error.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import type { Standing } from "./listing.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";

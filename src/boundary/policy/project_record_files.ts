@@ -7,7 +7,7 @@ import { listDirectory } from "../../platform/files.ts";
 import { statSync } from "../../platform/files_sync.ts";
 import type { Home } from "../../platform/home.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
-import { quietly } from "../real_path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
 import type { MetFile } from "./met_files.ts";

@@ -6,8 +6,8 @@ import { type FileKind, type FileStatus, kindOf } from "../../platform/files.ts"
 import { lstatSync, type PlainEntry, realPathSync } from "../../platform/files_sync.ts";
 import type { Clock } from "../../platform/io.ts";
 import { normalize } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { after } from "../../platform/sleep.ts";
-import { quietly } from "../real_path.ts";
 import {
   isOfSystem,
   isTooLong,

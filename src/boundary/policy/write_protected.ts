@@ -4,9 +4,9 @@
  */
 import { entriesSync, lstatSync, realPathSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { isProgramFile } from "../../platform/runtime.ts";
 import { foldedName } from "../case_folded.ts";
-import { quietly } from "../real_path.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /** Files of editors and agents that start processes, in any directory. */

@@ -4,9 +4,9 @@
  */
 import { lstatSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, isWithin, join, normalize, resolve } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { type GitDirectory, gitDirectory } from "../policy/git_directory.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
 
 /** Bytes of one file, and files that include one another: git itself takes less. */
 const FILE_LIMIT = 8 * 1024 * 1024;

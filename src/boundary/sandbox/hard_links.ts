@@ -2,9 +2,9 @@
 import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { runForOutput } from "../../platform/process.ts";
+import { outermost, quietly } from "../../platform/real_path.ts";
 import { identityOf, lastingIdentityOf, type NamelessFile } from "../policy/inode_index.ts";
 import { NO_UTF8 } from "../policy/listing.ts";
-import { outermost, quietly } from "../real_path.ts";
 import { trustedProgram } from "./backend.ts";
 
 /** Times the length of a search in which its answer is used again. */

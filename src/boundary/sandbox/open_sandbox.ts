@@ -2,8 +2,8 @@
 import { AgentcliError } from "../../errors.ts";
 import { endingWithUs } from "../../platform/process_group.ts";
 import { isAbsolute, isWithin } from "../../platform/path.ts";
+import { exists, realOrNamed } from "../../platform/real_path.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
-import { exists, realOrNamed } from "../real_path.ts";
 import type { SandboxBackend } from "./backend.ts";
 import { gitPrograms, type GitUser } from "./git_programs.ts";
 import { HardLinkSearch, identitiesOf } from "./hard_links.ts";

@@ -1,5 +1,6 @@
 /** The place in the home for what commands made that could run code later: nothing of a user's is ever deleted. */
 import { AgentcliError } from "../../errors.ts";
+import { systemReason } from "../../platform/disk_failure.ts";
 import {
   listDirectory,
   lstat,
@@ -10,9 +11,8 @@ import {
   writeAtomically,
 } from "../../platform/files.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
-import { systemReason } from "../system_error.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
 
 /** Below the home; one directory for each entry, with `index.json` and the files as `0`, `1`, … */

@@ -4,12 +4,12 @@
  */
 import { listSync, lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, isWithin, join } from "../../platform/path.ts";
+import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces, SettingsGroup } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
-import { outermost, quietly } from "../real_path.ts";
 
 /** The part of a walk that can decide what other programs run. */
 export type FoundPlaces = Pick<ProtectedPlaces, "settings" | "repositories">;

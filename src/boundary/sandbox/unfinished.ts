@@ -3,13 +3,13 @@
  * next session of the project moves to quarantine what it made since.
  */
 import { AgentcliError } from "../../errors.ts";
+import { systemReason } from "../../platform/disk_failure.ts";
 import { listDirectory, makePrivateDirectory, removeFile, writePrivately } from "../../platform/files.ts";
 import { isWithin, join } from "../../platform/path.ts";
 import { processIdentity } from "../../platform/process_group.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
-import { systemReason } from "../system_error.ts";
 import { quarantine } from "./quarantine.ts";
 import type { QuarantineEntry } from "./sandbox.ts";
 import { madeSince, TamperCheck, type WatchedFiles } from "./tamper_check.ts";

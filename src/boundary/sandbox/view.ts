@@ -1,11 +1,11 @@
 /** From a request to the plan of what the command sees. The order of the steps is what makes it tight. */
+import { systemReason } from "../../platform/disk_failure.ts";
 import { isForbidden } from "../../platform/files.ts";
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
+import { outermost, quietly } from "../../platform/real_path.ts";
 import { NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
 import { readRegularFile } from "../reader.ts";
-import { outermost, quietly } from "../real_path.ts";
-import { systemReason } from "../system_error.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep, SandboxPlan } from "./backend.ts";
 import type { HardLinkSearch } from "./hard_links.ts";

@@ -5,11 +5,11 @@
 import type { FileStatus } from "../../platform/files.ts";
 import { entriesSync, lstatSync } from "../../platform/files_sync.ts";
 import { relativeTo } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
 import type { LeakScanner } from "./leak_scanner.ts";
 
 /** Bytes that are scanned after one command; what comes on top is protected unseen. */

@@ -5,12 +5,12 @@
 import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { after } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
-import { quietly } from "../real_path.ts";
 import { type Fragment, type ScanHit, Scanner } from "./scanner.ts";
 
 /** Most fragments that are looked up; a text with more shares too much to be let go. */

@@ -1,7 +1,9 @@
 /** The workspace on the disk: paths, reads and writes of tools under the rules of the boundary. */
 import { AgentcliError } from "../../errors.ts";
+import { systemReason } from "../../platform/disk_failure.ts";
 import { type DirectoryEntry, type FileStatus, listDirectory, realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize, relativeTo } from "../../platform/path.ts";
+import { exists, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
@@ -12,11 +14,9 @@ import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../policy/protection_rule.ts";
 import { readRegularFile } from "../reader.ts";
-import { exists, realOrNamed } from "../real_path.ts";
 import { checkWritable, refuse, removeFile, replaceFile, resolvePath, rootOf } from "./paths.ts";
 import { isOfSystem } from "../policy/listing.ts";
 import { otherNameProtection, writeProtection } from "../policy/write_protected.ts";
-import { systemReason } from "../system_error.ts";
 import type { ByteRange, LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 
 /** The options of {@link openWorkspace}. */

@@ -1,7 +1,7 @@
 /** From the path as a model wrote it to a place inside the roots, and writing there: never through a link, all or nothing. */
+import { systemReason } from "../../platform/disk_failure.ts";
 import { type FileStatus, lstat, realPath, stat } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
-import { systemReason } from "../system_error.ts";
 import type { Refusal, ResolvedPath } from "./workspace.ts";
 import {
   type HoldOptions,

@@ -2,13 +2,13 @@
 import { MARKER_NAME, readMarker } from "../../boundary/policy/marker.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
 import { findCheckedBackend } from "../../boundary/sandbox/self_check.ts";
-import { exists, quietly } from "../../boundary/real_path.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { AgentcliError } from "../../errors.ts";
 import { entriesSync } from "../../platform/files_sync.ts";
 import { homePath, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { join } from "../../platform/path.ts";
+import { exists, quietly } from "../../platform/real_path.ts";
 import { openProjectContext, reportOf } from "../secrets/context.ts";
 import type { Context } from "../command.ts";
 import { type Check, failed } from "./checks.ts";

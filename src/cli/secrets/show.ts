@@ -18,8 +18,8 @@ import {
 } from "./context.ts";
 import type { SECRETS_OPTIONS } from "./command.ts";
 import { describeReport } from "../../runtime/marker_report.ts";
-import { realOrNamed, walkedPath } from "../../boundary/real_path.ts";
 import { lstat } from "../../platform/files.ts";
+import { realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
 /** Runs the command. Walks the project; asks no server. */
 export async function listProtected({ options, context }: Invocation<typeof SECRETS_OPTIONS>): Promise<void> {

@@ -3,7 +3,7 @@ import { AgentcliError } from "../../errors.ts";
 import { MARKER_NAME } from "../../boundary/policy/marker.ts";
 import { statSync } from "../../platform/files_sync.ts";
 import { isWithin, join } from "../../platform/path.ts";
-import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
+import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import type { TamperCheck } from "./tamper_check.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 

@@ -5,7 +5,7 @@ import { describeRule, isOfGit, type ProtectionRule, ruleOfGit } from "../../bou
 import type { Io } from "../../platform/io.ts";
 import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { dirname, isAbsolute, isWithin, relativeTo, resolve } from "../../platform/path.ts";
-import { exists, quietly, realOrNamed, walkedPath } from "../../boundary/real_path.ts";
+import { exists, quietly, realOrNamed, walkedPath } from "../../platform/real_path.ts";
 
 /** Where a hook runs. */
 export interface LookupOptions {

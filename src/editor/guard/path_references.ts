@@ -6,7 +6,7 @@
 import { foldedName, foldedText } from "../../boundary/case_folded.ts";
 import type { ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { basename, isWithin } from "../../platform/path.ts";
-import { exists, realOrNamed } from "../../boundary/real_path.ts";
+import { exists, realOrNamed } from "../../platform/real_path.ts";
 import { ansiDecoded, unescaped } from "../../shell/expansion.ts";
 import { PatternSearch } from "./shell_pattern.ts";
 import { readShell, type ShellReading } from "../../shell/file_names.ts";

@@ -2,9 +2,9 @@
  * The one form in which an assistant's command runs where there is a sandbox: `agentcli sandbox -- 'COMMAND'`, as one simple
  * command that every shell reads alike. What it names does not matter then: protected paths are not there for it.
  */
-import { quietly, realOrNamed } from "../../boundary/real_path.ts";
 import { statSync } from "../../platform/files_sync.ts";
 import { isAbsolute, isWithin, join, resolve } from "../../platform/path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { plainWords } from "../../shell/command.ts";
 
 /** The name that the program has where nothing else is said. */

@@ -5,8 +5,8 @@
 import { decidesProtection, writeProtection } from "../../boundary/policy/write_protected.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, isAbsolute, isWithin, join, relativeTo } from "../../platform/path.ts";
+import { exists, quietly, realOrNamed } from "../../platform/real_path.ts";
 import { DIALECT_IDS, DIALECTS } from "../dialect.ts";
-import { exists, quietly, realOrNamed } from "../../boundary/real_path.ts";
 import type { ProtectedLookup } from "./lookup.ts";
 
 /** Commands that change or remove a directory that they are given. */

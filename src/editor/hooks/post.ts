@@ -9,12 +9,12 @@ import { openJournal } from "../../platform/journal.ts";
 import { dirname, isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
 import { FILE_LIMIT, linkOnTheWay, readFound, sha256 } from "../plan/disk.ts";
 import { type HookInput, optionalField, stringsIn, textField, WORKTREE_EVENT } from "./events.ts";
-import { exists, realOrNamed } from "../../boundary/real_path.ts";
 import { ProtectedLookup } from "../guard/lookup.ts";
 import type { ScaffoldId } from "./scaffold_ids.ts";
 import { readRegularFile } from "../../boundary/reader.ts";
 import { lstat, makeDirectory, writeAtomically } from "../../platform/files.ts";
 import { listSync, lstatSync } from "../../platform/files_sync.ts";
+import { exists, realOrNamed } from "../../platform/real_path.ts";
 
 /** One call. */
 export interface PostHook {

@@ -2,7 +2,6 @@
 import { commandProtection } from "../../boundary/policy/write_protected.ts";
 import { GIT_PLACES } from "../../boundary/sandbox/git_call.ts";
 import { userGitSettings } from "../../boundary/sandbox/git_programs.ts";
-import { realOrNamed } from "../../boundary/real_path.ts";
 import { gitDirectory, pointsBack } from "../../boundary/policy/git_directory.ts";
 import type { ProtectedPlaces } from "../../boundary/policy/protected_tree.ts";
 import { NOTHING_PROTECTED, type SandboxRequest } from "../../boundary/sandbox/sandbox.ts";
@@ -10,6 +9,7 @@ import { findProgram } from "../../boundary/programs.ts";
 import { AgentcliError } from "../../errors.ts";
 import { lstat } from "../../platform/files.ts";
 import { isWithin, join, relativeTo } from "../../platform/path.ts";
+import { realOrNamed } from "../../platform/real_path.ts";
 import { askGit, callGit, filtersOff, type GitCall, parseSettings, type PlainCall, type Repository } from "./call.ts";
 import { failure, isRefusal, success } from "../result.ts";
 import type { ToolContext, ToolResult } from "../tool.ts";
