@@ -52,7 +52,7 @@ export const NO_UTF8 = "\ufffd";
 /** Where version control keeps what was. */
 const VERSION_CONTROL = new Set([".git", ".hg", ".svn", ".bzr", ".jj", ".pijul", "_darcs"]);
 /** Packs and bundles of git; what they really are is seen when they are looked into. */
-const ARCHIVE_NAME = /\.(?:pack|bundle)$/i;
+export const ARCHIVE_NAME = /\.(?:pack|bundle)$/i;
 /** Beside what begins with a dot, or lies in a directory that does: names that some editor or assistant looks for. */
 const SETTINGS_NAME =
   /^(?:hooks|mcp|mcp_config|opencode|crush|mise|lefthook)(?:[.-]|$)|\.(?:code-workspace|sublime-project)$/i;

@@ -7,6 +7,7 @@ import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
+import { ARCHIVE_NAME } from "../policy/listing.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
 import type { ProtectedPlaces, SettingsGroup } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
@@ -61,7 +62,7 @@ export class TamperCheck {
       }
     }
     // Objects alone make git run nothing, and the rest of a repository is not there for commands.
-    for (const path of repositories) if (!/\.(?:pack|bundle)$/i.test(path)) known.set(path, "");
+    for (const path of repositories) if (!ARCHIVE_NAME.test(path)) known.set(path, "");
     for (const path of programs) add(path);
     return { present: outermost(present), known };
   }

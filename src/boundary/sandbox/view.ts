@@ -2,9 +2,9 @@
 import { systemReason } from "../../platform/disk_failure.ts";
 import { isForbidden } from "../../platform/files.ts";
 import { lstatSync, realPathSync } from "../../platform/files_sync.ts";
-import { basename, dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
+import { dirname, isAbsolute, isWithin, normalize } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
-import { NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
+import { ARCHIVE_NAME, NO_UTF8, type UnjudgedPlace } from "../policy/listing.ts";
 import { readRegularFile } from "../reader.ts";
 import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import type { PlanStep, SandboxPlan } from "./backend.ts";
@@ -247,7 +247,7 @@ function otherNames(
 
 /** A pack or a bundle only by its first bytes: others bear such names too. */
 function isStore(path: string): boolean {
-  if (!/\.(?:pack|bundle)$/i.test(basename(path))) return true;
+  if (!ARCHIVE_NAME.test(path)) return true;
   const head = readRegularFile(path, { display: path, limit: 4 });
   return "refused" in head || ["PACK", "# v2", "# v3"].includes(new TextDecoder().decode(head.bytes));
 }
