@@ -257,3 +257,18 @@ Deno.test("a marker that a command makes where none was opens nothing in the ses
   assert.match(await stage.home.read(".agentclisecret"), /127\.0\.0\.2/, "the control: it was made");
   await assertHeld(stage);
 });
+
+Deno.test(
+  "a marker that is written while a local model answers holds for the calls of that answer",
+  linux,
+  async () => {
+    await using stage = await openStage({ marker: null });
+    const secret = stage.canary("env");
+    const work = async () => void await stage.write(".agentclisecret", "no-cloud: .env\n");
+    const script = [ask(want("read", { path: "pub.txt" })), ask(want("read", { path: ".env" })), say("Done.")];
+    const played = await stage.play("loc", { script, during: { index: 1, work } });
+    assert.equal(played.done.code, 0, played.done.stderr);
+    assert.ok(played.results[1]?.includes(secret), "a local model reads it");
+    assertSealed(played);
+  },
+);

@@ -153,6 +153,8 @@ class DiskWorkspace implements Workspace {
 
   async beforeCall({ changes }: { changes: boolean }): Promise<void> {
     await this.#reread();
+    // What a local model reads is stored before the next request looks anew.
+    if (this.local) this.protection.refresh();
     for (const record of changes ? this.#rules.records : []) await record.note();
   }
 
