@@ -10,19 +10,15 @@ import { systemReason } from "../platform/disk_failure.ts";
 import type { FileStatus } from "../platform/files.ts";
 import { lstatSync, openSync, realPathSync, type SyncFile } from "../platform/files_sync.ts";
 import { normalize } from "../platform/path.ts";
-import type { Refusal } from "./workspace/workspace.ts";
+import type { ByteRange, Refusal } from "./workspace/workspace.ts";
 
 /** Most bytes that one read gives when no limit is named: 64 MiB. */
 export const READ_LIMIT = 64 * 1024 * 1024;
 
 /** The options of {@link readRegularFile}. */
-export interface ReadOptions {
+export interface ReadOptions extends ByteRange {
   /** How messages name the file. */
   display: string;
-  /** First byte; 0 when absent. */
-  offset?: number;
-  /** Most bytes; {@link READ_LIMIT} when absent. */
-  limit?: number;
   /** Asked about the open file before any byte is read, with its real path; a refusal ends it. */
   precheck?(real: string, status: FileStatus): Refusal | null;
 }
@@ -33,16 +29,12 @@ export interface FileBytes {
   /** True when the file goes on after them. */
   more: boolean;
   status: FileStatus;
+  /** Where it lay, links resolved, after it had been opened. */
   real: string;
 }
 
 /** A regular file that was checked and is held open: whoever has it closes it. */
-interface CheckedFile {
-  handle: SyncFile;
-  status: FileStatus;
-  /** Where it lay, links resolved, after it had been opened. */
-  real: string;
-}
+type CheckedFile = Pick<FileBytes, "status" | "real"> & { handle: SyncFile };
 
 function unreadable(display: string, error: unknown): Refusal {
   return { refused: "unreadable", message: `${display} cannot be read: ${systemReason(error)}` };
@@ -59,7 +51,21 @@ function sameFile(one: FileStatus, other: FileStatus | null): boolean {
  */
 export function readRegularFile(path: string, options: ReadOptions): FileBytes | Refusal {
   const file = openChecked(path, options.display);
-  return "refused" in file ? file : readChecked(file, options);
+  if ("refused" in file) return file;
+  const { handle, status, real } = file;
+  try {
+    const refused = options.precheck?.(real, status) ?? null;
+    if (refused !== null) return refused;
+    const offset = options.offset ?? 0;
+    // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
+    const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
+    const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
+    return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
+  } catch (error) {
+    return unreadable(options.display, error);
+  } finally {
+    handle.close();
+  }
 }
 
 /**
@@ -95,22 +101,5 @@ function openChecked(path: string, display: string): CheckedFile | Refusal {
     return file ?? { refused: "unreadable", message: `${display} was replaced while it was being opened; try again` };
   } catch (error) {
     return unreadable(display, error);
-  }
-}
-
-/** Reads from a file that was checked, if nobody objects, and closes it. */
-function readChecked({ handle, status, real }: CheckedFile, options: ReadOptions): FileBytes | Refusal {
-  try {
-    const refused = options.precheck?.(real, status) ?? null;
-    if (refused !== null) return refused;
-    const offset = options.offset ?? 0;
-    // Never a buffer longer than the file: a limit of gigabytes must not cost gigabytes.
-    const length = Math.min(options.limit ?? READ_LIMIT, Math.max(0, status.size - offset));
-    const bytes = length === 0 ? new Uint8Array() : handle.read(length, offset);
-    return { bytes, more: offset + bytes.length < status.size && bytes.length === length, status, real };
-  } catch (error) {
-    return unreadable(options.display, error);
-  } finally {
-    handle.close();
   }
 }

@@ -19,7 +19,7 @@ import type {
 import { findCheckedBackend } from "./self_check.ts";
 import { type FoundPlaces, madeSince, TamperCheck } from "./tamper_check.ts";
 import { noteCommand } from "./unfinished.ts";
-import { buildView, refuse, type ViewBase } from "./view.ts";
+import { buildView, protectedPaths, refuse, type ViewBase } from "./view.ts";
 
 interface Ready {
   kind: "ready";
@@ -100,10 +100,6 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     },
     close: async () => await note?.remove(),
   };
-}
-
-function protectedPaths({ files, directories, external }: ProtectedPlaces): string[] {
-  return [...files, ...directories, ...external.files.map(({ path }) => path), ...external.directories];
 }
 
 /** Returns what a walk found now wherever commands write: in the roots, and below `sandbox.write`. */

@@ -48,6 +48,7 @@ const NO_HOME = ["/usr", "/bin", "/sbin", "/lib", "/lib64", "/proc", "/dev", "/s
 const NO_ROOT = ["/", "/usr", "/etc", "/proc", "/sys", "/dev", "/tmp", "/home", "/var", "/run"];
 /** Without a network, package managers would try for minutes in silence. */
 const NO_RETRIES = { npm_config_fetch_retries: "0", PIP_RETRIES: "0", CARGO_NET_RETRY: "0" };
+const PROTECT_LESS = "start in the directory of one project, or protect less of it";
 /** Bubblewrap takes 9,000 words, and a step has up to six. */
 const MOST_STEPS = 1_500;
 
@@ -122,10 +123,7 @@ export async function buildView(
 }
 
 /** Returns why there is no sandbox, and what to do. */
-export function refuse(
-  reason: string,
-  hint = "start in the directory of one project, or protect less of it",
-): SandboxRefusal {
+export function refuse(reason: string, hint = PROTECT_LESS): SandboxRefusal {
   return { kind: "refused", reason, hint };
 }
 
@@ -139,9 +137,13 @@ function isBelow(directory: string, path: string): boolean {
   return path === directory || directory === "/" || path.startsWith(`${directory}/`);
 }
 
+/** Returns the paths that hold protected content, of the roots and elsewhere. */
+export function protectedPaths({ files, directories, external }: ProtectedPlaces): string[] {
+  return [...files, ...directories, ...external.files.map(({ path }) => path), ...external.directories];
+}
+
 function addHidden(cover: Cover, hide: ProtectedPlaces): void {
-  const external = [...hide.external.files.map(({ path }) => path), ...hide.external.directories];
-  for (const path of [...hide.files, ...hide.directories, ...external]) cover.add(path, { protects: true });
+  for (const path of protectedPaths(hide)) cover.add(path, { protects: true });
   for (const path of hide.special) cover.add(path);
   for (const place of [...hide.unjudged, ...hide.external.unjudged]) cover.addUnjudged(place);
 }
@@ -245,20 +247,20 @@ function otherNames(
   );
 }
 
-/** A pack or a bundle only by its first bytes: others bear such names too. */
+/** Returns whether git keeps content there; a pack or a bundle only by its first bytes: others bear such names too. */
 function isStore(path: string): boolean {
   if (!ARCHIVE_NAME.test(path)) return true;
   const head = readRegularFile(path, { display: path, limit: 4 });
   return "refused" in head || ["PACK", "# v2", "# v3"].includes(new TextDecoder().decode(head.bytes));
 }
 
-/** The real path; null for what leads nowhere, or may not be looked at: it is covered then. */
+/** Returns the real path; null for what leads nowhere, or may not be looked at: it is covered then. */
 function realOrNull(path: string): string | null {
   const real = quietly(() => realPathSync(path));
   return real === null ? null : normalize(real);
 }
 
-/** An empty directory at the user's own place, so that programs find what is bound below it; else one of its own. */
+/** Returns an empty directory at the user's own place, so that programs find what is bound below it; else one of its own. */
 function homeOf(request: SandboxRequest, base: ViewBase): { path: string; step: PlanStep[] } {
   const named = request.env["HOME"] ?? base.userHome;
   const own = { path: "/tmp/home", step: [{ kind: "scratch", path: "/tmp/home" }] satisfies PlanStep[] };
@@ -270,7 +272,7 @@ function homeOf(request: SandboxRequest, base: ViewBase): { path: string; step: 
   return { path, step: [{ kind: "scratch", path }] };
 }
 
-/** Who the user is for git, where commands work with it as they would outside. */
+/** Returns the files that say who the user is for git, where commands work with it as they would outside. */
 function gitSettingsOf(path: string, { userHome }: ViewBase): PlanStep[] {
   return [".gitconfig", ".config/git/config", ".config/git/ignore", ".config/git/attributes"].flatMap(
     (name): PlanStep[] => {
@@ -280,7 +282,7 @@ function gitSettingsOf(path: string, { userHome }: ViewBase): PlanStep[] {
   );
 }
 
-/** The directories between a writable place and what must stay where it is, those above first. */
+/** Returns the directories between a writable place and what must stay where it is, those above first. */
 function pinsOf(
   tight: readonly string[],
   { shown, freezes }: { shown: readonly Shown[]; freezes: readonly string[] },

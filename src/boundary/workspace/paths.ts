@@ -2,7 +2,7 @@
 import { systemReason } from "../../platform/disk_failure.ts";
 import { type FileStatus, lstat, realPath, stat } from "../../platform/files.ts";
 import { basename, dirname, isAbsolute, isWithin, join, normalize, relativeTo, resolve } from "../../platform/path.ts";
-import type { Refusal, ResolvedPath } from "./workspace.ts";
+import type { Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 import {
   type HoldOptions,
   removeRegularFile,
@@ -11,18 +11,14 @@ import {
 } from "../../platform/held_directory.ts";
 
 /** Where paths may lead. All are real paths. */
-export interface Roots {
-  root: string;
-  additional: readonly string[];
-  cwd: string;
-}
+type Roots = Pick<Workspace, "root" | "additional" | "cwd">;
 
-/** The root that a real path lies in: the project's first; null when it lies in none. */
+/** Returns the root that a real path lies in: the project's first; null when it lies in none. */
 export function rootOf(real: string, roots: Roots): string | null {
   return [roots.root, ...roots.additional].find((root) => isWithin(root, real)) ?? null;
 }
 
-/** Why the text is no path here, before the disk is asked; null when it may be one. */
+/** Returns why the text is no path here, before the disk is asked; null when it may be one. */
 function textProblem(path: string, roots: Roots): Refusal | null {
   if (path.trim() === "") return { refused: "absent", message: "the path is empty; give a path in the project" };
   if (path.includes("\0")) return { refused: "absent", message: "the path holds a NUL byte; give a plain path" };
@@ -35,7 +31,7 @@ function textProblem(path: string, roots: Roots): Refusal | null {
   return null;
 }
 
-/** The absolute path with links resolved, also of what does not exist yet below an existing directory. */
+/** Returns the absolute path with links resolved, also of what does not exist yet below an existing directory. */
 async function realOf(path: string, given: string): Promise<string | Refusal> {
   const missing: string[] = [];
   for (let at = path;;) {
@@ -51,7 +47,7 @@ async function realOf(path: string, given: string): Promise<string | Refusal> {
   }
 }
 
-/** Whether nothing is at the first or second name of a path. No further: a model shall not learn what lies outside. */
+/** Returns whether nothing is at the first or second name of a path. No further: a model shall not learn what lies outside. */
 async function isUnknown(path: string): Promise<boolean> {
   const [, first = "", second] = path.split("/");
   return await lstat(`/${first}`) === null || (second !== undefined && await lstat(`/${first}/${second}`) === null);
@@ -66,7 +62,7 @@ async function absolute(path: string, roots: Roots): Promise<string> {
 }
 
 /**
- * The place a path means, inside one of the roots after links are resolved. Refused with the way on: NUL bytes, `file:`
+ * Returns the place a path means, inside one of the roots after links are resolved. Refused with the way on: NUL bytes, `file:`
  * URLs, `~`, what lies outside, links that leave or lead nowhere, and a trailing slash after what is no directory.
  */
 export async function resolvePath(given: string, roots: Roots): Promise<ResolvedPath | Refusal> {
@@ -84,10 +80,8 @@ export async function resolvePath(given: string, roots: Roots): Promise<Resolved
       return { refused: "outside", message, unknown: await isUnknown(path) };
     }
     if (/[/\\]$/.test(given) && (await stat(real))?.kind !== "directory") {
-      return {
-        refused: "not_a_directory",
-        message: `${given} ends in a slash but is no directory; leave the slash out`,
-      };
+      const message = `${given} ends in a slash but is no directory; leave the slash out`;
+      return { refused: "not_a_directory", message };
     }
     // A path that was addressed through a link above the root is shown by where it really lies.
     const shown = isWithin(root, path) ? path : real;
@@ -106,7 +100,7 @@ export function refuse(display: string, reason: string): Refusal {
 }
 
 /**
- * Whether a tool may write there; null means yes. The caller has checked that `real` lies inside the roots, and that it is
+ * Returns why no tool may write there; null when one may. The caller has checked that `real` lies inside the roots, and that it is
  * not write-protected. Refuses links, what is no regular file, and files without a write bit.
  */
 export async function checkWritable(path: ResolvedPath): Promise<Refusal | null> {
@@ -138,10 +132,8 @@ export function replaceFile(
   try {
     return replaceRegularFile(path.real, bytes, { ...options, newMode: NEW_FILE_MODE });
   } catch (error) {
-    return refuse(
-      path.display,
-      replacedReason(error) ?? `${systemReason(error)}; write to another path, or tell the user`,
-    );
+    const reason = replacedReason(error) ?? `${systemReason(error)}; write to another path, or tell the user`;
+    return refuse(path.display, reason);
   }
 }
 

@@ -26,7 +26,7 @@ export interface LabelledBytes {
   status: FileStatus;
 }
 
-/** At most `limit` bytes from `offset`. */
+/** At most `limit` bytes from `offset`; when absent, as many as the reader gives from the first. */
 export interface ByteRange {
   offset?: number;
   limit?: number;
