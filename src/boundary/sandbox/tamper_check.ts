@@ -19,7 +19,7 @@ export type FoundPlaces = Pick<ProtectedPlaces, "settings" | "repositories">;
 export interface WatchedFiles {
   /** Paths that can be mounted read-only, absolute. */
   present: readonly string[];
-  /** By path, which link it is, and the settings behind it; empty for what is none. */
+  /** By path, which link it is, where it leads, and the settings behind it; empty for what is none. */
   known: ReadonlyMap<string, string>;
 }
 
@@ -49,8 +49,9 @@ export class TamperCheck {
     const add = (path: string, behind: readonly string[] = []) => {
       const status = quietly(() => lstatSync(path));
       if (status === null) return;
-      known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), ...behind].join("/") : "");
       const real = quietly(() => realPathSync(path));
+      // The system uses numbers again, within a tick of its clock: where a link leads tells it from another one.
+      known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real, ...behind].join("/") : "");
       if (real !== null && roots.some((root) => real !== root && isWithin(root, real))) present.push(real);
     };
     for (const group of settings) {
