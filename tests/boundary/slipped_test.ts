@@ -4,30 +4,10 @@ import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { configure, runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
+import { CODED, coded, standing } from "./slipped.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
-/** A form that no scan finds, and one that it does. */
-const CODED = "tr 'A-Za-z0-9' 'N-ZA-Mn-za-m5-90-4'";
-
-function coded(text: string): string {
-  return text.replace(/[A-Za-z0-9]/g, (sign) => {
-    const at = sign.charCodeAt(0);
-    if (at < 58) return String.fromCharCode((at - 48 + 5) % 10 + 48);
-    const first = at < 97 ? 65 : 97;
-    return String.fromCharCode((at - first + 13) % 26 + first);
-  });
-}
-
-/** Waits for a file that a command makes. */
-async function standing(path: string): Promise<void> {
-  for (let round = 0; round < 500; round++) {
-    if (await Deno.stat(path).catch(() => null) !== null) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`${path} was not made`);
-}
-
 /** A command that waits until the user has changed `.env`, takes it in a form of its own, and one that shows what it took. */
 async function playTwo(stage: Stage, form: string, change: () => Promise<void>) {
   const wait = "for i in $(seq 500); do [ -e go.txt ] && break; sleep 0.02; done";

@@ -56,13 +56,14 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
   // Where git is open, the settings of git and editors are the user's as they are outside of a sandbox.
   const isWatched = request.git !== "open";
   const roots = [request.root, ...request.additional, ...isWatched ? base.bound.written : []];
-  const places = await writtenPlaces(request.hide, base);
+  const bound = await base.bound.hidden();
+  const places = writtenPlaces(request.hide, bound, base);
   const programs = isWatched && request.gitTool?.roots !== "read"
     ? gitPrograms(places, { roots, user: ready.user })
     : [];
   if (programs === null) return refuse("git has more settings here than can be read", "look at git config --list");
   const before = isWatched ? tamper.watch(places, { roots, programs }) : null;
-  const view = await buildView(request, { base, frozen: before?.present ?? [] });
+  const view = await buildView(request, { base, bound, frozen: before?.present ?? [] });
   if ("kind" in view) return view;
   const line = backend.line(view.plan);
   if (line === null) {
@@ -74,7 +75,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     ? null
     : await noteCommand(before, { ...place, roots, programs });
   const hidden = identitiesOf(view.hidden);
-  const known = new Set(protectedPaths(request.hide));
+  const known = new Set([request.hide, bound].flatMap(protectedPaths));
   return {
     kind: "ready",
     // Killed with us: what goes on alone would make things after the next session has looked for them.
@@ -86,26 +87,34 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
     ],
     async look(after) {
-      const places = await writtenPlaces(after, base);
-      const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
-      made.forEach((path) => left.add(path));
-      const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
-      left.clear();
+      const bound = await base.bound.hidden();
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
-      // so is what came to be protected meanwhile.
+      // so is what came to be protected meanwhile. Compared first: nothing that a command makes may keep this from being told.
       const now = identitiesOf(view.hidden);
       const replaced = view.hidden.filter((_, at) => now[at] !== hidden[at]);
-      const added = protectedPaths(after).filter((path) => !known.has(path));
-      return { quarantined, exposed: [...new Set([...replaced, ...added])] };
+      const added = [after, bound].flatMap(protectedPaths).filter((path) => !known.has(path));
+      const exposed = [...new Set([...replaced, ...added])];
+      const places = writtenPlaces(after, bound, base);
+      const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
+      made.forEach((path) => left.add(path));
+      try {
+        const quarantined = made.length === 0 ? null : await quarantine(made, { ...place, now: Date.now() });
+        left.clear();
+        return { quarantined, exposed, failure: null };
+      } catch (failure) {
+        return { quarantined: null, exposed, failure };
+      }
     },
     close: async () => await note?.remove(),
   };
 }
 
 /** Returns what a walk found now wherever commands write: in the roots, and below `sandbox.write`. */
-async function writtenPlaces({ settings, repositories }: ProtectedPlaces, { bound }: ViewBase): Promise<FoundPlaces> {
-  if (bound.written.length === 0) return { settings, repositories };
-  const found = await bound.hidden({ now: true });
+function writtenPlaces(
+  { settings, repositories }: ProtectedPlaces,
+  found: ProtectedPlaces,
+  { bound }: ViewBase,
+): FoundPlaces {
   const isWritten = (path = "") => bound.written.some((directory) => isWithin(directory, path));
   return {
     settings: [...settings, ...found.settings.filter((group) => isWritten(group.settings[0]))],

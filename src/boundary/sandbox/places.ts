@@ -56,16 +56,14 @@ export interface BoundPlaces {
   written: readonly string[];
   /** Why others are not bound, one sentence each. */
   notices: readonly string[];
-  /** Returns what a walk finds in them: a new one when `now` is asked for, else one that may be older. */
-  hidden(options?: { now?: boolean }): Promise<ProtectedPlaces>;
+  /** Returns what a walk finds in them now: the user may have protected something there since the last one. */
+  hidden(): Promise<ProtectedPlaces>;
   /** Returns what may not be changed below `sandbox.write`: markers, known once `hidden` was asked, and directories of PATH. */
   readOnly(): readonly string[];
 }
 
 /** Places of the system: seen whole, or not seen at all. */
 const SYSTEM_PLACES = [...SYSTEM, "/proc", "/sys", "/dev"];
-/** A walk is done again after this many times what it took: caches of tools are large, and nobody's project. */
-const REUSED_FOR = 20;
 
 /**
  * The directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that holds the
@@ -117,20 +115,14 @@ export async function findBoundPlaces(
       }),
     },
   );
-  let known: { places: ProtectedPlaces; until: number } | null = null;
   return {
     steps,
     written,
     notices,
     readOnly: () => [...protection.markers, ...programs],
-    async hidden({ now = false } = {}) {
-      const start = performance.now();
-      if (!now && known !== null && start < known.until) return known.places;
+    async hidden() {
       protection.refresh();
-      const places = await protection.hidden();
-      const end = performance.now();
-      known = { places, until: end + REUSED_FOR * (end - start) };
-      return places;
+      return await protection.hidden();
     },
   };
 }

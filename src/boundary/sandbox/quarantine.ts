@@ -10,6 +10,7 @@ import {
   removeDirectory,
   writeAtomically,
 } from "../../platform/files.ts";
+import { lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
@@ -21,13 +22,13 @@ const INDEX = "index.json";
 const INDEX_LIMIT = 1024 * 1024;
 
 /**
- * Moves paths of a project into the home. Throws `policy_refused` for those that cannot be moved: the command has won then,
- * and the turn must not go on as if nothing was.
+ * Moves paths of a project into the home; null when all of them have gone by themselves. Throws `policy_refused` for those
+ * that cannot be moved: the command has won then, and the turn must not go on as if nothing was.
  */
 export async function quarantine(
   paths: readonly string[],
   { home, root, now }: { home: string; root: string; now: number },
-): Promise<QuarantineEntry> {
+): Promise<QuarantineEntry | null> {
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
   const taken = new Set((await listDirectory(join(home, DIRECTORY)) ?? []).map(({ name }) => name));
   let number = 1;
@@ -43,20 +44,25 @@ export async function quarantine(
     throw immovable(paths, { home, reason: systemReason(error) });
   }
   const left: string[] = [];
+  let moved = 0;
   let reason = "";
   for (const [index, path] of paths.entries()) {
     const kept = join(directory, String(index));
     try {
       await movePath(path, kept);
+      moved++;
     } catch (error) {
-      left.push(path);
-      reason = systemReason(error);
       // On another disk a part of it can have been copied.
       await removeDirectory(kept).catch(() => {});
+      if (quietly(() => lstatSync(path)) === null) continue;
+      left.push(path);
+      reason = systemReason(error);
     }
   }
   if (left.length > 0) throw immovable(left, { home, reason });
-  return entry;
+  if (moved > 0) return entry;
+  await removeDirectory(directory);
+  return null;
 }
 
 function immovable(paths: readonly string[], { home, reason }: { home: string; reason: string }): AgentcliError {

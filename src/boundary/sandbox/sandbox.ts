@@ -75,6 +75,8 @@ export interface TamperReport {
   quarantined: QuarantineEntry | null;
   /** Hidden paths that are no longer what was hidden, and protected ones that came to be: the command can see them. */
   exposed: string[];
+  /** Why what the command made could not be moved away; null when it was, or there is none. */
+  failure: unknown;
 }
 
 /** Files that were moved out of a project together. */

@@ -81,7 +81,11 @@ async function selfCheck(backend: SandboxBackend, system: ViewBase["system"]): P
       readOnly: [join(root, ".agentclisecret")],
       git: "hidden",
       network: false,
-    }, { base: { system, bound, home, userHome: null, links, heldLinks: links }, frozen: [] });
+    }, {
+      base: { system, bound, home, userHome: null, links, heldLinks: links },
+      bound: NOTHING_PROTECTED,
+      frozen: [],
+    });
     if ("kind" in view) return view.reason;
     const line = backend.line(view.plan);
     if (line === null) return "it cannot express a path of the temporary directory";

@@ -62,7 +62,8 @@ export async function recoverUnfinished(
     protection.refresh();
     const after = new TamperCheck(userHome).watch(await protection.hidden(), note);
     const made = madeSince({ known: new Map(note.known) }, after);
-    if (made.length > 0) entries.push(await quarantine(made, { home, root: note.root, now: Date.now() }));
+    const entry = made.length > 0 ? await quarantine(made, { home, root: note.root, now: Date.now() }) : null;
+    if (entry !== null) entries.push(entry);
     await removeFile(path);
   }
   return entries;

@@ -53,12 +53,13 @@ const PROTECT_LESS = "start in the directory of one project, or protect less of 
 const MOST_STEPS = 1_500;
 
 /**
- * Returns the plan of a request, or why there can be none. `frozen` are further paths that may not be changed. Reads the disk;
+ * Returns the plan of a request, or why there can be none. `bound` is what a walk found now in the places that are bound,
+ * `frozen` are further paths that may not be changed. Reads the disk;
  * changes nothing.
  */
 export async function buildView(
   request: SandboxRequest,
-  { base, frozen }: { base: ViewBase; frozen: readonly string[] },
+  { base, bound, frozen }: { base: ViewBase; bound: ProtectedPlaces; frozen: readonly string[] },
 ): Promise<View | SandboxRefusal> {
   const roots = [request.root, ...request.additional];
   const wide = roots.find((root) => NO_ROOT.includes(root));
@@ -75,7 +76,6 @@ export async function buildView(
   ]);
   const shown = [...system, ...visible].flatMap(shownBy);
   const cover = new Cover(shown);
-  const bound = await base.bound.hidden();
   addHidden(cover, request.hide);
   addHidden(cover, bound);
   cover.add(base.home);

@@ -18,8 +18,12 @@ const MOST_HELD = 1024 * 1024;
 /** A command that makes what could run code later again and again is ended. */
 const MOST_QUARANTINED = 10;
 
+/** Stands for what was exposed where nobody knows. */
+export const UNKNOWN_PATH = "a protected path";
+
 /** Protected paths that a command could see. */
 export interface Exposure {
+  /** Empty when a look failed: nobody can say then that nothing was exposed. */
   paths: readonly string[];
   /** When the last look began that found nothing exposed, milliseconds since 1970. */
   since: number;
@@ -30,6 +34,8 @@ export interface WatchedOutcome extends ProcessOutcome {
   /** Output from then on was dropped, and the command was ended; null when nothing was exposed. */
   exposed: Exposure | null;
   quarantined: readonly QuarantineEntry[];
+  /** Why the last look failed; to be thrown once what was exposed is dealt with. Null when it did not. */
+  failure: unknown;
 }
 
 /** Runs a command in its sandbox. `onOutput` gets what may be passed on. */
@@ -42,6 +48,7 @@ export async function runWatched(
   const signals = [stop.signal, ...options.signal === undefined ? [] : [options.signal]];
   const quarantined: QuarantineEntry[] = [];
   let exposed: Exposure | null = null;
+  let failure: unknown = null;
   let since = Date.now();
   let held: Parameters<ProcessOptions["onOutput"]>[] = [];
   let heldBytes = 0;
@@ -65,8 +72,9 @@ export async function runWatched(
     try {
       protection?.refresh();
       const report = await command.look(await protection?.hidden() ?? NOTHING_PROTECTED);
+      failure = report.failure;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
-      if (report.exposed.length > 0) exposed ??= { paths: report.exposed, since };
+      if (report.exposed.length > 0 || failure !== null) exposed ??= { paths: report.exposed, since };
       if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
       if (exposed !== null) return;
       since = start;
@@ -74,6 +82,11 @@ export async function runWatched(
       passing = passing.then(async () => {
         for (const piece of pieces) await options.onOutput(...piece);
       });
+    } catch (error) {
+      // What nobody could look at counts as exposed.
+      failure = error;
+      exposed ??= { paths: [], since };
+      stop.abort();
     } finally {
       passing = passing.finally(isReleased.resolve);
     }
@@ -95,7 +108,7 @@ export async function runWatched(
     await look();
     await command.close();
     await passing;
-    return { ...outcome, exposed, quarantined };
+    return { ...outcome, exposed, quarantined, failure };
   } catch (error) {
     stop.abort();
     released.resolve();

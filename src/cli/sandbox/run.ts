@@ -6,7 +6,7 @@ import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
 import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
-import { runWatched, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
+import { runWatched, UNKNOWN_PATH, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -73,19 +73,20 @@ export async function run(
   if (!network && NEEDS_NETWORK.test(program.split(" ", 1)[0] ?? "")) {
     await notice(context, "the sandbox has no network: agentcli sandbox --network -- … gives it");
   }
-  const { ended, code, quarantined, exposed, failure } = await runOnOwnStreams(sandboxed, protection, io);
+  const { ended, code, quarantined, exposed, failure, unread } = await runOnOwnStreams(sandboxed, protection, io);
   for (const entry of quarantined) await warn(context, quarantineNotice("the command", entry));
   if (ended === "abort" && quarantined.length > 1 && exposed === null) {
     await warn(context, "the command was ended, since it made such files again and again");
   }
   if (exposed === null) {
-    if (failure !== null) throw failure;
+    if (unread !== null) throw unread;
     return code;
   }
   const search = { roots: [root], protection, scanner: scanner ?? new LeakScanner(protection, { root }) };
-  const [path = ""] = exposed.paths;
+  const [path = UNKNOWN_PATH] = exposed.paths;
   const copies = await protectCopies({ ...search, since: exposed.since, exposed: path }, record ?? undefined);
   if (copies.length > 0) await warn(context, copiesNotice(copies, path));
+  if (failure !== null) throw failure;
   throw new AgentcliError(
     "policy_refused",
     `${path} was created or replaced while the command ran, which could see it: the command was ended, and its output ` +
@@ -102,10 +103,10 @@ async function runOnOwnStreams(
   command: SandboxedCommand,
   protection: ProtectedSet,
   io: Io,
-): Promise<WatchedOutcome & { failure: Error | null }> {
+): Promise<WatchedOutcome & { unread: Error | null }> {
   const stop = new AbortController();
   let code: number | null = null;
-  let failure: Error | null = null;
+  let unread: Error | null = null;
   const release = io.onSignal((signal) => {
     code ??= CODE_OF[signal];
     stop.abort();
@@ -116,16 +117,16 @@ async function runOnOwnStreams(
       signal: stop.signal,
       async onOutput(bytes, stream) {
         try {
-          if (failure === null) await io[stream].write(bytes);
+          if (unread === null) await io[stream].write(bytes);
         } catch (error) {
           if (!(error instanceof Error)) throw error;
           // Nobody reads on: the command ends as it would without us, and is looked after.
-          failure = error;
+          unread = error;
           stop.abort();
         }
       },
     });
-    return { ...outcome, code: code ?? outcome.code, failure };
+    return { ...outcome, code: code ?? outcome.code, unread };
   } finally {
     release();
   }

@@ -107,7 +107,10 @@ export async function inSandbox(
     holdsProtected: checkWrite && (async (text) => await checkWrite(text, { display: "the environment" }) !== null),
   });
   const git = reason !== "project" ? "open" : label === "open" ? "hidden" : "read-only";
-  const network = label === "open" && (reason === "external" || sandbox.settings.network);
+  // What a person saves at a protected path while a command runs is there for it, and sent at once: no look is soon enough.
+  const closed = reason === "project" && !workspace.local && sandbox.settings.network;
+  if (closed) await notifyOnce(context, CLOSED_NETWORK);
+  const network = label === "open" && !closed && (reason === "external" || sandbox.settings.network);
   const sandboxed = await sandbox.wrapCommand({
     root: workspace.root,
     additional: workspace.additional,
@@ -119,7 +122,7 @@ export async function inSandbox(
     git,
     network,
   });
-  if (reason === "external") await notifyOnce(context, sandboxed);
+  if (reason === "external") await notifyOnce(context, externalNotice(sandboxed));
   if (sandboxed.kind === "refused") {
     if (reason === "external") return null;
     const why = reason === "project" ? "this project has protected paths" : "sandbox.mode is always";
@@ -129,16 +132,21 @@ export async function inSandbox(
   return { command: sandboxed, misses: { git: git === "hidden", network: !network } };
 }
 
-/** Notifies the user once that commands run in a sandbox because of other projects, or could not. */
-async function notifyOnce(
-  { sandbox, notify }: ToolContext,
-  sandboxed: SandboxedCommand | SandboxRefusal,
-): Promise<void> {
-  const text = sandboxed.kind === "ready"
+const CLOSED_NETWORK =
+  "commands of this remote model have no network, though sandbox.network is true: this project has " +
+  "protected paths; run what needs it by yourself: agentcli sandbox --network -- COMMAND";
+
+/** Returns that commands run in a sandbox because of other projects, or could not. */
+function externalNotice(sandboxed: SandboxedCommand | SandboxRefusal): string {
+  return sandboxed.kind === "ready"
     ? "commands of this remote model run in a sandbox, since other projects of yours have protected paths: they see this " +
       "project, the system, and what sandbox.read and sandbox.write name; agentcli config set sandbox.mode never turns it off"
     : "commands of this remote model run without a sandbox and could read protected files of other projects: " +
       `${sandboxed.reason}; ${sandboxed.hint}`;
+}
+
+/** Notifies the user of something, once in a session. */
+async function notifyOnce({ sandbox, notify }: ToolContext, text: string): Promise<void> {
   if (sandbox === undefined || sandbox.told.has(text)) return;
   sandbox.told.add(text);
   await notify?.(text);

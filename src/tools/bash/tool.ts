@@ -1,7 +1,7 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { type ProcessOptions, run } from "../../platform/process.ts";
 import { quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
-import { runWatched } from "../../boundary/sandbox/watched_run.ts";
+import { runWatched, UNKNOWN_PATH } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
 import { childEnvironment, inSandbox, type Sandboxed, sandboxReason, shellFor } from "./start.ts";
@@ -61,7 +61,7 @@ async function runCommand(
   if (typeof sandboxed === "string") return failure(sandboxed, context);
   const options = { stdin, signal: context.signal, timeoutMs, onOutput: (bytes: Uint8Array) => output.add(bytes) };
   const outcome = sandboxed === null
-    ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [] }
+    ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [], failure: null }
     : await runWatched(sandboxed.command, context.workspace.protection, options);
   const { exposed } = outcome;
   const text = output.text();
@@ -73,8 +73,9 @@ async function runCommand(
   if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
   if (exposed !== null) {
     notes.push(REDACTED);
-    await context.protectChanges?.(exposed.since, exposed.paths[0] ?? "");
+    await context.protectChanges?.(exposed.since, exposed.paths[0] ?? UNKNOWN_PATH);
   }
+  if (outcome.failure !== null) throw outcome.failure;
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
     notes.push(

@@ -1,0 +1,127 @@
+/** What a command saw that it must not: everything that it leaves behind is taken from the model, whatever else goes wrong. */
+import assert from "node:assert/strict";
+import { ask, say, want } from "../helpers/fake_server.ts";
+import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
+import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
+import { CODED, coded, standing } from "./slipped.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+const args = ["--permission-mode", "bypassPermissions"];
+const UNTIL = (path: string) => `for i in $(seq 500); do [ -e ${path} ] && break; sleep 0.02; done`;
+
+/** Somebody saves `.env` anew, as editors do, once the command has begun; gives the new value. */
+async function saveAnew(stage: Stage, path = `${stage.project}/.env`): Promise<string> {
+  const value = `NEWKEY${crypto.randomUUID().replaceAll("-", "")}`;
+  await standing(`${stage.project}/ready.txt`);
+  await stage.write(`${stage.home.root}/new`, `${value}\n`);
+  await Deno.rename(`${stage.home.root}/new`, path);
+  await stage.write("go.txt", "go");
+  return value;
+}
+
+Deno.test("what a command saw is protected though what it made cannot be moved away", bubblewrap, async () => {
+  await using stage = await openStage();
+  await stage.play("rem", { script: [say("hi")] });
+  await stage.write(`${stage.home.agentcliHome}/quarantine`, "no directory");
+  await stage.write("old.txt", "stood here before\n");
+  const command = `echo > ready.txt; ${
+    UNTIL("go.txt")
+  }; ${CODED} < .env > old.txt; mkdir .vscode; echo x > .vscode/tasks.json`;
+  const saving = saveAnew(stage);
+  const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("Done.")], args });
+  const value = await saving;
+  assert.ok((await Deno.readTextFile(`${stage.project}/old.txt`)).includes(coded(value)), "control: it was seen");
+  assert.equal(played.done.code, 6, played.done.stderr);
+  await Deno.remove(`${stage.project}/.vscode`, { recursive: true });
+  await Deno.remove(`${stage.home.agentcliHome}/quarantine`);
+  const next = await stage.play("rem", {
+    script: [ask(want("shell", { command: "cat old.txt; echo ran" })), say("ok")],
+    args,
+  });
+  assert.match(next.results[0] ?? "", /ran/, next.done.stderr);
+  assert.ok(!next.sent.includes(coded(value)), next.results.join("\n"));
+});
+
+Deno.test("a path that has gone by itself is none that cannot be moved to quarantine", async () => {
+  await using stage = await openStage();
+  const place = { home: stage.home.root, root: stage.project, now: Date.now() };
+  const [gone, here] = [`${stage.project}/gone`, await stage.write("here", "x")];
+  assert.equal(await quarantine([gone], place), null);
+  assert.deepEqual((await quarantine([gone, here], place))?.paths, [gone, here]);
+  assert.equal(await Deno.stat(here).catch(() => null), null, "control: what is there is moved");
+});
+
+for (const isProtected of [true, false]) {
+  const what = isProtected ? "no network where paths are protected" : "the network where nothing is";
+  Deno.test(`with sandbox.network, commands of a remote model have ${what}`, bubblewrap, async () => {
+    await using stage = await openStage(isProtected ? {} : { marker: null });
+    const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+    const { port } = listener.addr;
+    const command = `bash -c 'echo > /dev/tcp/127.0.0.1/${port}' 2>/dev/null && echo connected || echo closed`;
+    const settings = { sandbox: { network: true, mode: "always" } };
+    const script = [ask(want("shell", { command })), say("ok")];
+    const played = await stage.play("rem", { script, args, settings });
+    listener.close();
+    assert.match(played.results[0] ?? "", isProtected ? /closed/ : /connected/);
+    const said = /have no network, though sandbox\.network is true: this project has protected paths/;
+    assert.equal(said.test(played.done.stderr), isProtected, played.done.stderr);
+  });
+}
+
+for (const where of ["read", "write"] as const) {
+  for (const known of [true, false]) {
+    const name = `what another project protects below sandbox.${where} ${known ? "is replaced" : "comes to be"}`;
+    Deno.test(`a command ends before it shows that ${name}`, bubblewrap, async () => {
+      await using stage = await openStage();
+      const other = `${stage.home.root}/other`;
+      await stage.write(`${other}/.agentclisecret`, "no-cloud: .env\n");
+      await stage.write(`${other}/lib/open.txt`, "open text\n");
+      if (known) await stage.plant(`${other}/lib/.env`, "other");
+      await stage.play("loc", { cwd: other, script: [say("hi")] });
+      const file = `"${other}/lib/.env"`;
+      const command = `cat "${other}/lib/open.txt"; echo > ready.txt; ${
+        UNTIL("go.txt")
+      }; cat ${file}; sleep 1; cat ${file}`;
+      const saving = saveAnew(stage, `${other}/lib/.env`);
+      const settings = { sandbox: { [where]: [other] } };
+      const played = await stage.play("rem", { script: [ask(want("shell", { command })), say("ok")], args, settings });
+      const value = await saving;
+      assert.match(played.results[0] ?? "", /redacted/);
+      assert.ok(!played.sent.includes(value), played.results.join("\n"));
+    });
+  }
+}
+
+for (const change of ["a file", "a line of a marker"]) {
+  Deno.test(
+    `a command does not see what ${change} came to protect right before it in sandbox.read`,
+    bubblewrap,
+    async () => {
+      await using stage = await openStage();
+      const other = `${stage.home.root}/places/other`;
+      await stage.write(`${other}/.agentclisecret`, "no-cloud: new.env\n");
+      // So many directories that a walk takes a while: for so many times as long an old answer would have been used.
+      for (let at = 0; at < 300; at++) await Deno.mkdir(`${stage.home.root}/places/${at}`);
+      if (change !== "a file") await stage.plant(`${other}/lib/conf.env`, "other");
+      await stage.play("loc", { cwd: other, script: [say("hi")] });
+      const target = `${other}/lib/${change === "a file" ? "new" : "conf"}.env`;
+      const work = async () => {
+        if (change === "a file") await stage.plant(target, "other");
+        else await stage.write(`${other}/.agentclisecret`, "no-cloud: new.env\nno-cloud: conf.env\n");
+      };
+      const played = await stage.play("rem", {
+        script: [
+          ask(want("shell", { command: "echo one" })),
+          ask(want("shell", { command: `cat "${target}"; echo ran` })),
+          say("ok"),
+        ],
+        args,
+        settings: { sandbox: { read: [`${stage.home.root}/places`] } },
+        during: { index: 1, work },
+      });
+      assert.match(played.results[1] ?? "", /ran/, "control: the command ran");
+      assert.deepEqual(played.leaks.wire, [], played.results.join("\n"));
+    },
+  );
+}
