@@ -15,7 +15,7 @@ Deno.test("what is in quarantine is listed and goes back where it was", async ()
   await Deno.symlink("hooks/pre-commit", `${root}/sub/.git/link`);
   const paths = [`${root}/.vscode/tasks.json`, `${root}/sub/.git`];
   const now = Date.UTC(2026, 2, 1, 10, 15);
-  const { id } = await quarantine(paths, { home: home.agentcliHome, root, now });
+  const { id = "" } = await quarantine(paths, { home: home.agentcliHome, root, now }) ?? {};
   assert.equal(id, "20260301-101500-1");
   for (const path of paths) await assert.rejects(Deno.lstat(path), Deno.errors.NotFound);
 
@@ -47,7 +47,8 @@ Deno.test("a file does not go back through a link that leads out of the project"
   const root = await Deno.realPath(home.project);
   await Deno.mkdir(`${root}/.vscode`);
   await Deno.writeTextFile(`${root}/.vscode/tasks.json`, "{}\n");
-  const { id } = await quarantine([`${root}/.vscode/tasks.json`], { home: home.agentcliHome, root, now: Date.now() });
+  const place = { home: home.agentcliHome, root, now: Date.now() };
+  const { id = "" } = await quarantine([`${root}/.vscode/tasks.json`], place) ?? {};
   await Deno.remove(`${root}/.vscode`);
   await Deno.mkdir(`${home.root}/elsewhere`);
   await Deno.symlink(`${home.root}/elsewhere`, `${root}/.vscode`);

@@ -59,7 +59,7 @@ export const SETTINGS: readonly Setting[] = [
   },
   {
     key: "sandbox.network",
-    brief: "network in the sandbox while a session holds no protected content: true or false",
+    brief: "network in the sandbox; none for remote models where paths are protected: true or false",
     kind: "switch",
     words: ["true", "false"],
     current: (c) => c.sandbox.network,

@@ -196,10 +196,11 @@ async function outputOf(argv: [string, ...string[]], text: string, context: Tool
   const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
   if (typeof sandboxed === "string") return "";
   const outcome = sandboxed === null
-    ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null, quarantined: [] }
+    ? { ...await run({ ...options, argv, ...unsandboxed(context) }), exposed: null, quarantined: [], failure: null }
     : await runWatched(sandboxed.command, context.workspace.protection, options);
   // Others may have made meanwhile what only the user may.
   for (const entry of outcome.quarantined) await context.notify?.(quarantineNotice("a command", entry));
+  if (outcome.failure !== null) throw outcome.failure;
   if (outcome.ended !== "exit" || outcome.exposed !== null) return "";
   return new TextDecoder().decode(await new Blob(pieces.map((bytes) => new Uint8Array(bytes))).arrayBuffer());
 }

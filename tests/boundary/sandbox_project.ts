@@ -138,6 +138,7 @@ function makeProject(base: string, choice: SandboxChoice): SandboxProject {
       if (sandboxed.kind === "refused") throw new Error(`refused: ${sandboxed.reason}`);
       const ran = await start(sandboxed.argv, { cwd: sandboxed.cwd, env: sandboxed.env });
       const report = await sandboxed.look(more?.hide ?? await hidden());
+      if (report.failure !== null) throw report.failure;
       await sandboxed.close();
       return { ...ran, report };
     },

@@ -10,7 +10,6 @@ import {
   removeDirectory,
   writeAtomically,
 } from "../../platform/files.ts";
-import { lstatSync } from "../../platform/files_sync.ts";
 import { dirname, isWithin, join } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { readRegularFile } from "../reader.ts";
@@ -54,7 +53,7 @@ export async function quarantine(
     } catch (error) {
       // On another disk a part of it can have been copied.
       await removeDirectory(kept).catch(() => {});
-      if (quietly(() => lstatSync(path)) === null) continue;
+      if (await lstat(path).catch(() => undefined) === null) continue;
       left.push(path);
       reason = systemReason(error);
     }

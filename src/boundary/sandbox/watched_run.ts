@@ -106,7 +106,8 @@ export async function runWatched(
     released.resolve();
     const outcome = await running;
     await look();
-    await command.close();
+    // The next session looks again for what could not be moved away.
+    if (failure === null) await command.close();
     await passing;
     return { ...outcome, exposed, quarantined, failure };
   } catch (error) {
