@@ -47,6 +47,16 @@ export function systemReason(error: unknown): string {
   return reason;
 }
 
+/** Returns what a look at the disk gives; `forbidden` where the system objects, but null where no path can lead. */
+export function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
+  try {
+    return look();
+  } catch (error) {
+    systemReason(error);
+    return codeOf(error) === "ENAMETOOLONG" ? null : "forbidden";
+  }
+}
+
 /** Returns what helps where owner and permissions are not the cause, an imperative; null for everything else. */
 export function diskAdvice(error: unknown): string | null {
   return FAILURE_OF_CODE[codeOf(error) ?? ""]?.advice ?? null;

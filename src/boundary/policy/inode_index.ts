@@ -33,6 +33,12 @@ export function lastingIdentityOf(status: Pick<FileStatus, "device" | "inode" | 
   return `${status.device}:${status.inode}:${status.born}`;
 }
 
+/** Returns whether a file or directory is as it was at an earlier look; never for what could not be looked at. */
+export function isUnchanged(before: FileStatus | null, now: FileStatus | null): boolean {
+  return before !== null && now !== null && before.device === now.device && before.inode === now.inode &&
+    before.size === now.size && before.modified === now.modified && before.changed === now.changed;
+}
+
 /** The identities of one session. */
 export class InodeIndex {
   /** By identity, of the files that stood at their paths when they were last looked at. */

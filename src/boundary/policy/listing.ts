@@ -1,5 +1,5 @@
 /** Reads what the entries of a directory tell by their names and kinds, before any rule is asked. */
-import { systemReason } from "../../platform/disk_failure.ts";
+import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
 import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
 import { dirname } from "../../platform/path.ts";
 import { foldedName } from "../case_folded.ts";
@@ -75,7 +75,6 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
     ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [], blind: false },
   };
   const { standing } = named;
-  const git = new GitLayout();
   const dotted = /\/\.[^/]+$/.test(directory);
   let unnamed = false;
   for (const entry of entries) {
@@ -86,7 +85,6 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
       named.blind ||= isDirectory;
       continue;
     }
-    git.add(name, isDirectory);
     if (!isDirectory && !entry.isFile && !entry.isSymlink) named.special.push(within(directory, name));
     else if (entry.isFile && ARCHIVE_NAME.test(name)) named.repositories.push(within(directory, name));
     if (!dotted && plain && !name.startsWith(".") && !name.startsWith("_") && !SETTINGS_NAME.test(name)) continue;
@@ -99,7 +97,7 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
     }
     if (IGNORE_NAME.test(name)) named.ignoreFiles.push(entry);
   }
-  if (git.isRepository) named.repositories = [directory];
+  if (isRepository(entries)) named.repositories = [directory];
   if (unnamed) named.unjudged.push({ directory, reason: UNNAMED });
   if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) {
     named.unjudged.push({ directory, reason: TOO_LONG });
@@ -113,24 +111,10 @@ export function within(directory: string, name: string): string {
 }
 
 /** Whether the entries of a directory are those of a bare repository, or of git's objects alone. */
-class GitLayout {
-  #head = false;
-  #refs = false;
-  #objects = false;
-  #packs = false;
-  #fanOut = false;
-
-  add(name: string, isDirectory: boolean): void {
-    if (name === "HEAD") this.#head = true;
-    else if (isDirectory && name === "refs") this.#refs = true;
-    else if (isDirectory && name === "objects") this.#objects = true;
-    else if (isDirectory && (name === "pack" || name === "info")) this.#packs = true;
-    else if (isDirectory && name.length === 2 && /^[0-9a-f]{2}$/.test(name)) this.#fanOut = true;
-  }
-
-  get isRepository(): boolean {
-    return (this.#head && this.#refs && this.#objects) || (this.#packs && this.#fanOut);
-  }
+function isRepository(entries: readonly PlainEntry[]): boolean {
+  const holds = (names: RegExp) => entries.some(({ name, isDirectory }) => isDirectory && names.test(name));
+  const isBare = holds(/^objects$/) && holds(/^refs$/) && entries.some(({ name }) => name === "HEAD");
+  return isBare || (holds(/^(?:pack|info)$/) && holds(/^[0-9a-f]{2}$/));
 }
 
 /**
@@ -142,17 +126,9 @@ export function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
     return entriesSync(directory) ?? [];
   } catch (error) {
     systemReason(error);
-    return canBeReached(directory)
+    const status = presentOrForbidden(() => lstatSync(directory));
+    return status !== null && status !== "forbidden"
       ? { directory, reason: "cannot be listed" }
       : { directory: dirname(directory), reason: "holds a directory that cannot be reached" };
-  }
-}
-
-function canBeReached(directory: string): boolean {
-  try {
-    return lstatSync(directory) !== null;
-  } catch (error) {
-    systemReason(error);
-    return false;
   }
 }

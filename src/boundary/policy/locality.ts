@@ -10,15 +10,6 @@ export interface LocalEndpoint {
   port: number | null;
 }
 
-/** The host as `new URL` writes it; null for text that is no host. */
-function canonicalHost(host: string): string | null {
-  try {
-    return new URL(`http://${host}/`).hostname;
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Reads the value of a `local-endpoints:` line: `host`, `host:port`, `[v6]` or `[v6]:port`. Null for everything else:
  * wildcards, address ranges, URLs, ports outside 1 to 65535, a trailing dot, and spellings of an IPv4 address that
@@ -28,15 +19,15 @@ export function parseLocalEndpoint(value: string): LocalEndpoint | null {
   const parts = /^(\[[0-9a-f:.]+\]|[a-z0-9_-]+(?:\.[a-z0-9_-]+)*)(?::([1-9][0-9]{0,4}))?$/i.exec(value);
   const named = parts?.[1]?.toLowerCase();
   if (named === undefined) return null;
-  const host = canonicalHost(named);
-  if (host === null || (!named.startsWith("[") && host !== named)) return null;
+  const host = URL.parse(`http://${named}/`)?.hostname;
+  if (host === undefined || (!named.startsWith("[") && host !== named)) return null;
   const port = parts?.[2] === undefined ? null : Number(parts[2]);
   return port !== null && port > 65535 ? null : { host, port };
 }
 
 /** Why {@link isLocal} says what it says, a few words without the URL. */
 export function localityReason(url: string, optedIn: readonly string[]): string {
-  const parsed = parseUrl(url);
+  const parsed = URL.parse(url);
   if (parsed === null) return "the address is no URL";
   if (isLocal(url, [])) return "a loopback address";
   const line = optedIn.find((value) => isLocal(url, [value]));
@@ -45,23 +36,14 @@ export function localityReason(url: string, optedIn: readonly string[]): string 
   return "not localhost, 127.0.0.1 or [::1], and not opted in by local-endpoints";
 }
 
-function parseUrl(url: string): URL | null {
-  try {
-    return new URL(url);
-  } catch {
-    return null;
-  }
-}
-
 /**
  * Whether requests to `url` stay with the user: http or https, no user information, and a host that is exactly
  * `localhost`, `127.0.0.1` or `[::1]`, or that one of `optedIn` names (values of `local-endpoints:`; invalid ones have
  * no effect). Never throws: what cannot be read is not local.
  */
 export function isLocal(url: string, optedIn: readonly string[]): boolean {
-  const parsed = parseUrl(url);
-  if (parsed === null) return false;
-  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return false;
+  const parsed = URL.parse(url);
+  if (parsed === null || !/^https?:$/.test(parsed.protocol)) return false;
   if (parsed.username !== "" || parsed.password !== "") return false;
   if (LOOPBACK_HOSTS.includes(parsed.hostname)) return true;
   const port = parsed.port === "" ? (parsed.protocol === "https:" ? 443 : 80) : Number(parsed.port);

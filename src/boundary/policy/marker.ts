@@ -1,6 +1,6 @@
 /** The markers of a project: which files they are, and what their text says. Source: specification of the boundary, "The marker". */
+import { presentOrForbidden } from "../../platform/disk_failure.ts";
 import { parseLocalEndpoint } from "./locality.ts";
-import { isForbidden } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { dirname, join } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
@@ -33,13 +33,8 @@ export interface Marker {
 
 /** The text, or null for UTF-16, NUL bytes and invalid UTF-8: guessing there could unprotect a path. */
 function decode(bytes: Uint8Array): string | null {
-  if (bytes.includes(0)) return null;
-  try {
-    // The decoder takes a UTF-8 byte order mark away.
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  // The decoder takes a UTF-8 byte order mark away.
+  return bytes.includes(0) ? null : quietly(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 }
 
 /**
@@ -181,16 +176,8 @@ export interface MarkerState {
 function markersAbove(directory: string): string[] {
   const up = dirname(directory);
   const place = join(directory, MARKER_NAME);
-  return [...stands(place) ? [place] : [], ...up === directory ? [] : markersAbove(up)];
-}
-
-function stands(place: string): boolean {
-  try {
-    return lstatSync(place) !== null;
-  } catch (error) {
-    if (isForbidden(error)) return true;
-    throw error;
-  }
+  const stands = presentOrForbidden(() => lstatSync(place)) !== null;
+  return [...stands ? [place] : [], ...up === directory ? [] : markersAbove(up)];
 }
 
 /** The marker at a path where something stands; one that cannot be used is `damaged`. */

@@ -2,7 +2,7 @@
  * What the markers say: which paths they cover, and by which line. Markers count from the file's real path upward, add up,
  * and count in linked worktrees of git too. Nothing is forgotten. Source: specification of the boundary, "The marker".
  */
-import { systemReason } from "../../platform/disk_failure.ts";
+import { presentOrForbidden } from "../../platform/disk_failure.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
@@ -24,16 +24,6 @@ interface KnownMarker {
   patterns: Patterns;
   /** By `tier path`. */
   rules: Map<string, ProtectionRule>;
-}
-
-function presentOrForbidden<T>(look: () => T): T | null | "forbidden" {
-  try {
-    return look();
-  } catch (error) {
-    // Whatever the system objects to, a marker may stand there; but not where no path can lead.
-    systemReason(error);
-    return error instanceof Error && "code" in error && error.code === "ENAMETOOLONG" ? null : "forbidden";
-  }
 }
 
 /** Lines of all markers together. */
@@ -176,6 +166,7 @@ export class PathRules {
       ? []
       : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
+    // Whatever the system objects to, a marker may stand there.
     if (standing?.marker !== false && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
     for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
       if (learnt !== undefined) scopes.push(learnt.patterns.start);

@@ -1,23 +1,14 @@
 /** Which directory is the project, and what holds there. */
-import { isForbidden, lstat, realPath, stat } from "../../platform/files.ts";
+import { realPath, stat } from "../../platform/files.ts";
 import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/path.ts";
 import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
+import { exists } from "../../platform/real_path.ts";
 import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
 import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
 import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
-
-/** Whether something of that name stands in the directory; a directory that may not be looked into has nothing. */
-async function holds(directory: string, name: string): Promise<boolean> {
-  try {
-    return await lstat(join(directory, name)) !== null;
-  } catch (error) {
-    if (isForbidden(error)) return false;
-    throw error;
-  }
-}
 
 /** The directories from `start` to the root of the disk, nearest first. */
 function ancestors(start: string): string[] {
@@ -42,12 +33,8 @@ export async function findProjectRoot(cwd: string, userHome: string | undefined)
   const candidates = ancestors(start).filter((directory) =>
     directory === start || (dirname(directory) !== directory && (home === null || !isWithin(directory, home)))
   );
-  for (const name of [".git", MARKER_NAME]) {
-    for (const candidate of candidates) {
-      if (await holds(candidate, name)) return candidate;
-    }
-  }
-  return start;
+  const holding = (name: string) => candidates.find((candidate) => exists(join(candidate, name)));
+  return holding(".git") ?? holding(MARKER_NAME) ?? start;
 }
 
 /** The real path of a directory. Throws `usage` for what is none. */

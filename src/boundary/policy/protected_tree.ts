@@ -19,7 +19,7 @@ import {
   within,
 } from "./listing.ts";
 import type { ExternalFound } from "./external_paths.ts";
-import type { NamelessFile, ProtectedFile } from "./inode_index.ts";
+import { isUnchanged, type NamelessFile, type ProtectedFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 import type { FormerFiles, SeenFile } from "./met_files.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
@@ -254,7 +254,7 @@ export class ProtectedTree {
   #look(directory: string, list: (facts: Pick<Listed, "status" | "settled">) => Listed): Listed {
     const status = quietly(() => lstatSync(directory));
     const known = this.#known.get(directory);
-    if (known?.settled && isSame(known.status, status) && this.#isCurrent(directory, known)) return known;
+    if (known?.settled && isUnchanged(known.status, status) && this.#isCurrent(directory, known)) return known;
     // The clock is asked after the look at the directory, and before its listing.
     const settled = status !== null && this.#clock.now() - Math.max(status.modified, status.changed) >= RACY_MS;
     const listed = list({ status, settled });
@@ -275,9 +275,8 @@ export class ProtectedTree {
   #listOpen(directory: string, facts: Pick<Listed, "status" | "settled">): Listed {
     const entries = listEntries(directory);
     // What is met from here on can cover what was sorted before it: then the directory is listed again.
-    const { version } = this.#rules;
+    const { version, former } = this.#rules;
     // Without a listing nothing is known of it, not even that no marker stands there.
-    const { former } = this.#rules;
     if (!Array.isArray(entries)) {
       return { ...NOTHING, ...facts, version, former, unjudged: [entries], ignoreFiles: null };
     }
@@ -355,9 +354,4 @@ function candidatesIn(
 export function followLink(link: string, rule: ProtectionRule, rules: Pick<TreeRules, "follow">): void {
   const real = quietly(() => realPathSync(link));
   if (real !== null) rules.follow(normalize(real), rule);
-}
-
-function isSame(one: FileStatus | null, other: FileStatus | null): boolean {
-  return one !== null && other !== null && one.modified === other.modified && one.changed === other.changed &&
-    one.inode === other.inode && one.device === other.device;
 }

@@ -6,6 +6,7 @@ import type { FileStatus } from "../../platform/files.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
+import { isUnchanged } from "../policy/inode_index.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
@@ -117,7 +118,9 @@ export class LeakScanner {
       if (source !== null && Math.max(source.modified, source.changed) <= copiedAt) continue;
       const status = quietly(() => lstatSync(path));
       present.set(path, status);
-      if (!this.#read.has(path) || !isSame(this.#read.get(path) ?? null, status)) changed.push(path);
+      const before = this.#read.get(path);
+      const isKnown = before === null ? status === null : before !== undefined && isUnchanged(before, status);
+      if (!isKnown) changed.push(path);
     }
     if (changed.length === 0) return void (this.#read = present);
     const isFirst = this.#read.size === 0;
@@ -162,10 +165,4 @@ export class LeakScanner {
     }
     return unknown.find(({ normalized }) => !this.#harmless.has(normalized))?.hit ?? null;
   }
-}
-
-function isSame(one: FileStatus | null, other: FileStatus | null): boolean {
-  if (one === null || other === null) return one === other;
-  return one.inode === other.inode && one.size === other.size && one.modified === other.modified &&
-    one.changed === other.changed;
 }

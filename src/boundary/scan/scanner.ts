@@ -32,41 +32,13 @@ function beginsAnImage(bytes: Uint8Array): boolean {
 }
 
 /** Stop words: what protected files share with half of the world, normalized. A fragment inside of one of them is no hit. */
-const PHRASES: readonly string[] = [
-  "http://www.",
-  "https://www.",
-  "http://localhost:",
-  "https://localhost:",
-  "http://127.0.0.1:",
-  "https://127.0.0.1:",
-  "https://github.com/",
-  "https://api.",
-  "localhost",
-  "127.0.0.1",
-  "0.0.0.0:8080",
-  "production",
-  "development",
-  "postgresql://",
-  "postgresql",
-  "mongodb://localhost",
-  "redis://localhost:",
-  "application/json",
-  "text/plain",
-  "undefined",
-  "disabled",
-  "password",
-  "username",
-  "us-east-1",
-  "eu-west-1",
-  "changeme",
-  "information",
-  "#!/bin/bash",
-  "#!/usr/bin/envbash",
-  "#!/usr/bin/envpython",
-  "---trigger:always_on",
-  "---trigger:manual",
-  "---trigger:model_decision",
-];
+const PHRASES: readonly string[] =
+  ("http://www. https://www. http://localhost: https://localhost: http://127.0.0.1: https://127.0.0.1: " +
+    "https://github.com/ https://api. localhost 127.0.0.1 0.0.0.0:8080 production development " +
+    "postgresql:// postgresql mongodb://localhost redis://localhost: application/json text/plain " +
+    "undefined disabled password username us-east-1 eu-west-1 changeme information #!/bin/bash " +
+    "#!/usr/bin/envbash #!/usr/bin/envpython ---trigger:always_on ---trigger:manual " +
+    "---trigger:model_decision").split(" ");
 
 /** How a file with frontmatter begins, up to the first words of its description. */
 const HEAD =
