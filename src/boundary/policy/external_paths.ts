@@ -27,7 +27,6 @@ const FILE_LIMIT = 20_000;
 /** A walk is done again after this many times what it took: a pattern below a home must not cost each request a walk. */
 const REUSED_FOR = 20;
 
-/** Patterns and the directory outside of the roots that they start from. */
 export interface ExternalSource {
   directory: string;
   patterns: Patterns;
@@ -49,7 +48,6 @@ interface Waiting {
   rule: ProtectionRule | null;
 }
 
-/** The files of one session. */
 export class ExternalPaths {
   readonly #roots: readonly string[];
   readonly #rules: Pick<TreeRules, "version" | "follow">;
@@ -61,7 +59,6 @@ export class ExternalPaths {
     this.#rules = rules;
   }
 
-  /** Returns what the sources name. */
   find(sources: readonly ExternalSource[]): ExternalFound {
     const [{ version }, last, start] = [this.#rules, this.#last, performance.now()];
     if (last !== null && last.version === version && start < last.until) return last.found;

@@ -9,7 +9,6 @@ import { quietly } from "../../platform/real_path.ts";
 import { MOST_MET, type SeenFile } from "./met_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** A protected file that stands at a path. */
 export interface ProtectedFile {
   path: string;
   rule: ProtectionRule;
@@ -39,7 +38,6 @@ export function isUnchanged(before: FileStatus | null, now: FileStatus | null): 
     before.size === now.size && before.modified === now.modified && before.changed === now.changed;
 }
 
-/** The identities of one session. */
 export class InodeIndex {
   /** By identity, of the files that stood at their paths when they were last looked at. */
   #present = new Map<string, ProtectionRule>();

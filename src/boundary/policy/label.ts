@@ -20,7 +20,6 @@ export function highestLabel(labels: Iterable<Label | undefined>): Label {
 /** Where items go. `store` is everything that outlives the process: transcripts, history, exports, logs. */
 export type Destination = { kind: "provider"; name: string; local: boolean } | { kind: "store" };
 
-/** Something that wants to leave. */
 interface Outgoing {
   label?: Label | undefined;
   /** The file it came from and the line of a marker that covers it, for the message. */

@@ -15,7 +15,6 @@ export function isOfSystem(real: string): boolean {
 
 /** A place that nobody can say what lies in, and why: a view leaves it out as a whole. */
 export interface UnjudgedPlace {
-  /** An absolute path. */
   directory: string;
   /** A few words, to stand behind the path. */
   reason: string;
@@ -59,11 +58,9 @@ const SETTINGS_NAME =
 /** UTF-8 bytes of a directory's path that a view can still be made of; the system's own limit is 4,096. */
 const LONGEST_PATH = 3_500;
 
-/** Why a directory is not judged. */
 export const UNNAMED = "holds a name that is not UTF-8";
 export const TOO_LONG = "holds paths that are too long";
 
-/** Returns whether paths below the directory are too long for a view. */
 export function isTooLong(directory: string): boolean {
   return directory.length * 3 > LONGEST_PATH && new TextEncoder().encode(directory).length + 256 > LONGEST_PATH;
 }
@@ -105,7 +102,6 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
   return named;
 }
 
-/** Returns the path of an entry. */
 export function within(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }

@@ -11,7 +11,6 @@ import { readRegularFile } from "../reader.ts";
 /** `no-cloud`: for local models alone. `list-only`: the name may be listed, the content is for no model. */
 export type Tier = "no-cloud" | "list-only";
 
-/** One path that a marker covers. */
 export interface MarkerEntry {
   tier: Tier;
   /** As written: a path or a glob, relative to the marker. */
@@ -27,7 +26,6 @@ export interface Marker {
   localEndpoints: string[];
   /** One sentence each, beginning with the line number. */
   warnings: string[];
-  /** Why the marker cannot be used, one sentence. */
   damaged?: string;
 }
 
@@ -86,7 +84,6 @@ export function escapedPath(path: string): string {
   return plain.replace(/[,[\]{}#]|^[!\s]|\s$/gu, "\\$&").replace(OUTER_QUOTES, "\\$&");
 }
 
-/** Why a path of an entry cannot be used, or null. */
 function pathProblem(path: string): string | null {
   if (path === "") return "names no path";
   const foreign = FOREIGN.find(([sign]) => sign.test(withoutEscapes(path)));
@@ -147,7 +144,6 @@ export function parseMarker(bytes: Uint8Array): Marker {
   return marker;
 }
 
-/** The file that marks paths as protected. */
 export const MARKER_NAME = ".agentclisecret";
 
 /** Largest marker in bytes; a longer one counts as damaged. */
@@ -163,7 +159,6 @@ export interface MarkerState {
   main: string | null;
   /** Valid `local-endpoints:` values of the root's own marker; no other marker may loosen. */
   localEndpoints: string[];
-  /** One sentence each. */
   warnings: string[];
   /** Which marker cannot be used and why: then everything is protected, and nothing remote may start. */
   damaged?: string;

@@ -9,7 +9,6 @@ import { readRegularFile } from "../reader.ts";
 import { lastingIdentityOf } from "./inode_index.ts";
 import type { Identity } from "./project_record_files.ts";
 
-/** A protected file as it was met. */
 export interface MetFile extends Identity {
   path: string;
   size: number;
@@ -44,7 +43,6 @@ export async function metFile({ path, status }: SeenFile, salt: string): Promise
   return digest === null ? null : { path, device, inode, born, size, modified, digest };
 }
 
-/** Returns whether a file is still what it was. */
 export function isAsMet(file: MetFile, status: FileStatus | null): boolean {
   return status !== null && status.inode === file.inode && status.device === file.device &&
     status.size === file.size && status.modified === file.modified;
@@ -81,7 +79,6 @@ export class FormerFiles {
     return met.filter((file) => !isAsMet(file, quietly(() => lstatSync(file.path))));
   }
 
-  /** Whether it is of these. */
   isOf(files: readonly SaltedFile[]): boolean {
     return files.length === this.#files.length && files.every((file, index) => file === this.#files[index]);
   }

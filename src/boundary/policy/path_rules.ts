@@ -13,13 +13,11 @@ import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./p
 import type { RecordedMarker, SeenMarker } from "./project_record_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
-/** What holds in one directory. */
 interface Place extends Coverage {
   /** The linked worktree that it lies in, and the main tree whose rules hold there too. */
   worktree: { at: string; main: string } | null;
 }
 
-/** What was learnt of one marker. */
 interface KnownMarker {
   patterns: Patterns;
   /** By `tier path`. */
@@ -29,8 +27,8 @@ interface KnownMarker {
 /** Lines of all markers together. */
 const LINE_LIMIT = 10_000;
 const WILD_LIMIT = 1_000;
+const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
 
-/** The rules of one session. */
 export class PathRules {
   readonly roots: readonly string[];
   readonly #markers = new Map<string, KnownMarker>();
@@ -67,7 +65,6 @@ export class PathRules {
     return [...this.#warnings];
   }
 
-  /** Reads the markers that hold at the roots. */
   start(): void {
     for (const root of this.roots) this.rule(join(root, MARKER_NAME));
   }
@@ -137,7 +134,6 @@ export class PathRules {
     return this.#markers.size > 0 || this.#damaged !== null;
   }
 
-  /** The markers that were met, absolute paths. */
   get markers(): readonly string[] {
     return [...this.#markers.keys()];
   }
@@ -217,23 +213,14 @@ export class PathRules {
       if (rule === undefined) {
         rule = { tier: entry.tier, pattern: entry.path, marker: path, line: entry.line };
         if (remembered) rule.remembered = true;
-        this.#count(path, patterns.some(({ names }) => names.some(isWild)));
+        if (patterns.some(({ names }) => names.some(isWild))) this.#wildLines++;
+        if (++this.#lines > LINE_LIMIT || this.#wildLines > WILD_LIMIT) this.#damage(path, TOO_MANY);
         known.rules.set(key, rule);
         this.#version++;
         for (const pattern of patterns) known.patterns.add(rule, pattern);
       } else if (rule.remembered && !remembered) Object.assign(rule, { line: entry.line, remembered: false });
       for (const { names } of patterns) this.#followStart(dirname(path), { names, rule });
     }
-  }
-
-  #count(marker: string, wild: boolean): void {
-    this.#lines++;
-    if (wild) this.#wildLines++;
-    if (this.#lines <= LINE_LIMIT && this.#wildLines <= WILD_LIMIT) return;
-    this.#damage(
-      marker,
-      `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`,
-    );
   }
 
   #damage(marker: string, damaged: string): void {

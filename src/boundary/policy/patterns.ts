@@ -61,7 +61,6 @@ function unescaped(text: string): string {
   return text.replaceAll("\x03", "*").replaceAll("\x04", "?");
 }
 
-/** A name as names are compared. */
 interface ComparedName {
   /** Folded alone. */
   text: string;
@@ -109,7 +108,6 @@ function matches({ signs, end }: Wild, name: string): boolean {
   return at === signs.length;
 }
 
-/** A place in the tree of patterns. */
 class Node {
   /** Of the patterns that end here. */
   rule: ProtectionRule | null = null;
@@ -157,11 +155,9 @@ class Node {
   }
 }
 
-/** Patterns of one directory. */
 export class Patterns {
   readonly #root = new Node();
 
-  /** Adds what a line of a marker means. */
   add(rule: ProtectionRule, { names, anywhere = false }: Pattern): void {
     let node = anywhere ? this.#root.child(STAR + STAR) : this.#root;
     for (const name of names) node = node.child(name);

@@ -91,12 +91,10 @@ export class ProjectRecord {
     return this.#all.flatMap(({ markers }) => markers);
   }
 
-  /** Files that hold copies of protected content. */
   get derived(): readonly DerivedFile[] {
     return this.#all.flatMap(({ derived }) => derived);
   }
 
-  /** Protected files as they were met. */
   get met(): readonly SaltedFile[] {
     return this.#all.flatMap(({ met, salt }) => met.map((file) => ({ ...file, salt })));
   }
@@ -183,7 +181,6 @@ export class ProjectRecord {
     this.replaced = false;
   }
 
-  /** Trusts an endpoint besides those of before. */
   async trustEndpoint(value: string): Promise<void> {
     const { endpoints, confirmed } = this.replaced ? this.#blank() : this.#own ?? this.#blank();
     await this.#change((data) => ({
@@ -195,7 +192,6 @@ export class ProjectRecord {
     this.replaced = false;
   }
 
-  /** Whether the user allowed a fragment of protected content to leave. */
   async allows(fragment: string): Promise<boolean> {
     const own = this.#own;
     if (own === null || own.allowed.length === 0) return false;
@@ -219,7 +215,6 @@ export class ProjectRecord {
     });
   }
 
-  /** Notes protected files as they are met. */
   async meet(files: readonly SeenFile[]): Promise<void> {
     await this.#attempt(() =>
       this.#change(async (data) => {

@@ -59,12 +59,10 @@ export interface KnownProject {
   endpoints: readonly string[];
 }
 
-/** A record on the disk. */
 export interface RecordData extends KnownProject, Identity {
   firstHead: string | null;
   /** Those of the endpoints that the user has named himself: they open what other markers protect in the project too. */
   confirmed: readonly string[];
-  /** Protected files as they were met. */
   met: readonly MetFile[];
   salt: string;
   allowed: readonly string[];
@@ -86,7 +84,6 @@ export async function recordsVersion(home: Home): Promise<string> {
   return `${inode} ${modified} ${size}`;
 }
 
-/** Whether any project ever had a marker. */
 export async function anyProtectedProject(home: Home): Promise<boolean> {
   return (await knownRoots(home)).length > 0;
 }
@@ -251,7 +248,6 @@ async function idOf(root: string): Promise<string> {
   return (await digest(root)).slice(0, 32);
 }
 
-/** SHA-256 in hexadecimal. */
 export async function digest(text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
 }

@@ -59,7 +59,6 @@ export class ProtectedSet extends PathRules {
     this.#met = remembered.flatMap(({ met }) => met);
   }
 
-  /** Whether these are its roots, in this order. */
   isOf(roots: readonly string[]): boolean {
     return roots.length === this.roots.length && roots.every((root, at) => root === this.roots[at]);
   }

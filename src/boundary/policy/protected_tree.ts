@@ -26,9 +26,7 @@ import type { ProtectionRule } from "./protection_rule.ts";
 
 /** What a walk found that a view of the roots must not show as it is. Absolute paths; links are not followed. */
 interface HiddenPaths {
-  /** Protected files that exist. */
   files: readonly string[];
-  /** Directories that are protected as a whole. */
   directories: readonly string[];
   unjudged: readonly UnjudgedPlace[];
   /** Sockets, FIFOs and devices: what listens there is no part of the project. */
@@ -43,7 +41,6 @@ interface HiddenPaths {
 export interface ProtectedPlaces extends HiddenPaths {
   /** Protected files that no path names: their other names are hidden. */
   nameless: readonly NamelessFile[];
-  /** Outside of the roots. */
   external: ExternalFound;
 }
 
@@ -58,20 +55,16 @@ export interface IgnoreFile {
   kind: FileKind;
 }
 
-/** The rules that a tree is walked with. */
 export interface TreeRules {
-  /** Changes when there are new rules. */
   readonly version: number;
   rule(real: string): ProtectionRule | null;
   /** What is looked for by what it was, wherever it lies now; null where nothing is. */
   readonly former: Pick<FormerFiles, "mayBe"> | null;
   /** Meets a directory, its marker included; whether any rule can cover what lies right in it. */
   covers(directory: string, standing: Standing): boolean;
-  /** A covered link leads to `real`. */
   follow(real: string, rule: ProtectionRule): void;
 }
 
-/** For a walk that may take long. */
 export interface WalkOptions {
   signal?: AbortSignal | undefined;
   /** Told once when it takes long. */
@@ -136,7 +129,6 @@ interface Walked extends HiddenPaths {
   ignoreFiles: readonly IgnoreFile[] | null;
 }
 
-/** The trees below the roots. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;

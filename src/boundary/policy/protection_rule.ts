@@ -7,9 +7,7 @@ import { MARKER_NAME, type Tier } from "./marker.ts";
 export interface ProtectionRule {
   /** `list-only`: the content is for no model at all. */
   tier: Tier;
-  /** As written in the marker. */
   pattern: string;
-  /** Absolute path of the marker. */
   marker: string;
   /** From 1; 0 for a marker that cannot be used, and for what no line names. */
   line: number;

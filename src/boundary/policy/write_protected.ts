@@ -117,18 +117,13 @@ export function otherNameProtection(
   const status = quietly(() => statSync(real));
   for (const place of [...markers, ...placesNear(roots)]) {
     const found = quietly(() => lstatSync(place));
-    const end = found?.kind === "symlink" ? quietly(() => realPathSync(place)) : null;
-    if (end !== null && isWithin(normalize(end), real)) {
-      const below = relativeTo(normalize(end), real);
-      const reason = writeProtection(below === "." ? place : join(place, below), userHome);
-      if (reason !== null) return reason;
-    }
+    const target = found?.kind === "symlink" ? quietly(() => realPathSync(place)) : null;
+    const end = target === null ? null : normalize(target);
     const isSame = status !== null && status.links > 1 && status.inode !== 0 && found?.kind === "file" &&
-      found.inode === status.inode && found.device === status.device;
-    if (isSame && place !== real) {
-      const reason = writeProtection(place, userHome);
-      if (reason !== null) return reason;
-    }
+      found.inode === status.inode && found.device === status.device && place !== real;
+    const below = end !== null && isWithin(end, real) ? relativeTo(end, real) : isSame ? "." : null;
+    const reason = below === null ? null : writeProtection(join(place, below), userHome);
+    if (reason !== null) return reason;
   }
   return null;
 }

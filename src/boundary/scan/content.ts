@@ -21,7 +21,6 @@ function isQuote(byte: number): boolean {
   return byte === 0x22 || byte === 0x27 || byte === 0x60;
 }
 
-/** Collects files one after another. */
 export class Content {
   #bytes: Uint8Array = new Uint8Array(64 * 1024);
   #length = 0;
@@ -30,7 +29,7 @@ export class Content {
   readonly #files: { path: string; start: number; firstLine: number }[] = [];
   /** Whole values and lines of a length in {@link WHOLE}, and where they stand. */
   readonly wholes = new Map<string, number>();
-  /** Files that were too much. */
+  /** Files that were too much: their content is not found. */
   readonly leftOut: string[] = [];
   readonly #limit: number;
 
@@ -43,12 +42,11 @@ export class Content {
     return this.#bytes.subarray(0, this.#length);
   }
 
-  /** Whether a file of so many bytes would be kept. */
+  /** Returns whether a file of so many bytes would be kept; one that would not need not be read. */
   hasRoomFor(bytes: number): boolean {
     return this.#length + bytes + 1 <= this.#limit;
   }
 
-  /** Adds a file. */
   add(path: string, bytes: Uint8Array): void {
     for (const source of formsOf(bytes)) {
       if (!this.hasRoomFor(source.length)) return void this.leftOut.push(path);
@@ -122,7 +120,6 @@ export class Content {
     if (!this.wholes.has(key)) this.wholes.set(key, start);
   }
 
-  /** The file and the lines of a range of offsets. */
   placeOf(start: number, end: number): Place {
     const { path, firstLine } = this.#files.findLast((file) => file.start <= start) ?? { path: "", firstLine: 0 };
     const lineOf = (offset: number) => lastAtMost(this.#lines, offset) - firstLine + 1;

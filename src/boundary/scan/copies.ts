@@ -17,7 +17,6 @@ const SCAN_LIMIT = 128 * 1024 * 1024;
 /** Clocks of file systems are coarse, and times of changes come in whole seconds (measured with Deno 2.9.6). */
 const SLACK_MS = 2_000;
 
-/** Where to look. */
 export interface CopySearch {
   /** Real paths. */
   roots: readonly string[];
@@ -29,7 +28,6 @@ export interface CopySearch {
   exposed?: string | undefined;
 }
 
-/** A file that is to be protected. */
 interface FoundCopy extends DerivedFile {
   /** Its name holds protected content: it may not be told or stored. */
   isNameProtected: boolean;

@@ -95,7 +95,6 @@ function setBit(filter: Uint8Array, bit: number): void {
   filter[bit >>> 3] = (filter[bit >>> 3] ?? 0) | 1 << (bit & 7);
 }
 
-/** A stretch of a text and one of the content. */
 interface Pair {
   start: number;
   content: Uint8Array;

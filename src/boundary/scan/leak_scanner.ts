@@ -25,7 +25,6 @@ const SLICE_MS = 50;
  */
 export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<ReadonlySet<string>>;
 
-/** The files that are looked for. */
 type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 
 /** Returns a scanner for what other projects than those of `roots` protect, as far as the home has met it; null for nothing. */
@@ -53,7 +52,6 @@ export class LeakScanner {
   #reading: Promise<void> = Promise.resolve();
   /** Texts without a hit. The session holds them anyway. */
   #passed = new Set<string>();
-  /** Fragments that may leave. */
   readonly #harmless = new Set<string>();
 
   /** `root` is the project, for messages; `limit` is for the bytes kept of the files. */
@@ -70,7 +68,7 @@ export class LeakScanner {
 
   /** Protected files that could not be read, or were too much: their content is not found. Known after a check. */
   get notScanned(): readonly string[] {
-    return [...new Set([...this.#unread, ...this.#scanner.leftOut])];
+    return [...new Set([...this.#unread, ...this.#scanner.content.leftOut])];
   }
 
   /**
@@ -126,7 +124,7 @@ export class LeakScanner {
     const isFirst = this.#read.size === 0;
     this.#passed = new Set();
     await this.#add(changed, { present, signal });
-    if (this.#scanner.leftOut.length > 0 && !isFirst) {
+    if (this.#scanner.content.leftOut.length > 0 && !isFirst) {
       // Former content must not take the room of what is there now.
       this.#scanner = new Scanner(this.#limit);
       await this.#add([...present.keys()], { present, signal });
@@ -143,8 +141,8 @@ export class LeakScanner {
     const sizeOf = (path: string) => Math.min(present.get(path)?.size ?? 0, READ_LIMIT);
     let pauseAt = performance.now() + SLICE_MS;
     for (const path of paths.toSorted((one, other) => sizeOf(one) - sizeOf(other))) {
-      if (!this.#scanner.hasRoomFor(sizeOf(path))) {
-        this.#scanner.leaveOut(path);
+      if (!this.#scanner.content.hasRoomFor(sizeOf(path))) {
+        this.#scanner.content.leftOut.push(path);
         continue;
       }
       const read = readRegularFile(path, { display: path });

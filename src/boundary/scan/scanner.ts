@@ -46,17 +46,16 @@ const HEAD =
 
 /**
  * Whether a normalized fragment says nothing about the file it stands in. Behind the head of a file with frontmatter only
- * what follows counts: it tells something from the length on that a fragment has without such a head, `shortest`.
+ * what follows counts: it tells something from the length on that a fragment has without such a head.
  */
-function stopWords(normalized: string, { shortest }: { shortest: number }): boolean {
+function stopWords(normalized: string): boolean {
   if (normalized.length <= 24 && PHRASES.some((phrase) => phrase.includes(normalized))) return true;
   const head = HEAD.exec(normalized)?.[0];
-  return head !== undefined && normalized.length - head.length < shortest;
+  return head !== undefined && normalized.length - head.length < SHORTEST_FRAGMENT;
 }
 
 /** A fragment of a protected file in a text. Holds nothing of the content itself. */
 export interface ScanHit extends Place {
-  /** How it stood in the text. */
   form: Form;
 }
 
@@ -80,7 +79,7 @@ const IMAGE_SHARE = 1 / 8;
  * virtual core: 10 MB of source indexed in 0.3 s, 1 MB of it scanned in 0.2 s.
  */
 export class Scanner {
-  readonly #content: Content;
+  readonly content: Content;
   /** Bytes of the images among the files. */
   readonly #images = new Map<string, number>();
   /** Built when it is first needed after a change. */
@@ -88,32 +87,16 @@ export class Scanner {
 
   /** `limit` is for the bytes that it keeps of files. */
   constructor(limit?: number) {
-    this.#content = new Content(limit);
-  }
-
-  /** Files that were too much to keep (64 MiB altogether): their content is not found. */
-  get leftOut(): readonly string[] {
-    return this.#content.leftOut;
-  }
-
-  /** Whether a file of so many bytes would be kept; one that would not need not be read. */
-  hasRoomFor(bytes: number): boolean {
-    return this.#content.hasRoomFor(bytes);
-  }
-
-  /** Notes a file that is too much to keep. */
-  leaveOut(path: string): void {
-    this.#content.leftOut.push(path);
+    this.content = new Content(limit);
   }
 
   /** Adds a protected file; `path` is how hits name it. */
   add(path: string, bytes: Uint8Array): void {
-    this.#content.add(path, bytes);
+    this.content.add(path, bytes);
     if (beginsAnImage(bytes)) this.#images.set(path, bytes.length);
     this.#index = null;
   }
 
-  /** The first fragment in a text, or null. */
   scan(text: string): ScanHit | null {
     // Of an image one fragment tells nothing.
     return this.fragments(text, isImageAddress(text) ? Infinity : 1)[0]?.hit ?? null;
@@ -122,13 +105,13 @@ export class Scanner {
   /** All fragments, at most `limit`; what one holds of another is not told twice. */
   fragments(text: string, limit: number): Fragment[] {
     const found = new Map<string, Found>();
-    this.#index ??= new FragmentIndex(this.#content);
+    this.#index ??= new FragmentIndex(this.content);
     for (const { form, bytes } of viewsOf(text)) {
       this.#index.search(bytes, (shared) => {
         if (!tells(bytes, shared)) return false;
         const normalized = keyOf(bytes.subarray(shared.start, shared.end));
-        if (stopWords(normalized, { shortest: SHORTEST_FRAGMENT }) || found.has(normalized)) return false;
-        const place = this.#content.placeOf(shared.at, shared.at + shared.end - shared.start);
+        if (stopWords(normalized) || found.has(normalized)) return false;
+        const place = this.content.placeOf(shared.at, shared.at + shared.end - shared.start);
         found.set(normalized, { hit: { ...place, form }, normalized, at: shared.at });
         return found.size >= limit;
       });

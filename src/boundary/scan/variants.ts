@@ -4,7 +4,6 @@
  */
 import { compatible, normalizeBytes, reversed } from "./normalize.ts";
 
-/** How a fragment stood in a text. */
 export type Form =
   | "plain"
   | "escaped"
@@ -28,7 +27,6 @@ const NUMBERS: readonly (readonly [NumberForm, number, number])[] = [
 /** Most characters between two numbers of a run: `) + chr(`, and what `od` puts before a line. */
 const NUMBER_GAP = 16;
 
-/** One form of a text. */
 export interface View {
   form: Form;
   bytes: Uint8Array;
