@@ -319,9 +319,10 @@ export class ProtectedTree {
     for (const { name, isDirectory, isFile } of entries) {
       const path = within(directory, name);
       if (name.includes(NO_UTF8)) continue;
-      const rule = isFile ? this.#rules.rule(path) : null;
+      // Asked of all: a marker that is met beside them may cover what lies elsewhere.
+      const rule = this.#rules.rule(path);
       if (isDirectory) covered.push(path);
-      else if (rule !== null) files.push({ path, rule });
+      else if (rule !== null && isFile) files.push({ path, rule });
     }
     const blind = entries.some(({ name }) => name.includes(NO_UTF8));
     return { ...NOTHING, ...facts, version, former, covered, files, blind };
