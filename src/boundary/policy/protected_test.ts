@@ -114,6 +114,7 @@ Deno.test("a file that is written under a temporary name is covered as under its
     plain,
     deep,
     wild,
+    ".x.pem.tmp",
   ]);
   await inTemporary(async (root) => {
     write(`${root}/.agentclisecret`, lines);
