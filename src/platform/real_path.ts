@@ -24,13 +24,17 @@ export function realOrNamed(path: string): string {
   return up === path ? path : join(realOrNamed(up), basename(path));
 }
 
+/** Returns a directory and those above it, nearest first. */
+export function ancestors(start: string): string[] {
+  const found = [start];
+  for (let at = start, up = dirname(at); up !== at; at = up, up = dirname(at)) found.push(up);
+  return found;
+}
+
 /** Returns the paths that lie in no other of them. */
 export function outermost(paths: Iterable<string>): string[] {
   const all = new Set(paths);
-  return [...all].filter((path) => {
-    for (let at = path; dirname(at) !== at;) if (all.has(at = dirname(at))) return false;
-    return true;
-  });
+  return [...all].filter((path) => !ancestors(path).slice(1).some((up) => all.has(up)));
 }
 
 /** The working directory of a process, as Linux names it. */

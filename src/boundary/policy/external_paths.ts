@@ -48,6 +48,7 @@ interface Waiting {
   rule: ProtectionRule | null;
 }
 
+/** Finds the files for one session. */
 export class ExternalPaths {
   readonly #roots: readonly string[];
   readonly #rules: Pick<TreeRules, "version" | "follow">;

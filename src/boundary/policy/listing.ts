@@ -61,6 +61,7 @@ const LONGEST_PATH = 3_500;
 export const UNNAMED = "holds a name that is not UTF-8";
 export const TOO_LONG = "holds paths that are too long";
 
+/** Returns whether paths below the directory are too long for a view. */
 export function isTooLong(directory: string): boolean {
   return directory.length * 3 > LONGEST_PATH && new TextEncoder().encode(directory).length + 256 > LONGEST_PATH;
 }
@@ -102,6 +103,7 @@ export function namedIn(directory: string, entries: readonly PlainEntry[]): Name
   return named;
 }
 
+/** Returns the path of an entry. */
 export function within(directory: string, name: string): string {
   return directory === "/" ? `/${name}` : `${directory}/${name}`;
 }

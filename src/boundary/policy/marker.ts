@@ -2,8 +2,8 @@
 import { presentOrForbidden } from "../../platform/disk_failure.ts";
 import { parseLocalEndpoint } from "./locality.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
-import { dirname, join } from "../../platform/path.ts";
-import { quietly } from "../../platform/real_path.ts";
+import { join } from "../../platform/path.ts";
+import { ancestors, quietly } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import type { SeenMarker } from "./project_record_files.ts";
 import { readRegularFile } from "../reader.ts";
@@ -169,10 +169,8 @@ export interface MarkerState {
  * place that may not be looked at.
  */
 function markersAbove(directory: string): string[] {
-  const up = dirname(directory);
-  const place = join(directory, MARKER_NAME);
-  const stands = presentOrForbidden(() => lstatSync(place)) !== null;
-  return [...stands ? [place] : [], ...up === directory ? [] : markersAbove(up)];
+  const places = ancestors(directory).map((at) => join(at, MARKER_NAME));
+  return places.filter((place) => presentOrForbidden(() => lstatSync(place)) !== null);
 }
 
 /** The marker at a path where something stands; one that cannot be used is `damaged`. */

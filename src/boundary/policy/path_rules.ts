@@ -29,6 +29,7 @@ const LINE_LIMIT = 10_000;
 const WILD_LIMIT = 1_000;
 const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
 
+/** Keeps the rules of one session. */
 export class PathRules {
   readonly roots: readonly string[];
   readonly #markers = new Map<string, KnownMarker>();

@@ -155,6 +155,7 @@ class Node {
   }
 }
 
+/** Holds the patterns of one directory. */
 export class Patterns {
   readonly #root = new Node();
 

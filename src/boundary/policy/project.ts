@@ -4,18 +4,11 @@ import { dirname, isAbsolute, isWithin, join, normalize } from "../../platform/p
 import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
-import { exists } from "../../platform/real_path.ts";
+import { ancestors, exists } from "../../platform/real_path.ts";
 import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
 import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
 import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
-
-/** The directories from `start` to the root of the disk, nearest first. */
-function ancestors(start: string): string[] {
-  const found = [start];
-  for (let at = start, up = dirname(at); up !== at; at = up, up = dirname(at)) found.push(up);
-  return found;
-}
 
 /**
  * The project root as a real path: the nearest ancestor of `cwd` with `.git`, else with `.agentclisecret`, else `cwd`.

@@ -7,7 +7,7 @@ import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
 import { commonDirectory, headCommit } from "./git_directory.ts";
-import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from "./met_files.ts";
+import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from "./inode_index.ts";
 import {
   changeRecord,
   type DerivedFile,

@@ -10,7 +10,7 @@ import { isWithin, join, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { commonDirectory } from "./git_directory.ts";
 import type { Tier } from "./marker.ts";
-import type { MetFile } from "./met_files.ts";
+import type { MetFile } from "./inode_index.ts";
 
 const DIRECTORY = "projects";
 const INDEX = `${DIRECTORY}/index.json`;
@@ -84,6 +84,7 @@ export async function recordsVersion(home: Home): Promise<string> {
   return `${inode} ${modified} ${size}`;
 }
 
+/** Returns whether any project ever had a marker. */
 export async function anyProtectedProject(home: Home): Promise<boolean> {
   return (await knownRoots(home)).length > 0;
 }
@@ -248,6 +249,7 @@ async function idOf(root: string): Promise<string> {
   return (await digest(root)).slice(0, 32);
 }
 
+/** Returns SHA-256 in hexadecimal. */
 export async function digest(text: string): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text))).toHex();
 }

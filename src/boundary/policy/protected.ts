@@ -6,8 +6,7 @@ import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
 import { isWithin } from "../../platform/path.ts";
 import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
-import { InodeIndex, lastingIdentityOf } from "./inode_index.ts";
-import { FormerFiles, type SaltedFile, type SeenFile } from "./met_files.ts";
+import { FormerFiles, InodeIndex, lastingIdentityOf, type SaltedFile, type SeenFile } from "./inode_index.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, RecordedMarker } from "./project_record_files.ts";
 import {

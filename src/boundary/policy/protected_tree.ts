@@ -19,9 +19,8 @@ import {
   within,
 } from "./listing.ts";
 import type { ExternalFound } from "./external_paths.ts";
-import { isUnchanged, type NamelessFile, type ProtectedFile } from "./inode_index.ts";
+import { type FormerFiles, isUnchanged, type NamelessFile, type ProtectedFile, type SeenFile } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
-import type { FormerFiles, SeenFile } from "./met_files.ts";
 import type { ProtectionRule } from "./protection_rule.ts";
 
 /** What a walk found that a view of the roots must not show as it is. Absolute paths; links are not followed. */
@@ -129,6 +128,7 @@ interface Walked extends HiddenPaths {
   ignoreFiles: readonly IgnoreFile[] | null;
 }
 
+/** Walks the trees below the roots. */
 export class ProtectedTree {
   readonly #roots: readonly string[];
   readonly #rules: TreeRules;

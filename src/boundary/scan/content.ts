@@ -21,6 +21,7 @@ function isQuote(byte: number): boolean {
   return byte === 0x22 || byte === 0x27 || byte === 0x60;
 }
 
+/** Collects files one after another. */
 export class Content {
   #bytes: Uint8Array = new Uint8Array(64 * 1024);
   #length = 0;

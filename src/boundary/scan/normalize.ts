@@ -76,6 +76,7 @@ export function formsOf(bytes: Uint8Array): Uint8Array[] {
   return other === null ? [source] : [source, new TextEncoder().encode(other)];
 }
 
+/** Returns the normalized form of bytes. */
 export function normalizeBytes(source: Uint8Array): Uint8Array {
   const kept = new Uint8Array(source.length);
   let length = 0;
