@@ -62,7 +62,7 @@ Deno.test("a search has a window of its own, and its answer alone comes back", a
   const prefix = JSON.stringify(first?.json.messages).slice(0, -1);
   assert.ok(JSON.stringify(last?.json.messages).startsWith(prefix), "the session's own prefix is as it was");
   assert.match(done.done.stderr, /^\* Explore Where is the rate\?\n {2}\* Read pump\.py$/m);
-  assert.match(done.done.stderr, /2 replies/);
+  assert.match(done.done.stderr, /2 responses/);
 });
 
 Deno.test("clients see its calls under the call of Explore, with ids of their own", async () => {
@@ -127,7 +127,7 @@ Deno.test("a long answer is cut, and a search that finds no end says so", async 
     return request.index === 0 ? ask(explore("for ever")) : say("Done.");
   });
   assert.equal(endless.chats.filter(isSearch).length, 15);
-  assert.match(endless.chats.at(-1)?.json.messages.at(-1).content, /the search was ended: .*15 replies/);
+  assert.match(endless.chats.at(-1)?.json.messages.at(-1).content, /the search was ended: .*15 responses/);
   assert.equal(endless.done.code, 0);
 });
 

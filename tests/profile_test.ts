@@ -206,21 +206,23 @@ Deno.test("reasoning within the limit is left alone, also where there is no limi
   }
 });
 
-Deno.test("run --explain shows how requests would be made and who says so, and sends none", async () => {
+Deno.test("run --explain shows the settings of requests with their sources, and sends none", async () => {
   await using home = await temporaryHome();
   await using server = startFakeServer({ script: () => say("Hi."), routes: llama() });
   await configure(home, { loc: { baseUrl: server.baseUrl, models: ["qwen3:8b"] } });
   const done = await runInProcess(["run", "--explain"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.deepEqual(server.chats(), []);
+  assert.match(done.stdout, /^SETTING +VALUE +SOURCE$/m);
   assert.match(done.stdout, /^model +loc:qwen3:8b +local$/m);
-  assert.match(done.stdout, /^window +32,768 tokens +the server$/m);
+  assert.match(done.stdout, /^window +32,768 tokens +reported by the server$/m);
   assert.match(
     done.stdout,
     /^sampling +temperature 0\.6, top_p 0\.95, top_k 20, min_p 0 +Qwen3: card of Qwen\/Qwen3-8B/m,
   );
   assert.match(done.stdout, /^reasoning +not sent back +Qwen3$/m);
-  assert.match(done.stdout, /^reasoning limit +4,096 tokens, kept by the server/m);
+  assert.match(done.stdout, /^reasoning limit +4,096 tokens, enforced by the server/m);
+  assert.match(done.stdout, /^response limit +[\d,]+ tokens +from the window$/m);
   const machine = await runInProcess(["run", "--explain", "--json", "--temperature", "0.1"], { home });
   const told = JSON.parse(machine.stdout);
   assert.equal(told.profile.sampling.why, "--temperature");

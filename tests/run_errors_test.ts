@@ -344,7 +344,7 @@ Deno.test("a llama-server that answers with another model than asked is told, on
   };
   assert.deepEqual(await told("qwen3:8b", "tiny-agent.gguf"), [
     "  loc answers with tiny-agent.gguf, not with qwen3:8b: a llama-server with one model takes any name; " +
-    "put its own into providers.yaml",
+    "use the server's name for it in providers.yaml",
   ]);
   assert.deepEqual(await told("tiny-agent", "/models/Tiny-Agent.gguf"), []);
   assert.deepEqual(await told("qwen3:8b", "qwen3:8b"), []);

@@ -58,7 +58,7 @@ Deno.test("a template that refuses parallel calls in the history gets one call a
   const done = await runInProcess(["run", "read a.txt and b.txt"], { home });
   assert.equal(done.code, 0, done.stderr);
   assert.equal(done.stdout, "alpha and beta\n");
-  assert.match(done.stderr, /single tool-calls[^]*sent again with one call a message/);
+  assert.match(done.stderr, /single tool-calls[^]*sent again with one tool call per message/);
   assert.deepEqual(server.chats().map(({ json }) => callCounts(json)), [[0, 0], [0, 0, 2, 0, 0], [0, 0, 1, 0, 1, 0]]);
   const before = server.chats().length;
   for (const more of [[], ["--continue"]]) {

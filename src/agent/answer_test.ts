@@ -80,7 +80,7 @@ Deno.test("calls above the limit of one response are told to the user and, behin
   const options = turnOptions(model);
   assert.equal((await runPrompt(session, words("go"), options)).outcome, "success");
   const notices = options.events.flatMap((event) => event.kind === "notice" ? [event.text] : []);
-  assert.deepEqual(notices, ["the response asked for more calls than one response may: 2 are run, 7 left out"]);
+  assert.deepEqual(notices, ["the response has too many tool calls: ran the first 2, dropped 7"]);
   const results = options.events.flatMap((event) => event.kind === "tool_result" ? [event.item.content] : []);
   assert.equal(results[0], "seen");
   assert.match(results[1] ?? "", /^seen\n\n7 more calls of your reply were left out/);

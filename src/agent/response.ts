@@ -175,7 +175,8 @@ async function reportOtherModel(
   context.said.add("other_model");
   await emit({
     kind: "notice",
-    text: `${provider} answers with ${model}, not with ${entry.id}: ${why}; put its own into providers.yaml`,
+    text:
+      `${provider} answers with ${model}, not with ${entry.id}: ${why}; use the server's name for it in providers.yaml`,
   });
 }
 
@@ -209,7 +210,7 @@ async function takeResponse(
     const kept = item.calls.length.toLocaleString("en-US");
     await emit({
       kind: "notice",
-      text: `the response asked for more calls than one response may: ${kept} are run, ${count.droppedCalls} left out`,
+      text: `the response has too many tool calls: ran the first ${kept}, dropped ${count.droppedCalls}`,
     });
   }
   if (response.finish === "content_filter") {

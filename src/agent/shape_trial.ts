@@ -23,7 +23,7 @@ const CHANGES: Partial<
   }>
 > = {
   single: {
-    how: "with one call a message",
+    how: "with one tool call per message",
     reason: "one_call_a_message",
     from({ items }) {
       const at = items.findIndex((item) => item.kind === "assistant" && item.calls.length > 1);
@@ -97,7 +97,7 @@ export class ShapeTrial {
         kind: "notice",
         text:
           `${model.provider} does not support tool calling with ${model.entry.id}: tools are described in the prompt instead ` +
-          "(tool_calls: text in providers.yaml says so from the start)",
+          "(to skip the failed request, set tool_calls: text in providers.yaml)",
       });
     }
     await emitPrefixBreak(this.#session, { emit }, { ...tried, callIds: [] });
@@ -129,7 +129,9 @@ export async function checkTemplate(session: Session): Promise<void> {
     throw new ProviderFailure("provider_error", `${subject} leaves tools out`, { kind: "no_tools" });
   }
   if (items.some((item) => item.kind === "assistant" && item.calls.length > 1)) {
-    throw new ProviderFailure("provider_error", `${subject} shows one call a message`, { kind: "template" });
+    throw new ProviderFailure("provider_error", `${subject} shows only one tool call per message`, {
+      kind: "template",
+    });
   }
   // Nothing was left out yet, and what comes is sent in a way that leaves nothing out.
   context.toolProtocol = needs;

@@ -61,7 +61,7 @@ Deno.test("a history with parallel calls that the template refuses is sent with 
   assert.equal(broken?.reason, "one_call_a_message");
   assert.ok((broken?.bytesKept ?? 0) > 0 && broken?.count === 1);
   const [retry] = options.events.filter((event) => event.kind === "retry");
-  assert.match(retry?.notice.reason ?? "", /sent again with one call a message/);
+  assert.match(retry?.notice.reason ?? "", /sent again with one tool call per message/);
 });
 
 Deno.test("a template that refuses the tools gets them as text, and one that refuses all changes nothing", async () => {

@@ -78,7 +78,7 @@ async function converse(session: Session, turn: RunningTurn): Promise<void> {
     if (turn.maxTurns !== undefined && count.turns >= turn.maxTurns) {
       throw new AgentcliError(
         "max_turns",
-        `the turn was ended after ${count.turns === 1 ? "1 reply" : `${count.turns} replies`} (--max-turns)`,
+        `the turn was ended after ${count.turns === 1 ? "1 response" : `${count.turns} responses`} (--max-turns)`,
         {
           hint: "raise --max-turns, or ask for less at once",
         },

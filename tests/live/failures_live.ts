@@ -119,6 +119,6 @@ Deno.test("a model without eyes is told by its server, or by one refusal, and th
   const chat = await runProgram(["chat", "--max-turns", "1"], { home, stdin: "What is on @a.png?\nHello.\n" });
   assert.match(chat.stderr, /does not support image input with this model \(HTTP 500\)/);
   // What a small model says to it is nothing to count on, not even that it says something.
-  assert.match(chat.stderr, /\b1 reply\b/, "the second message is answered");
+  assert.match(chat.stderr, /\b1 response\b/, "the second message is answered");
   assert.equal(chat.stderr.match(/does not support image input/g)?.length, 1);
 });

@@ -35,7 +35,7 @@ Deno.test("text output is the answer alone on stdout, ended by a newline, and th
   const done = await runProgram(SAY_HELLO, { home });
   assert.equal(done.code, 0, done.stderr);
   assert.match(done.stdout, /\S\n$/);
-  assert.match(done.stderr, /^[1-9][\d.]*k? in(?: \(\d[\d.]*k? cached\))?, [1-9][\d.]*k? out, 1 reply, /m);
+  assert.match(done.stderr, /^[1-9][\d.]*k? in(?: \(\d[\d.]*k? cached\))?, [1-9][\d.]*k? out, 1 response, /m);
 });
 
 Deno.test("the model's calls run or are refused, each with one result, and the server takes the history", async () => {

@@ -3,9 +3,9 @@ import { cacheAdvice, type CacheLoss } from "../../provider/backends/advice.ts";
 import type { Session } from "../session.ts";
 
 const CAUSES: Record<CacheLoss, string> = {
-  reasoning: "what the model reasoned is not sent back, and its cache cannot go back to before it",
-  evicted: "another client used its slot, or the model was loaded anew",
-  rewound: "its chat template changed what was said before, or its cache cannot go back so far",
+  reasoning: "reasoning is not sent back, and the cache cannot return to the state before it",
+  evicted: "another client used its slot, or the model was reloaded",
+  rewound: "the chat template changed earlier messages, or the cache cannot return to an earlier state",
 };
 
 /** Returns the notice about a prompt of which `again` tokens were read a second time, in `ms` milliseconds. */
@@ -17,7 +17,9 @@ export async function lossNotice(
   const number = (tokens: number) => tokens.toLocaleString("en-US");
   const time = ms >= 100 ? `, in ${(ms / 1000).toFixed(1)} s` : "";
   const advice = cacheAdvice(await session.server.recognize(), loss);
-  return `the server read ${number(again)} of ${number(promptTokens)} tokens again that it had read before${time}: ` +
+  return `the server reprocessed ${number(again)} of ${
+    number(promptTokens)
+  } tokens that were in its cache before${time}: ` +
     `${CAUSES[loss]}${advice === null ? "" : `; ${advice}`}`;
 }
 

@@ -173,7 +173,7 @@ export async function recordOverflow(
           `the server ${
             isGuess ? "cuts prompts that are longer than about" : "has a window of"
           } ${window} tokens; context_window: ${model.contextWindow} in ` +
-          "providers.yaml is more than it gives",
+          "providers.yaml is too large",
       });
     }
     setWindow(session, window, "learnt");

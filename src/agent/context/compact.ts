@@ -182,7 +182,10 @@ async function askOnce(
     signal.throwIfAborted();
     if (!(error instanceof ProviderFailure)) throw error;
     if (error.kind === "context") return "context";
-    await emit({ kind: "notice", text: `no summary could be had (${error.message}); going on with a plain record` });
+    await emit({
+      kind: "notice",
+      text: `the summary failed (${error.message}); using a list of the earlier steps instead`,
+    });
     return null;
   } finally {
     count.apiMs += io.clock.monotonic() - started;

@@ -89,7 +89,7 @@ async function choose(
     await turn.emit({
       kind: "notice",
       text: `${source} names a check that you have not approved, so it was not run: ${command} ` +
-        "(to run it, give it with --check, or say yes to it on a terminal)",
+        "(to run it, pass it with --check, or approve it on a terminal)",
     });
   }
   return null;

@@ -57,7 +57,7 @@ export async function runCommand(
     }
     case "compact": {
       const done = await chat.compact({ signal: target.signal, onEvent: target.emit });
-      return done ? undefined : view.print([row("nothing is worth a summary yet", "dim")]);
+      return done ? undefined : view.print([row("the session is too short to summarize", "dim")]);
     }
     case "clear":
       await view.during("beginning a new session", chat.clear());

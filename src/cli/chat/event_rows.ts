@@ -58,7 +58,7 @@ const BREAKS = {
   shortened: "old tool results were shortened",
   compacted: "the session starts from a summary",
   images_left_out: "without those images",
-  one_call_a_message: "one call a message from here on",
+  one_call_a_message: "one tool call per message from here on",
   tool_calls_as_text: "tools are described as text from here on",
   no_system_message: "the system message stands before the first prompt from here on",
 } as const;

@@ -1,4 +1,4 @@
-/** Shows how the requests of a run would be made, and who says so. Sends none. */
+/** Shows the settings of a run's requests and where each comes from. Sends no request. */
 import { estimateOf, sideFields } from "../../agent/chat_request.ts";
 import type { Session, WindowSource } from "../../agent/session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
@@ -10,10 +10,10 @@ import type { RUN_OPTIONS } from "./command.ts";
 
 const WINDOW_SOURCES: Record<WindowSource, string> = {
   configured: "context_window in providers.yaml",
-  found: "the server",
-  learnt: "a refusal of the server",
-  assumed: "assumed: nobody tells it",
-  guessed: "a refusal of the server",
+  found: "reported by the server",
+  learnt: "error message of the server",
+  assumed: "assumed: the server does not report it",
+  guessed: "a request that the server rejected",
 };
 
 /** `agentcli run --explain`. */
@@ -39,11 +39,11 @@ function rowsOf(session: Session, server: string | null): string[][] {
   const { model, profile, context } = session;
   const tokens = (count: number) => `${count.toLocaleString("en-US")} tokens`;
   return [
-    ["WHAT", "VALUE", "WHO SAYS SO"],
+    ["SETTING", "VALUE", "SOURCE"],
     ["model", `${model.provider}:${model.entry.id}`, model.local ? "local" : "remote"],
     ["server", server ?? "unknown", ""],
     ["window", tokens(model.contextWindow), WINDOW_SOURCES[model.windowSource]],
-    ["reply limit", tokens(model.maxTokens), limitSource(session)],
+    ["response limit", tokens(model.maxTokens), limitSource(session)],
     ["first prompt", `about ${tokens(estimateOf(session))} without your words`, ""],
     ["tool calls", context.toolProtocol, model.entry.toolCalls === undefined ? "" : "tool_calls in providers.yaml"],
     ...profile.rows.map(({ name, value, why }) => [name, value, why]),
@@ -52,7 +52,7 @@ function rowsOf(session: Session, server: string | null): string[][] {
 
 function limitSource({ model: { askedMaxTokens, entry } }: Session): string {
   if (askedMaxTokens !== undefined) return "--max-tokens";
-  return entry.maxTokens === undefined ? "by the window" : "max_tokens in providers.yaml";
+  return entry.maxTokens === undefined ? "from the window" : "max_tokens in providers.yaml";
 }
 
 function asJson(session: Session, server: string | null): Record<string, unknown> {

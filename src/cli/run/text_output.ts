@@ -255,7 +255,7 @@ export function checkLine({ command, state, exitCode, isTold, reason = "" }: Tur
       return `  the check was not run: ${clean(cut(reason))}`;
     case "failed":
       return `  the check failed (${exitCode === null ? "time limit" : `exit code ${exitCode}`})` +
-        (isTold ? "; the model is told" : "");
+        (isTold ? "; its output goes to the model" : "");
   }
 }
 
@@ -280,12 +280,12 @@ export function tokensText(tokens: number): string {
 function figures(result: TurnResult): string {
   const { promptTokens, completionTokens, cachedTokens, cacheTold } = result.usage;
   const seconds = (result.durationMs / 1000).toFixed(1);
-  const replies = result.turns === 1 ? "1 reply" : `${result.turns} replies`;
+  const responses = result.turns === 1 ? "1 response" : `${result.turns} responses`;
   const cached = cacheTold ? ` (${tokensText(cachedTokens)} cached)` : "";
   const tokens = promptTokens + completionTokens > 0
     ? `${tokensText(promptTokens)} in${cached}, ${tokensText(completionTokens)} out, `
     : "";
-  return `${tokens}${replies}, ${seconds} s`;
+  return `${tokens}${responses}, ${seconds} s`;
 }
 
 /** Takes the events of a turn in order, then its result. */

@@ -101,9 +101,9 @@ function samplingOf(
     const values = given.map((name) => `${name} ${JSON.stringify(fieldsOf(entry.params)[name])}`);
     return nothing(values.join(", "), "params in providers.yaml");
   }
-  if (told.samples === true) return nothing("the server's", "set when it was started, or by the model's file");
-  if (family?.sampling === undefined) return nothing("the server's", "nothing is known of this model");
-  if (!own) return nothing("the server's", "a service knows its models");
+  if (told.samples === true) return nothing("server default", "server command line or model file");
+  if (family?.sampling === undefined) return nothing("server default", "no published values for this model");
+  if (!own) return nothing("server default", "left to the remote service");
   const fields = namedSampling(family.sampling, backend);
   const value = Object.entries(fields).map(([name, number]) => `${name} ${number}`).join(", ");
   return { fields, row: { name: "sampling", value, why: `${family.name}: ${family.source}` } };
@@ -139,7 +139,7 @@ function reasoningOf(
     return { keeps, kwargs: keeps ? kwargs : {}, row: row(keeps, "reasoning in providers.yaml") };
   }
   if (told.preservesReasoning === true) {
-    return { keeps: true, kwargs, row: row(true, "the chat template shows it, as the server says") };
+    return { keeps: true, kwargs, row: row(true, "reported by the server: the chat template shows it") };
   }
   if (family?.keepsReasoning === true) {
     return { keeps: true, kwargs, row: row(true, `${family.name}: ${family.source}`) };
@@ -157,7 +157,7 @@ function limitOf(
     row: { name: "reasoning limit" as const, value: "none", why },
   });
   if (entry.maxReasoning === 0) return none("max_reasoning in providers.yaml");
-  if (entry.maxReasoning === undefined && !own) return none("a service knows its models");
+  if (entry.maxReasoning === undefined && !own) return none("left to the remote service");
   const tokens = entry.maxReasoning ?? Math.max(Math.min(REASONING_LIMIT, Math.floor(contextWindow / 4)), 1);
   const cap = backend?.reasoningCap;
   // What does not reason has no need of a field that a server may refuse.
@@ -165,7 +165,7 @@ function limitOf(
     ? {}
     : cap.fields(tokens);
   const value = `${tokens.toLocaleString("en-US")} tokens`;
-  const by = Object.keys(fields).length > 0 ? "kept by the server" : "then asked again without reasoning";
+  const by = Object.keys(fields).length > 0 ? "enforced by the server" : "then one retry without reasoning";
   const who = entry.maxReasoning === undefined ? "the default" : "max_reasoning in providers.yaml";
   return { tokens, fields, row: { name: "reasoning limit", value: `${value}, ${by}`, why: who } };
 }
