@@ -196,7 +196,7 @@ for (
     await client.say("Do it again");
     assert.equal((await client.result()).subtype, "success");
     const done = await client.end();
-    assert.match(done.stderr, /was not run: touch of-project \(to run it, give it with --check/);
+    assert.match(done.stderr, /was not run: touch of-project \(to run it, pass it with --check/);
     for (const name of ["of-project", "another"]) await assert.rejects(one.home.read(name));
   });
 }
