@@ -56,7 +56,7 @@ export interface ContentScanner {
    * through; with `exposed`, a protected path, all that changed: any of them can hold it. Returns their names from the root.
    * Throws `home_unusable` where that cannot be remembered.
    */
-  protectCopies(since: number, exposed?: string): Promise<readonly string[]>;
+  protectCopies(since: number, exposed?: string, places?: readonly string[]): Promise<readonly string[]>;
   /** Protected files whose content is not found; absolute paths. Reads them. */
   notScanned(): Promise<readonly string[]>;
 }
@@ -164,12 +164,15 @@ class WorkspaceScanner implements ContentScanner {
     };
   }
 
-  async protectCopies(since: number, exposed?: string): Promise<readonly string[]> {
+  async protectCopies(since: number, exposed?: string, places: readonly string[] = []): Promise<readonly string[]> {
     const scanner = await this.#open();
     const { protection, record, root, additional } = this.#workspace;
     if (scanner === null || protection === undefined) return [];
     const { protectCopies } = await import("../boundary/scan/copies.ts");
-    return await protectCopies({ roots: [root, ...additional], protection, scanner, since, exposed }, record);
+    return await protectCopies(
+      { roots: [root, ...additional, ...places], protection, scanner, since, exposed },
+      record,
+    );
   }
 
   async notScanned(): Promise<readonly string[]> {

@@ -146,8 +146,8 @@ export async function runTool(
   const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
   const started = Date.now();
-  const protectChanges = async (since: number, exposed?: string) => {
-    const copies = await session.scanner?.protectCopies(since, exposed) ?? [];
+  const protectChanges = async (since: number, exposed?: string, places?: readonly string[]) => {
+    const copies = await session.scanner?.protectCopies(since, exposed, places) ?? [];
     if (copies.length === 0) return;
     const { copiesNotice } = await import("../boundary/scan/copies.ts");
     await options.emit({ kind: "notice", text: copiesNotice(copies, exposed) });

@@ -58,7 +58,7 @@ export interface ToolContext {
   /** Looks for protected content in a text for a file that is not protected. */
   checkWrite?: ((text: string, options: { display: string }) => Promise<Refusal | null>) | undefined;
   /** Protects all that changed since a time (milliseconds since 1970): a command could see what stands at `path`. */
-  protectChanges?: ((since: number, path: string) => Promise<void>) | undefined;
+  protectChanges?: ((since: number, path: string, places?: readonly string[]) => Promise<void>) | undefined;
   /** Tells the person something that is no error; never the model. */
   notify?: ((text: string) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */

@@ -4,7 +4,7 @@ import { ask, say, want } from "../helpers/fake_server.ts";
 import { quarantine } from "../../src/boundary/sandbox/quarantine.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
-import { CODED, coded, standing } from "./slipped.ts";
+import { CODED, coded, quarantinedTexts, standing } from "./slipped.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
@@ -124,4 +124,38 @@ for (const change of ["a file", "a line of a marker"]) {
       assert.deepEqual(played.leaks.wire, [], played.results.join("\n"));
     },
   );
+}
+
+/** Ways to leave what `.env` holds where no content of a file in the project holds it. */
+const LEFT: Readonly<Record<string, string>> = {
+  "the name of a file": `: > "f_$(${CODED} < .env)"`,
+  "the name of a directory": `mkdir "d_$(${CODED} < .env)"`,
+  "a new name of what stood there": `mv sub "d_$(${CODED} < .env)"`,
+  "the end of a link": `ln -sfn "$(${CODED} < .env)" link`,
+  "a file below sandbox.write": `${CODED} < .env > "$CACHE/new.txt"`,
+  "a file that stood below sandbox.write": `${CODED} < .env > "$CACHE/old.txt"`,
+};
+
+for (const [what, way] of Object.entries(LEFT)) {
+  Deno.test(`what a command saw is not left in ${what}`, bubblewrap, async () => {
+    await using stage = await openStage();
+    const cache = `${stage.home.root}/cache`;
+    await stage.write(`${cache}/old.txt`, "stood here before\n");
+    await stage.write("sub/old.txt", "stood here before\n");
+    await Deno.symlink("nowhere", `${stage.project}/link`);
+    const settings = { sandbox: { write: [cache] } };
+    const command = `CACHE="${cache}"; echo > ready.txt; ${
+      UNTIL("go.txt")
+    }; ${way} && ${CODED} < .env > control.txt; sleep 1`;
+    const look = `ls -R . "${cache}"; readlink link; cat "${cache}"/*; echo ran`;
+    const saving = saveAnew(stage);
+    const script = [ask(want("shell", { command })), ask(want("shell", { command: look })), say("ok")];
+    const played = await stage.play("rem", { script, args, settings });
+    const value = await saving;
+    const taken = await quarantinedTexts(stage.home.agentcliHome);
+    assert.ok(taken.some((text) => text.includes(coded(value))), `control: it was seen\n${played.done.stderr}`);
+    assert.match(played.results[1] ?? "", /ran/, "control: the next command ran");
+    assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
+    assert.ok((await Deno.readTextFile(`${stage.project}/.env`)).includes(value), "what the user saved stays");
+  });
 }

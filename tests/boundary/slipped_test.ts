@@ -4,7 +4,7 @@ import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
 import { configure, runProgram, startProgram } from "../helpers/program.ts";
 import { openStage, type Stage } from "./harness.ts";
 import { hasBubblewrap } from "./sandbox_project.ts";
-import { CODED, coded, standing } from "./slipped.ts";
+import { CODED, coded, quarantinedTexts, standing } from "./slipped.ts";
 
 const bubblewrap = { ignore: !hasBubblewrap() };
 const args = ["--permission-mode", "bypassPermissions"];
@@ -30,14 +30,14 @@ Deno.test("what a command wrote while a protected file was replaced is protected
     await stage.write("new", `API_TOKEN=${value}\n`);
     await Deno.rename(`${stage.project}/new`, `${stage.project}/.env`);
   });
-  const took = await Deno.readTextFile(`${stage.project}/copy.txt`);
+  const took = (await quarantinedTexts(stage.home.agentcliHome)).join("\n");
   assert.ok(took.includes(coded(value)), "control: the command could read the new file");
   assert.match(played.results[0] ?? "", /redacted/);
   assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
   assert.match(played.results[1] ?? "", /still here/, "control: the next command ran");
   assert.match(
     played.done.stderr,
-    /protected from now on, since .*\.env was created or replaced meanwhile: .*copy\.txt/,
+    /\.env was created or replaced meanwhile: what came to be since \(\d+\) was moved to quarantine/,
   );
 });
 
@@ -46,13 +46,13 @@ Deno.test("what a command wrote while a protected file came to be is protected i
   await Deno.remove(`${stage.project}/.env`);
   const value = "another-Value-0815-of-the-user";
   const played = await playTwo(stage, CODED, () => stage.write(".env", `API_TOKEN=${value}\n`).then(() => {}));
-  const took = await Deno.readTextFile(`${stage.project}/copy.txt`);
+  const took = (await quarantinedTexts(stage.home.agentcliHome)).join("\n");
   assert.ok(took.includes(coded(value)), "control: the command could read the new file");
   assert.match(played.results[0] ?? "", /redacted/);
   assert.ok(!played.sent.includes(coded(value)), played.results.join("\n"));
   assert.match(
     played.done.stderr,
-    /protected from now on, since .*\.env was created or replaced meanwhile: .*copy\.txt/,
+    /\.env was created or replaced meanwhile: what came to be since \(\d+\) was moved to quarantine/,
   );
 });
 
@@ -121,8 +121,12 @@ for (const [name, change] of Object.entries(CHANGES)) {
     assert.ok(durationMs < 11_000, "it was ended");
     assert.ok(!stdout.includes(value) && !stderr.includes(value), "the value was shown");
     assert.match(stderr, /told[^]*(\.env|sub) was created or replaced while the command ran[^]*withheld/);
-    assert.ok((await Deno.readTextFile(`${stage.project}/coded.txt`)).includes(coded(value)), "control: it was seen");
-    const after = await runProgram(["sandbox", "--", "cat coded.txt taken.txt; echo ran"], { home: stage.home });
+    const kept = await Deno.readTextFile(`${stage.project}/coded.txt`).catch(() => "");
+    const all = [kept, ...await quarantinedTexts(stage.home.agentcliHome).catch(() => [])];
+    assert.ok(all.join().includes(coded(value)), "control: it was seen");
+    const after = await runProgram(["sandbox", "--", "cat coded.txt taken.txt 2>/dev/null; echo ran"], {
+      home: stage.home,
+    });
     assert.equal(after.stdout, "ran\n", "what it changed is protected");
   });
 }

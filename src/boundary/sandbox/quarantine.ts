@@ -26,7 +26,7 @@ const INDEX_LIMIT = 1024 * 1024;
  */
 export async function quarantine(
   paths: readonly string[],
-  { home, root, now }: { home: string; root: string; now: number },
+  { home, root, now, isSecret = false }: { home: string; root: string; now: number; isSecret?: boolean },
 ): Promise<QuarantineEntry | null> {
   const day = new Date(now).toISOString().replace(/[-:]|\..*/g, "").replace("T", "-");
   const taken = new Set((await listDirectory(join(home, DIRECTORY)) ?? []).map(({ name }) => name));
@@ -40,7 +40,7 @@ export async function quarantine(
     // Before anything is moved: what lies there without an index could not be put back.
     await writeAtomically(join(directory, INDEX), JSON.stringify(entry), { mode: 0o600 });
   } catch (error) {
-    throw immovable(paths, { home, reason: systemReason(error) });
+    throw refusal(paths, { home, reason: systemReason(error), isSecret });
   }
   const left: string[] = [];
   let moved = 0;
@@ -58,16 +58,23 @@ export async function quarantine(
       reason = systemReason(error);
     }
   }
-  if (left.length > 0) throw immovable(left, { home, reason });
+  if (left.length > 0) throw refusal(left, { home, reason, isSecret });
   if (moved > 0) return entry;
   await removeDirectory(directory);
   return null;
 }
 
-function immovable(paths: readonly string[], { home, reason }: { home: string; reason: string }): AgentcliError {
+/** Names that can hold protected content are not told. */
+function refusal(
+  paths: readonly string[],
+  { home, reason, isSecret }: { home: string; reason: string; isSecret: boolean },
+): AgentcliError {
+  const made = isSecret
+    ? `files (${paths.length}) while it could see a protected path`
+    : `${paths.join(", ")}, which could run code later`;
   return new AgentcliError(
     "policy_refused",
-    `a command made ${paths.join(", ")}, which could run code later, and it cannot be moved away: ${reason}`,
+    `a command made ${made}, and it cannot be moved away: ${reason}`,
     { hint: `look at these files and remove them; make ${join(home, DIRECTORY)} a place that can be written` },
   );
 }

@@ -65,6 +65,13 @@ export interface SandboxedCommand {
    * must not have made, and reports it.
    */
   look(now: ProtectedPlaces): Promise<TamperReport>;
+  /** Real paths of what `sandbox.write` names. */
+  written: readonly string[];
+  /**
+   * To be called when the command has ended and could see what it must not: moves away what came to be since the last look
+   * that found nothing exposed, but what `isNamed` says is named by a rule of before; it gets all that is new too.
+   */
+  takeAway(isNamed: (path: string, made: readonly string[]) => boolean): Promise<QuarantineEntry | null>;
   /** To be called after the last look. */
   close(): Promise<void>;
 }
@@ -95,6 +102,12 @@ export interface QuarantineEntry {
 export function quarantineNotice(program: string, { id, paths }: QuarantineEntry): string {
   return `${program} made ${paths.join(", ")}, which could run code later: moved to quarantine; ` +
     `to put it back: agentcli quarantine restore ${id}`;
+}
+
+/** Returns what a person is told of what a command made that could see a path; the names can hold its content. */
+export function takenNotice({ id, paths }: QuarantineEntry, exposed: string): string {
+  return `${exposed} was created or replaced meanwhile: what came to be since (${paths.length}) was moved to quarantine; ` +
+    `look through it (agentcli quarantine list), then put it back: agentcli quarantine restore ${id}`;
 }
 
 /** Why there is no sandbox; the command must not run then. */

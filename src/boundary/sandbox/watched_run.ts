@@ -5,6 +5,7 @@
  */
 import { type ProcessOptions, type ProcessOutcome, run } from "../../platform/process.ts";
 import { within } from "../../platform/sleep.ts";
+import { basename, isWithin } from "../../platform/path.ts";
 import type { ProtectedSet } from "../policy/protected.ts";
 import { NOTHING_PROTECTED, type QuarantineEntry, type SandboxedCommand } from "./sandbox.ts";
 
@@ -27,6 +28,10 @@ export interface Exposure {
   paths: readonly string[];
   /** When the last look began that found nothing exposed, milliseconds since 1970. */
   since: number;
+  /** What the command made since then, moved away; null when it made nothing. */
+  taken: QuarantineEntry | null;
+  /** Real paths of what `sandbox.write` names: changed files there can hold what was exposed too. */
+  written: readonly string[];
 }
 
 /** How a command ended, and what was found meanwhile. */
@@ -54,7 +59,7 @@ export async function runWatched(
   let heldBytes = 0;
   let passing = Promise.resolve();
   let [arrived, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const { argv, env, cwd } = command;
+  const { argv, env, cwd, written } = command;
   const running = run({
     ...{ ...options, argv, env, cwd, signal: AbortSignal.any(signals) },
     onOutput(...piece) {
@@ -74,7 +79,9 @@ export async function runWatched(
       const report = await command.look(await protection?.hidden() ?? NOTHING_PROTECTED);
       failure = report.failure;
       if (report.quarantined !== null) quarantined.push(report.quarantined);
-      if (report.exposed.length > 0 || failure !== null) exposed ??= { paths: report.exposed, since };
+      if (report.exposed.length > 0 || failure !== null) {
+        exposed ??= { paths: report.exposed, since, taken: null, written };
+      }
       if (exposed !== null || quarantined.length >= MOST_QUARANTINED) stop.abort();
       if (exposed !== null) return;
       since = start;
@@ -85,10 +92,18 @@ export async function runWatched(
     } catch (error) {
       // What nobody could look at counts as exposed.
       failure = error;
-      exposed ??= { paths: [], since };
+      exposed ??= { paths: [], since, taken: null, written };
       stop.abort();
     } finally {
       passing = passing.finally(isReleased.resolve);
+    }
+  };
+  const takeAway = async (from: Exposure) => {
+    try {
+      const taken = await command.takeAway((path, made) => isNamedByRule(path, { made, protection }));
+      exposed = { ...from, taken };
+    } catch (error) {
+      failure ??= error;
     }
   };
   let isOver = false;
@@ -106,6 +121,7 @@ export async function runWatched(
     released.resolve();
     const outcome = await running;
     await look();
+    if (exposed !== null) await takeAway(exposed);
     // The next session looks again for what could not be moved away.
     if (failure === null) await command.close();
     await passing;
@@ -116,4 +132,14 @@ export async function runWatched(
     await over;
     throw error;
   }
+}
+
+/** Whether a rule from before names a path in full: its name tells nothing then, and it is the file that was saved. */
+function isNamedByRule(
+  path: string,
+  { made, protection }: { made: readonly string[]; protection: ProtectedSet | undefined },
+): boolean {
+  const rule = protection?.rule(path) ?? null;
+  if (rule === null || rule.copyOf !== undefined || made.some((one) => isWithin(one, rule.marker))) return false;
+  return rule.pattern.replace(/^.*\/(?=[^/])|\/$/g, "") === basename(path);
 }

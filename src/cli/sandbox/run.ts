@@ -5,7 +5,12 @@ import { anyProtectedProject, knownProjects } from "../../boundary/policy/projec
 import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
-import { createSessionSandbox, quarantineNotice, type SandboxedCommand } from "../../boundary/sandbox/sandbox.ts";
+import {
+  createSessionSandbox,
+  quarantineNotice,
+  type SandboxedCommand,
+  takenNotice,
+} from "../../boundary/sandbox/sandbox.ts";
 import { runWatched, UNKNOWN_PATH, type WatchedOutcome } from "../../boundary/sandbox/watched_run.ts";
 import { loadConfiguration } from "../../config/load.ts";
 import { keyVariables } from "../../config/endpoint.ts";
@@ -82,8 +87,13 @@ export async function run(
     if (unread !== null) throw unread;
     return code;
   }
-  const search = { roots: [root], protection, scanner: scanner ?? new LeakScanner(protection, { root }) };
+  const search = {
+    roots: [root, ...exposed.written],
+    protection,
+    scanner: scanner ?? new LeakScanner(protection, { root }),
+  };
   const [path = UNKNOWN_PATH] = exposed.paths;
+  if (exposed.taken !== null) await warn(context, takenNotice(exposed.taken, path));
   const copies = await protectCopies({ ...search, since: exposed.since, exposed: path }, record ?? undefined);
   if (copies.length > 0) await warn(context, copiesNotice(copies, path));
   if (failure !== null) throw failure;

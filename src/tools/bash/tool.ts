@@ -1,6 +1,6 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
 import { type ProcessOptions, run } from "../../platform/process.ts";
-import { quarantineNotice } from "../../boundary/sandbox/sandbox.ts";
+import { quarantineNotice, takenNotice } from "../../boundary/sandbox/sandbox.ts";
 import { runWatched, UNKNOWN_PATH } from "../../boundary/sandbox/watched_run.ts";
 import { failure, success } from "../result.ts";
 import type { Tool, ToolContext, ToolResult } from "../tool.ts";
@@ -17,7 +17,7 @@ const LONGEST_COMMAND = 100_000;
 
 const REDACTED =
   "[a protected path was created or replaced meanwhile, and the command could see it: the command was ended, its output " +
-  "from then on is redacted, and what it changed is protected. Run the command again]";
+  "from then on is redacted, what it made is gone, and what it changed is protected. Run the command again]";
 
 /** Runs commands; where paths are protected in the sandbox, or not at all: a command could read them past every rule. */
 export const bashTool: Tool<BashInput> = {
@@ -73,7 +73,9 @@ async function runCommand(
   if (outcome.ended === "abort" && exposed === null) notes.push("[ended: it made such files again and again]");
   if (exposed !== null) {
     notes.push(REDACTED);
-    await context.protectChanges?.(exposed.since, exposed.paths[0] ?? UNKNOWN_PATH);
+    const [path = UNKNOWN_PATH] = exposed.paths;
+    if (exposed.taken !== null) await context.notify?.(takenNotice(exposed.taken, path));
+    await context.protectChanges?.(exposed.since, path, exposed.written);
   }
   if (outcome.failure !== null) throw outcome.failure;
   if (outcome.ended === "abort") context.signal.throwIfAborted();
