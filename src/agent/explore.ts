@@ -1,6 +1,7 @@
 /** Runs a search in a session of its own: another window, tools that only read, and one short answer for the session that asked. */
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { AgentcliError } from "../errors.ts";
+import { resolve } from "../platform/path.ts";
 import type { ToolResult } from "../tools/tool.ts";
 import { admitPrompt } from "./admission.ts";
 import type { ToolProtocol } from "./chat_request.ts";
@@ -94,6 +95,13 @@ export async function explore(
     if (error.code === "policy_refused" && !session.model.local) throw error;
     const content = `Explore cannot run: ${error.message}. Call Grep and Read instead.`;
     return { content, isError: true, label: searching === undefined ? label : sessionLabel(searching) };
+  } finally {
+    // The answer may hold what was read for it.
+    const { root } = session.workspace;
+    for (const item of searching?.items ?? []) {
+      const files = item.kind === "assistant" ? [] : item.files ?? [];
+      for (const path of files.map((file) => resolve(root, file))) session.workspace.noteUsed({ path, real: path });
+    }
   }
 }
 

@@ -113,8 +113,20 @@ function outcome(
   const { content, isError } = result;
   const source = result.source === undefined ? {} : { source: result.source };
   const images = result.images === undefined ? {} : { images: result.images };
+  // Of calls that run together, one may tell what another read: they are of one turn, which is judged as a whole.
+  const files = session.workspace.takeUsed();
   return {
-    item: { kind: "tool_result", callId: call.id, name: call.name, content, isError, label, ...images, ...source },
+    item: {
+      kind: "tool_result",
+      callId: call.id,
+      name: call.name,
+      content,
+      isError,
+      label,
+      ...images,
+      ...source,
+      files,
+    },
     details: result.details,
     interrupt,
   };
@@ -124,7 +136,7 @@ function outcome(
 async function labeledByContent(done: CallOutcome, { scanner, model }: Session): Promise<CallOutcome> {
   const { item } = done;
   if (item.label !== "open") return done;
-  const parts = [item.content, ...imagesOf(item).map(imageUrl)];
+  const parts = [item.content, ...imagesOf(item).map(imageUrl), ...item.files ?? []];
   const found = await scanner?.checkPart(parts, resultOf(item.name), model);
   return found === "protected" ? { ...done, item: { ...item, label: "no-cloud" } } : done;
 }

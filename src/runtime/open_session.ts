@@ -3,12 +3,10 @@ import { carryOver, restoreSession, type Session } from "../agent/session.ts";
 import type { AskModel } from "../agent/turn.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { quarantineNotice } from "../boundary/sandbox/sandbox.ts";
-import { ProtectedSet } from "../boundary/policy/protected.ts";
 import { openWorkspace } from "../boundary/workspace/disk.ts";
 import type { WantedModel } from "../config/select.ts";
 import type { Home } from "../platform/home.ts";
 import { resolve } from "../platform/path.ts";
-import { realOrNamed } from "../platform/real_path.ts";
 import { createHttpClient } from "../provider/http/client.ts";
 import type { ModelMetadata } from "../provider/backends/model_metadata.ts";
 import type { UndoStore } from "../session/undo.ts";
@@ -152,14 +150,13 @@ async function startStore(
 ): Promise<SessionStore> {
   const { openStore } = await import("./store.ts");
   const { home, projectRoot, isProtected, records } = project;
-  let protection: ProtectedSet | null = null;
   const place = {
     home,
     projectRoot,
     isProtected,
-    protects(path: string) {
-      protection ??= new ProtectedSet([projectRoot], { remembered: records });
-      return protection.rule(realOrNamed(path)) !== null;
+    async protection() {
+      const { protectedAnywhere } = await import("../boundary/policy/protected_anywhere.ts");
+      return await protectedAnywhere(home, { root: projectRoot, records });
     },
     model: chosen.entry.id,
     provider: chosen.provider.name,

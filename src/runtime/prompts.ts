@@ -25,7 +25,9 @@ export async function userItem(
   const label = highestLabel([session.workspace.ambientLabel, ...attached.map((file) => file.label)]);
   const item: UserItem = { kind: "user", text: [prompt, ...attached.map((file) => file.text)].join("\n\n"), label };
   const images = attached.flatMap(({ image }) => image === undefined ? [] : [image]);
-  return images.length === 0 ? item : { ...item, images };
+  // With what instructions and the prompt of a command were read from.
+  const used = session.workspace.takeUsed();
+  return { ...item, ...images.length === 0 ? {} : { images }, files: used };
 }
 
 async function attachedFiles(

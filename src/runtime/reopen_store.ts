@@ -2,7 +2,7 @@
 import { forkSession, resumeTranscript } from "../session/open_transcript.ts";
 import { findSession } from "../session/list.ts";
 import { resolve } from "../platform/path.ts";
-import type { ToolCall } from "../session/item.ts";
+import type { SessionItem, ToolCall, ToolResultItem } from "../session/item.ts";
 import { loadTranscript, openPart, type StoredSession } from "../session/load.ts";
 import type { SessionStore, StorePlace } from "./store.ts";
 import type { StoreOptions } from "./host.ts";
@@ -17,7 +17,7 @@ export async function reopenStore(
   const found = await findSession(home, wanted, { projectRoot });
   if (options.forkSession) {
     const id = options.sessionId?.toLowerCase() ?? crypto.randomUUID();
-    const whole = judged(await loadTranscript(home, found), parts);
+    const whole = await judged(await loadTranscript(home, found), parts);
     // A session that met protected content goes elsewhere only as it was before that (specification of the boundary,
     // "Letting out").
     const stored = parts.local ? whole : openPart(whole);
@@ -26,27 +26,67 @@ export async function reopenStore(
     return { id, transcript, stored: { ...stored, items, removed } };
   }
   if (options.noSessionPersistence) {
-    return { id: found.id, transcript: null, stored: judged(await loadTranscript(home, found), parts) };
+    return { id: found.id, transcript: null, stored: await judged(await loadTranscript(home, found), parts) };
   }
   const { stored, transcript } = await resumeTranscript(home, { ...parts, slug: found.slug, id: found.id });
-  return { id: found.id, transcript, stored: judged(stored, parts) };
+  return { id: found.id, transcript, stored: await judged(stored, parts) };
 }
+
+/** Names of arguments that are a file or a directory, as models call them; without `_`, in lower case. */
+const PATHS: ReadonlySet<string> = new Set(
+  ["path", "file", "filename", "filepath", "absolutepath", "relativepath", "relativeworkspacepath", "targetfile"],
+);
+/** The head of an attached file. */
+const ATTACHED = /^(?:File|Image) (.+?):/gm;
 
 /**
  * A session as it counts now. What it read of a file may be from before the file was protected, and the file may have
- * changed since: no scan finds that. From that call on it is for local models alone.
+ * changed since: no scan finds that. From there on it is for local models alone.
  */
-function judged(stored: StoredSession, { cwd, isProtected, protects }: StorePlace): StoredSession {
-  if (!isProtected) return stored;
-  const failed = new Set(
-    stored.items.flatMap((item) => item.kind === "tool_result" && item.isError ? [item.callId] : []),
-  );
-  const names = ({ id, input }: ToolCall) => {
-    const path = input?.["file_path"];
-    return typeof path === "string" && !failed.has(id) && protects(resolve(cwd, path));
+async function judged(stored: StoredSession, place: StorePlace): Promise<StoredSession> {
+  const { cwd, projectRoot: root } = place;
+  const starts = [...new Set([root, cwd, stored.meta?.cwd ?? root])];
+  const settled = settledCalls(stored.items);
+  const used = stored.items.map((item) => usedBy(item, { starts, root, settled }));
+  if (used.every((paths) => paths.length === 0)) return stored;
+  const protects = await place.protection();
+  const known = new Map<string, boolean>();
+  const isProtected = (path: string) => {
+    const found = known.get(path) ?? protects(path);
+    known.set(path, found);
+    return found;
   };
-  const call = stored.items.findIndex((item) => item.kind === "assistant" && item.calls.some(names));
-  if (call < 0) return stored;
-  const items = stored.items.map((item, at) => at > call ? { ...item, label: "no-cloud" as const } : item);
+  const first = used.findIndex((paths) => paths.some(isProtected));
+  if (first < 0) return stored;
+  const items = stored.items.map((item, at) => at >= first ? { ...item, label: "no-cloud" as const } : item);
   return { ...stored, items, label: "no-cloud" };
+}
+
+/** The calls of which the words tell nothing: they failed, or their results name the files that were used. */
+function settledCalls(items: readonly SessionItem[]): ReadonlySet<string> {
+  const isSettled = (item: ToolResultItem) => item.isError || item.files !== undefined;
+  return new Set(items.flatMap((item) => item.kind === "tool_result" && isSettled(item) ? [item.callId] : []));
+}
+
+/**
+ * Returns the absolute paths that an item may hold content of: those that were used for it, and, since earlier versions
+ * did not store them, those that the words of calls and attachments name.
+ */
+function usedBy(
+  item: SessionItem,
+  { starts, root, settled }: { starts: readonly string[]; root: string; settled: ReadonlySet<string> },
+): string[] {
+  const from = (names: readonly string[]) => names.flatMap((name) => starts.map((start) => resolve(start, name)));
+  if (item.kind === "assistant") return from(item.calls.filter(({ id }) => !settled.has(id)).flatMap(pathsOf));
+  const files = (item.files ?? []).map((file) => resolve(root, file));
+  if (item.kind !== "user" || item.files !== undefined || item.label !== "open") return files;
+  return from([...item.text.matchAll(ATTACHED)].map(([, name = ""]) => name));
+}
+
+function pathsOf({ name: tool, input }: ToolCall): string[] {
+  // Names may be told.
+  if (/^(?:glob|ls|list)/i.test(tool)) return [];
+  return Object.entries(input ?? {}).flatMap(([name, value]) =>
+    typeof value === "string" && PATHS.has(name.toLowerCase().replace(/[_-]/g, "")) ? [value] : []
+  );
 }

@@ -13,8 +13,8 @@ export interface StorePlace {
   projectRoot: string;
   /** The project has protected paths: then files of git are as protected, and no branch is named. */
   isProtected: boolean;
-  /** Whether an absolute path is protected now. */
-  protects(path: string): boolean;
+  /** Returns which absolute paths are protected now, by whatever project. */
+  protection(): Promise<(path: string) => boolean>;
   cwd: string;
   /** Id of the session's model. */
   model: string;

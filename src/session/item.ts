@@ -26,6 +26,9 @@ export interface ProtectedSource {
   rule: string;
 }
 
+/** The files that an item may hold content of, as the workspace names them; absent where that was not noted. */
+export type UsedFiles = readonly string[];
+
 /** The place of its response in an id that {@link callId} made. */
 export function positionOfCall(id: string): number {
   return Math.floor(parseInt(id.slice("call".length), 36) / 64);
@@ -47,6 +50,7 @@ export interface UserItem {
   origin?: "engine" | "summary" | "note" | "steering";
   /** Of a `no-cloud` item, where it is known. */
   source?: ProtectedSource;
+  files?: UsedFiles;
 }
 
 /** One response of the model. */
@@ -72,6 +76,7 @@ export interface ToolResultItem {
   label: Label;
   /** Of a `no-cloud` item, where it is known. */
   source?: ProtectedSource;
+  files?: UsedFiles;
 }
 
 /** An item of a session; the system prompt is not one, it is built. */

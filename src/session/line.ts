@@ -106,9 +106,9 @@ export function innerItem({ uuid, item }: NamedItem, model: string): Record<stri
 function extras(item: SessionItem): Record<string, unknown> {
   switch (item.kind) {
     case "user":
-      return { origin: item.origin, source: item.source, ...imageFacts(item) };
+      return { origin: item.origin, source: item.source, files: item.files, ...imageFacts(item) };
     case "tool_result":
-      return { name: item.name, source: item.source, ...imageFacts(item) };
+      return { name: item.name, source: item.source, files: item.files, ...imageFacts(item) };
     case "assistant": {
       const odd = item.calls.some((call) => call.input === null || call.problem !== undefined);
       return odd ? { calls: item.calls.map((call) => ({ unread: call.input === null, problem: call.problem })) } : {};

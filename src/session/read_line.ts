@@ -2,7 +2,7 @@
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import { IMAGE_TYPES, type ShownImage } from "../provider/chat/content.ts";
 import type { ToolSchema } from "../provider/types.ts";
-import type { ProtectedSource, SessionItem, ToolCall } from "./item.ts";
+import type { ProtectedSource, SessionItem, ToolCall, UsedFiles } from "./item.ts";
 import { FORMAT, type LineState, type MetaLine, type NamedItem, type SessionContext } from "./line.ts";
 
 /** A line that was understood. */
@@ -161,7 +161,7 @@ interface ItemParts {
 }
 
 function readUser({ message, label, extras }: ItemParts): SessionItem | null {
-  const source = readSource(extras.source);
+  const known = { ...readSource(extras.source), ...readFiles(extras.files) };
   const words = readContent(message.content, extras.images);
   if (words !== null) {
     const { origin } = extras;
@@ -170,7 +170,7 @@ function readUser({ message, label, extras }: ItemParts): SessionItem | null {
       ...words,
       label,
       ...(origin === "engine" || origin === "summary" || origin === "note" || origin === "steering" ? { origin } : {}),
-      ...source,
+      ...known,
     };
   }
   const block = Array.isArray(message.content) ? fieldsOf(message.content[0]) : null;
@@ -185,7 +185,7 @@ function readUser({ message, label, extras }: ItemParts): SessionItem | null {
     ...images,
     isError: block.is_error === true,
     label,
-    ...source,
+    ...known,
   };
 }
 
@@ -219,6 +219,10 @@ function readSource(value: unknown): { source?: ProtectedSource } {
   const source = fieldsOf(value);
   if (typeof source?.path !== "string" || typeof source.rule !== "string") return {};
   return { source: { path: source.path, rule: source.rule } };
+}
+
+function readFiles(value: unknown): { files?: UsedFiles } {
+  return Array.isArray(value) ? { files: value.filter((file) => typeof file === "string") } : {};
 }
 
 function readAssistant({ message, label, extras }: ItemParts): SessionItem | null {

@@ -128,3 +128,99 @@ Deno.test("what another session protected meanwhile is protected in one that run
   assert.match(results[0] ?? "", /PUB_marker/);
   assert.match(results[1] ?? "", /is protected \(it holds content of \.env\)/);
 });
+
+interface Way {
+  name: string;
+  call?: Record<string, unknown>;
+  tool?: string;
+  file?: string;
+  from?: string;
+  args?: readonly string[];
+}
+
+const WAYS: readonly Way[] = [
+  { name: "another name of the argument", call: { path: "config.env" } },
+  { name: "another spelling of the argument", call: { filePath: "config.env" } },
+  { name: "a directory below", file: "sub/config.env", from: "sub", call: { file_path: "config.env" } },
+  { name: "a search of the file", tool: "Grep", call: { pattern: "TOKEN", path: "config.env" } },
+  { name: "a search of the project", tool: "Grep", call: { pattern: "TOKEN", output_mode: "content" } },
+  { name: "a link that is gone", call: { file_path: "link" } },
+  { name: "an attachment", args: ["--file", "config.env"] },
+];
+
+for (const { name, call, tool = "Read", file = "config.env", from = "", args: more = [] } of WAYS) {
+  Deno.test(`what a stored session took by ${name} before it was protected stays with local models`, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.plant(file, "env", (canary) => `TOKEN=${canary}\n`);
+    await stage.write("sub/pub.txt", "PUB_marker\n");
+    await stage.git("init", "-q");
+    stage.exempt(".git");
+    stage.exempt(stage.home.agentcliHome);
+    await Deno.symlink("config.env", `${stage.project}/link`);
+    const script = [ask({ name: tool, input: call ?? { file_path: "sub/pub.txt" } }), say("Done.")];
+    const local = await stage.play("loc", { cwd: `${stage.project}/${from}`, args: more, script });
+    assert.match(local.sent, /CNRY_/, "control: the local model got it");
+    await Deno.remove(`${stage.project}/link`);
+    const control = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(control.done.code, 0, "control: nothing is protected yet");
+    await stage.write(".agentclisecret", `no-cloud: ${file}\n`);
+    await stage.write(file, "K: another-value\n");
+    const remote = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(remote.done.code, 6, remote.done.stderr);
+    assert.doesNotMatch(remote.sent, /CNRY_/);
+  });
+}
+
+for (const rotates of [true, false]) {
+  const way = rotates ? "and has changed" : "and is as it was";
+  Deno.test(`what a session read in an added directory that is protected by now ${way} stays with local models`, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const added = `${stage.home.root}/D`;
+    await stage.plant(`${added}/conf.env`, "env", (canary) => `TOKEN=${canary}\n`);
+    await stage.write(`${added}/pub.txt`, "PUB_marker\n");
+    stage.exempt(stage.home.agentcliHome);
+    const read = (name: string) => [ask(want("read", { path: `${added}/${name}` })), say("Done.")];
+    const addDir = ["--add-dir", added];
+    const open = await stage.play("loc", { args: addDir, script: read("pub.txt") });
+    assert.match(open.sent, /PUB_marker/);
+    await stage.write(`${added}/.agentclisecret`, "no-cloud: conf.env\n");
+    const control = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(control.done.code, 0, "control: what it read is open");
+    await Deno.remove(`${added}/.agentclisecret`);
+    await stage.play("loc", { args: ["--continue", ...addDir], script: read("conf.env") });
+    await stage.write(`${added}/.agentclisecret`, "no-cloud: conf.env\n");
+    await stage.play("loc", { cwd: added, script: [say("Hello.")] });
+    if (rotates) await stage.write(`${added}/conf.env`, "another-value-of-it\n");
+    const remote = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(remote.done.code, 6, remote.done.stderr);
+    assert.doesNotMatch(remote.sent, /CNRY_/);
+  });
+}
+
+Deno.test("of a session of an earlier version the words of its calls and attachments tell what it read", async () => {
+  for (const way of ["call", "attachment"]) {
+    await using stage = await openStage({ bare: true, marker: null });
+    await stage.plant("config.env", "env", (canary) => `TOKEN=${canary}\n`);
+    stage.exempt(stage.home.agentcliHome);
+    const args = way === "call" ? [] : ["--file", "config.env"];
+    const script = [...way === "call" ? [ask({ name: "Read", input: { path: "config.env" } })] : [], say("Done.")];
+    await stage.play("loc", { args, script });
+    let changed = 0;
+    for (const { name, isDirectory } of Deno.readDirSync(`${stage.home.agentcliHome}/projects`)) {
+      if (!isDirectory) continue;
+      for (const file of Deno.readDirSync(`${stage.home.agentcliHome}/projects/${name}`)) {
+        const path = `${stage.home.agentcliHome}/projects/${name}/${file.name}`;
+        if (!path.endsWith(".jsonl")) continue;
+        const text = await Deno.readTextFile(path);
+        changed += text.split(/"files":\[/).length - 1;
+        await Deno.writeTextFile(path, text.replaceAll(/,"files":\[[^\]]*\]/g, ""));
+      }
+    }
+    assert.ok(changed > 0, "control: this version names the files");
+    await stage.write(".agentclisecret", "no-cloud: config.env\n");
+    await stage.write("config.env", "K: another-value\n");
+    const remote = await stage.play("rem", { args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(remote.done.code, 6, remote.done.stderr);
+    assert.doesNotMatch(remote.sent, /CNRY_/);
+  }
+});

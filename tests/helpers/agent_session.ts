@@ -67,6 +67,8 @@ const NO_DISK: Workspace = {
   resolve: () => Promise.resolve(refused),
   read: () => Promise.resolve(refused),
   readAll: (paths) => paths.map(() => refused),
+  noteUsed: () => {},
+  takeUsed: () => [],
   status: () => Promise.resolve(null),
   list: () => Promise.resolve(refused),
   writeProtection: () => Promise.resolve(null),

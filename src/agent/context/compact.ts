@@ -86,6 +86,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
   const label = highestLabel(items.map((item) => item.label));
   const text = await askForSummary(items, { session, options, label });
   const body = text === null || byteLength(text) >= replaced ? plainSummary(items, limit) : headOf(text, limit);
+  const files = new Set(items.flatMap((item) => item.kind === "assistant" ? [] : item.files ?? []));
   const todos = todoList(session, Math.floor(limit * TODO_SHARE));
   const summary: UserItem = {
     kind: "user",
@@ -93,6 +94,7 @@ async function summarize(plan: CompactPlan, session: Session, options: CompactOp
     text: `Summary of the session so far:\n${body}${todos}`,
     // What is to be done may name what was read after the part that is summarized.
     label: todos === "" ? label : sessionLabel(session),
+    ...files.size === 0 ? {} : { files: [...files] },
   };
   return sizeOf(summary) < replaced ? summary : null;
 }

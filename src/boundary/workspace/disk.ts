@@ -103,6 +103,7 @@ class DiskWorkspace implements Workspace {
   #remembered = -1;
   /** Directories that were asked about, whose files may be used. */
   readonly #reachable = new Set<string>();
+  readonly #used = new Set<string>();
 
   constructor(rules: Rules) {
     const { root, additional, cwd, records, protection, provider } = this.#rules = rules;
@@ -223,7 +224,19 @@ class DiskWorkspace implements Workspace {
 
   // deno-lint-ignore require-await -- done synchronously; a promise, so that callers need not know
   async read(path: ResolvedPath, range: ByteRange = {}): Promise<LabelledBytes | Refusal> {
-    return this.#read(path, range);
+    const read = this.#read(path, range);
+    if (!("refused" in read)) this.noteUsed(path);
+    return read;
+  }
+
+  noteUsed({ path, real }: Pick<ResolvedPath, "path" | "real">): void {
+    this.#used.add(real).add(path);
+  }
+
+  takeUsed(): readonly string[] {
+    const used = [...this.#used].map((path) => isWithin(this.root, path) ? relativeTo(this.root, path) : path);
+    this.#used.clear();
+    return used;
   }
 
   *readAll(paths: readonly ResolvedPath[], range: ByteRange = {}): Generator<LabelledBytes | Refusal> {
@@ -306,7 +319,10 @@ class DiskWorkspace implements Workspace {
   }
 
   async write(path: ResolvedPath, bytes: Uint8Array<ArrayBuffer>): Promise<FileStatus | Refusal> {
-    return await this.writable(path) ?? replaceFile(path, bytes, this.#rules);
+    const refused = await this.writable(path);
+    if (refused !== null) return refused;
+    this.noteUsed(path);
+    return replaceFile(path, bytes, this.#rules);
   }
 
   async remove(path: ResolvedPath): Promise<Refusal | null> {

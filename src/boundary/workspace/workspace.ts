@@ -77,8 +77,15 @@ export interface Workspace {
   ruleAt(path: ResolvedPath): ProtectionRule | null;
   resolve(path: string): Promise<ResolvedPath | Refusal>;
   read(path: ResolvedPath, range?: ByteRange): Promise<LabelledBytes | Refusal>;
-  /** The same for many, each read when it is asked for. */
+  /** The same for many, each read when it is asked for; {@link noteUsed} tells which were of use. */
   readAll(paths: readonly ResolvedPath[], range?: ByteRange): Iterable<LabelledBytes | Refusal>;
+  /** Notes a file of which content is used: one that {@link readAll} gave, or that another workspace read. */
+  noteUsed(path: Pick<ResolvedPath, "path" | "real">): void;
+  /**
+   * Returns the files of which content was read or written since this was last asked, for the item that holds it: real
+   * paths, and links that led there, from the root where they lie in it. They tell later what was read before it was protected.
+   */
+  takeUsed(): readonly string[];
   status(path: ResolvedPath): Promise<FileStatus | null>;
   /** Sorted by name. */
   list(path: ResolvedPath): Promise<DirectoryEntry[] | Refusal>;

@@ -250,6 +250,7 @@ function searchFile(
     if (found === null) return;
     state.labels.add(read.label);
     state.source ??= sourceOf(file.path, read.rule, search).source;
+    search.workspace.noteUsed(file.path);
     search.report.add(file.path.display, found);
   }
 }
