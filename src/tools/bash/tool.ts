@@ -1,4 +1,5 @@
 /** Bash: one command, bounded in time and output, without keys in its environment. */
+import { AgentcliError } from "../../errors.ts";
 import { type ProcessOptions, run } from "../../platform/process.ts";
 import { quarantineNotice, takenNotice } from "../../boundary/sandbox/sandbox.ts";
 import { runWatched, UNKNOWN_PATH } from "../../boundary/sandbox/watched_run.ts";
@@ -78,6 +79,7 @@ async function runCommand(
     await context.protectChanges?.(exposed.since, path, exposed.written);
   }
   if (outcome.failure !== null) throw outcome.failure;
+  if (!context.workspace.local && exposed !== null) refuseGuess(exposed.paths, context);
   if (outcome.ended === "abort") context.signal.throwIfAborted();
   if (outcome.ended === "timeout") {
     notes.push(
@@ -119,6 +121,15 @@ async function startInBackground(
     return failure(`Too many background commands run. End one with BashOutput: ${ids}.`, context);
   }
   return success(`Started ${id}. BashOutput {"id":"${id}"} shows what it prints.`, context);
+}
+
+/** Ends the turn where a file turned out to hold what a protected one held: each such answer would tell a model a guess is right. */
+function refuseGuess(paths: readonly string[], { workspace }: ToolContext): void {
+  const guess = paths.find((path) => workspace.protection?.rule(path)?.copyOf !== undefined);
+  if (guess === undefined) return;
+  throw new AgentcliError("policy_refused", `${guess} is, or holds, what a protected file was: the turn was ended`, {
+    hint: "look at what the model did before you go on: it may guess what protected files held",
+  });
 }
 
 /** As it is: where nothing is protected. */
