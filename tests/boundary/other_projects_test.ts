@@ -43,6 +43,23 @@ for (
   );
 }
 
+Deno.test("a file that came after the other project was met is known by the project's marker", linux, async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const { a, b } = await beside(stage);
+  await stage.write(`${b}/deep/other.txt`, "an open line of B\n");
+  await stage.plant(`${b}/deep/.env`, "new", (canary) => `LATER=${canary}\n`);
+  const printed = (name: string) => [ask(want("shell", { command: `cat '${b}/deep/${name}'` })), say("Done.")];
+  await stage.play("loc", { cwd: a, args, script: printed("other.txt") });
+  const control = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
+  assert.match(control.sent, /an open line of B/, "control: what no marker covers stays open");
+  const local = await stage.play("loc", { cwd: a, args: [...args, "--continue"], script: printed(".env") });
+  assert.match(local.sent, /CNRY_/, "control: the local model got it");
+  assert.deepEqual(local.leaks.disk, []);
+  const remote = await stage.play("rem", { cwd: a, args: ["--continue"], script: [say("Hello.")] });
+  assert.equal(remote.done.code, 6, remote.done.stderr);
+  assert.doesNotMatch(remote.sent, /CNRY_/);
+});
+
 Deno.test("what commands print of nobody's secrets stays open beside a known project", linux, async () => {
   await using stage = await openStage({ bare: true, marker: null });
   const { a } = await beside(stage);

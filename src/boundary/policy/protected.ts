@@ -161,6 +161,16 @@ export class ProtectedSet extends PathRules {
     return this.any;
   }
 
+  /**
+   * The protected files inside of the roots as they stand now; null where the walk takes longer than so many milliseconds.
+   * The next call goes on where it ended then.
+   */
+  filesWithin(milliseconds: number): string[] | null {
+    const until = performance.now() + milliseconds;
+    while (this.#tree.step()) if (performance.now() > until) return null;
+    return this.#tree.found.protected.map(({ path }) => path);
+  }
+
   /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
   *files(): Generator<string> {
     for (const { path } of this.#tree.found.protected) yield path;

@@ -8,7 +8,7 @@ import { isWithin, relativeTo } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { isUnchanged } from "../policy/inode_index.ts";
 import type { RecordData } from "../policy/project_record_files.ts";
-import type { ProtectedSet } from "../policy/protected.ts";
+import { ProtectedSet } from "../policy/protected.ts";
 import { describeRule } from "../policy/protection_rule.ts";
 import { after } from "../../platform/sleep.ts";
 import { READ_LIMIT, readRegularFile } from "../reader.ts";
@@ -27,11 +27,44 @@ export type AllowedFragments = (fragments: readonly Fragment[]) => Promise<Reado
 
 type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 
-/** Returns a scanner for what other projects than those of `roots` protect, as far as the home has met it; null for nothing. */
+/** Longest walk of other projects before a check, in milliseconds, and most files of one of them. */
+const OTHERS_MS = 200;
+const MOST_OF_OTHER = 10_000;
+
+/** Returns a scanner for what other projects than those of `roots` protect; null for nothing. */
 export function scannerOfOthers(projects: readonly RecordData[], roots: readonly string[]): LeakScanner | null {
-  const others = projects.filter(({ root }) => !roots.some((own) => isWithin(own, root) || isWithin(root, own)));
-  const paths = new Set(others.flatMap(({ met }) => met.map(({ path }) => path)));
-  return paths.size === 0 ? null : new LeakScanner({ files: () => paths, rule: () => null }, { root: "/" });
+  const others = projects.filter(({ root, markers, derived, met }) =>
+    markers.length + derived.length + met.length > 0 &&
+    !roots.some((own) => isWithin(own, root) || isWithin(root, own))
+  ).map((known) => new OtherProject(known));
+  const files = () => {
+    const until = performance.now() + OTHERS_MS;
+    return new Set(others.flatMap((other) => other.files(until - performance.now())));
+  };
+  return others.length === 0 ? null : new LeakScanner({ files, rule: () => null }, { root: "/" });
+}
+
+/** What another project protects: what was met there, and what its markers cover as far as there was time to look. */
+class OtherProject {
+  readonly #met: readonly string[];
+  readonly #set: ProtectedSet;
+  #found: readonly string[] = [];
+  #isWalking = false;
+
+  constructor(known: RecordData) {
+    this.#met = known.met.map(({ path }) => path);
+    this.#set = new ProtectedSet([known.root], { remembered: [{ ...known, met: [] }] });
+  }
+
+  files(milliseconds: number): readonly string[] {
+    // A walk that was not finished goes on; a finished one is made anew, since files come while the session runs.
+    if (!this.#isWalking) this.#set.refresh();
+    const found = milliseconds > 0 ? this.#set.filesWithin(milliseconds) : null;
+    this.#isWalking = found === null;
+    // A marker that cannot be used covers the whole tree, which is nobody's secret.
+    if (found !== null && this.#set.damaged === null) this.#found = found.slice(0, MOST_OF_OTHER);
+    return [...this.#met, ...this.#found];
+  }
 }
 
 /**
