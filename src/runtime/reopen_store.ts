@@ -58,7 +58,9 @@ async function judged(stored: StoredSession, place: StorePlace): Promise<StoredS
   };
   const first = used.findIndex((paths) => paths.some(isProtected));
   if (first < 0) return stored;
-  const items = stored.items.map((item, at) => at >= first ? { ...item, label: "no-cloud" as const } : item);
+  // What a call read stands in its result, which names the file.
+  const from = stored.items[first]?.kind === "assistant" ? first + 1 : first;
+  const items = stored.items.map((item, at) => at >= from ? { ...item, label: "no-cloud" as const } : item);
   return { ...stored, items, label: "no-cloud" };
 }
 
