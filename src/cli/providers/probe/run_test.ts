@@ -70,7 +70,7 @@ Deno.test("the table fits 80 columns, shows every check with its runs, and ends 
   assert.match(stdout, /^first token +[\d.]+ m?s +new prompt of [\d,]+ tokens, median of 3 runs$/m);
   assert.match(stdout, /^parallel calls +yes$/m);
   assert.match(stdout, /^cache in a turn +unclear +the server does not tell/m);
-  assert.match(stdout, /^sampling +in sessions +the server's \(nothing is known of this model\)$/m);
+  assert.match(stdout, /^sampling +in sessions +server default \(no published values/m);
   assert.match(stdout, /^fit for agent turns: yes, with native tool calls$/m);
   assert.equal(stderr, "");
 });
