@@ -157,7 +157,7 @@ function fixOf({ ours, path, name }: FoundArtifact, { code, firstLine }: { code:
     return "install the formatter, or name another: agentcli editor add hook format-on-write --set formatter='…'";
   }
   const noProgram = code === 127 ||
-    /gave no answer \(exit 12[67]\)|: line \d+: .*(?:No such file|not found|denied)/i.test(firstLine);
+    /gave no answer \(exit 12[67]\)|: line \d+: .*(?:No such file|Not a directory|not found|denied)/i.test(firstLine);
   if (ours && isScaffold(name) && noProgram) {
     return `put agentcli on the PATH of the editor, or: agentcli editor add hook ${name} --set agentcli=/path/to/agentcli`;
   }
