@@ -17,11 +17,6 @@ import {
 const bubblewrap = { ignore: !hasBubblewrap() };
 const asRoot = { ignore: !hasBubblewrap() || Deno.uid() !== 0 };
 
-/** Runs a shell script outside of the sandbox, with bytes in it that no name of the runtime could hold. */
-async function shell(project: SandboxProject, script: string): Promise<string> {
-  return await project.unsandboxed(script);
-}
-
 /** A command in the sandbox, its notices with it. */
 async function notices(project: SandboxProject, command: string): Promise<{ text: string; notices: string[] }> {
   const request = await project.request(command);
@@ -42,14 +37,14 @@ Deno.test(
       project.write(".agentclisecret", "no-cloud: .env\nno-cloud: *.pem\nno-cloud: **/.env\n");
       project.write("keys/open.txt", "open\n");
       project.write("other/open.txt", "other\n");
-      await shell(project, `cd keys; printf %s "A=${project.canary}" > ${LATIN}.pem`);
+      await project.unsandboxed(`cd keys; printf %s "A=${project.canary}" > ${LATIN}.pem`);
       const command = "cat keys/*.pem keys/*; chmod 700 keys; mv keys k2; cat k2/*; cat other/open.txt";
       const { text, notices: told } = await notices(project, command);
       assert.ok(!holdsCanary(text, project.canary), text);
       assert.match(text, /other\n/);
       assert.deepEqual(told, [`commands do not see ${project.root}/keys: it holds a name that is not UTF-8`]);
       assert.deepEqual((await notices(project, "true")).notices, []);
-      assert.ok(holdsCanary(await shell(project, "cat keys/*.pem"), project.canary), "the control shows nothing");
+      assert.ok(holdsCanary(await project.unsandboxed("cat keys/*.pem"), project.canary), "the control shows nothing");
     }),
 );
 
@@ -60,15 +55,14 @@ Deno.test(
     inSandboxProject(async (project) => {
       project.write(".agentclisecret", "no-cloud: **/.env\nno-cloud: secrets\nno-cloud: deep\n");
       project.write("in/open.txt", "open\n");
-      await shell(
-        project,
+      await project.unsandboxed(
         `mkdir -p in/${LATIN}/deep in/$'\\xff'; echo "A=${project.canary}" > in/${LATIN}/deep/.env
        echo "A=${project.canary}" > in/$'\\xff'/key; echo 'no-cloud: key' > in/$'\\xff'/.agentclisecret`,
       );
       const command = "find . -type f -exec cat {} +; cat in/*/.env in/*/*/.env in/*/key; grep -r . .";
       const { text } = await project.sandboxed(command);
       assert.ok(!holdsCanary(text, project.canary), text);
-      assert.ok(holdsCanary(await shell(project, command), project.canary));
+      assert.ok(holdsCanary(await project.unsandboxed(command), project.canary));
     }),
 );
 
@@ -77,7 +71,7 @@ Deno.test(
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      await shell(project, `touch ${LATIN}`);
+      await project.unsandboxed(`touch ${LATIN}`);
       const { reason, hint } = await refusal(project.sandbox, await project.request("true"));
       assert.match(reason, /holds a name that is not UTF-8/);
       assert.match(hint, /rename/);
@@ -89,8 +83,7 @@ Deno.test(
   bubblewrap,
   () =>
     inSandboxProject(async (project) => {
-      await shell(
-        project,
+      await project.unsandboxed(
         `printf %s ${project.canary} > secrets/${LATIN}; ln secrets/${LATIN} open.txt; echo x > plain`,
       );
       const protection = new ProtectedSet([project.root]);
@@ -115,13 +108,15 @@ Deno.test(
       const name = "d".repeat(200);
       // Nobody can name it at once; a command goes there step by step.
       const down = `for i in $(seq 30); do cd ${name} || break; done`;
-      await shell(project, `for i in $(seq 30); do mkdir ${name}; cd ${name}; done; echo "A=${project.canary}" > .env`);
+      await project.unsandboxed(
+        `for i in $(seq 30); do mkdir ${name}; cd ${name}; done; echo "A=${project.canary}" > .env`,
+      );
       const command = `${down}; cat .env; cat ./*`;
       const { text, notices: told } = await notices(project, command);
       assert.ok(!holdsCanary(text, project.canary), text);
       assert.match(told.join("\n"), /d{200}: it holds paths that are too long/);
-      assert.ok(holdsCanary(await shell(project, command), project.canary));
-      await shell(project, `${down}; rm .env; for i in $(seq 30); do cd ..; rmdir ${name}; done`);
+      assert.ok(holdsCanary(await project.unsandboxed(command), project.canary));
+      await project.unsandboxed(`${down}; rm .env; for i in $(seq 30); do cd ..; rmdir ${name}; done`);
     }),
 );
 
@@ -138,7 +133,7 @@ Deno.test("sockets and FIFOs of the project are not there", bubblewrap, () =>
         connection.close();
       }
     })().catch(() => {});
-    await shell(project, "mkfifo run/fifo");
+    await project.unsandboxed("mkfifo run/fifo");
     const client =
       `python3 -c 'import socket; s = socket.socket(socket.AF_UNIX); s.connect("run/server.sock"); print(s.recv(100))'`;
     const command = `${client}; mv run r2; cd r2 && timeout 1 sh -c 'echo x > fifo; cat fifo'; rm -f fifo; ls -l`;
@@ -146,7 +141,7 @@ Deno.test("sockets and FIFOs of the project are not there", bubblewrap, () =>
     assert.ok(!holdsCanary(text, project.canary), text);
     assert.equal(answered, 0);
     assert.ok(Deno.lstatSync(`${project.root}/run/fifo`).isFifo);
-    assert.ok(holdsCanary(await shell(project, client), project.canary));
+    assert.ok(holdsCanary(await project.unsandboxed(client), project.canary));
     listener.close();
     await serving;
   }, { plain: true }));
@@ -201,7 +196,7 @@ for (const [how, make] of Object.entries(OUTSIDE)) {
             `umount ${place}/app.env; cat ${place}/app.env; cat ${place}/open.txt`;
           const { text } = await project.sandboxed(command);
           assert.ok(!holdsCanary(text, project.canary), text);
-          assert.ok(holdsCanary(await shell(project, `cat ${place}/app.env`), project.canary));
+          assert.ok(holdsCanary(await project.unsandboxed(`cat ${place}/app.env`), project.canary));
           // What is not protected there stays, but for a directory that is protected as a whole.
           if (!how.includes("directory") && !where.includes("link")) assert.match(text, /OPEN/);
         }, choice(place));
@@ -228,7 +223,7 @@ for (const [how, make] of Object.entries(OUTSIDE)) {
         const { text } = await project.sandboxed(`cat ${place}/*; cat pub.txt`);
         assert.ok(!holdsCanary(text, project.canary), text);
         assert.match(text, /PUB/);
-        assert.ok(holdsCanary(await shell(project, `cat ${place}/*`), project.canary));
+        assert.ok(holdsCanary(await project.unsandboxed(`cat ${place}/*`), project.canary));
       });
     } finally {
       await Deno.remove(place, { recursive: true });
@@ -305,8 +300,7 @@ Deno.test(
           await new Promise((on) => setTimeout(on, 10));
         }
         // One line per process, and only processes that name this project: other tests run beside this one.
-        const all = await shell(
-          project,
+        const all = await project.unsandboxed(
           `for p in /proc/[0-9]*; do tr '\\0\\n' '  ' < "$p/cmdline"; echo; done 2>/dev/null`,
         );
         const lines = all.split("\n").filter((line) => line.includes(project.base)).join("\n");
