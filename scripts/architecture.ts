@@ -38,7 +38,7 @@ const LENGTH_LIMIT = 400;
 
 /** Rooms from the ground up. A room may use everything of the rows below; rooms of one row use each other one way only. */
 const ROWS: readonly (readonly string[])[] = [
-  ["platform", "shell"],
+  ["platform", "shell", "rpc"],
   ["boundary"],
   ["config"],
   ["provider"],

@@ -4,6 +4,8 @@ import type { ClientQuestion, ControlLine } from "../../protocol/control_schema.
 import type { ControlResponse } from "../../protocol/input.ts";
 import type { AskPermission } from "../../agent/turn_options.ts";
 import { isRecord } from "../../provider/record.ts";
+import { createOrderedWrite } from "../../rpc/lines.ts";
+import { PendingRequests } from "../../rpc/pending.ts";
 import { textOf } from "./fields.ts";
 
 /** The output for all lines to the client. */
@@ -15,13 +17,7 @@ export interface ClientOutput {
 
 /** Lines on `stdout`. After a failure every further write fails the same way. */
 export function createClientOutput(stdout: Pick<Output, "write">): ClientOutput {
-  let last: Promise<void> = Promise.resolve();
-  const write = (lines: string) => {
-    last = last.then(() => stdout.write(lines));
-    // Whoever wrote hears of the failure; the chain itself is nobody's.
-    last.catch(() => {});
-    return last;
-  };
+  const write = createOrderedWrite((lines) => stdout.write(lines));
   return { write, control: (line) => write(JSON.stringify(line) + "\n") };
 }
 
@@ -40,40 +36,23 @@ export interface ClientRequests {
 
 /** No question is open. */
 export function createClientRequests(output: ClientOutput): ClientRequests {
-  const open = new Map<string, (answer: ClientResponse) => void>();
+  const open = new PendingRequests<string, ClientResponse>();
   let ended = false;
   return {
     async ask(question, signal) {
       signal.throwIfAborted();
       if (ended) return { gone: true };
       const id = crypto.randomUUID();
-      const { promise, resolve, reject } = Promise.withResolvers<ClientResponse>();
-      const stop = () => reject(signal.reason);
-      // The client can interrupt before we hear that its question was written: nobody waits for the answer yet.
-      promise.catch(() => {});
-      open.set(id, resolve);
-      signal.addEventListener("abort", stop, { once: true });
-      try {
-        await output.control({ type: "control_request", request_id: id, request: question });
-        return await promise;
-      } catch (error) {
-        if (signal.aborted) await output.control({ type: "control_cancel_request", request_id: id });
-        throw error;
-      } finally {
-        open.delete(id);
-        signal.removeEventListener("abort", stop);
-      }
+      return await open.ask({
+        id,
+        send: () => output.control({ type: "control_request", request_id: id, request: question }),
+        cancel: () => output.control({ type: "control_cancel_request", request_id: id }),
+      }, signal);
     },
-    answer(message) {
-      const resolve = open.get(message.id);
-      open.delete(message.id);
-      resolve?.(message.outcome);
-      return resolve !== undefined;
-    },
+    answer: (message) => open.settle(message.id, message.outcome),
     end() {
       ended = true;
-      for (const resolve of open.values()) resolve({ gone: true });
-      open.clear();
+      open.settleAll({ gone: true });
     },
   };
 }

@@ -4,7 +4,8 @@
  */
 import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import { OutputClosed } from "../../platform/io.ts";
-import { type ControlRequest, createLineReader, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { type ControlRequest, type InputMessage, readInputLine } from "../../protocol/input.ts";
+import { readLines } from "../../rpc/lines.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
 import { listenForInterrupt } from "../../runtime/interrupt.ts";
 import type { RunOptions } from "../run/command.ts";
@@ -109,7 +110,6 @@ async function takeTurn(turn: QueuedMessage, conversation: Conversation, signal:
 
 async function readInput(conversation: Conversation): Promise<void> {
   const { io } = conversation.context;
-  const reader = createLineReader();
   let first = true;
   const take = async (line: string | null) => {
     const message: InputMessage = line === null
@@ -123,13 +123,7 @@ async function readInput(conversation: Conversation): Promise<void> {
     first &&= line?.trim() === "";
     await takeMessage(message, { conversation, size: line?.length ?? 0 });
   };
-  for (;;) {
-    const bytes = await io.stdin.read();
-    if (bytes === null) break;
-    for (const line of reader.push(bytes)) await take(line);
-  }
-  const rest = reader.end();
-  if (rest !== undefined) await take(rest);
+  for await (const line of readLines(() => io.stdin.read())) await take(line);
 }
 
 async function takeMessage(
