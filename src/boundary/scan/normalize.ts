@@ -54,6 +54,8 @@ const MARKS = /[\p{Mn}\p{Me}]/gu;
 /** Letters of other scripts, and below them the Latin ones that they look like. */
 const FOREIGN = "асеіјорѕхуАВЕІЈКМНОРСЅТХοΑΒΕΖΗΙΚΜΝΟΡΤΥΧ";
 const LATIN = "aceijopsxyABEIJKMHOPCSTXoABEZHIKMNOPTYX";
+/** Signs that stand between letters like a hyphen, and have a character of their own. */
+const HYPHENS = /[\u2010-\u2015\u2212\u00b7\u2022\u2027\u2219\u22c5\u30fb]/g;
 const LOOKALIKE = new RegExp(`[${FOREIGN}]`, "g");
 const NOT_ASCII = /[^\0-\x7f]/;
 
@@ -64,7 +66,7 @@ const NOT_ASCII = /[^\0-\x7f]/;
 export function compatible(text: string): string | null {
   if (!NOT_ASCII.test(text)) return null;
   const bare = text.normalize("NFKD").replace(MARKS, "").normalize("NFKC").replace(UNSEEN, "");
-  const same = bare.replace(LOOKALIKE, (letter) => LATIN[FOREIGN.indexOf(letter)] ?? letter);
+  const same = bare.replace(LOOKALIKE, (letter) => LATIN[FOREIGN.indexOf(letter)] ?? letter).replace(HYPHENS, "-");
   return same === text ? null : same;
 }
 

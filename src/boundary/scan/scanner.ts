@@ -2,7 +2,7 @@
 import { Content, type Place } from "./content.ts";
 import { FragmentIndex, type Shared, SHORTEST_FRAGMENT } from "./fragment_index.ts";
 import { keyOf } from "./normalize.ts";
-import { type Form, viewsOf } from "./variants.ts";
+import { type Form, variantsOf } from "./variants.ts";
 
 /** How requests hold an image. */
 const ADDRESS = /^data:image\/[a-z]+;base64,/;
@@ -106,7 +106,7 @@ export class Scanner {
   fragments(text: string, limit: number): Fragment[] {
     const found = new Map<string, Found>();
     this.#index ??= new FragmentIndex(this.content);
-    for (const { form, bytes } of viewsOf(text)) {
+    for (const { form, bytes } of variantsOf(text)) {
       this.#index.search(bytes, (shared) => {
         if (!tells(bytes, shared)) return false;
         const normalized = keyOf(bytes.subarray(shared.start, shared.end));

@@ -1,6 +1,6 @@
 /** Reads a server's error in any of its many shapes, without echoes. Source: wire reference, §6.3, §12.2. */
 import { countOf, isRecord, type JsonRecord, parseJson, textOf } from "../record.ts";
-import { viewsOf } from "../../boundary/scan/variants.ts";
+import { variantsOf } from "../../boundary/scan/variants.ts";
 
 /**
  * An error as the server gave it. `message` is bounded and one line, with {@link CONTROL} for control characters; never
@@ -249,7 +249,7 @@ function hidePieces({ text, places }: Letters, given: { haystack: string; hidden
 function holdsEncoded(message: string, haystack: string): boolean {
   const decoder = new TextDecoder();
   const pieces = new Set<string>();
-  for (const { form, bytes } of viewsOf(message)) {
+  for (const { form, bytes } of variantsOf(message)) {
     // Escapes are undone by the search for plain pieces, which leaves the rest of a message standing.
     if (form === "plain" || (form === "escaped" && !message.includes("&#"))) continue;
     const letters = caseFolded(decoder.decode(bytes));
