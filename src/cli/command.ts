@@ -25,6 +25,8 @@ interface Common {
   group?: string;
   /** Not shown in help and completions. */
   hidden?: boolean;
+  /** Its short spelling, without the dash. */
+  letter?: string;
 }
 /** Present or absent. */
 export interface FlagOption extends Common {
@@ -34,6 +36,8 @@ export interface FlagOption extends Common {
 export interface TextOption<T extends string = string> extends Common {
   kind: "text";
   placeholder: string;
+  /** It may stand without a value, which is then empty. */
+  alone?: true;
   values?: readonly T[];
   completion?: Completion;
 }
@@ -204,6 +208,20 @@ export interface Group {
   detail?: string;
   // deno-lint-ignore no-explicit-any -- a tree of commands with different options
   commands: Record<string, Command<any> | Group>;
+  /** The one of them that a terminal gets where none is named. */
+  usual?: string;
+}
+
+/** Returns the options that can stand behind a command, or behind a group that has a usual one. */
+export function optionsAt(node: Command | Group): Options {
+  if (node.kind === "command") return node.options;
+  const usual = node.usual === undefined ? undefined : node.commands[node.usual];
+  return usual?.kind === "command" ? usual.options : {};
+}
+
+/** Returns the name of the option that a letter stands for. */
+export function optionOfLetter(letter: string, options: Options): string | undefined {
+  return SHORT_OPTIONS[letter] ?? Object.keys(options).find((name) => options[name]?.letter === letter);
 }
 
 /** Declares a command; infers the type of its options for `run`. */

@@ -14,6 +14,7 @@ import {
   type Group,
   type NumberOption,
   type Option,
+  optionOfLetter,
   type Options,
   SHORT_OPTIONS,
   type Values,
@@ -80,15 +81,15 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
   // The command first, since it decides which options take a value. A value of a global option is no word of the path.
   const skipped = walkPath(all, argv, found);
   const commandOptions: Options = found.node.kind === "command" ? found.node.options : {};
-  for (const token of all) {
-    if (skipped.has(token.at)) continue;
-    if (token.kind === "word") {
-      found.words.push(token.text);
+  for (const given of all) {
+    if (skipped.has(given.at)) continue;
+    if (given.kind === "word") {
+      found.words.push(given.text);
       continue;
     }
-    if (token.kind === "unknown") {
-      throw unknownLetter(token.text, { path: found.path, options: commandOptions });
-    }
+    const lettered = given.kind === "unknown" ? optionOfLetter(given.text.slice(1), commandOptions) : given.text;
+    if (lettered === undefined) throw unknownLetter(given.text, { path: found.path, options: commandOptions });
+    const token: Token = { ...given, text: lettered };
     const equals = token.text.indexOf("=");
     const name = camelCase(equals < 0 ? token.text : token.text.slice(0, equals));
     const isGlobal = Object.hasOwn(GLOBAL_OPTIONS, name);
@@ -99,8 +100,10 @@ export function normalize(argv: readonly string[], tree: Group): Normalized {
       : undefined;
     let value = equals < 0 ? undefined : token.text.slice(equals + 1);
     if (value === undefined && option !== undefined && option.kind !== "flag") {
-      value = valueAfter(token, argv, { end: ended.at, known: { ...GLOBAL_OPTIONS, ...commandOptions } });
-      skipped.add(token.at + 1);
+      const after = { end: ended.at, known: { ...GLOBAL_OPTIONS, ...commandOptions } };
+      const isAlone = option.kind === "text" && option.alone === true && !hasWordAfter(token, argv, ended.at);
+      value = isAlone ? "" : valueAfter(token, argv, after);
+      if (!isAlone) skipped.add(token.at + 1);
     }
     if (isGlobal && !Object.hasOwn(commandOptions, name)) {
       found.globals[name as keyof typeof GLOBAL_OPTIONS] = value ?? true;
@@ -141,6 +144,10 @@ function walkPath(all: readonly Token[], argv: readonly string[], found: Normali
     used.add(token.at);
   }
   return used;
+}
+
+function hasWordAfter(token: Token, argv: readonly string[], end: number): boolean {
+  return token.at + 1 < end && !(argv[token.at + 1] ?? "").startsWith("-");
 }
 
 function valueAfter(

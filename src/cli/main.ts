@@ -12,7 +12,7 @@ import { VERSION } from "./version.ts";
 export async function main(argv: readonly string[], io: Io): Promise<number> {
   let line: Normalized | undefined;
   try {
-    line = await clientLine(argv) ?? await readLine(argv);
+    line = await clientLine(argv) ?? await chatLine(argv, io) ?? await readLine(argv);
     return await perform(line, io);
   } catch (error) {
     if (error instanceof OutputClosed) return 0;
@@ -54,6 +54,13 @@ async function clientLine(argv: readonly string[]): Promise<Normalized | null> {
   return readClientLine(argv, COMMAND_NAMES);
 }
 
+/** A line without a command on a terminal, which is one of the chat; null for any other. */
+async function chatLine(argv: readonly string[], { stdin, stdout }: Io): Promise<Normalized | null> {
+  if (!stdin.isTerminal || !stdout.isTerminal || argv.some((word) => COMMAND_NAMES.includes(word))) return null;
+  const { readChatLine } = await import("./chat_line.ts");
+  return await readChatLine(argv);
+}
+
 async function perform(line: Normalized, io: Io): Promise<number> {
   const { globals, node } = line;
   const atRoot = line.path.length === 0 && line.words.length === 0 && line.options.length === 0;
@@ -74,7 +81,7 @@ async function perform(line: Normalized, io: Io): Promise<number> {
     const more = node.kind === "command" ? await node.moreHelp?.(line.options) : undefined;
     await io.stdout.write(helpText(line, io.stdout.columns(), { more }));
     // A group alone is not wrong, but nothing was done either: help on request is 0, help for lack of a command is 2.
-    return globals.help !== undefined || line.path.length === 0 ? 0 : 2;
+    return globals.help !== undefined ? 0 : 2;
   }
   refuseOldRuntime();
   return await dispatch(line, contextOf(line, io));

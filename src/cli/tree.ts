@@ -37,5 +37,5 @@ export const COMMAND_NAMES: readonly string[] = Object.keys(COMMANDS);
 export async function loadTree(only: readonly string[] = COMMAND_NAMES): Promise<Group> {
   const named = Object.entries(COMMANDS).filter(([name]) => only.includes(name));
   const commands = await Promise.all(named.map(async ([name, load]) => [name, await load()] as const));
-  return group({ brief: BRIEF, commands: Object.fromEntries(commands) });
+  return group({ brief: BRIEF, commands: Object.fromEntries(commands), usual: "chat" });
 }

@@ -61,6 +61,11 @@ export function checkStoreOptions(options: StoreOptions): void {
   if (sessionId !== undefined && !UUID.test(sessionId)) {
     throw new AgentcliError("usage", "--session-id is not a UUID", { hint: "leave it out to have one made" });
   }
+  if (resume === "") {
+    throw new AgentcliError("usage", "--resume needs a session", {
+      hint: "see: agentcli sessions list; agentcli chat --resume lets you choose one",
+    });
+  }
   if (resume !== undefined && options.continue) {
     throw new AgentcliError("usage", "--resume and --continue name two sessions", { hint: "give one of them" });
   }

@@ -7,8 +7,9 @@ import {
   GLOBAL_OPTIONS,
   type Group,
   type Option,
+  optionOfLetter,
   type Options,
-  SHORT_OPTIONS,
+  optionsAt,
 } from "../command.ts";
 
 /** A word that can stand at the cursor. */
@@ -57,7 +58,7 @@ function step(position: Position, word: string): Position {
   if (position.pending !== null) return { ...position, pending: null };
   if (!position.ended && word === "--") return { ...position, ended: true };
   if (!position.ended && word.startsWith("-") && word.length > 1) {
-    const name = word.startsWith("--") ? word.slice(2) : SHORT_OPTIONS[word.slice(-1)] ?? "";
+    const name = word.startsWith("--") ? word.slice(2) : optionOfLetter(word.slice(-1), optionsAt(node)) ?? "";
     const option = optionOf(node, name);
     return option === undefined || option.kind === "flag" ? position : { ...position, pending: option };
   }
@@ -68,7 +69,7 @@ function step(position: Position, word: string): Position {
 }
 
 function optionsOf(node: Command | Group): Options {
-  return { ...(node.kind === "command" ? node.options : {}), ...GLOBAL_OPTIONS };
+  return { ...optionsAt(node), ...GLOBAL_OPTIONS };
 }
 
 function optionOf(node: Command | Group, typed: string): Option | undefined {

@@ -59,8 +59,10 @@ function groupHelp(group: Group, name: string, width: number): string[] {
   const commands = Object.entries(group.commands).filter(([, node]) => node.kind === "group" || node.hidden !== true);
   return [
     wrap(group.brief, { width, indent: 0 }),
-    `Usage: ${name} <command> [arguments] [options]`,
+    `Usage: ${name} <command> [arguments] [options]` +
+    (group.usual === undefined ? "" : `\n       ${name} [<prompt>] [options]`),
     ...(group.detail === undefined ? [] : [wrap(group.detail, { width, indent: 0 })]),
+    group.usual === undefined ? "" : wrap(`On a terminal, no command means ${group.usual}.`, { width, indent: 0 }),
     rows("Commands:", commands.map(([command, node]) => [command, node.brief]), { width }),
     ...optionSections(GLOBAL_OPTIONS, width),
     root ? rows("Exit codes:", EXIT_CODES.map(([code, meaning]) => [code, meaning]), { width }) : "",
@@ -91,8 +93,13 @@ function optionSections(options: Options, width: number): string[] {
 
 /** `-C, --cwd <DIR>` */
 export function optionUsage(name: string, option: Option): string {
-  const short = Object.entries(SHORT_OPTIONS).find(([, long]) => long === name)?.[0];
-  const value = option.kind === "flag" ? "" : ` <${option.placeholder}>${option.kind === "list" ? "..." : ""}`;
+  const short = option.letter ?? Object.entries(SHORT_OPTIONS).find(([, long]) => long === name)?.[0];
+  const isAlone = option.kind === "text" && option.alone === true;
+  const value = option.kind === "flag"
+    ? ""
+    : isAlone
+    ? ` [${option.placeholder}]`
+    : ` <${option.placeholder}>${option.kind === "list" ? "..." : ""}`;
   return `${short === undefined ? "    " : `-${short}, `}--${kebabCase(name)}${value}`;
 }
 

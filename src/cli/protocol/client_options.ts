@@ -99,7 +99,13 @@ export function clientOptionNames(): string[] {
 }
 
 /** One-letter options of clients. */
-export const CLIENT_LETTERS: Readonly<Record<string, string>> = { p: "print", c: "continue", r: "resume", d: "debug" };
+export const CLIENT_LETTERS: Readonly<Record<string, string>> = {
+  p: "print",
+  c: "continue",
+  r: "resume",
+  m: "model",
+  d: "debug",
+};
 
 /** `text` is the option in the form that the dispatcher reads. */
 export type Meaning = { option: string; text: string } | { note: string } | { nothing: true };

@@ -17,10 +17,7 @@ export const RUN_OPTIONS = {
   model: text(
     "PROVIDER[:MODEL]",
     "Model to use: a provider, optionally with a model id or alias; 'demo' needs no server",
-    {
-      group: MODEL,
-      completion: "model",
-    },
+    { group: MODEL, completion: "model", letter: "m" },
   ),
   maxTokens: integer("N", "Limit one response to N tokens", { group: MODEL, minimum: 1 }),
   temperature: decimal("X", "Sampling temperature", { group: MODEL, maximum: 5 }),
@@ -71,11 +68,13 @@ export const RUN_OPTIONS = {
   ),
   maxTurns: integer("N", "Stop after N model responses (exit 7)", { group: LIMITS, minimum: 1 }),
   timeout: decimal("SECONDS", "Stop after this time (exit 7); no limit by default", { group: LIMITS, minimum: 0.001 }),
-  resume: text("SESSION", "Resume a stored session, by its id or a prefix of it", {
+  resume: text("SESSION", "Resume a stored session, by its id or a prefix of it; without one, chat shows a list", {
     group: SESSION,
     completion: "session",
+    letter: "r",
+    alone: true,
   }),
-  continue: flag("Continue the last session of this project", { group: SESSION }),
+  continue: flag("Continue the last session of this project", { group: SESSION, letter: "c" }),
   forkSession: flag(
     "With --resume or --continue: continue in a copy; for a remote model, the copy ends before protected content",
     { group: SESSION },
