@@ -99,6 +99,18 @@ const slowTimer: Deno.lint.Rule = {
   },
 };
 
+const localeNumber: Deno.lint.Rule = {
+  create(context) {
+    if (!isProgram(context.filename)) return {};
+    const message = "Its first use costs ten milliseconds: take `grouped` of platform/number.ts.";
+    return {
+      "MemberExpression > Identifier[name=/^toLocale(Date|Time)?String$/]"(node: Deno.lint.Identifier) {
+        context.report({ node, message });
+      },
+    };
+  },
+};
+
 const plugin: Deno.lint.Plugin = {
   name: "house",
   rules: {
@@ -107,6 +119,7 @@ const plugin: Deno.lint.Plugin = {
     "import-work": importWork,
     "non-null-reason": nonNullReason,
     "slow-timer": slowTimer,
+    "locale-number": localeNumber,
   },
 };
 export default plugin;

@@ -15,6 +15,7 @@ const BAD: [string, string][] = [
   ["const a = await start();", "house/import-work"],
   ["export const a = (b: string[]) => b[0]!;", "house/non-null-reason"],
   ["export const a = (b: () => void) => setTimeout(b, 9);", "house/slow-timer"],
+  ['export const a = (b: number) => b.toLocaleString("en-US");', "house/locale-number"],
 ];
 
 for (const [source, rule] of BAD) {

@@ -1,4 +1,5 @@
 /** One response of the model: room made, asked, taken over; asked once more where the server taught something. */
+import { grouped } from "../platform/number.ts";
 import type { AgentcliError } from "../errors.ts";
 import { reportsTemplate, whyOtherModel } from "../provider/backends/server_name.ts";
 import { type FailureKind, ProviderFailure } from "../provider/failure.ts";
@@ -207,7 +208,7 @@ async function takeResponse(
   await emit({ kind: "response", item, model, usage: response.usage, stopReason: count.stopReason });
   count.droppedCalls = response.droppedCalls ?? 0;
   if (count.droppedCalls > 0) {
-    const kept = item.calls.length.toLocaleString("en-US");
+    const kept = grouped(item.calls.length);
     await emit({
       kind: "notice",
       text: `the response has too many tool calls: ran the first ${kept}, dropped ${count.droppedCalls}`,

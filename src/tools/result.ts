@@ -1,4 +1,5 @@
 /** Results of file tools, made in one way: short, labelled, and telling what to do next. */
+import { grouped } from "../platform/number.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { describeRule, type ProtectionRule } from "../boundary/policy/protection_rule.ts";
 import type { Refusal, ResolvedPath } from "../boundary/workspace/workspace.ts";
@@ -67,5 +68,5 @@ export function rowsWithin(rows: readonly string[], bytes: number): { kept: stri
 
 /** `1 line`, `1,200 bytes`. */
 export function count(amount: number, noun: string): string {
-  return `${amount.toLocaleString("en-US")} ${noun}${amount === 1 ? "" : "s"}`;
+  return `${grouped(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 }

@@ -1,4 +1,5 @@
 /** Why a server lost a prompt that it had in its cache, as far as that can be known. Loaded when one did. */
+import { grouped } from "../../platform/number.ts";
 import { cacheAdvice, type CacheLoss } from "../../provider/backends/advice.ts";
 import type { Session } from "../session.ts";
 
@@ -14,11 +15,10 @@ export async function lossNotice(
   { again, ms, promptTokens, cachedTokens }: { again: number; ms: number; promptTokens: number; cachedTokens: number },
 ): Promise<string> {
   const loss = causeOf(session, cachedTokens / promptTokens);
-  const number = (tokens: number) => tokens.toLocaleString("en-US");
   const time = ms >= 100 ? `, in ${(ms / 1000).toFixed(1)} s` : "";
   const advice = cacheAdvice(await session.server.recognize(), loss);
-  return `the server reprocessed ${number(again)} of ${
-    number(promptTokens)
+  return `the server reprocessed ${grouped(again)} of ${
+    grouped(promptTokens)
   } tokens that were in its cache before${time}: ` +
     `${CAUSES[loss]}${advice === null ? "" : `; ${advice}`}`;
 }

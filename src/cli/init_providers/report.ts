@@ -1,4 +1,5 @@
 /** The output of `init-providers`: the table of servers, the changes, and the next steps; or one JSON object. */
+import { grouped } from "../../platform/number.ts";
 import type { Discovered, DiscoveredModel } from "../../provider/backends/discovery.ts";
 import { RUNTIMES } from "../../config/base_url.ts";
 import { clean } from "../../terminal/clean.ts";
@@ -187,7 +188,7 @@ function modelLines(models: readonly DiscoveredModel[]): string[] {
 /** `qwen3:8b (32,768 tokens)`; the id alone where the window is unknown. */
 export function modelText(model: DiscoveredModel): string {
   const id = modelName(model.id);
-  return model.contextWindow === null ? id : `${id} (${model.contextWindow.toLocaleString("en-US")} tokens)`;
+  return model.contextWindow === null ? id : `${id} (${grouped(model.contextWindow)} tokens)`;
 }
 
 /** An id as it can be shown: cleaned, and cut when it is very long. */

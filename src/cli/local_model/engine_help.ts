@@ -1,4 +1,5 @@
 /** The part of `local-model serve --help` that is about engines: all of them, or the one that `--engine` names. */
+import { grouped } from "../../platform/number.ts";
 import { type Command, type Engine, fill, type Values } from "../../engine/engine.ts";
 import { allEngines, applicableOptions, engineNamed } from "../../engine/request.ts";
 
@@ -40,9 +41,7 @@ function engineText(engine: Engine): string {
   const commands = running.kind === "child" ? running.commands : running.start;
   const variables = Object.entries(engine.environment)
     .map(([name, text]) => `${name}=${fill(text, { ...SAMPLE, port: String(engine.port) }) ?? ""}`);
-  const window = engine.contextWindow === undefined
-    ? []
-    : [`default window: ${engine.contextWindow.toLocaleString("en-US")} tokens`];
+  const window = engine.contextWindow === undefined ? [] : [`default window: ${grouped(engine.contextWindow)} tokens`];
   return [
     `${engine.id}: ${engine.product}, port ${engine.port}`,
     ...commands.map((command, at) =>

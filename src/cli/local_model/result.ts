@@ -1,4 +1,5 @@
 /** The result of `local-model serve`: what is printed, and what `--register` writes to providers.yaml. */
+import { grouped } from "../../platform/number.ts";
 import type { LeftOut } from "../../engine/engine.ts";
 import { type EngineModel, urlHost } from "../../engine/asking.ts";
 import { isLocal } from "../../boundary/policy/locality.ts";
@@ -90,13 +91,13 @@ async function warnShortWindow({ context, checked }: ServeTask, models: readonly
   const asked = Number(checked.values.context_window);
   const given = models.find(({ id }) => id === checked.modelName)?.contextWindow ?? null;
   if (given === null || !(given < asked)) return;
-  const [less, more] = [given, asked].map((tokens) => tokens.toLocaleString("en-US"));
+  const [less, more] = [given, asked].map(grouped);
   await warn(context, `the server provides ${less} of the ${more} tokens requested: the model may not support more`);
 }
 
 function modelLines(models: readonly EngineModel[]): string[] {
   const shown = models.slice(0, SHOWN).map(({ id, contextWindow }) =>
-    `  model ${id}${contextWindow === null ? "" : `, window ${contextWindow.toLocaleString("en-US")} tokens`}`
+    `  model ${id}${contextWindow === null ? "" : `, window ${grouped(contextWindow)} tokens`}`
   );
   return models.length > SHOWN ? [...shown, `  and ${models.length - SHOWN} more`] : shown;
 }

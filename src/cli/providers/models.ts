@@ -1,4 +1,5 @@
 /** Runs `agentcli providers model …` and `providers role …`. */
+import { grouped } from "../../platform/number.ts";
 import { editProviders } from "../../config/edit.ts";
 import { readRole, selectorWarnings, settingText } from "../../config/settings.ts";
 import { AgentcliError } from "../../errors.ts";
@@ -156,7 +157,7 @@ export async function unsetRole({ arguments: words, context }: Invocation): Prom
 
 /** `32,768 tokens`; empty where the window is not configured. */
 export function tokensText(tokens: number | undefined): string {
-  return tokens === undefined ? "" : `${tokens.toLocaleString("en-US")} tokens`;
+  return tokens === undefined ? "" : `${grouped(tokens)} tokens`;
 }
 
 /** `qwen3:8b (coder, main, 32,768 tokens)`, cleaned. */

@@ -1,4 +1,5 @@
 /** Shows the settings of a run's requests and where each comes from. Sends no request. */
+import { grouped } from "../../platform/number.ts";
 import { estimateOf, sideFields } from "../../agent/chat_request.ts";
 import type { Session, WindowSource } from "../../agent/session.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
@@ -37,7 +38,7 @@ export async function explain({ options, context }: Invocation<typeof RUN_OPTION
 
 function rowsOf(session: Session, server: string | null): string[][] {
   const { model, profile, context } = session;
-  const tokens = (count: number) => `${count.toLocaleString("en-US")} tokens`;
+  const tokens = (count: number) => `${grouped(count)} tokens`;
   return [
     ["SETTING", "VALUE", "SOURCE"],
     ["model", `${model.provider}:${model.entry.id}`, model.local ? "local" : "remote"],

@@ -1,4 +1,5 @@
 /** Turns a server's error into a failure that a person can act on. It never names the key itself. */
+import { grouped } from "../../platform/number.ts";
 import { listed } from "../../config/find.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import type { ErrorCode } from "../../errors.ts";
@@ -36,8 +37,7 @@ interface Shown {
 /** The server's own numbers of an overflow, where it gave both and they say that it is one. */
 function overflowOf({ promptTokens, contextWindow }: ServerError): string | null {
   if (promptTokens === null || contextWindow === null || promptTokens <= contextWindow) return null;
-  const number = (tokens: number) => tokens.toLocaleString("en-US");
-  return `: ${number(promptTokens)} tokens are more than its window of ${number(contextWindow)}`;
+  return `: ${grouped(promptTokens)} tokens are more than its window of ${grouped(contextWindow)}`;
 }
 
 function waitText(milliseconds: number): string {

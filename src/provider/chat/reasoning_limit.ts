@@ -1,4 +1,5 @@
 /** Ends a response that reasons for too long, and asks once more without reasoning. */
+import { grouped } from "../../platform/number.ts";
 import type { AskModel, ChatDelta, ChatRequest, ChatResponse, RetryNotice } from "../types.ts";
 import { mergedFields, type RequestProfile } from "../profiles/profile.ts";
 
@@ -40,7 +41,7 @@ export async function askWithinLimit(
   } catch (error) {
     if (error !== TOO_LONG || options.signal.aborted) throw error;
   }
-  const tokens = reasoningLimit.toLocaleString("en-US");
+  const tokens = grouped(reasoningLimit);
   await options.onRetry({
     kind: "reasoning",
     attempt: 1,

@@ -1,4 +1,5 @@
 /** Findings of a probe, and the settings that follow from them. */
+import { grouped } from "../../platform/number.ts";
 import type { AgentcliError } from "../../errors.ts";
 import type { Recognized } from "../backends/recognize.ts";
 import { workingCalls } from "./battery.ts";
@@ -233,12 +234,8 @@ function windowProblem(checks: Checks): Verdict | null {
   if (window === undefined || window >= SMALLEST_WINDOW) return null;
   return {
     fit: false,
-    text: `no: a window of ${count(window)} tokens is too small, ${count(SMALLEST_WINDOW)} is the least`,
+    text: `no: a window of ${grouped(window)} tokens is too small, ${grouped(SMALLEST_WINDOW)} is the least`,
   };
-}
-
-function count(tokens: number): string {
-  return tokens.toLocaleString("en-US");
 }
 
 /** Returns the settings that `--write` stores: clear findings only. */

@@ -1,4 +1,5 @@
 /** The model under test: asks it, takes the time, and keeps what every reply teaches. */
+import { grouped } from "../../platform/number.ts";
 import type { Clock } from "../../platform/io.ts";
 import { chat } from "../chat/chat.ts";
 import { createChatCache } from "../chat/request.ts";
@@ -97,7 +98,7 @@ export class Subject {
       onDelta: (delta) => {
         if (delta.kind === "prefill") {
           this.note(
-            `prompt ${delta.processed.toLocaleString("en-US")} of ${delta.total.toLocaleString("en-US")} tokens`,
+            `prompt ${grouped(delta.processed)} of ${grouped(delta.total)} tokens`,
           );
           return;
         }

@@ -1,4 +1,5 @@
 /** Checks how large the window is and what happens at its end. */
+import { grouped } from "../../platform/number.ts";
 import { AgentcliError } from "../../errors.ts";
 import { findWindow } from "../backends/inquiry.ts";
 import { listModels, type ModelList } from "../backends/model_list.ts";
@@ -192,7 +193,7 @@ async function search(subject: Subject, given: { options: ProofOptions; found: P
   const { options, found } = given;
   const state: Search = { passed: SHORT_PROMPT, failed: null, guess: 0 };
   const take = async (size: number) => {
-    subject.note(`(prompt of about ${size.toLocaleString("en-US")} tokens)`);
+    subject.note(`(prompt of about ${grouped(size)} tokens)`);
     const { step, guess, named } = await attempt(subject, size, options);
     found.steps.push(step);
     found.named = named ?? found.named;

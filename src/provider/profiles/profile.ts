@@ -1,4 +1,5 @@
 /** How requests to one model are made beside their messages: sampling, reasoning, and the server's own fields. */
+import { grouped } from "../../platform/number.ts";
 import type { ModelEntry } from "../../config/types.ts";
 import type { Backend, ModelFacts } from "../backends/backend.ts";
 import { fieldsOf, isRecord } from "../record.ts";
@@ -164,7 +165,7 @@ function limitOf(
   const fields = cap === undefined || (cap.thinkersOnly === true && family?.noThinking === undefined)
     ? {}
     : cap.fields(tokens);
-  const value = `${tokens.toLocaleString("en-US")} tokens`;
+  const value = `${grouped(tokens)} tokens`;
   const by = Object.keys(fields).length > 0 ? "enforced by the server" : "then one retry without reasoning";
   const who = entry.maxReasoning === undefined ? "the default" : "max_reasoning in providers.yaml";
   return { tokens, fields, row: { name: "reasoning limit", value: `${value}, ${by}`, why: who } };

@@ -1,4 +1,5 @@
 /** Keeps the beginning and the end of what a command prints. */
+import { grouped } from "../../platform/number.ts";
 
 /** Most bytes kept of the beginning, and as many of the end. */
 export const KEPT_BYTES = 10 * 1024;
@@ -51,7 +52,7 @@ export class BoundedOutput {
     // A cut can fall inside a character; its halves are worth nothing.
     const start = decoder.decode(head).replace(/\uFFFD{1,3}$/, "");
     const end = decoder.decode(tail).replace(/^\uFFFD{1,3}/, "");
-    const note = `[${left.toLocaleString("en-US")} bytes omitted; redirect the output to a file to see all of it]`;
+    const note = `[${grouped(left)} bytes omitted; redirect the output to a file to see all of it]`;
     return `${start}\n${note}\n${end}`;
   }
 }

@@ -1,4 +1,5 @@
 /** The report of a probe: a table that fits the terminal and the verdict, or one JSON object. */
+import { grouped } from "../../../platform/number.ts";
 import {
   type Figure,
   type Findings,
@@ -67,7 +68,7 @@ function wrapped(text: string, width: number): string[] {
 /** Returns the lines about `--write`, old → new. */
 export function storedLines({ provider, model, path, changed, fields }: Stored): string[] {
   const shown = (value: string | number | null) =>
-    value === null ? "(not set)" : typeof value === "number" ? `${value.toLocaleString("en-US")} tokens` : value;
+    value === null ? "(not set)" : typeof value === "number" ? `${grouped(value)} tokens` : value;
   const changes = fields.filter((field) => field.old !== field.new);
   return [
     "",
@@ -120,7 +121,7 @@ const DESCRIBE: Describe = {
   windowClaimed: ({ tokens, source }) => [
     tokens === null
       ? row("window claimed", "unknown", "the server does not say")
-      : row("window claimed", `${count(tokens)}`, `tokens, as ${source} says`),
+      : row("window claimed", `${grouped(tokens)}`, `tokens, as ${source} says`),
   ],
   windowProved: provedRows,
   promptCache: (
@@ -135,7 +136,7 @@ const DESCRIBE: Describe = {
     row(
       "prompt cache",
       kept,
-      cachedTokens > 0 ? `${count(cachedTokens)} tokens from the cache, says the server` : "by the two times above",
+      cachedTokens > 0 ? `${grouped(cachedTokens)} tokens from the cache, says the server` : "by the two times above",
     ),
     row("tokens in", ...rate(tokensPerSecond, estimated)),
   ],
@@ -157,8 +158,8 @@ const DESCRIBE: Describe = {
       kept,
       rereadTokens === null
         ? "the server does not tell what it takes from its prompt cache"
-        : `prompt cache ${kept === "yes" ? "kept" : "lost"} across a tool round: ${count(rereadTokens)} of ` +
-          `${count(promptTokens)} tokens read again`,
+        : `prompt cache ${kept === "yes" ? "kept" : "lost"} across a tool round: ${grouped(rereadTokens)} of ` +
+          `${grouped(promptTokens)} tokens read again`,
     ),
   ],
   edit: (found) => [row(LABELS.edit, ...call(found))],
@@ -215,10 +216,10 @@ function provedRows({ proved, tooLong, repeatsShort, steps, ended }: Findings["w
     tried,
     ...(tooLong === null || bad === undefined
       ? []
-      : [`${bad.outcome === "refused" ? "refused" : "its start lost"} at ${count(tooLong)}`]),
+      : [`${bad.outcome === "refused" ? "refused" : "its start lost"} at ${grouped(tooLong)}`]),
     ...(ended === null ? [] : [`ended: ${ended}`]),
   ];
-  return [row(label, proved === null ? "none" : count(proved), `tokens; ${parts.join("; ")}`)];
+  return [row(label, proved === null ? "none" : grouped(proved), `tokens; ${parts.join("; ")}`)];
 }
 
 /** How a session would ask; the battery itself asks as it always does. */
@@ -237,7 +238,7 @@ function call({ how, correct, detail }: { how: string; correct: boolean; detail:
 
 function rate(figure: Figure | null, estimated: boolean): [string, string] {
   if (figure === null) return ["-", "too fast to measure"];
-  const value = figure.median >= 100 ? count(Math.round(figure.median)) : figure.median.toFixed(1);
+  const value = figure.median >= 100 ? grouped(figure.median) : figure.median.toFixed(1);
   return [`${value}/s`, `tokens a second, ${runs(figure)}${estimated ? ", tokens estimated" : ""}`];
 }
 
@@ -247,19 +248,15 @@ function runs({ runs, median }: { runs: number; median?: number }): string {
 }
 
 function about(tokens: number, estimated: boolean): string {
-  return `${estimated ? "about " : ""}${count(tokens)} tokens`;
+  return `${estimated ? "about " : ""}${grouped(tokens)} tokens`;
 }
 
 function listedText(models: number, listed: boolean | null): string {
-  return `${count(models)} ${models === 1 ? "model" : "models"} listed${listed === false ? ", this one is not" : ""}`;
-}
-
-function count(number: number): string {
-  return Math.round(number).toLocaleString("en-US");
+  return `${grouped(models)} ${models === 1 ? "model" : "models"} listed${listed === false ? ", this one is not" : ""}`;
 }
 
 function milliseconds(value: number): string {
-  return `${count(value)} ms`;
+  return `${grouped(value)} ms`;
 }
 
 /** `120 ms`, `1.2 s`, `41 s`. */
