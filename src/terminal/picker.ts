@@ -29,7 +29,9 @@ export function createPicker(title: string, choices: readonly Choice[]): PickerS
 
 function matching({ choices, filter }: PickerState): number[] {
   const wanted = filter.toLowerCase();
-  return choices.flatMap(({ label }, index) => label.toLowerCase().includes(wanted) ? [index] : []);
+  return choices.flatMap(({ label, note = "" }, index) =>
+    `${label} ${note}`.toLowerCase().includes(wanted) ? [index] : []
+  );
 }
 
 /** One key. */
@@ -37,10 +39,10 @@ export function pick(state: PickerState, key: Key): Picked {
   const open = (change: Partial<PickerState>): Picked => ({ kind: "open", state: { ...state, ...change } });
   const found = matching(state);
   const move = (by: number) => open({ selected: (state.selected + by + found.length) % Math.max(1, found.length) });
-  if (key.kind === "paste") return open({});
-  if (key.kind === "text") {
+  if (key.kind !== "named") {
     const letters = state.choices.some((choice) => choice.key !== undefined);
-    if (!letters) return open({ filter: state.filter + key.text, selected: 0 });
+    if (!letters) return open({ filter: state.filter + (key.text.split("\n", 1)[0] ?? ""), selected: 0 });
+    if (key.kind === "paste") return open({});
     const index = state.choices.findIndex((choice) => choice.key === key.text.toLowerCase());
     return index < 0 ? open({}) : { kind: "chosen", index };
   }

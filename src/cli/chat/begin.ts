@@ -5,6 +5,8 @@ import { AgentcliError, asAgentcliError } from "../../errors.ts";
 import type { Context } from "../command.ts";
 import type { Question, QuestionAnswer } from "./question.ts";
 import type { AgentSession } from "../../runtime/agent_session.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
+import type { RunOptions } from "../run/command.ts";
 
 /** A way to tell and to ask. */
 export interface ChatView {
@@ -22,19 +24,38 @@ export interface ChatView {
   ask(title: string): Promise<string | null>;
   /** Says what is being done while it takes. */
   during<T>(label: string, work: Promise<T>): Promise<T>;
+  /** Draws the end of a session that was taken up. */
+  replay(opened: OpenSession): Promise<void>;
   /** Ends the chat after what runs now. */
   leave(): void;
   clear(): void;
 }
 
+/** Whether `--resume` stands without a session: then one is chosen. */
+export function asksForSession({ resume }: Pick<RunOptions, "resume">): boolean {
+  return resume === "";
+}
+
 /**
- * Prepares the session. Where no model is configured and there is somebody to ask, one is chosen first; the chat is left
+ * Prepares the session: the one that is chosen where `choosesSession`. Where no model is configured and there is somebody to ask, one is chosen first; the chat is left
  * when none is. Throws what `prepare` throws, and the signal's reason.
  */
 export async function beginChat(
   chat: AgentSession,
-  { view, context, canAsk, signal }: { view: ChatView; context: Context; canAsk: boolean; signal: AbortSignal },
+  { view, context, canAsk, choosesSession, signal }: {
+    view: ChatView;
+    context: Context;
+    canAsk: boolean;
+    choosesSession: boolean;
+    signal: AbortSignal;
+  },
 ): Promise<void> {
+  if (choosesSession) {
+    const { chooseStored } = await import("./stored_sessions.ts");
+    const resume = await chooseStored({ view, context, current: null });
+    signal.throwIfAborted();
+    chat.configure({ resume: resume ?? undefined });
+  }
   try {
     await view.during("connecting", chat.ready());
   } catch (error) {

@@ -63,13 +63,16 @@ export async function runCommand(
       await view.during("beginning a new session", chat.clear());
       view.clear();
       return view.print([row("a new session; the other one is kept (/resume)", "dim")]);
+    case "resume": {
+      const { resumeStored } = await import("./stored_sessions.ts");
+      return await resumeStored(argument, target);
+    }
     default: {
       const files = await import("./session_commands.ts");
       if (name === "undo") return await files.undoLast(target);
       if (name === "diff") return await files.showDiff(target);
       if (name === "export") return await files.exportSession(argument, target);
-      if (name === "secrets") return await files.showSecrets(target);
-      return await files.resumeStored(argument, target);
+      return await files.showSecrets(target);
     }
   }
 }

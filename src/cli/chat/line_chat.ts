@@ -10,8 +10,9 @@ import { textOutput } from "../run/text_output.ts";
 import type { RunOptions } from "../run/command.ts";
 import { hostOf, showError } from "../output.ts";
 import type { Context } from "../command.ts";
-import { beginChat, type ChatView } from "./begin.ts";
+import { asksForSession, beginChat, type ChatView } from "./begin.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
@@ -39,6 +40,7 @@ class LineChat implements ChatView {
   readonly #chat: AgentSession;
   readonly #lines: AsyncGenerator<string>;
   readonly #atTerminal: boolean;
+  readonly #choosesSession: boolean;
   #running: AbortController | null = null;
   #leaving = false;
   /** Of the last turn, or of a command that failed since. */
@@ -50,6 +52,7 @@ class LineChat implements ChatView {
   constructor(options: RunOptions, context: Context) {
     this.#context = context;
     const { io } = context;
+    this.#choosesSession = asksForSession(options);
     this.#atTerminal = io.stdin.isTerminal && io.stderr.isTerminal;
     this.#lines = linesOf(io.stdin);
     const notice = (text: string) => this.#write(`agentcli: ${clean(text)}\n`);
@@ -132,6 +135,18 @@ class LineChat implements ChatView {
     return work;
   }
 
+  async replay(opened: OpenSession): Promise<void> {
+    const [{ replaySession, sessionHead }, { TurnView }] = await Promise.all([
+      import("./replay.ts"),
+      import("./turn_view.ts"),
+    ]);
+    const surface = { print: (rows: readonly Row[]) => this.print(rows), width: () => this.width() };
+    const { clock } = this.#context.io;
+    const view = new TurnView({ ...surface, color: false, clock, promptTokens: () => null, changed: () => {} });
+    const head = await sessionHead(opened, this.#context);
+    replaySession(opened, { ...surface, view }, { isTerminal: this.isTerminal, head });
+  }
+
   leave(): void {
     this.#leaving = true;
   }
@@ -157,7 +172,10 @@ class LineChat implements ChatView {
   }
 
   async #begin(signal: AbortSignal): Promise<number> {
-    await beginChat(this.#chat, { view: this, context: this.#context, canAsk: this.#atTerminal, signal });
+    const [canAsk, choosesSession] = [this.#atTerminal, this.#choosesSession];
+    await beginChat(this.#chat, { view: this, context: this.#context, canAsk, choosesSession, signal });
+    const { opened } = this.#chat;
+    if (canAsk && opened !== null && opened.session.items.length > 0) await this.replay(opened);
     return 0;
   }
 

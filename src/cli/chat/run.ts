@@ -5,6 +5,7 @@ import type { RUN_OPTIONS } from "../run/command.ts";
 import { reexecWithoutLeaks } from "../reexec.ts";
 import type { Invocation } from "../command.ts";
 import { checkStoreOptions } from "../../runtime/host.ts";
+import { asksForSession } from "./begin.ts";
 
 /** Runs the command. Throws `usage` for machine formats, which belong to `run`. */
 export async function run({ options, arguments: words, context }: Invocation<typeof RUN_OPTIONS>): Promise<number> {
@@ -25,7 +26,8 @@ export async function run({ options, arguments: words, context }: Invocation<typ
       hint: "leave them out: the chat asks at the terminal, and shows what arrives piece by piece",
     });
   }
-  checkStoreOptions(options);
+  // A session that is still to be chosen stands for any.
+  checkStoreOptions(asksForSession(options) ? { ...options, resume: "latest" } : options);
   const drawn = io.stdin.isTerminal && io.stdout.isTerminal && (io.env("TERM") ?? "dumb") !== "dumb";
   if (drawn || (io.os === "windows" && io.stdin.isTerminal && io.stdout.isTerminal)) {
     const { chatOnTerminal } = await import("./terminal_chat.ts");

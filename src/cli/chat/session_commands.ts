@@ -5,12 +5,9 @@ import type { Session } from "../../agent/session.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { tokensText } from "../run/text_output.ts";
-import { openHome } from "../../platform/home.ts";
 import type { Io, Output } from "../../platform/io.ts";
-import { listSessions } from "../../session/list.ts";
 import type { TurnChange } from "../../session/undo.ts";
 import { clean } from "../../terminal/clean.ts";
-import { minute } from "../sessions/run.ts";
 import { diffRows } from "./preview.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
 import type { CommandTarget } from "./commands.ts";
@@ -126,37 +123,6 @@ export async function showSecrets({ chat, view, context }: CommandTarget): Promi
   const model = chat.opened === null ? undefined : selectorOf(chat.opened);
   const { listProtected } = await import("../secrets/show.ts");
   await listProtected({ options: { model }, arguments: [], context: { ...context, io: toView(context.io, view) } });
-}
-
-/** Goes on with a stored session of this project: the one that is named, or one of a list. */
-export async function resumeStored(argument: string, { chat, view, context }: CommandTarget): Promise<void> {
-  const id = argument === "" ? await chooseStored({ chat, view, context }) : argument;
-  if (id === null) return;
-  const { session } = await view.during("reading the session", chat.resume(id));
-  const last = session.items.findLast((item) => item.kind === "assistant" && item.text !== "");
-  view.print([
-    row(`session ${session.id.slice(0, 8)}, ${session.items.length} items`, "dim"),
-    ...last?.kind === "assistant" ? textRows(last.text.slice(-1000), { width: view.width(), style: "dim" }) : [],
-  ]);
-}
-
-async function chooseStored({ chat, view, context }: Pick<CommandTarget, "chat" | "view" | "context">) {
-  const { session } = await chat.ready();
-  const home = await openHome(context.io);
-  const stored = await listSessions(home, { projectRoot: session.workspace.root });
-  const others = stored.filter(({ id }) => id !== session.id);
-  if (others.length === 0) {
-    view.print([row("there is no other session of this project", "dim")]);
-    return null;
-  }
-  const chosen = await view.pick({
-    title: "Which session?",
-    choices: others.map(({ id, updated, firstPrompt, turns, label }) => ({
-      label: `${minute(updated)}  ${clean(firstPrompt).slice(0, 60) || id}`,
-      note: `${turns === 1 ? "1 turn" : `${turns} turns`}${label === "open" ? "" : ", no-cloud"}`,
-    })),
-  });
-  return others[chosen ?? -1]?.id ?? null;
 }
 
 /** The outside of a command that is called from the chat: what it prints becomes rows. */

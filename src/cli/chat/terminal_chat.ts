@@ -11,11 +11,12 @@ import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import type { RunOptions } from "../run/command.ts";
 import type { Context } from "../command.ts";
-import { beginChat, type ChatView } from "./begin.ts";
+import { asksForSession, beginChat, type ChatView } from "./begin.ts";
 import { Bell, ring } from "./bell.ts";
 import { ChatInput } from "./chat_input.ts";
 import { AgentSession } from "../../runtime/agent_session.ts";
 import { hostOf } from "../output.ts";
+import type { OpenSession } from "../../runtime/open_session.ts";
 import type { QueuedMessage } from "../../runtime/prompts.ts";
 import {
   commandSource,
@@ -67,6 +68,7 @@ class TerminalChat implements ChatView {
   readonly #work: ChatWork;
   readonly #bell: Bell;
   readonly #frames = createFrames(() => this.#draw());
+  readonly #choosesSession: boolean;
   #hint = "";
   /** Settled when all that was typed is in the history. */
   #remembered: Promise<void> = Promise.resolve();
@@ -74,6 +76,7 @@ class TerminalChat implements ChatView {
   constructor(options: RunOptions, context: Context) {
     const { io, globals } = context;
     const color = wantsColor(io, globals);
+    this.#choosesSession = asksForSession(options);
     this.#screen = createScreen(io.stdout, { color });
     // Whatever the session writes on stderr goes above the line that is typed, not through it.
     const stderr = {
@@ -204,6 +207,17 @@ class TerminalChat implements ChatView {
     }
   }
 
+  async replay(opened: OpenSession): Promise<void> {
+    const { replaySession, sessionHead } = await import("./replay.ts");
+    const head = await sessionHead(opened, this.#context);
+    const surface = {
+      view: this.#turnView,
+      print: (rows: readonly Row[]) => this.print(rows),
+      width: () => this.width(),
+    };
+    replaySession(opened, surface, { isTerminal: true, head });
+  }
+
   leave(): void {
     this.#work.leave();
   }
@@ -214,9 +228,12 @@ class TerminalChat implements ChatView {
 
   async #begin(first: string | undefined, signal: AbortSignal): Promise<void> {
     try {
-      await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true, signal });
+      const choosesSession = this.#choosesSession;
+      await beginChat(this.#chat, { view: this, context: this.#context, canAsk: true, choosesSession, signal });
       const { opened: prepared } = this.#chat;
-      if (prepared !== null) this.print(greetingRows(prepared, this.width()));
+      if (prepared === null) return;
+      this.print(greetingRows(prepared, this.width()));
+      if (prepared.session.items.length > 0) await this.replay(prepared);
     } finally {
       if (first !== undefined && first.trim() !== "") this.#work.add(this.#message(first));
     }

@@ -1,0 +1,125 @@
+import assert from "node:assert/strict";
+import { denoIo } from "../src/platform/deno_io.ts";
+import { openHome } from "../src/platform/home.ts";
+import type { SessionItem } from "../src/session/item.ts";
+import { openTranscript } from "../src/session/open_transcript.ts";
+import { ask, say, startFakeServer, want } from "./helpers/fake_server.ts";
+import { configure, runProgram, type TemporaryHome, temporaryHome } from "./helpers/program.ts";
+import { HAS_TMUX, openTerminal } from "./helpers/terminal.ts";
+
+function terminalTest(name: string, fn: () => Promise<void>): void {
+  Deno.test({ name, ignore: !HAS_TMUX, fn });
+}
+
+/** Stores a session of this many turns. */
+async function storeTurns(home: TemporaryHome, turns: number): Promise<void> {
+  const io = denoIo();
+  const opened = await openHome({ env: (name) => name === "AGENTCLI_HOME" ? home.agentcliHome : undefined, os: io.os });
+  const transcript = await openTranscript(opened, {
+    projectRoot: home.project,
+    sessionId: "11111111-2222-4333-8444-555555555555",
+    cwd: home.project,
+    version: "0.1.0",
+    model: "fake",
+    provider: "loc",
+    clock: io.clock,
+    onTrouble: (text) => assert.fail(text),
+  });
+  const items = Array.from({ length: turns }, (_, at): SessionItem[] => [
+    { kind: "user", text: `question ${at}`, label: "open" },
+    { kind: "assistant", id: `a${at}`, text: `answer **${at}**`, reasoning: "", calls: [], label: "open" },
+  ]).flat();
+  await transcript.record(items);
+  await transcript.close();
+}
+
+terminalTest("a session that goes on is drawn as it looked: its head, its calls and its Markdown", async () => {
+  await using home = await temporaryHome();
+  await home.write("pump.ts", "export const RATE = 3;\n");
+  await using server = startFakeServer({
+    script: [
+      ask(want("read", { path: "pump.ts" })),
+      say("# The pump\n\nIts rate is **three**.\n\n- one\n"),
+      say("Four."),
+    ],
+  });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  const first = await runProgram(["run", "what does the pump do?"], { home });
+  assert.equal(first.code, 0, first.stderr);
+  await using terminal = await openTerminal(["chat", "--continue"], { home });
+  const shown = await terminal.shows(/- one[^]*local · loc:fake/);
+  assert.match(shown, /^session \w{8} · 1 turn · just now · loc:fake · \//m);
+  assert.match(shown, /^> what does the pump do\?$[^]*Read pump\.ts[^]*^The pump$[^]*^Its rate is three\.$/m);
+  await terminal.type("and now?");
+  await terminal.press("Enter");
+  await terminal.shows(/Four\./);
+});
+
+terminalTest("--resume without a session is a list to search: first words, age, turns, model, place", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: (request) => say(`Answer ${request.index + 1}.`) });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  for (const prompt of ["paint the shed", "mend the roof"]) {
+    const ran = await runProgram(["run", prompt], { home });
+    assert.equal(ran.code, 0, ran.stderr);
+  }
+  await using terminal = await openTerminal(["-r"], { home, columns: 100 });
+  const list = await terminal.shows(/Which session\?/);
+  assert.match(list, /just now {2}mend the roof {2}1 turn · loc:fake · local · \w{8}\n.*just now {2}paint the shed/);
+  await terminal.type("shed");
+  await terminal.shows(/> just now {2}paint the shed/);
+  await terminal.press("Enter");
+  await terminal.shows(/> paint the shed[^]*Answer 1\./);
+  await terminal.type("/resume");
+  await terminal.press("Enter", "Enter");
+  const other = await terminal.shows(/Which session\?/);
+  assert.doesNotMatch(other, /just now {2}paint the shed/);
+  await terminal.press("Enter");
+  await terminal.shows(/> mend the roof[^]*Answer 2\./);
+});
+
+terminalTest("no choice from that list begins a new session, also where there is none to choose", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => say("Fresh.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  for (const isEmpty of [true, false]) {
+    await using terminal = await openTerminal(["--resume"], { home });
+    if (!isEmpty) {
+      await terminal.shows(/Which session\?/);
+      await terminal.press("Escape");
+    } else await terminal.shows(/there is no session of this project/);
+    await terminal.shows(/local · loc:fake/);
+    await terminal.type("hello");
+    await terminal.press("Enter");
+    await terminal.shows(/Fresh\./);
+    assert.equal(
+      server.chats().at(-1)?.json.messages.filter(({ role }: { role: string }) => role === "user").length,
+      1,
+    );
+  }
+});
+
+terminalTest("of a session of 2,000 turns the last ones are drawn, on the smallest terminal too", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => say("Here.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await storeTurns(home, 2000);
+  await using terminal = await openTerminal(["-c"], { home, columns: 20, rows: 5 });
+  const shown = await terminal.shows(/answer 1999[^]*local/, { all: true });
+  assert.match(shown, /1994 earlier/);
+  assert.doesNotMatch(shown, /answer 1993/);
+  await terminal.resize(60, 10);
+  await terminal.shows(/^local · loc:fake/m);
+});
+
+terminalTest("a dumb terminal gets the list and the last turns as lines", async () => {
+  await using home = await temporaryHome();
+  await using server = startFakeServer({ script: () => say("Answer.") });
+  await configure(home, { loc: { baseUrl: server.baseUrl } });
+  await storeTurns(home, 2);
+  await using terminal = await openTerminal(["-r"], { home, env: { TERM: "dumb" } });
+  await terminal.shows(/Which session\?[^]*1 {2}just now {2}question 0[^]*Choose/);
+  await terminal.type("1");
+  await terminal.press("Enter");
+  await terminal.shows(/> question 1\n+answer 1/);
+});
