@@ -24,7 +24,7 @@ const READ = 4000;
 const HEAD = 2;
 
 /** Something like the name of a file. */
-const NAMES_FILE = /[\w-]\.[A-Za-z]\w{0,7}\b/;
+const NAMES_FILE = /[\w-]\.[a-z]\w{0,7}\b/i;
 
 /** Whether a reply ends with the announcement of a step. Never where the user asked a question. */
 export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prompt">): boolean {
@@ -39,7 +39,7 @@ export function announcesStep({ text, prompt }: Pick<EndingReply, "text" | "prom
 
 /** What a reply claims to have happened in this turn and did not; never where the user wanted to be told something. */
 export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): "change" | "tests" | null {
-  if (done.commands > 0 || wantsWords(prompt, workedBefore)) return null;
+  if (done.commands > 0) return null;
   const sentences = sentencesOf(
     unquoted(text.length > 2 * READ ? `${text.slice(0, READ)}\n${text.slice(-READ)}` : text),
   )
@@ -48,11 +48,10 @@ export function emptyClaim({ text, prompt, done, workedBefore }: EndingReply): "
     LANGUAGES.some((language) =>
       among.some((sentence) => test(language).test(sentence.text) && !language.but.test(sentence.text))
     );
-  if (done.changes === 0) {
-    const head = sentences.slice(0, HEAD).filter((sentence) => !sentence.isListed);
-    if (says(({ made }) => made) || says(({ was }) => was, head)) return "change";
-  }
-  return says(({ tests }) => tests) ? "tests" : null;
+  const head = sentences.slice(0, HEAD).filter((sentence) => !sentence.isListed);
+  const isChange = done.changes === 0 && (says(({ made }) => made) || says(({ was }) => was, head));
+  if (!isChange && !says(({ tests }) => tests)) return null;
+  return wantsWords(prompt, workedBefore) ? null : isChange ? "change" : "tests";
 }
 
 /** A question that is not a request in the form of one. */
@@ -65,14 +64,14 @@ function isQuestion(prompt: string): boolean {
 /** Whether the user asked for words, or may have spoken of earlier work. */
 function wantsWords(prompt: string, workedBefore: boolean): boolean {
   const [first = ""] = wordsOfPrompt(prompt);
-  const asked = first.replace(/^(?:can|could|would|will) you (?:please )?/i, "");
+  const asked = first.replace(/^(?:can|could|would|will) you (?:please )?/, "");
   if (isQuestion(prompt) || LANGUAGES.some(({ tells }) => tells.test(asked))) return true;
   return workedBefore && (/[?？؟]\s*$/.test(first) || !LANGUAGES.some(({ change }) => change.test(first)));
 }
 
 /** The first paragraph, and all of it: what is attached or piped in stands behind what was typed. */
 function wordsOfPrompt(prompt: string): [first: string, whole: string] {
-  const whole = prompt.trim();
+  const whole = prompt.trim().toLowerCase();
   return [whole.slice(0, READ).split(/\n\s*\n/, 1)[0]?.trim() ?? "", whole.slice(-READ)];
 }
 
@@ -91,7 +90,7 @@ interface Sentence {
 }
 
 function sentencesOf(text: string): Sentence[] {
-  return text.split("\n").flatMap((line) => {
+  return text.toLowerCase().split("\n").flatMap((line) => {
     const isListed = /^\s*(?:[-*+•#|]|\d+[.)])/.test(line);
     return line.split(/(?<=[.!?:])\s+|(?<=[。！？])/).map((part) => part.trim()).filter((part) => part !== "")
       .map((part) => ({ text: part, isListed }));
