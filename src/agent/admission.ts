@@ -2,7 +2,7 @@
 import { admit, labelOf } from "../boundary/policy/label.ts";
 import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type UserItem } from "../session/item.ts";
-import { type Session, sessionLabel } from "./session.ts";
+import { raiseLabels, type Session, sessionLabel } from "./session.ts";
 import { AgentcliError } from "../errors.ts";
 import type { LocalityCache, LocatedModel } from "../provider/backends/model_locality.ts";
 import type { ChatRequest } from "../provider/types.ts";
@@ -45,6 +45,7 @@ export async function admitPrompt(
   if (session.items.length > 0) {
     // Markers may have come since the last request.
     await workspace.refresh();
+    raiseLabels(session);
     model.local &&= workspace.local;
   }
   // A client writes the descriptions of its tools, and they stand before every message as the system message does.
@@ -92,6 +93,7 @@ async function admitRequest(
   const { workspace, model, system, items } = session;
   // Markers are read again for every request.
   await workspace.refresh(signal);
+  raiseLabels(session);
   model.local &&= workspace.local;
   const { located, localities } = target;
   const { provider, baseUrl } = located.endpoint;

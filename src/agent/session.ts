@@ -3,6 +3,7 @@ import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { SessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import type { ModelEntry, PermissionMode } from "../config/types.ts";
+import { resolve } from "../platform/path.ts";
 import { plainProfile, type RequestProfile } from "../provider/profiles/profile.ts";
 import type { ToolSchema } from "../provider/types.ts";
 import { positionOfCall, type SessionItem } from "../session/item.ts";
@@ -141,6 +142,23 @@ export function createSession(options: SessionParts): Session {
     repeats: createRepeatGuard(),
     deniedUnasked: new Map(),
   };
+}
+
+/**
+ * Protects everything from the first item on that used a file which a rule covers by now: what the file held then is in no
+ * scan. What became protected by what it holds was open when it was used.
+ */
+export function raiseLabels({ workspace: { protection, root }, items }: Session): void {
+  const isProtected = (file: string) => {
+    const rule = protection?.rule(resolve(root, file)) ?? null;
+    return rule !== null && rule.copyOf === undefined;
+  };
+  const first = items.findIndex((item) =>
+    item.kind !== "assistant" && item.label === "open" && item.files?.some(isProtected) === true
+  );
+  if (first < 0) return;
+  // Others than the recorded ones: from now on the transcript has placeholders for them.
+  items.splice(first, items.length, ...items.slice(first).map((item) => ({ ...item, label: "no-cloud" as const })));
 }
 
 /** The highest label of anything the session holds. */

@@ -11,7 +11,7 @@ import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
 import { resultOf } from "./content_scanner.ts";
-import { type Session, sessionLabel } from "./session.ts";
+import { raiseLabels, type Session, sessionLabel } from "./session.ts";
 import { cutResult } from "./context/shorten.ts";
 
 /** Options of tool calls. */
@@ -155,8 +155,9 @@ export async function runTool(
     options: OneCallOptions;
   },
 ): Promise<ToolResult> {
-  const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   await session.workspace.beforeCall({ changes: tool.kind === "write" || tool.kind === "execute" });
+  raiseLabels(session);
+  const isWatched = tool.kind === "execute" && sessionLabel(session) !== "open";
   const started = Date.now();
   const protectChanges = async (since: number, exposed?: string, places?: readonly string[]) => {
     const copies = await session.scanner?.protectCopies(since, exposed, places) ?? [];
