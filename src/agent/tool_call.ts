@@ -6,7 +6,7 @@ import { imageUrl } from "../provider/chat/content.ts";
 import { imagesOf, type ToolCall, type ToolResultItem } from "../session/item.ts";
 import { checkCall } from "../tools/arguments.ts";
 import { decide, type Decision, readDenials, ruleNames } from "../tools/permission.ts";
-import type { Tool, ToolContext, ToolResult } from "../tools/tool.ts";
+import type { FileChange, Tool, ToolContext, ToolResult } from "../tools/tool.ts";
 import { closest } from "../config/suggest.ts";
 import { LoopDetected } from "./guards.ts";
 import type { AskPermission, BeforeVerdict, PermissionAnswer, PermissionQuestion, TurnHooks } from "./turn_options.ts";
@@ -37,6 +37,7 @@ type Forms = typeof import("../tools/meant_call.ts");
 export interface CallOutcome {
   item: ToolResultItem;
   details: Record<string, unknown> | undefined;
+  change?: FileChange | undefined;
   /** The person or client who denied wants the turn to end. */
   interrupt: boolean;
 }
@@ -128,6 +129,7 @@ function outcome(
       files,
     },
     details: result.details,
+    change: result.change,
     interrupt,
   };
 }
@@ -167,7 +169,10 @@ export async function runTool(
   };
   try {
     const explore = exploring(session, { callId, options });
-    const result = await tool.run(input, { ...contextOf(session, options), protectChanges, explore });
+    const onOutput = callId === undefined
+      ? undefined
+      : (bytes: Uint8Array) => options.emit({ kind: "tool_output", callId, bytes });
+    const result = await tool.run(input, { ...contextOf(session, options), protectChanges, explore, onOutput });
     countWork(tool, result, session);
     return result;
   } finally {

@@ -52,7 +52,7 @@ async function keepResult(
   const content = [outcome.item.content, ...(tell ? [FAILURES_NOTICE] : []), ...(notice === null ? [] : [notice])];
   const item = { ...outcome.item, content: content.join("\n\n") };
   session.items.push(item);
-  await emit({ kind: "tool_result", item, details: outcome.details });
+  await emit({ kind: "tool_result", item, details: outcome.details, change: outcome.change });
 }
 
 function* batches(calls: readonly ToolCall[], session: Session): Generator<ToolCall[]> {

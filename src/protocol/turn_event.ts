@@ -2,6 +2,7 @@
 import { type Label, labelOf } from "../boundary/policy/label.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../provider/types.ts";
 import type { AssistantItem, ToolResultItem, UserItem } from "../session/item.ts";
+import type { FileChange } from "../tools/tool.ts";
 import type { PermissionMode } from "../config/types.ts";
 import type { ErrorCode } from "../errors.ts";
 
@@ -112,7 +113,15 @@ export type TurnEvent =
   | { kind: "response"; item: AssistantItem; model: string; usage: Usage | null; stopReason: string }
   /** A call is about to run. `subject` is what it acts on, for people. */
   | { kind: "tool_start"; callId: string; toolName: string; subject: string }
-  | { kind: "tool_result"; item: ToolResultItem; details: Record<string, unknown> | undefined }
+  /** What the command of a call prints while it runs: for the person, not stored. */
+  | { kind: "tool_output"; callId: string; bytes: Uint8Array }
+  /** `change`: of a file that was written, as protected as the item. */
+  | {
+    kind: "tool_result";
+    item: ToolResultItem;
+    details: Record<string, unknown> | undefined;
+    change?: FileChange | undefined;
+  }
   /** `message`: why the rules did not allow it. `told`: for the terminal where a person said no; it holds their words. */
   | {
     kind: "permission_denied";

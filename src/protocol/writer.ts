@@ -168,6 +168,7 @@ export function createProtocolWriter(options: WriterOptions): ProtocolWriter {
           return inner.kind === "response" || inner.kind === "tool_result" ? text : "";
         }
         case "tool_start":
+        case "tool_output":
         case "notice":
           return "";
       }

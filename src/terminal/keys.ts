@@ -29,7 +29,7 @@ export type KeyName =
   | "end_of_input"
   | "escape"
   | "clear_screen"
-  | "open_last";
+  | "unfold";
 
 /** One key. `paste` is everything between the marks of one bracketed paste. */
 export type Key = { kind: "text"; text: string } | { kind: "paste"; text: string } | { kind: "named"; name: KeyName };
@@ -56,7 +56,7 @@ const CONTROL: Readonly<Record<string, KeyName>> = {
   "\x0c": "clear_screen",
   "\x0d": "enter",
   "\x0e": "down",
-  "\x0f": "open_last",
+  "\x0f": "unfold",
   "\x10": "up",
   "\x12": "search",
   "\x15": "kill_to_start",

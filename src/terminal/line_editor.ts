@@ -53,7 +53,9 @@ export type EditorEffect =
   | { kind: "leave" }
   | { kind: "escape" }
   | { kind: "clear_screen" }
-  | { kind: "open_last" }
+  /** Unfold what is folded as this number, else the last; fold it again. */
+  | { kind: "unfold"; number: number | null }
+  | { kind: "page"; direction: -1 | 1 }
   | { kind: "back_tab" };
 
 /** A state and what is to be done. */
@@ -173,7 +175,7 @@ function named(state: EditorState, name: KeyName): Edited {
       return only(state, { kind: "back_tab" });
     case "page_up":
     case "page_down":
-      return only(state);
+      return only(state, { kind: "page", direction: name === "page_up" ? -1 : 1 });
     case "backspace":
       return cut(before(text, cursor), cursor, false);
     case "delete":
@@ -217,8 +219,11 @@ function named(state: EditorState, name: KeyName): Edited {
       return text === "" ? only(state, { kind: "leave" }) : cut(cursor, after(text, cursor), false);
     case "clear_screen":
       return only(state, { kind: "clear_screen" });
-    case "open_last":
-      return only(state, { kind: "open_last" });
+    case "unfold":
+      // A number alone names one; other text is a draft.
+      return /^\d{1,4}$/.test(text)
+        ? only(emptied(state), { kind: "unfold", number: Number(text) })
+        : only(state, { kind: "unfold", number: null });
   }
 }
 

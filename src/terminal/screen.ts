@@ -74,7 +74,8 @@ class TerminalScreen implements Screen {
     const before = this.#shown;
     if (this.#columns !== this.#output.columns()) {
       const start = this.#toTop();
-      const lines = shown.rows.map((line) => `${this.#paint(line)}\x1b[K`);
+      // Emptied before they are written: a row that the terminal broke would be joined with the next one later.
+      const lines = shown.rows.map((line) => `\x1b[K${this.#paint(line)}`);
       this.#shown = shown;
       this.#at = Math.max(0, shown.rows.length - 1);
       return this.#write(`${start}${lines.join("\r\n")}\x1b[J${this.#toCursor(shown)}`);

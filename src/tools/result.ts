@@ -9,12 +9,13 @@ import type { ToolContext, ToolResult } from "./tool.ts";
 export function success(
   content: string,
   context: Pick<ToolContext, "workspace">,
-  more: { label?: Label } & Pick<ToolResult, "source" | "details" | "images"> = {},
+  more: { label?: Label } & Pick<ToolResult, "source" | "details" | "images" | "change"> = {},
 ): ToolResult {
   const result: ToolResult = { content, isError: false, label: highest(more.label, context) };
   if (more.source !== undefined) result.source = more.source;
   if (more.details !== undefined) result.details = more.details;
   if (more.images !== undefined) result.images = more.images;
+  if (more.change !== undefined) result.change = more.change;
   return result;
 }
 

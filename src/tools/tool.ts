@@ -21,6 +21,15 @@ export interface ParameterSchema {
 /** The effect of a tool; decides permission modes, and which calls may run together. */
 type ToolKind = "read" | "write" | "execute" | "note";
 
+/** What a call did to a file, for the person who looks on; as protected as the result. */
+export interface FileChange {
+  /** As the workspace names the file. */
+  name: string;
+  /** Null when there was no such file. */
+  before: string | null;
+  after: string;
+}
+
 /** Result of a call, for the model. */
 export interface ToolResult {
   content: string;
@@ -32,6 +41,8 @@ export interface ToolResult {
   source?: { path: string; rule: string };
   /** For clients of the protocol (`tool_use_result`): facts such as the file path or the patch. */
   details?: Record<string, unknown>;
+  /** Of a file that was written; never stored. */
+  change?: FileChange;
 }
 
 /** A file that a tool is about to replace. */
@@ -61,6 +72,8 @@ export interface ToolContext {
   protectChanges?: ((since: number, path: string, places?: readonly string[]) => Promise<void>) | undefined;
   /** Tells the person something that is no error; never the model. */
   notify?: ((text: string) => void | Promise<void>) | undefined;
+  /** Gets what a command prints while it runs, for the person; where it gives a promise the command waits. */
+  onOutput?: ((bytes: Uint8Array) => void | Promise<void>) | undefined;
   /** Keeps what a change replaces, so that it can be taken back; called before the change is made. */
   keepPrevious?: ((change: PreviousVersion) => Promise<void>) | undefined;
   /** The highest label in the session; absent counts as protected. Decides the network of commands. */

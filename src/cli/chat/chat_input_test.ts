@@ -55,7 +55,12 @@ const CHOICES = [
 async function asked(typed: ReturnType<typeof typedInput>, rows = 0) {
   const body = () =>
     Array.from({ length: rows }, (_, index) => [{ text: `row ${index + 1}`, style: "plain" as const }]);
-  const answer = typed.input.question({ title: "Allow Edit?", body, choices: CHOICES });
+  const answer = typed.input.question({
+    call: { name: "Edit", subject: "a.ts" },
+    title: "Allow Edit?",
+    body,
+    choices: CHOICES,
+  });
   let given: unknown = "nothing yet";
   answer.then((value) => void (given = value));
   await typed.clock.advance(1000);

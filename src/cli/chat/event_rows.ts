@@ -101,10 +101,10 @@ export function failureRows(result: TurnResult, width: number): Row[] {
   return result.hint === null ? rows : [...rows, ...textRows(result.hint, { width, style: "dim" })];
 }
 
-/** Text from anywhere as indented rows. */
-export function textRows(text: string, { width, style }: { width: number; style: Style }): Row[] {
+/** Text from anywhere as indented rows; `first` stands before it. */
+export function textRows(text: string, { width, style, first }: { width: number; style: Style; first?: Row }): Row[] {
   const indent = [span("  ")];
-  return clean(text, { multiline: true }).split("\n").flatMap((line) =>
-    wrap([span(line.replaceAll("\t", "    "), style)], { width, first: indent, indent })
+  return clean(text, { multiline: true }).split("\n").flatMap((line, index) =>
+    wrap([span(line.replaceAll("\t", "    "), style)], { width, first: index === 0 ? first ?? indent : indent, indent })
   );
 }

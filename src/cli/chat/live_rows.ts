@@ -7,6 +7,7 @@ import { clean } from "../../terminal/clean.ts";
 import { tokensText } from "../run/text_output.ts";
 import { type Row, row, rowWidth, type Span, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
+import { todoRows } from "./todo_rows.ts";
 import type { LiveRows } from "../../terminal/screen.ts";
 
 /** Drawing again is put off by this, so that a fast model costs no more than thirty drawings a second. Milliseconds. */
@@ -102,13 +103,18 @@ function joined(parts: readonly Span[], width: number): Row {
 
 /** Texts that wait and are shown. */
 const WAITING_ROWS = 3;
+/** Rows of the list of steps. */
+const MOST_TODOS = 7;
 /** Rows that must be free for an empty one between the open block and what is done. */
 const GAP_ROOM = 6;
 
 /** The parts, each already as wide as the terminal. */
 export interface LiveParts {
-  /** The block that is still written; its end is shown. */
+  /** The block that is still written, and calls that run; their end is shown. */
   open: readonly Row[];
+  /** What a person unfolded, in at most so many rows. */
+  unfolded(height: number): readonly Row[];
+  todos: Parameters<typeof todoRows>[0];
   /** The current activity; null for none. */
   activity: Row | null;
   /** Texts that wait for their turn. */
@@ -123,12 +129,16 @@ export interface LiveParts {
 /** The rows from top to bottom, at most `height` where the line leaves room. */
 export function liveRows(parts: LiveParts, { width, height }: { width: number; height: number }): LiveRows {
   const { line, status } = parts;
-  const free = height - line.rows.length - 1;
-  const activity = activityRows(parts, width).slice(0, Math.max(0, free));
-  const room = free - activity.length;
+  const free = Math.max(0, height - line.rows.length - 1);
+  const activity = activityRows(parts, width).slice(0, free);
+  let room = free - activity.length;
+  const unfolded = parts.unfolded(room);
+  room -= unfolded.length;
+  const todos = todoRows(parts.todos, { width, height: Math.min(MOST_TODOS, room >> 1) });
+  room -= todos.length;
   const open = room > 0 ? parts.open.slice(-room) : [];
   const gap: Row[] = room - open.length > GAP_ROOM && open.length > 0 ? [[]] : [];
-  const above = [...open, ...gap, ...activity];
+  const above = [...open, ...gap, ...unfolded, ...activity, ...todos];
   const cursor = line.cursor === null ? null : { ...line.cursor, row: line.cursor.row + above.length };
   return { rows: [...above, ...line.rows, status], cursor };
 }

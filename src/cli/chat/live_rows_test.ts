@@ -4,6 +4,8 @@ import { liveRows } from "./live_rows.ts";
 
 const parts = {
   open: ["a", "b", "c"].map((text) => row(text)),
+  unfolded: () => [],
+  todos: [],
   activity: row("reading the prompt, 1 s"),
   waiting: ["one", "two", "three", "four"],
   hint: "Ctrl-C again leaves",

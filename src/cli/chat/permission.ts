@@ -30,6 +30,7 @@ export function askInChat(chat: AgentSession, view: ChatView, io: Io): AskPermis
     signal.throwIfAborted();
     const { rules, rows, choices } = offers(question, session.policy.allow);
     const asked: Question = {
+      call: { name: question.toolName, subject: question.subject },
       title: `Allow ${clean(question.toolName)}?`,
       body: cached((width) => [...head(width), ...rows(width), ...body(width)]),
       choices,

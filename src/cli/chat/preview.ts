@@ -5,6 +5,7 @@ import { clean } from "../../terminal/clean.ts";
 import { type Row, row, span } from "../../terminal/style.ts";
 import { wrap } from "../../terminal/wrap.ts";
 import { isRecord } from "../../provider/record.ts";
+import { textRows } from "./event_rows.ts";
 import { applyReplacements, matchEdit, type Replacement } from "../../tools/edit/match.ts";
 
 /** Largest file that a diff is made of, in bytes. */
@@ -20,7 +21,7 @@ export interface Preview {
 export async function previewOf(question: PermissionQuestion, workspace: Workspace): Promise<Preview> {
   const { toolName, subject, input } = question;
   const first = [span(`? ${clean(toolName)} `, "warning")];
-  const head = (width: number) => wrapped(subject, { width, first, style: "bold" });
+  const head = (width: number) => textRows(subject, { width, first, style: "bold" });
   const change = await changeOf(question, workspace);
   if (change !== null) {
     const { unifiedDiff } = await import("../../terminal/diff.ts");
@@ -30,7 +31,7 @@ export async function previewOf(question: PermissionQuestion, workspace: Workspa
   const rest = Object.entries(input).filter(([, value]) => value !== subject).map(([name, value]) =>
     `${name}: ${typeof value === "string" ? value : JSON.stringify(value)}`
   );
-  return { head, body: (width) => rest.flatMap((text) => wrapped(text, { width })) };
+  return { head, body: (width) => rest.flatMap((text) => textRows(text, { width, style: "plain" })) };
 }
 
 /** Returns a change as a colored diff with the names of the file. */
@@ -68,19 +69,19 @@ export function numberedRows(diff: string, width: number): Row[] {
   return rows;
 }
 
+/** Returns how many lines a unified diff adds and removes. */
+export function changedLines(diff: string): { added: number; removed: number } {
+  const begin = diff.search(/^@@/m);
+  const lines = begin < 0 ? [] : diff.slice(begin).split("\n");
+  const count = (sign: string) => lines.filter((line) => line.startsWith(sign)).length;
+  return { added: count("+"), removed: count("-") };
+}
+
 const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 function lastLine(line: string): number {
   const [, old = 0, before = 1, now = 0, after = 1] = HUNK.exec(line) ?? [];
   return Math.max(Number(old) + Number(before), Number(now) + Number(after)) - 1;
-}
-
-function wrapped(text: string, { width, style, first }: { width: number; style?: "bold"; first?: Row }): Row[] {
-  const lines = clean(text, { multiline: true }).replaceAll("\t", "    ").split("\n");
-  const indent = [span("  ")];
-  return lines.flatMap((line, index) =>
-    wrap([span(line, style ?? "plain")], { width, first: index === 0 ? first ?? indent : indent, indent })
-  );
 }
 
 interface Change {

@@ -5,12 +5,14 @@
 import { clean } from "../../terminal/clean.ts";
 import type { Key } from "../../terminal/keys.ts";
 import type { Choice } from "../../terminal/picker.ts";
-import { type Row, row, rowWidth, span } from "../../terminal/style.ts";
+import { type Row, row, span } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
 import { wrap } from "../../terminal/wrap.ts";
 
 /** What is asked. */
 export interface Question {
+  /** The call that it is about. */
+  call: { name: string; subject: string };
   title: string;
   /** All of what the call would do, in rows of a width. */
   body(width: number): Row[];
@@ -204,10 +206,4 @@ export function viewQuestion(
     ...confirming === null ? [...choices] : isSmall ? [] : choices,
     ...told,
   ].slice(-Math.max(1, height));
-}
-
-/** Whether all of a question fits above its choices. */
-export function fitsWhole(question: Question, room: QuestionRoom): boolean {
-  const { rows, window } = layout(openQuestion(question), room);
-  return window >= rows.length && rows.every((each) => rowWidth(each) <= room.width);
 }

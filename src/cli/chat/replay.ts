@@ -1,7 +1,7 @@
 /** Draws the end of a session that goes on, as it looked when it was told. Loaded when one is taken up. */
 import { openHome } from "../../platform/home.ts";
 import { findSession } from "../../session/list.ts";
-import { isPrompt, type SessionItem, type ToolCall, type UserItem } from "../../session/item.ts";
+import { isPrompt, type SessionItem, type ToolCall, type ToolResultItem, type UserItem } from "../../session/item.ts";
 import type { Session } from "../../agent/session.ts";
 import { clean } from "../../terminal/clean.ts";
 import { type Row, row } from "../../terminal/style.ts";
@@ -120,7 +120,7 @@ function drawItems(
       const call = calls.get(item.callId);
       const subject = call === undefined ? "" : subjectOf(call, session);
       view.event({ kind: "tool_start", callId: item.callId, toolName: item.name, subject });
-      view.event({ kind: "tool_result", item, details: undefined });
+      view.event({ kind: "tool_result", item, details: endOf(item) });
     }
   }
   view.finish(null);
@@ -137,6 +137,13 @@ function userRows(item: UserItem, width: number): Row[] {
     default:
       return [...echoRows(typedText(item), width), []];
   }
+}
+
+/** How a stored command ended: its result says so. */
+function endOf({ name, content, isError }: ToolResultItem): Record<string, unknown> | undefined {
+  if (name !== "Bash") return undefined;
+  const [, code] = /(?:^|\n)\[exit code (\d+)\]/.exec(content) ?? [];
+  return code === undefined && isError ? undefined : { exitCode: Number(code ?? 0) };
 }
 
 /** What a call acts on, as it was shown. What a stored call holds may fit no tool of now. */

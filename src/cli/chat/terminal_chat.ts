@@ -34,17 +34,13 @@ import { echoRows, farewell, greetingRows, textRows } from "./event_rows.ts";
 import { createFrames, liveRows, statusRow } from "./live_rows.ts";
 import { readHistory, rememberTyped } from "./history.ts";
 import { askInChat } from "./permission.ts";
-import { fitsWhole, type Question, type QuestionAnswer } from "./question.ts";
+import type { Question, QuestionAnswer } from "./question.ts";
 import { TurnView } from "./turn_view.ts";
 
 /** What is being done tells its seconds. Milliseconds. */
 const TICK_MS = 1000;
 /** Longest wait for the history when the chat is left: another chat may hold it. Milliseconds. */
 const HISTORY_MS = 3000;
-/** Rows that stay of what was too long for the terminal when it was asked about. */
-const KEPT_ROWS = 15;
-/** Rows below a question. */
-const LINE_AND_STATUS = 3;
 /** Pastes come in brackets, so that their line ends send nothing. */
 const BRACKETED_PASTES = "\x1b[?2004h";
 const PLAIN_PASTES_AND_CURSOR = "\x1b[?2004l\x1b[?25h";
@@ -172,23 +168,14 @@ class TerminalChat implements ChatView {
     return picking;
   }
 
-  /** What fits stands above the question and stays; what does not is scrolled in it, and its beginning stays. */
+  /** All of a question is live: what comes of the call stays as one block with it. */
   async question(question: Question): Promise<QuestionAnswer | null> {
-    const width = this.width();
-    const rows = question.body(width);
-    const isWhole = fitsWhole(question, { width, height: this.#screen.height() - LINE_AND_STATUS });
-    if (isWhole) this.print(rows);
-    const asking = this.#input.question(isWhole ? { ...question, body: () => [] } : question);
-    this.#turnView.waitForAnswer();
+    const asking = this.#input.question(question);
+    this.#turnView.folds.fold();
+    this.#turnView.waitForAnswer({ ...question.call, body: question.body });
     void this.#bell.waitsFor(asking);
     const given = await asking;
     this.#turnView.end();
-    if (!isWhole) {
-      const kept = question.body(this.width());
-      const more = kept.length - KEPT_ROWS;
-      const cut = more > 0 ? [row(`  ... ${more} more rows`, "dim")] : [];
-      this.print([...kept.slice(0, KEPT_ROWS), ...cut]);
-    }
     return given;
   }
 
@@ -263,9 +250,10 @@ class TerminalChat implements ChatView {
     const result = await this.#chat.prompt(input, {
       signal,
       onEvent: (event) => {
-        this.#turnView.event(event);
+        const shown = this.#turnView.event(event);
+        if (event.kind === "delta" || event.kind === "tool_output") return;
         // A terminal that takes no more slows the turn.
-        return event.kind === "delta" ? undefined : this.#screen.settled();
+        return shown instanceof Promise ? shown.then(() => this.#screen.settled()) : this.#screen.settled();
       },
       ask: askInChat(this.#chat, this, this.#context.io),
     });
@@ -299,17 +287,21 @@ class TerminalChat implements ChatView {
       case "interrupt":
         return this.#interrupt();
       case "escape":
+        if (!this.#work.isRunning) this.#turnView.folds.fold();
         return this.#work.stop();
       case "clear_screen":
         return this.clear();
-      case "open_last":
-        return this.print(this.#turnView.opened());
+      case "unfold":
+        return void (this.#hint = this.#turnView.folds.toggle(effect.number));
+      case "page":
+        return this.#turnView.folds.page(effect.direction);
       case "back_tab":
         return nextMode(this.#chat);
     }
   }
 
   #submit(text: string): void {
+    this.#turnView.folds.fold();
     const session = this.#chat.opened?.session;
     if (session !== undefined) {
       this.#remembered = this.#remembered.then(() => rememberTyped(text, session, this.#context.io));
@@ -347,7 +339,9 @@ class TerminalChat implements ChatView {
     const height = this.#screen.height() - 1;
     const session = this.#chat.opened?.session ?? null;
     return liveRows({
-      open: this.#turnView.openRows(),
+      open: this.#turnView.openRows(width),
+      unfolded: (room) => this.#turnView.folds.rows({ width, height: room }),
+      todos: session?.memory.todos ?? [],
       activity: this.#turnView.activityRow(width),
       waiting: this.#work.waiting(),
       hint: this.#hint,

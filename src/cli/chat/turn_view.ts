@@ -2,12 +2,10 @@
 import type { Clock } from "../../platform/io.ts";
 import type { TurnEvent, TurnResult } from "../../protocol/turn_event.ts";
 import type { ChatDelta, RetryNotice, Usage } from "../../provider/types.ts";
-import type { ToolResultItem } from "../../session/item.ts";
 import { clean } from "../../terminal/clean.ts";
 import { MarkdownStream } from "../../terminal/markdown.ts";
-import { type Row, row, span } from "../../terminal/style.ts";
+import { type Row, row } from "../../terminal/style.ts";
 import { fit } from "../../terminal/table.ts";
-import { wrap } from "../../terminal/wrap.ts";
 import {
   type Activity,
   activityText,
@@ -17,7 +15,9 @@ import {
   type Phase,
   type Rates,
 } from "./activity.ts";
+import { CallView, type OpenCall } from "./call_view.ts";
 import { eventRows, failureRows, textRows } from "./event_rows.ts";
+import { Folds } from "./folds.ts";
 
 /** Options of the view. */
 export interface TurnViewOptions {
@@ -32,24 +32,22 @@ export interface TurnViewOptions {
   changed(): void;
 }
 
-/** Rows of folded text that are shown when it is opened. */
-const OPENED_LIMIT = 400;
 /** Cells of what runs, so that its time is seen. */
 const LONGEST_SUBJECT = 40;
 const PREPARING: Phase = { kind: "work", label: "preparing the request" };
 /** A prompt of fewer new tokens says nothing of the speed at which prompts are read. */
 const LEAST_MEASURED = 200;
 
-/** The view of a whole chat's turns: the last folded text stays to be opened. */
+/** The view of a whole chat's turns: what was folded stays to be unfolded. */
 export class TurnView {
   readonly #options: TurnViewOptions;
   #markdown: MarkdownStream | null = null;
   #activity: Activity | null = null;
   #reasoning = "";
   #reasoningSince: number | null = null;
-  #folded: { title: string; text: string } | null = null;
-  #subjects = new Map<string, string>();
-  #denied = new Set<string>();
+  /** What can be unfolded. */
+  readonly folds: Folds = new Folds();
+  readonly #calls: CallView;
   /** A tool call was shown last: the answer is a paragraph of its own. */
   #afterCall = false;
   #sent: number | null = null;
@@ -68,6 +66,7 @@ export class TurnView {
 
   constructor(options: TurnViewOptions) {
     this.#options = options;
+    this.#calls = new CallView(options.clock, this.folds);
   }
 
   /** Tokens a second of the response that streams, else of the last; null before any. */
@@ -90,9 +89,9 @@ export class TurnView {
     return this.#rates.prefill;
   }
 
-  /** The block that is still written. */
-  openRows(): Row[] {
-    return this.#markdown?.open() ?? [];
+  /** What is still written, and the calls that run. */
+  openRows(width: number): Row[] {
+    return [...this.#markdown?.open() ?? [], ...this.#calls.liveRows(width)];
   }
 
   /** Returns what is being waited for; null outside of turns and other work. */
@@ -113,8 +112,9 @@ export class TurnView {
     this.#enter({ kind: "work", label });
   }
 
-  /** A person is asked. */
-  waitForAnswer(): void {
+  /** A person is asked about a call; `body` is all that they are shown of it. */
+  waitForAnswer(call: OpenCall & { body(width: number): Row[] }): void {
+    this.#calls.asked(call);
     this.#enter({ kind: "answer" });
   }
 
@@ -137,7 +137,8 @@ export class TurnView {
     this.#options.changed();
   }
 
-  event(event: TurnEvent): void {
+  /** Takes an event; a promise where more has to be loaded to show it. */
+  event(event: TurnEvent): void | Promise<void> {
     switch (event.kind) {
       case "request":
         return this.#enter(PREPARING);
@@ -146,6 +147,7 @@ export class TurnView {
       case "delta":
         return this.#delta(event.delta);
       case "response":
+        this.#calls.called(event.item.calls);
         return this.#responded(event.usage);
       case "retry":
         // What was thought or said of a response that begins anew is over.
@@ -153,19 +155,23 @@ export class TurnView {
         this.#print(eventRows(event, this.#options.width()));
         return this.#retry(event.notice);
       case "tool_start":
-        this.#subjects.set(event.callId, event.subject);
-        this.#print([this.#callRow(event.toolName, event.subject)]);
+        this.#closeText();
+        this.#calls.start(event);
         return this.#enter({ kind: "running", what: toolText(event.toolName, event.subject) });
+      case "tool_output":
+        this.#calls.output(event);
+        return this.#options.changed();
       case "permission_denied":
-        this.#denied.add(event.denial.callId);
-        return this.#print([
-          this.#callRow(event.denial.toolName, event.subject),
-          row(fit(`  denied: ${clean(event.told ?? event.message)}`, this.#options.width()), "warning"),
-        ]);
-      case "tool_result":
-        return this.#result(event.item);
+        return this.#printBlock(this.#calls.denied(event, this.#options.width()));
+      case "tool_result": {
+        const { change } = event;
+        if (change === undefined) return this.#ended(event, null);
+        return import("../../terminal/diff.ts").then(({ unifiedDiff }) =>
+          this.#ended(event, unifiedDiff(change.before, change.after, { name: clean(change.name) }))
+        );
+      }
       case "nested":
-        return this.#nested(event.event);
+        return this.#nested(event.callId, event.event);
       case "status":
         if (event.status === null) return this.end();
         this.#tellCost("summarizing: ", this.#options.promptTokens());
@@ -189,27 +195,13 @@ export class TurnView {
     this.#inTurn = false;
     this.#activity = null;
     this.#afterCall = false;
-    this.#subjects.clear();
-    this.#denied.clear();
     const width = this.#options.width();
+    this.#options.print(this.#calls.end(width));
     const { seconds, tokens } = this.#written;
     const rate = seconds > 0 ? tokens / seconds : null;
     const done = result === null ? [] : [row(fit(doneText({ ...result, rate }), width), "dim")];
     const rows = result === null || result.outcome === "success" ? done : failureRows(result, width);
     this.#options.print([...rows, []]);
-  }
-
-  /** The rows of what was folded last: thinking, or what a tool gave. */
-  opened(): Row[] {
-    const folded = this.#folded;
-    if (folded === null) return [row("nothing is folded", "dim")];
-    const width = this.#options.width();
-    const lines = clean(folded.text, { multiline: true }).replaceAll("\t", "    ").split("\n");
-    const shown = lines.slice(0, OPENED_LIMIT).flatMap((line) =>
-      wrap([span(line, "dim")], { width, first: [span("  ")], indent: [span("  ")] })
-    );
-    const more = lines.length - OPENED_LIMIT;
-    return [row(folded.title, "dim"), ...shown, ...more > 0 ? [row(`  ... ${more} more lines`, "dim")] : []];
   }
 
   #print(rows: readonly Row[]): void {
@@ -335,50 +327,38 @@ export class TurnView {
   #closeReasoning(): void {
     if (this.#reasoningSince === null) return;
     const seconds = Math.round((this.#options.clock.monotonic() - this.#reasoningSince) / 1000);
-    this.#folded = { title: `thought for ${seconds} s:`, text: this.#reasoning };
+    const { mark } = this.folds;
+    const [title, thought] = [`thought for ${seconds}s`, this.#reasoning];
+    this.folds.add((width) => [row(title, "dim"), ...textRows(thought.trimEnd(), { width, style: "dim" })]);
     this.#reasoningSince = null;
     this.#reasoning = "";
-    this.#options.print([row(fit(`thought for ${seconds} s (Ctrl-O opens it)`, this.#options.width()), "dim")]);
+    this.#options.print([row(fit(`${title} ${mark}`, this.#options.width()), "dim")]);
   }
 
-  #callRow(name: string, subject: string): Row {
-    const first = clean(subject.split("\n", 1)[0] ?? "");
-    const head = `* ${clean(name)} `;
-    const room = Math.max(0, this.#options.width() - head.length);
-    return [span(head, "accent"), span(fit(first === subject ? first : `${first} ...`, room))];
-  }
-
-  /** What a search does, indented; its words and results are for the model. */
-  #nested(event: TurnEvent): void {
-    const width = this.#options.width();
+  /** What a search does; its words and results are for the model. */
+  #nested(callId: string, event: TurnEvent): void {
     switch (event.kind) {
       case "request":
         return this.begin("searching");
       case "tool_start":
-        return this.#print([row(fit(`  * ${clean(event.toolName)} ${clean(event.subject)}`, width), "dim")]);
+        this.#calls.step(callId, `${event.toolName} ${event.subject}`);
+        return this.#options.changed();
       case "retry":
       case "notice":
-        return this.#print(eventRows(event, width));
+        return this.#print(eventRows(event, this.#options.width()));
       default:
         return;
     }
   }
 
-  #result(item: ToolResultItem): void {
+  #ended(event: TurnEvent & { kind: "tool_result" }, diff: string | null): void {
     this.end();
+    this.#printBlock(this.#calls.ended(event, { diff, width: this.#options.width() }));
+  }
+
+  #printBlock(rows: readonly Row[]): void {
     this.#afterCall = true;
-    if (this.#denied.delete(item.callId)) return this.#options.changed();
-    const subject = this.#subjects.get(item.callId) ?? "";
-    this.#folded = { title: `${clean(item.name)} ${clean(subject)}:`, text: item.content };
-    const width = this.#options.width();
-    const first = item.content.split("\n", 1)[0] ?? "";
-    if (item.isError) return this.#print([row(fit(`  failed: ${clean(first)}`, width), "error")]);
-    const lines = item.content === "" ? 0 : item.content.trimEnd().split("\n").length;
-    const protectedMark = item.label === "open" ? "" : " [no-cloud]";
-    // A file of one line is no message to the person, and protected content is shown on demand alone.
-    const isMessage = lines === 1 && item.label === "open" && item.name !== "Read";
-    const told = isMessage ? clean(first) : lines === 1 ? "1 line" : `${lines} lines`;
-    this.#print([row(fit(`  ${told}${protectedMark}`, width), "dim")]);
+    this.#print(rows);
   }
 }
 

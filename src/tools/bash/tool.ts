@@ -60,7 +60,11 @@ async function runCommand(
   const reason = await sandboxReason(context);
   const sandboxed = reason === null ? null : await inSandbox(argv, { context, reason });
   if (typeof sandboxed === "string") return failure(sandboxed, context);
-  const options = { stdin, signal: context.signal, timeoutMs, onOutput: (bytes: Uint8Array) => output.add(bytes) };
+  const onOutput = (bytes: Uint8Array) => {
+    output.add(bytes);
+    return context.onOutput?.(bytes);
+  };
+  const options = { stdin, signal: context.signal, timeoutMs, onOutput };
   const outcome = sandboxed === null
     ? { ...await run({ ...options, ...unsandboxed(argv, context) }), exposed: null, quarantined: [], failure: null }
     : await runWatched(sandboxed.command, context.workspace.protection, options);

@@ -276,6 +276,7 @@ async function change(
       newString: parts.map((one) => one.new_string ?? "").join("\n"),
       structuredPatch: hunksOf(file.text, replacements),
     },
+    change: { name: path.display, before: file.text, after: changed },
   });
 }
 

@@ -24,6 +24,7 @@ export const writeTool: Tool<WriteInput> = {
       // How many lines it had is known of a protected file by reading it.
       label: note !== "" && context.workspace.ruleAt(path) !== null ? "no-cloud" : existing?.label ?? "open",
       details: { type: existing === null ? "create" : "update", filePath: path.path },
+      change: { name: path.display, before: existing === null ? null : textOf(existing), after: input.content },
     });
   },
   async precheck(input, context) {

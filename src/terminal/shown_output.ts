@@ -1,0 +1,41 @@
+/** What a program printed, as a person wants to read it. */
+
+// deno-lint-ignore no-control-regex -- the sequences of colors start with a control character
+const COLORS = /\x1b\[[0-9;:]*m/g;
+
+/**
+ * The text without colors, and of each line what stands behind its last carriage return, as progress bars leave it. It
+ * is not safe to show yet: `clean` is for that.
+ */
+export function shownOutput(text: string): string {
+  return text.replace(COLORS, "").split("\n").map((line) => {
+    const kept = line.replace(/\r+$/, "");
+    return kept.slice(kept.lastIndexOf("\r") + 1);
+  }).join("\n");
+}
+
+/** Keeps the end of what a program prints, however much that is. */
+export class OutputTail {
+  #bytes: Uint8Array = new Uint8Array();
+  #isCut = false;
+
+  add(bytes: Uint8Array): void {
+    const { length } = this.#bytes;
+    this.#isCut ||= length + bytes.length > TAIL_BYTES;
+    const kept = this.#bytes.subarray(Math.max(0, length + bytes.length - TAIL_BYTES));
+    const joined = new Uint8Array(Math.min(TAIL_BYTES, kept.length + bytes.length));
+    if (bytes.length < TAIL_BYTES) joined.set(kept);
+    joined.set(bytes.subarray(-TAIL_BYTES), joined.length - Math.min(TAIL_BYTES, bytes.length));
+    this.#bytes = joined;
+  }
+
+  /** The last lines, at most `most`; none of them begins before what is kept. */
+  lines(most: number): string[] {
+    const text = shownOutput(new TextDecoder().decode(this.#bytes)).trimEnd();
+    const lines = text === "" ? [] : text.split("\n");
+    return (this.#isCut && lines.length > 1 ? lines.slice(1) : lines).slice(-most);
+  }
+}
+
+/** Enough for a few rows of any terminal. */
+const TAIL_BYTES = 4096;
