@@ -8,7 +8,8 @@ import type { FileStatus } from "../../platform/files.ts";
 import { readRegularFile } from "../reader.ts";
 import { lstatSync } from "../../platform/files_sync.ts";
 import { quietly } from "../../platform/real_path.ts";
-import type { Identity } from "./project_record_files.ts";
+import { type Listing, within } from "./listing.ts";
+import type { DerivedFile, Identity } from "./project_record_files.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 export interface ProtectedFile {
@@ -16,9 +17,9 @@ export interface ProtectedFile {
   rule: ProtectionRule;
 }
 
-/** A protected file that no hidden path names: it lies outside of the roots, or is not where it was. */
+/** A protected file that no hidden path names, because it is not where it was. */
 export interface NamelessFile {
-  /** `device:inode`, and for one that is gone from its path also when it came to be: the system uses numbers again. */
+  /** From {@link lastingIdentityOf}. */
   identity: string;
   /** Names that it may have where nothing hides them. */
   names: number;
@@ -42,67 +43,45 @@ export function isUnchanged(before: FileStatus | null, now: FileStatus | null): 
 
 /** Keeps the identities for one session. */
 export class InodeIndex {
-  /** By identity, of the files that stood at their paths when they were last looked at. */
-  #present = new Map<string, ProtectionRule>();
-  /** Lasting identities of the same files. */
-  #lasting = new Set<string>();
-  #external: NamelessFile[] = [];
-  /** The first of the files that were looked at last. */
+  /** By lasting identity, of all that was ever seen. */
+  readonly #rules = new Map<string, ProtectionRule>();
+  /** The first of the files that stood at their paths when they were last looked at. */
   seen: SeenFile[] = [];
-  /** Lasting identities of all that was ever seen. */
-  readonly #ever = new Map<string, ProtectionRule>();
+  #present = new Set<string>();
   /** Covers every file with several names while some protected file cannot be looked at: it may be that one. */
   #blind: ProtectionRule | null = null;
 
-  /** Takes a file that another session saw. */
-  recall(status: Pick<FileStatus, "device" | "inode" | "born">, rule: ProtectionRule): void {
-    if (status.inode !== 0) this.#ever.set(lastingIdentityOf(status), rule);
+  /** Takes a file that another session saw, or that is seen now. */
+  add(status: Pick<FileStatus, "device" | "inode" | "born">, rule: ProtectionRule): void {
+    // Without a number every file would be the same one.
+    if (status.inode === 0) return;
+    const identity = lastingIdentityOf(status);
+    this.#rules.set(identity, stricter(this.#rules.get(identity) ?? null, rule) ?? rule);
   }
 
-  /** Of what was seen last and hidden paths do not name. */
+  /** Files that were seen, and stand at no path that is known to be protected. */
   get nameless(): readonly NamelessFile[] {
-    const gone = [...this.#ever.keys()].filter((identity) => !this.#lasting.has(identity));
-    return [...this.#external, ...gone.map((identity) => ({ identity, names: 1 }))];
+    const gone = [...this.#rules.keys()].filter((identity) => !this.#present.has(identity));
+    return gone.map((identity) => ({ identity, names: 1 }));
   }
 
   /** The rule of an open file by what it is or was; null when it is none that was seen. */
   ruleOf(status: FileStatus): ProtectionRule | null {
-    const present = this.#present.get(identityOf(status)) ?? null;
-    const known = stricter(present, this.#ever.get(lastingIdentityOf(status)) ?? null);
-    return known ?? (status.links > 1 ? this.#blind : null);
-  }
-
-  /** Whether a file has the number of one that was seen and came to be at another time: it is time to look again. */
-  doubts(status: FileStatus): boolean {
-    return this.#present.has(identityOf(status)) && !this.#ever.has(lastingIdentityOf(status));
+    return this.#rules.get(lastingIdentityOf(status)) ?? (status.links > 1 ? this.#blind : null);
   }
 
   /** Looks at the protected files. `blind` stands for those that cannot be looked at; null when there are none. */
-  take(
-    { inRoots, external, blind }: {
-      inRoots: readonly ProtectedFile[];
-      external: readonly ProtectedFile[];
-      blind: ProtectionRule | null;
-    },
-  ): void {
+  look(files: readonly ProtectedFile[], blind: ProtectionRule | null): void {
     this.#blind ??= blind;
-    this.#present = new Map();
-    this.#lasting = new Set();
+    this.#present = new Set();
     this.seen = [];
-    for (const file of inRoots) this.#note(file);
-    this.#external = external.map((file) => this.#note(file)).filter((file) => file !== null);
-  }
-
-  #note({ path, rule }: ProtectedFile): NamelessFile | null {
-    const status = quietly(() => lstatSync(path));
-    // Without a number every file would be the same one.
-    if (status?.kind !== "file" || status.inode === 0) return null;
-    const [identity, lasting] = [identityOf(status), lastingIdentityOf(status)];
-    if (this.seen.length < MOST_MET) this.seen.push({ path, status });
-    this.#present.set(identity, stricter(this.#present.get(identity) ?? null, rule) ?? rule);
-    this.#lasting.add(lasting);
-    this.#ever.set(lasting, stricter(this.#ever.get(lasting) ?? null, rule) ?? rule);
-    return { identity, names: status.links - 1 };
+    for (const { path, rule } of files) {
+      const status = quietly(() => lstatSync(path));
+      if (status?.kind !== "file") continue;
+      if (this.seen.length < MOST_MET) this.seen.push({ path, status });
+      this.#present.add(lastingIdentityOf(status));
+      this.add(status, rule);
+    }
   }
 }
 
@@ -158,16 +137,14 @@ export class FormerFiles {
   readonly #files: readonly SaltedFile[];
   readonly #sizes: ReadonlySet<number>;
   readonly #identities: ReadonlyMap<string, SaltedFile>;
-  readonly #inodes: ReadonlySet<number>;
-  /** Compared in vain: path, identity and time. */
-  readonly #strangers = new Set<string>();
+  /** Searched in vain, as long as they stay as they are. */
+  readonly #searched = new WeakSet<Listing>();
 
   constructor(files: readonly SaltedFile[]) {
     this.#files = files;
     this.#sizes = new Set(files.filter(({ digest }) => digest !== "").map(({ size }) => size));
     // Without the time when it came to be, another file may have the number of one that is gone.
     const lasting = files.filter(({ inode, born }) => inode !== 0 && born !== 0);
-    this.#inodes = new Set(lasting.map(({ inode }) => inode));
     this.#identities = new Map(lasting.map((file) => [lastingIdentityOf(file), file]));
   }
 
@@ -180,22 +157,31 @@ export class FormerFiles {
     return files.length === this.#files.length && files.every((file, index) => file === this.#files[index]);
   }
 
-  /** Whether a file may be one of them: worth a closer look. Asked for every file of a tree. */
-  mayBe(status: FileStatus): boolean {
-    return this.#sizes.has(status.size) || this.#inodes.has(status.inode);
-  }
-
-  /** Returns which of them a file is, or holds the content of; null for none. */
-  async find({ path, status }: SeenFile): Promise<SaltedFile | null> {
-    const same = this.#identities.get(lastingIdentityOf(status));
-    const seen = `${path} ${lastingIdentityOf(status)} ${status.modified}`;
-    if (same !== undefined || this.#strangers.has(seen)) return same ?? null;
-    for (const file of this.#files) {
-      if (file.size === status.size && file.digest !== "" && await digestOf(path, file.salt) === file.digest) {
-        return file;
+  /** Returns the files of directories that are one of them, or hold the content of one, and that no rule covers yet. */
+  async find(listings: readonly Listing[], isCovered: (path: string) => boolean): Promise<DerivedFile[]> {
+    const found: DerivedFile[] = [];
+    for (const listing of this.#files.length === 0 ? [] : listings) {
+      if (this.#searched.has(listing)) continue;
+      this.#searched.add(listing);
+      for (const { name, isFile } of listing.entries ?? []) {
+        const path = within(listing.directory, name);
+        const status = isFile ? quietly(() => lstatSync(path)) : null;
+        const known = status === null || isCovered(path) ? null : await this.#formerOf({ path, status });
+        if (status === null || known === null) continue;
+        const { device, inode, born } = status;
+        found.push({ path, device, inode, born, source: known.path, at: 0, digest: known.digest });
       }
     }
-    this.#strangers.add(seen);
+    return found;
+  }
+
+  async #formerOf({ path, status }: SeenFile): Promise<SaltedFile | null> {
+    const same = this.#identities.get(lastingIdentityOf(status));
+    if (same !== undefined || !this.#sizes.has(status.size)) return same ?? null;
+    for (const file of this.#files) {
+      if (file.size !== status.size || file.digest === "") continue;
+      if (await digestOf(path, file.salt) === file.digest) return file;
+    }
     return null;
   }
 }

@@ -1,11 +1,19 @@
-/** Reads what the entries of a directory tell by their names and kinds, before any rule is asked. */
+/**
+ * Directories as they were listed, and what the names and kinds of their entries say, before any rule is asked. The times of
+ * a directory change when a name in it comes, goes or is given to another file: one look at them tells whether it has to
+ * be listed again. Changes inside of files are not seen this way.
+ */
 import { presentOrForbidden, systemReason } from "../../platform/disk_failure.ts";
+import { type FileKind, type FileStatus, kindOf } from "../../platform/files.ts";
 import { entriesSync, lstatSync, type PlainEntry } from "../../platform/files_sync.ts";
+import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
+import { quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../case_folded.ts";
+import { isUnchanged } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 
-/** File systems whose files are doors, not content: reading them could show keys of other processes. Projects lie in `/dev/shm`. */
+/** File systems whose files are no content: reading them could show keys of other processes. Projects lie in `/dev/shm`. */
 const SYSTEM_DIRECTORY = /^\/(?:proc|sys)(?:\/|$)/;
 
 /** Whether a real path lies in one of them. Asked for every directory of a tree: one look at the beginning of the path. */
@@ -20,26 +28,35 @@ export interface UnjudgedPlace {
   reason: string;
 }
 
-/** What the listing of a directory tells of it: it saves two looks at the disk. */
-export interface Standing {
-  marker: boolean;
-  git: boolean;
+/** Something named as files are that tell searches what to leave out. */
+export interface IgnoreFile {
+  path: string;
+  kind: FileKind;
 }
 
-/** What stands among the entries of a directory; absolute paths. */
-export interface Named {
-  standing: Standing;
+/** What the names and kinds of a directory's entries say of it, whatever the rules are; absolute paths. */
+interface Facts {
+  /** Null for a directory that may not be listed. */
+  entries: readonly PlainEntry[] | null;
+  /** By any name that some file system takes for a marker's. */
+  hasMarker: boolean;
   /** Sockets, FIFOs and devices. */
   special: string[];
-  /** What version control keeps; the directory itself where it is that. */
+  /** Directories of version control; the directory itself where it is one. */
   repositories: string[];
   /** Entries that are named as settings of other programs are. */
   settings: string[];
-  /** What tells searches what to leave out. */
-  ignoreFiles: PlainEntry[];
+  ignoreFiles: IgnoreFile[];
   unjudged: UnjudgedPlace[];
-  /** Another directory in it has no name to look into it by: any rule may cover something there. */
-  blind: boolean;
+}
+
+/** A directory as it was listed. The same object stands for it as long as nothing shows that it changed. */
+export interface Listing extends Readonly<Facts> {
+  directory: string;
+  /** Of the directory itself; null where it cannot be looked at. */
+  status: FileStatus | null;
+  /** It was listed long after its last change: its times show the next one. */
+  settled: boolean;
 }
 
 /** Not only git's: some programs have one of their own, or one for all. */
@@ -58,49 +75,77 @@ const SETTINGS_NAME =
 /** UTF-8 bytes of a directory's path that a view can still be made of; the system's own limit is 4,096. */
 const LONGEST_PATH = 3_500;
 
-export const UNNAMED = "holds a name that is not UTF-8";
-export const TOO_LONG = "holds paths that are too long";
+/**
+ * How long a directory must have stayed as it is until its listing is trusted, in milliseconds: a second change shortly
+ * after the first may leave its times as they were. The coarsest clock of a file system goes in steps of two seconds (FAT),
+ * the runtime gives the time of a change of any kind in whole seconds (measured with Deno 2.9.6), and a disk on the network
+ * has a clock of its own.
+ */
+const RACY_MS = 60_000;
 
 /** Returns whether paths below the directory are too long for a view. */
 export function isTooLong(directory: string): boolean {
   return directory.length * 3 > LONGEST_PATH && new TextEncoder().encode(directory).length + 256 > LONGEST_PATH;
 }
 
-/** Returns what stands among entries; a marker and what git keeps by any name that some file system takes for theirs. */
-export function namedIn(directory: string, entries: readonly PlainEntry[]): Named {
-  const named: Named = {
-    standing: { marker: false, git: false },
-    ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [], blind: false },
+/** Lists directories again and again; one that has not changed is not listed anew. */
+export class Listings {
+  readonly #clock: Pick<Clock, "now">;
+  readonly #known = new Map<string, Listing>();
+  /** How many times a directory was listed. */
+  count = 0;
+
+  constructor(clock: Pick<Clock, "now"> = Date) {
+    this.#clock = clock;
+  }
+
+  of(directory: string): Listing {
+    const status = quietly(() => lstatSync(directory));
+    const known = this.#known.get(directory);
+    if (known?.settled && isUnchanged(known.status, status)) return known;
+    // The clock is asked after the look at the directory, and before its listing.
+    const settled = status !== null && this.#clock.now() - Math.max(status.modified, status.changed) >= RACY_MS;
+    const listing = { directory, status, settled, ...factsOf(directory) };
+    this.#known.set(directory, listing);
+    this.count++;
+    return listing;
+  }
+}
+
+function factsOf(directory: string): Facts {
+  const facts: Facts = {
+    ...{ entries: null, hasMarker: false },
+    ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [] },
   };
-  const { standing } = named;
-  const dotted = /\/\.[^/]+$/.test(directory);
-  let unnamed = false;
+  const entries = listEntries(directory);
+  // Without a listing nothing is known of it, not even that no marker stands there.
+  if (!Array.isArray(entries)) return { ...facts, unjudged: [entries] };
+  const isDotted = /\/\.[^/]+$/.test(directory);
+  let isUnnamed = false;
   for (const entry of entries) {
     const { name, isDirectory } = entry;
-    const plain = !NOT_PLAIN.test(name);
-    if (!plain && name.includes(NO_UTF8)) {
-      unnamed = true;
-      named.blind ||= isDirectory;
+    const isPlain = !NOT_PLAIN.test(name);
+    if (!isPlain && name.includes(NO_UTF8)) {
+      isUnnamed = true;
       continue;
     }
-    if (!isDirectory && !entry.isFile && !entry.isSymlink) named.special.push(within(directory, name));
-    else if (entry.isFile && ARCHIVE_NAME.test(name)) named.repositories.push(within(directory, name));
-    if (!dotted && plain && !name.startsWith(".") && !name.startsWith("_") && !SETTINGS_NAME.test(name)) continue;
+    if (!isDirectory && !entry.isFile && !entry.isSymlink) facts.special.push(within(directory, name));
+    else if (entry.isFile && ARCHIVE_NAME.test(name)) facts.repositories.push(within(directory, name));
+    if (!isDotted && isPlain && !name.startsWith(".") && !name.startsWith("_") && !SETTINGS_NAME.test(name)) continue;
     const folded = foldedName(name);
-    standing.marker ||= folded === MARKER_NAME;
-    standing.git ||= folded === ".git";
-    if (VERSION_CONTROL.has(folded)) named.repositories.push(within(directory, name));
-    else if (dotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) {
-      named.settings.push(within(directory, name));
+    facts.hasMarker ||= folded === MARKER_NAME;
+    if (VERSION_CONTROL.has(folded)) facts.repositories.push(within(directory, name));
+    else if (isDotted || folded.startsWith(".") || SETTINGS_NAME.test(folded)) {
+      facts.settings.push(within(directory, name));
     }
-    if (IGNORE_NAME.test(name)) named.ignoreFiles.push(entry);
+    if (IGNORE_NAME.test(name)) facts.ignoreFiles.push({ path: within(directory, name), kind: kindOf(entry) });
   }
-  if (isRepository(entries)) named.repositories = [directory];
-  if (unnamed) named.unjudged.push({ directory, reason: UNNAMED });
+  if (isRepository(entries)) facts.repositories = [directory];
+  if (isUnnamed) facts.unjudged.push({ directory, reason: "holds a name that is not UTF-8" });
   if (isTooLong(directory) && entries.some(({ isDirectory }) => isDirectory)) {
-    named.unjudged.push({ directory, reason: TOO_LONG });
+    facts.unjudged.push({ directory, reason: "holds paths that are too long" });
   }
-  return named;
+  return { ...facts, entries };
 }
 
 /** Returns the path of an entry. */
@@ -119,7 +164,7 @@ function isRepository(entries: readonly PlainEntry[]): boolean {
  * Returns the entries; none for a directory that is gone. Of one that may not be listed, the place to leave out: itself,
  * or the one above, which is then the nearest that can be named.
  */
-export function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
+function listEntries(directory: string): PlainEntry[] | UnjudgedPlace {
   try {
     return entriesSync(directory) ?? [];
   } catch (error) {

@@ -7,7 +7,6 @@ import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
 import { realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
-import type { Standing } from "./listing.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
 import type { RecordedMarker, SeenMarker } from "./project_record_files.ts";
@@ -85,7 +84,7 @@ export class PathRules {
   }
 
   /** Patterns with the directory that each starts from, of markers and of links that their lines lead through. */
-  protected get patterns(): readonly { directory: string; patterns: Patterns }[] {
+  get patterns(): readonly { directory: string; patterns: Patterns }[] {
     return [
       ...[...this.#markers].map(([path, { patterns }]) => ({ directory: dirname(path), patterns })),
       ...[...this.#moved].map(([directory, { patterns }]) => ({ directory, patterns })),
@@ -98,9 +97,9 @@ export class PathRules {
     return this.#damaged ?? found;
   }
 
-  /** Whether a rule can cover what lies right in a directory; `standing` saves the looks that its listing has made. */
-  covers(directory: string, standing: Standing): boolean {
-    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, standing));
+  /** Whether a rule can cover what lies right in a directory; its listing tells whether it has a marker. */
+  covers(directory: string, hasMarker: boolean): boolean {
+    const { covered, scopes, worktree } = this.#settled(() => this.#placeOf(directory, hasMarker));
     return covered !== null || scopes.length > 0 || worktree !== null || this.#damaged !== null;
   }
 
@@ -154,7 +153,7 @@ export class PathRules {
     this.#move(dirname(real), { names: [basename(real)], rule });
   }
 
-  #placeOf(directory: string, standing?: Standing): Place {
+  #placeOf(directory: string, hasMarker = true): Place {
     const known = this.#places.get(directory);
     if (known !== undefined) return known;
     const up = dirname(directory);
@@ -164,7 +163,7 @@ export class PathRules {
       : above.scopes.map((scope) => scope.below(basename(directory)));
     const marker = join(directory, MARKER_NAME);
     // Whatever the system objects to, a marker may stand there.
-    if (standing?.marker !== false && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
+    if (hasMarker && presentOrForbidden(() => lstatSync(marker)) !== null) this.#learn(marker);
     for (const learnt of [this.#markers.get(marker), this.#moved.get(directory)]) {
       if (learnt !== undefined) scopes.push(learnt.patterns.start);
     }
@@ -174,7 +173,7 @@ export class PathRules {
         above === null ? null : ruleBelow(above, basename(directory)),
       ),
       scopes: scopes.filter((scope) => scope.leadsOn),
-      worktree: standing?.git === false ? above?.worktree ?? null : this.#worktreeOf(directory, above),
+      worktree: this.#worktreeOf(directory, above),
     };
     this.#places.set(directory, place);
     return place;

@@ -4,18 +4,11 @@
  */
 import type { FileStatus } from "../../platform/files.ts";
 import type { Clock } from "../../platform/io.ts";
-import { isWithin } from "../../platform/path.ts";
-import { type ExternalFound, ExternalPaths, type ExternalSource } from "./external_paths.ts";
 import { FormerFiles, InodeIndex, lastingIdentityOf, type SaltedFile, type SeenFile } from "./inode_index.ts";
+import type { IgnoreFile } from "./listing.ts";
 import { PathRules } from "./path_rules.ts";
 import type { DerivedFile, RecordedMarker } from "./project_record_files.ts";
-import {
-  type IgnoreFile,
-  MOST_WALKS,
-  type ProtectedPlaces,
-  ProtectedTree,
-  type WalkOptions,
-} from "./protected_tree.ts";
+import { type ProtectedPlaces, ProtectedTree, type WalkOptions } from "./protected_tree.ts";
 import { type ProtectionRule, stricter } from "./protection_rule.ts";
 
 /** What the home remembers: rules that hold whatever the markers say now, copies of protected files, and what those were. */
@@ -31,14 +24,13 @@ const LOCAL_WALK_MS = 100;
 /** The set of one session. Nothing is read before something is asked. */
 export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
-  readonly #elsewhere: ExternalPaths;
   readonly #identities = new InodeIndex();
   #met: readonly SaltedFile[] = [];
+  /** Those of them that have changed or gone since. */
+  #former = new FormerFiles([]);
   readonly #unnamed = new Set<string>();
-  /** What protected files were that have changed or gone since. */
-  former: FormerFiles | null = null;
-  /** The version that the identities were taken at; null when they are to be taken again. */
-  #identified: number | null = null;
+  /** The walk whose files are in the index. */
+  #identified: object | null = null;
 
   /** `roots` are real paths: the project root and the additional ones. */
   constructor(
@@ -47,7 +39,6 @@ export class ProtectedSet extends PathRules {
   ) {
     super(roots);
     this.#tree = new ProtectedTree(roots, { rules: this, clock });
-    this.#elsewhere = new ExternalPaths(roots, this);
     this.recall(remembered);
   }
 
@@ -64,7 +55,6 @@ export class ProtectedSet extends PathRules {
 
   /** Reads the known markers again, and looks for what is new when it is next asked for. What was protected stays so. */
   refresh(): void {
-    this.#identified = null;
     this.#tree.expire();
     this.refreshRules();
   }
@@ -75,28 +65,12 @@ export class ProtectedSet extends PathRules {
    */
   async settle(options: WalkOptions = {}): Promise<readonly DerivedFile[]> {
     const gone = FormerFiles.of(this.#met);
-    if (this.former?.isOf(gone) !== true) {
-      this.former = gone.length === 0 ? null : new FormerFiles(gone);
-      this.#tree.expire();
-    }
+    if (!this.#former.isOf(gone)) this.#former = new FormerFiles(gone);
     await this.#tree.walk(options);
-    const found = await this.#recognize();
+    const found = await this.#former.find(this.#tree.found.listings, (path) => this.rule(path) !== null);
+    for (const file of found) this.protectCopy(file);
     if (found.length > 0) await this.#tree.walk(options);
     if (this.any) this.identify();
-    return found;
-  }
-
-  async #recognize(): Promise<DerivedFile[]> {
-    const found: DerivedFile[] = [];
-    for (const file of this.#tree.found.candidates) {
-      if (this.rule(file.path) !== null) continue;
-      const known = await this.former?.find(file) ?? null;
-      if (known === null) continue;
-      const { device, inode, born } = file.status;
-      found.push({ path: file.path, device, inode, born, source: known.path, at: 0, digest: known.digest });
-    }
-    for (const file of found) this.protectCopy(file);
-    if (found.length > 0) this.#tree.expire();
     return found;
   }
 
@@ -112,15 +86,11 @@ export class ProtectedSet extends PathRules {
 
   /** Notes which files are protected now, so that they are known later under any name. Walks the roots. */
   identify(): void {
-    for (let walk = 0; this.damaged === null && this.#identified !== this.version && walk < MOST_WALKS; walk++) {
-      // A link or a marker that is found on the way can bring new rules.
-      if (walk > 0) this.#tree.expire();
-      const version = this.version;
-      const { protected: inRoots, blind } = this.#tree.found;
-      const { files: external } = this.#findElsewhere();
-      this.#identities.take({ inRoots, external, blind: blind ? this.rules[0] ?? null : null });
-      this.#identified = version;
-    }
+    if (this.damaged !== null) return;
+    const { found } = this.#tree;
+    if (this.#identified === found) return;
+    this.#identities.look(found.protected, found.blind ? this.rules[0] ?? null : null);
+    this.#identified = found;
   }
 
   /**
@@ -131,18 +101,19 @@ export class ProtectedSet extends PathRules {
     const found = this.rule(real);
     if (found?.tier === "list-only" || (status.links < 2 && !this.met)) return found;
     this.identify();
-    if (this.#identities.doubts(status)) {
-      this.#identified = null;
-      this.#tree.expire();
-      this.identify();
-    }
     return stricter(found, this.#identities.ruleOf(status));
   }
 
-  /** What a view must not show as it is, inside of the roots and, of what the rules name, elsewhere. Walks the roots. */
+  /** Places that a view must not show as they are. Walks the roots. */
   async hidden(options: WalkOptions = {}): Promise<ProtectedPlaces> {
     await this.settle(options);
-    return { ...this.#tree.found, nameless: this.#identities.nameless, external: this.#findElsewhere() };
+    const { listings, files, directories, unjudged } = this.#tree.found;
+    return {
+      ...{ files, directories, unjudged, nameless: this.#identities.nameless },
+      special: listings.flatMap(({ special }) => special),
+      repositories: listings.flatMap(({ repositories }) => repositories),
+      settings: listings.filter(({ settings }) => settings.length > 0),
+    };
   }
 
   /** Whether anything inside of the roots is protected now, or would be if it appeared. Walks the roots. */
@@ -174,12 +145,12 @@ export class ProtectedSet extends PathRules {
   /** The protected files that exist: real paths inside of the roots, and what the rules name elsewhere. */
   *files(): Generator<string> {
     for (const { path } of this.#tree.found.protected) yield path;
-    for (const { path } of this.#findElsewhere().files) yield path;
   }
 
-  /** What in open directories is named as files are that tell searches what to leave out; null when that is not known. */
+  /** Files of open directories that tell searches what to leave out; null where some directory may not be listed. */
   get ignoreFiles(): readonly IgnoreFile[] | null {
-    return this.#tree.found.ignoreFiles;
+    const { listings } = this.#tree.found;
+    return listings.some(({ entries }) => entries === null) ? null : listings.flatMap(({ ignoreFiles }) => ignoreFiles);
   }
 
   /** Protects a file that holds content of a protected one; one whose name holds some is not told to the home. */
@@ -190,17 +161,11 @@ export class ProtectedSet extends PathRules {
     const copy = { copyOf: file.source, copiedAt: file.at ?? 0 };
     const rule: ProtectionRule = { tier, pattern: file.path, marker, line: 0, ...copy };
     this.follow(file.path, rule);
-    this.#identities.recall(file, rule);
+    this.#identities.add(file, rule);
   }
 
   /** How many times an open directory was listed, for tests: one that is as it was is not listed again. */
   get listings(): number {
-    return this.#tree.listings;
-  }
-
-  /** What markers and ends of links outside of the roots name; with those inside the tree is walked. */
-  #findElsewhere(): ExternalFound {
-    const isOutside = ({ directory }: ExternalSource) => !this.roots.some((root) => isWithin(root, directory));
-    return this.#elsewhere.find(this.patterns.filter(isOutside));
+    return this.#tree.listings.count;
   }
 }

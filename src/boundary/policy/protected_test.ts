@@ -148,13 +148,13 @@ Deno.test("every name of a protected file is protected, whatever its link count 
     write(`${root}/.agentclisecret`, "no-cloud: secrets\n");
     const set = new ProtectedSet([root]);
     const facts = (links: number, path: string) => {
-      const { dev, ino } = Deno.statSync(path);
+      const { dev, ino, birthtime } = Deno.statSync(path);
       return {
         kind: "file",
         size: 1,
         modified: 0,
         changed: 0,
-        born: 0,
+        born: birthtime?.getTime() ?? 0,
         device: dev,
         inode: ino ?? 0,
         mode: 0,
@@ -282,7 +282,7 @@ Deno.test("a tree that is too large for a moment is known in pieces, and whole w
     for (let at = 0; at < 30; at++) await Deno.mkdir(`${root}/a${at}/b/c`, { recursive: true });
     await Deno.writeTextFile(`${root}/a7/b/c/.agentclisecret`, "no-cloud: .env\n");
     const tree = new ProtectedTree([root], {
-      rules: { version: 0, former: null, rule: () => null, covers: () => false, follow: () => {} },
+      rules: { version: 0, patterns: [], rule: () => null, covers: () => false, follow: () => {} },
     });
     let steps = 1;
     while (tree.step()) steps++;

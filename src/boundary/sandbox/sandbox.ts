@@ -18,7 +18,6 @@ export const NOTHING_PROTECTED: ProtectedPlaces = {
   repositories: [],
   settings: [],
   nameless: [],
-  external: { files: [], directories: [], unjudged: [] },
 };
 
 /**

@@ -138,14 +138,14 @@ function isBelow(directory: string, path: string): boolean {
 }
 
 /** Returns the paths that hold protected content, of the roots and elsewhere. */
-export function protectedPaths({ files, directories, external }: ProtectedPlaces): string[] {
-  return [...files, ...directories, ...external.files.map(({ path }) => path), ...external.directories];
+export function protectedPaths({ files, directories }: ProtectedPlaces): string[] {
+  return [...files, ...directories];
 }
 
 function addHidden(cover: Cover, hide: ProtectedPlaces): void {
   for (const path of protectedPaths(hide)) cover.add(path, { protects: true });
   for (const path of hide.special) cover.add(path);
-  for (const place of [...hide.unjudged, ...hide.external.unjudged]) cover.addUnjudged(place);
+  for (const place of hide.unjudged) cover.addUnjudged(place);
 }
 
 /** Collects what is covered, by the real place and by where that is shown. */
