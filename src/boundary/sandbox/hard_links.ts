@@ -1,5 +1,6 @@
 /** Other names of protected files: a hard link or a bind mount is the same bytes under a path that no rule names. */
-import { listSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
+import { AgentcliError } from "../../errors.ts";
+import { entriesSync, lstatSync, mountPoints } from "../../platform/files_sync.ts";
 import { isWithin } from "../../platform/path.ts";
 import { runForOutput } from "../../platform/process.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
@@ -12,7 +13,9 @@ const REUSED_FOR = 20;
 /** Files whose names are counted each time. */
 const MOST_COUNTED = 1_000;
 /** Longest wait for `find`, in milliseconds. */
-const FIND_LIMIT_MS = 10_000;
+const FIND_LIMIT_MS = 60_000;
+/** A path that every `find` which understands the question names. */
+const ANSWERS = "/dev/null";
 
 /** The files that are covered already: real paths, and protected files that none of them names. */
 export interface CoveredFiles {
@@ -87,38 +90,32 @@ async function otherNames(
 ): Promise<string[]> {
   /** By identity, how many names are not covered yet. */
   const missing = new Map<string, number>();
-  const noted = new Set<string>();
-  const note = (path: string) => {
-    const found = noted.has(path) ? null : quietly(() => lstatSync(path));
-    noted.add(path);
-    if (found?.kind !== "file") return;
-    const key = identityOf(found);
-    missing.set(key, (missing.get(key) ?? found.links) - 1);
-  };
-  files.forEach(note);
-  const blind = directories.filter((directory) => !eachFile(directory, { enter: () => true, visit: note }));
+  const blind = new Set(unjudged);
+  const inside = directories.flatMap((directory) => [...filesBelow(directory, { blind: () => blind.add(directory) })]);
+  for (const path of new Set([...files, ...inside])) {
+    const status = quietly(() => lstatSync(path));
+    if (status?.kind !== "file") continue;
+    const key = identityOf(status);
+    missing.set(key, (missing.get(key) ?? status.links) - 1);
+  }
   for (const { identity, names } of nameless) {
     if (!missing.has(identity)) missing.set(identity, names);
   }
-  for (const { identity, names } of await linkedBelow([...unjudged, ...blind])) missing.set(identity, names);
+  for (const [identity, names] of await linkedBelow(outermost(blind))) missing.set(identity, names);
+  if (missing.size === 0) return [];
   const covered = new Set([...files, ...directories]);
   const found = new Set<string>();
-  const visit = (path: string) => {
-    if (covered.has(path) || found.has(path)) return;
-    const status = quietly(() => lstatSync(path));
-    if (status?.kind !== "file") return;
-    const key = identityOf(status);
-    if (!missing.has(key) && !missing.has(lastingIdentityOf(status))) return;
-    found.add(path);
-    missing.set(key, (missing.get(key) ?? 1) - 1);
-  };
   const look = (place: string) => {
     if (directories.some((directory) => isWithin(directory, place))) return;
-    // What is mounted may be one file.
-    visit(place);
-    eachFile(place, { enter: (path) => !covered.has(path), visit });
+    for (const path of filesBelow(place, { covered })) {
+      const status = covered.has(path) || found.has(path) ? null : quietly(() => lstatSync(path));
+      if (status?.kind !== "file") continue;
+      const key = identityOf(status);
+      if (!missing.has(key) && !missing.has(lastingIdentityOf(status))) continue;
+      found.add(path);
+      missing.set(key, (missing.get(key) ?? 1) - 1);
+    }
   };
-  if (missing.size === 0) return [];
   if ([...missing.values()].some((names) => names > 0)) own.forEach(look);
   mounts.forEach(look);
   // What is gone from its path was moved by its owner, who does not own the system: there only names of what is there count.
@@ -132,39 +129,50 @@ async function otherNames(
 }
 
 /**
- * The files below directories that have another name somewhere, whatever bytes their own names are: asked of `find`, since
- * this runtime has no words for them.
+ * The files below directories that have another name somewhere, whatever bytes their own names are, and how many: asked of
+ * `find`, since this runtime has no words for them. Throws `policy_refused` where it gives no answer.
  */
-async function linkedBelow(places: readonly string[]): Promise<NamelessFile[]> {
-  const directories = outermost(places);
-  const find = directories.length === 0 ? null : await trustedProgram("find");
-  if (find === null) return [];
-  const { bytes } = await runForOutput({
-    argv: [find, ...directories, "-xdev", "-type", "f", "-links", "+1", "-printf", "%D:%i %n\\n"],
-    cwd: "/",
-    env: { LC_ALL: "C" },
-    timeoutMs: FIND_LIMIT_MS,
-    limit: Infinity,
-  });
+async function linkedBelow(directories: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const found = new Map<string, number>();
-  for (const [, identity = "", links] of new TextDecoder().decode(bytes).matchAll(/^(\d+:\d+) (\d+)$/gm)) {
+  if (directories.length === 0) return found;
+  const find = await trustedProgram("find");
+  const tests = ["(", "-type", "f", "-links", "+1", "-o", "-path", ANSWERS, ")", "-printf", "%D:%i %n\\n"];
+  const options = { cwd: "/", env: { LC_ALL: "C" }, timeoutMs: FIND_LIMIT_MS, limit: Infinity };
+  const answer = find === null
+    ? null
+    : await runForOutput({ argv: [find, ANSWERS, ...directories, "-xdev", ...tests], ...options });
+  const lines = new TextDecoder().decode(answer?.bytes);
+  if (answer?.ended !== "exit" || lines === "") {
+    const problem = answer?.ended === "timeout" ? `took more than ${FIND_LIMIT_MS / 1000} seconds` : "is missing";
+    throw new AgentcliError(
+      "policy_refused",
+      `other names of files below ${directories[0]} cannot be looked for: the program "find" ${problem}`,
+      { hint: "rename what is not UTF-8 there, or install findutils" },
+    );
+  }
+  for (const [, identity = "", links] of lines.matchAll(/^(\d+:\d+) (\d+)$/gm)) {
     found.set(identity, (found.get(identity) ?? Number(links)) - 1);
   }
-  return [...found].map(([identity, names]) => ({ identity, names }));
+  return found;
 }
 
-/** Visits every file below a directory, links not followed; returns whether everything there has a name. */
-function eachFile(directory: string, walk: { enter(path: string): boolean; visit(path: string): void }): boolean {
-  const waiting = [directory];
-  let named = true;
+/**
+ * Yields a place, which may be a file, and every file below it, links not followed and covered directories left out.
+ * `blind` is told of an entry without a name.
+ */
+function* filesBelow(
+  place: string,
+  { covered, blind }: { covered?: ReadonlySet<string>; blind?: () => void },
+): Generator<string> {
+  yield place;
+  const waiting = [place];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    const place = at;
-    for (const { name, kind } of quietly(() => listSync(place)) ?? []) {
-      named &&= !name.includes(NO_UTF8);
+    const directory = at;
+    for (const { name, isFile, isDirectory } of quietly(() => entriesSync(directory)) ?? []) {
+      if (name.includes(NO_UTF8)) blind?.();
       const path = `${at === "/" ? "" : at}/${name}`;
-      if (kind === "file") walk.visit(path);
-      else if (kind === "directory" && walk.enter(path)) waiting.push(path);
+      if (isFile) yield path;
+      else if (isDirectory && !covered?.has(path)) waiting.push(path);
     }
   }
-  return named;
 }
