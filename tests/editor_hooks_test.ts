@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { FALSE_FRIENDS } from "./helpers/editor_lines.ts";
 import { callHook, done, editor, installProgram, runLine } from "./helpers/editor_program.ts";
 import { type TemporaryHome, temporaryHome } from "./helpers/program.ts";
 
@@ -98,15 +99,6 @@ Deno.test("notes are added, and an answer with protected content is left out", a
   assert.match(notes, /left out/);
   assert.equal(notes.includes(SECRET), false);
 });
-
-/** Programs that end with 0 and are not the guard, or did not get to judge. */
-const FALSE_FRIENDS: readonly [string, string][] = [
-  ["says nothing", "exit 0"],
-  ["shows its help", "echo 'usage: pass'"],
-  ["gives back what it was given", 'echo "$@"'],
-  ["gives the answer for another event", "echo 'no-cloud-guard: pass pre_user_prompt'"],
-  ["gives the answer among other words", "echo 'no-cloud-guard: pass pre_read_code or not'"],
-];
 
 Deno.test("exit 0 without the answer of the guard lets nothing pass", async () => {
   await using home = await temporaryHome();

@@ -17,6 +17,7 @@ export interface Line {
   scaffold: ScaffoldId;
   event: HookEvent;
   command: string;
+  powershell: string;
   /** What its script passes on. */
   settings: readonly string[];
 }
@@ -55,7 +56,8 @@ export async function install(
   return SCAFFOLD_IDS.flatMap((scaffold) =>
     SCAFFOLDS[scaffold].events.map((event) => {
       const entry = hooks[event].find(({ command }: { command: string }) => command.includes(`/${scaffold}.sh`));
-      return { scope, scaffold, event, command: entry.command, settings: given(scaffold) };
+      const { command, powershell } = entry;
+      return { scope, scaffold, event, command, powershell, settings: given(scaffold) };
     })
   );
 }
@@ -134,3 +136,75 @@ export async function contentOf(home: TemporaryHome): Promise<string> {
   }
   return found.sort().join("\n");
 }
+
+/** Inputs that nobody records, for the event `pre_read_code` or `post_read_code`; whether the guard lets them pass. */
+export const HOSTILE: readonly [string, (event: HookEvent, project: string) => string | Uint8Array, boolean][] = [
+  ["nothing", () => "", false],
+  ["broken JSON", () => '{"tool_info": {', false],
+  ["an input that is cut", (event) => payload(event, { file_path: "src/a.ts" }).slice(0, -3), false],
+  ["two inputs", (event) => payload(event, { file_path: "src/a.ts" }).repeat(2), false],
+  ["bytes that are no text", () => new Uint8Array([0x7b, 0x22, 0xff, 0xfe, 0x00, 0x7d]), false],
+  ["zeros", () => new Uint8Array(4096), false],
+  ["null", () => "null", false],
+  ["a list", () => "[1, 2]", false],
+  ["a number", () => "7", false],
+  ["deep lists", () => "[".repeat(200_000), false],
+  ["no tool_info", (event) => JSON.stringify({ agent_action_name: event }), false],
+  ["tool_info null", (event) => payload(event, null), false],
+  ["tool_info a list", (event) => payload(event, ["src/a.ts"]), false],
+  ["tool_info without the path", (event) => payload(event, {}), false],
+  ["a path that is a number", (event) => payload(event, { file_path: 7 }), false],
+  ["a path that is null", (event) => payload(event, { file_path: null }), false],
+  ["a path that is a list", (event) => payload(event, { file_path: ["src/a.ts"] }), false],
+  ["an unknown event", () => payload("pre_everything" as HookEvent, { file_path: "src/a.ts" }), false],
+  ["an event that is no text", () => JSON.stringify({ agent_action_name: 1, tool_info: { file_path: "a" } }), false],
+  ["an empty path", (event) => payload(event, { file_path: "" }), false],
+  ["a path with a NUL", (event) => payload(event, { file_path: "secrets/keys.md\0.ts" }), false],
+  ["a protected path with a line break", (event) => payload(event, { file_path: "odd/new\nline" }), false],
+  [
+    "a protected path as an address",
+    (event, project) => payload(event, { file_path: `file://${encodeURI(project)}/secrets/keys%2emd` }),
+    false,
+  ],
+  ["a protected path from elsewhere", (event) => payload(event, { file_path: "src/../././secrets//keys.md" }), false],
+  ["a protected path in capitals", (event) => payload(event, { file_path: "SECRETS/KEYS.MD" }), false],
+  ["a protected path, parted as on Windows", (event) => payload(event, { file_path: "secrets\\keys.md" }), false],
+  ["the directory of the project", (event) => payload(event, { file_path: "." }), false],
+  ["a directory with a protected file", (event) => payload(event, { file_path: "odd" }), false],
+  ["the whole disk's root by way of the project", (event) => payload(event, { file_path: "src/.." }), false],
+  ["a byte order mark", (event) => `\ufeff${payload(event, { file_path: "src/a.ts" })}`, true],
+  ["more fields", (event) => payload(event, { file_path: "src/a.ts", more: { deep: [null] } }), true],
+  [
+    "a path with quotes and a command",
+    (event) => payload(event, { file_path: "src/$(touch made) 'b' \"c\".ts" }),
+    true,
+  ],
+  ["a path that is not there", (event) => payload(event, { file_path: "$(touch made)`touch made`;'\"\n" }), true],
+  ["an open directory", (event) => payload(event, { file_path: "src" }), true],
+  ["a path of the home", (event) => payload(event, { file_path: "~/notes.txt" }), true],
+  ["5 MB", (event) => payload(event, { file_path: "src/a.ts", more: "a b ".repeat(1_310_720) }), true],
+];
+
+/** What stands where the program was: the text of a script, or nothing. */
+export const FAILURES: readonly [string, string | null, number?][] = [
+  ["is not there", null],
+  ["is not executable", "exit 0", 0o644],
+  ["ends with 1", "exit 1"],
+  ["ends with 3", "exit 3"],
+  ["ends with 126", "exit 126"],
+  ["ends with 127", "exec no-such-program"],
+  ["ends with 255 after output", "echo '{}'; exit 255"],
+  ["is killed", "kill -KILL $$"],
+  ["crashes", "kill -SEGV $$"],
+  ["is interrupted", "kill -INT $$"],
+  ["closes its input at once and fails", "exec <&-; exit 1"],
+];
+
+/** Programs that end with 0 and are not the guard, or did not get to judge. */
+export const FALSE_FRIENDS: readonly [string, string][] = [
+  ["says nothing", "exit 0"],
+  ["shows its help", "echo 'usage: pass'"],
+  ["gives back what it was given", 'echo "$@"'],
+  ["gives the answer for another event", "echo 'no-cloud-guard: pass pre_user_prompt'"],
+  ["gives the answer among other words", "echo 'no-cloud-guard: pass pre_read_code or not'"],
+];

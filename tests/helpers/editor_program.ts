@@ -42,10 +42,16 @@ export interface LineOptions {
   /** Added to the environment; null removes a variable. */
   env?: Readonly<Record<string, string | null>>;
   cwd?: string;
+  /** The program and the words before the line; bash unless told. */
+  shell?: readonly [string, ...string[]];
 }
 
-/** Runs a command line as the editor does: in bash, at the root of the project. */
-export async function runLine(home: TemporaryHome, line: string, { input, env = {}, cwd }: LineOptions) {
+/** Runs a command line as the editor does: in a shell, at the root of the project. */
+export async function runLine(
+  home: TemporaryHome,
+  line: string,
+  { input, env = {}, cwd, shell: [shell, ...words] = ["bash", "-c"] }: LineOptions,
+) {
   const variables: Record<string, string | null> = {
     PATH: Deno.env.get("PATH") ?? null,
     HOME: home.home,
@@ -55,8 +61,8 @@ export async function runLine(home: TemporaryHome, line: string, { input, env = 
     DENO_DIR,
     ...env,
   };
-  const child = new Deno.Command("bash", {
-    args: ["-c", line],
+  const child = new Deno.Command(shell, {
+    args: [...words, line],
     cwd: cwd ?? home.project,
     clearEnv: true,
     env: Object.fromEntries(

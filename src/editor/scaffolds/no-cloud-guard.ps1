@@ -25,6 +25,8 @@ try {
     }
     $program = (Get-Command -Name $agentcli -CommandType Application | Select-Object -First 1).Source
     $words = "editor hook no-cloud-guard $hookEvent"
+    # The name that a refusal gives to the assistant; one that a command line could change is left out.
+    if ($agentcli -notmatch '["%^&|<>]|\\$') { $words += " --set `"agentcli=$agentcli`"" }
     $start = New-Object System.Diagnostics.ProcessStartInfo
     $start.UseShellExecute = $false
     $start.RedirectStandardInput = $true
