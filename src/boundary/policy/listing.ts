@@ -10,7 +10,7 @@ import type { Clock } from "../../platform/io.ts";
 import { dirname } from "../../platform/path.ts";
 import { quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../case_folded.ts";
-import { isUnchanged } from "./inode_index.ts";
+import { isUnchanged, lastingIdentityOf } from "./inode_index.ts";
 import { MARKER_NAME } from "./marker.ts";
 
 /** File systems whose files are no content: reading them could show keys of other processes. Projects lie in `/dev/shm`. */
@@ -38,6 +38,8 @@ export interface IgnoreFile {
 interface Facts {
   /** Null for a directory that may not be listed. */
   entries: readonly PlainEntry[] | null;
+  /** By name, which link it is: one can be given to another while it keeps its name. */
+  links: Map<string, string>;
   /** By any name that some file system takes for a marker's. */
   hasMarker: boolean;
   /** Sockets, FIFOs and devices. */
@@ -114,7 +116,7 @@ export class Listings {
 
 function factsOf(directory: string): Facts {
   const facts: Facts = {
-    ...{ entries: null, hasMarker: false },
+    ...{ entries: null, links: new Map(), hasMarker: false },
     ...{ special: [], repositories: [], settings: [], ignoreFiles: [], unjudged: [] },
   };
   const entries = listEntries(directory);
@@ -129,6 +131,8 @@ function factsOf(directory: string): Facts {
       isUnnamed = true;
       continue;
     }
+    const link = entry.isSymlink ? quietly(() => lstatSync(within(directory, name))) : null;
+    if (link !== null) facts.links.set(name, lastingIdentityOf(link));
     if (!isDirectory && !entry.isFile && !entry.isSymlink) facts.special.push(within(directory, name));
     else if (entry.isFile && ARCHIVE_NAME.test(name)) facts.repositories.push(within(directory, name));
     if (!isDotted && isPlain && !name.startsWith(".") && !name.startsWith("_") && !SETTINGS_NAME.test(name)) continue;

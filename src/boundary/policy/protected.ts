@@ -109,10 +109,9 @@ export class ProtectedSet extends PathRules {
     await this.settle(options);
     const { listings, files, directories, unjudged } = this.#tree.found;
     return {
-      ...{ files, directories, unjudged, nameless: this.#identities.nameless },
+      ...{ files, directories, unjudged, listings, nameless: this.#identities.nameless },
       special: listings.flatMap(({ special }) => special),
       repositories: listings.flatMap(({ repositories }) => repositories),
-      settings: listings.filter(({ settings }) => settings.length > 0),
     };
   }
 

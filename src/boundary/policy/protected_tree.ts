@@ -21,15 +21,10 @@ export interface ProtectedPlaces {
   special: readonly string[];
   /** Content of version control: `.git` and its kind, bare repositories, and files named like packs and bundles. */
   repositories: readonly string[];
-  /** Entries that may decide what other programs run, by directory: the same objects while a directory stays as it is. */
-  settings: readonly SettingsGroup[];
+  /** Open directories inside of the roots. */
+  listings: readonly Listing[];
   /** Protected files that no path names: their other names are hidden. */
   nameless: readonly NamelessFile[];
-}
-
-/** Entries of one directory that are named as settings of other programs are. */
-export interface SettingsGroup {
-  settings: readonly string[];
 }
 
 export interface TreeRules {

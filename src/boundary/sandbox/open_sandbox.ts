@@ -17,9 +17,8 @@ import type {
   SessionSandboxOptions,
 } from "./sandbox.ts";
 import { findCheckedBackend } from "./self_check.ts";
-import { type FoundPlaces, madeSince, TamperCheck } from "./tamper_check.ts";
+import { type FoundPlaces, madeSince, newNames, TamperCheck } from "./tamper_check.ts";
 import { noteCommand } from "./unfinished.ts";
-import { newNames, WrittenNames } from "./written_names.ts";
 import { buildView, protectedPaths, refuse, type ViewBase } from "./view.ts";
 
 interface Ready {
@@ -27,7 +26,6 @@ interface Ready {
   backend: SandboxBackend;
   base: ViewBase;
   tamper: TamperCheck;
-  names: WrittenNames;
   user: GitUser;
   /** Files that commands made, that could run code later, and that nobody has moved away. */
   left: Set<string>;
@@ -50,7 +48,7 @@ export function openSandbox(options: SessionSandboxOptions): SessionSandbox["wra
 
 /** Wraps one command, and looks at what it made when it has ended. */
 async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCommand | SandboxRefusal> {
-  const { base, backend, tamper, names, left } = ready;
+  const { base, backend, tamper, left } = ready;
   const [still] = [...left].filter(exists);
   if (still !== undefined) {
     return refuse(`${still} could run code later, and cannot be moved to quarantine`, "remove it");
@@ -78,9 +76,8 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
     : await noteCommand(before, { ...place, roots, programs });
   const hidden = identitiesOf(view.hidden);
   const known = new Set([request.hide, bound].flatMap(protectedPaths));
-  const written = [request.root, ...request.additional, ...base.bound.written];
   /** Of the last look that found nothing exposed. */
-  let clean = request.gitTool === undefined ? names.take(written) : null;
+  let clean = request.gitTool === undefined ? places.listings : [];
   return {
     kind: "ready",
     written: base.bound.written,
@@ -93,7 +90,6 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       ...view.unjudged.map(({ directory, reason }) => `commands do not see ${directory}: it ${reason}`),
     ],
     async look(after) {
-      const named = clean === null ? null : names.take(written);
       const bound = await base.bound.hidden();
       // A file that is replaced from outside slips out from under its mount, and its new content is there for the command;
       // so is what came to be protected meanwhile. Compared first: nothing that a command makes may keep this from being told.
@@ -101,8 +97,8 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       const replaced = view.hidden.filter((_, at) => now[at] !== hidden[at]);
       const added = [after, bound].flatMap(protectedPaths).filter((path) => !known.has(path));
       const exposed = [...new Set([...replaced, ...added])];
-      if (exposed.length === 0) clean = named;
       const places = writtenPlaces(after, bound, base);
+      if (exposed.length === 0 && request.gitTool === undefined) clean = places.listings;
       const made = before === null ? [] : madeSince(before, tamper.watch(places, { roots, programs }));
       made.forEach((path) => left.add(path));
       try {
@@ -114,7 +110,7 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
       }
     },
     async takeAway(isNamed) {
-      const made = clean === null ? [] : newNames(clean, names.take(written));
+      const made = newNames(clean);
       const kept = made.filter((path) => isNamed(path, made));
       const paths = made.filter((path) => !kept.includes(path));
       return paths.length === 0 ? null : await quarantine(paths, { ...place, now: Date.now(), isSecret: true });
@@ -125,13 +121,13 @@ async function wrap(request: SandboxRequest, ready: Ready): Promise<SandboxedCom
 
 /** Returns what a walk found now wherever commands write: in the roots, and below `sandbox.write`. */
 function writtenPlaces(
-  { settings, repositories }: ProtectedPlaces,
+  { listings, repositories }: ProtectedPlaces,
   found: ProtectedPlaces,
   { bound }: ViewBase,
 ): FoundPlaces {
-  const isWritten = (path = "") => bound.written.some((directory) => isWithin(directory, path));
+  const isWritten = (path: string) => bound.written.some((directory) => isWithin(directory, path));
   return {
-    settings: [...settings, ...found.settings.filter((group) => isWritten(group.settings[0]))],
+    listings: [...listings, ...found.listings.filter(({ directory }) => isWritten(directory))],
     repositories: [...repositories, ...found.repositories.filter(isWritten)],
   };
 }
@@ -156,7 +152,6 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
     backend,
     base,
     tamper: new TamperCheck(userHome),
-    names: new WrittenNames(),
     user: { userHome, env: options.env },
     left: new Set(),
   };

@@ -16,7 +16,7 @@ export const NOTHING_PROTECTED: ProtectedPlaces = {
   unjudged: [],
   special: [],
   repositories: [],
-  settings: [],
+  listings: [],
   nameless: [],
 };
 

@@ -7,13 +7,13 @@ import { basename, isWithin, join } from "../../platform/path.ts";
 import { outermost, quietly } from "../../platform/real_path.ts";
 import { foldedName } from "../case_folded.ts";
 import { lastingIdentityOf } from "../policy/inode_index.ts";
-import { ARCHIVE_NAME } from "../policy/listing.ts";
+import { ARCHIVE_NAME, type Listing, Listings, within } from "../policy/listing.ts";
 import { MARKER_NAME } from "../policy/marker.ts";
-import type { ProtectedPlaces, SettingsGroup } from "../policy/protected_tree.ts";
+import type { ProtectedPlaces } from "../policy/protected_tree.ts";
 import { commandProtection } from "../policy/write_protected.ts";
 
 /** The part of a walk that can decide what other programs run. */
-export type FoundPlaces = Pick<ProtectedPlaces, "settings" | "repositories">;
+export type FoundPlaces = Pick<ProtectedPlaces, "listings" | "repositories">;
 
 /** The files that stood in the roots at one time. */
 export interface WatchedFiles {
@@ -23,15 +23,15 @@ export interface WatchedFiles {
   known: ReadonlyMap<string, string>;
 }
 
-/** The settings of a group; links that may lead to more are looked at each time. */
-interface JudgedGroup {
+/** The settings of a directory; links that may lead to more are looked at each time. */
+interface Settings {
   settings: readonly string[];
   links: readonly string[];
 }
 
 /** Looks at what was found in the roots, again and again; directories that have not changed are not judged anew. */
 export class TamperCheck {
-  readonly #judged = new WeakMap<SettingsGroup, JudgedGroup>();
+  readonly #judged = new WeakMap<Listing, Settings>();
   readonly #userHome: string | null;
 
   /** `userHome` as for `commandProtection`. */
@@ -41,7 +41,7 @@ export class TamperCheck {
 
   /** Returns what is watched in the roots, from what a walk found there; `programs` are what git says it would run. */
   watch(
-    { settings, repositories }: FoundPlaces,
+    { listings, repositories }: FoundPlaces,
     { roots, programs }: { roots: readonly string[]; programs: readonly string[] },
   ): WatchedFiles {
     const present: string[] = [];
@@ -54,8 +54,9 @@ export class TamperCheck {
       known.set(path, status.kind === "symlink" ? [lastingIdentityOf(status), real, ...behind].join("/") : "");
       if (real !== null && roots.some((root) => real !== root && isWithin(root, real))) present.push(real);
     };
-    for (const group of settings) {
-      const judged = this.#judge(group);
+    for (const listing of listings) {
+      if (listing.settings.length === 0) continue;
+      const judged = this.#judge(listing);
       for (const path of judged.settings) add(path);
       for (const link of judged.links) {
         const behind = this.#settingsBehind(link);
@@ -68,15 +69,15 @@ export class TamperCheck {
     return { present: outermost(present), known };
   }
 
-  #judge(group: SettingsGroup): JudgedGroup {
-    let judged = this.#judged.get(group);
+  #judge(listing: Listing): Settings {
+    let judged = this.#judged.get(listing);
     if (judged === undefined) {
-      const settings = group.settings.filter((path) => this.#decides(path));
+      const settings = listing.settings.filter((path) => this.#decides(path));
       // An editor follows a directory of settings that is a link.
-      const links = group.settings.filter((path) =>
+      const links = listing.settings.filter((path) =>
         quietly(() => lstatSync(path))?.kind === "symlink" && !settings.includes(path)
       );
-      this.#judged.set(group, judged = { settings, links });
+      this.#judged.set(listing, judged = { settings, links });
     }
     return judged;
   }
@@ -98,4 +99,19 @@ export class TamperCheck {
 /** Returns the paths to move away: what was made since, or is another link now. Those inside of others are left out. */
 export function madeSince(before: Pick<WatchedFiles, "known">, after: Pick<WatchedFiles, "known">): string[] {
   return outermost([...after.known].filter(([path, link]) => before.known.get(path) !== link).map(([path]) => path));
+}
+
+/**
+ * Returns the paths that are new in directories, or another link now; those inside of others are left out. After a command
+ * could see a protected path every such name can hold it, in a form that no scan finds: of files, of directories, of what
+ * links lead to.
+ */
+export function newNames(before: readonly Listing[]): string[] {
+  const now = new Listings();
+  return outermost(before.flatMap(({ directory, entries, links }) => {
+    const known = new Set(entries?.map(({ name }) => name));
+    const after = now.of(directory);
+    const isNew = (name: string) => !known.has(name) || links.get(name) !== after.links.get(name);
+    return (after.entries ?? []).filter(({ name }) => isNew(name)).map(({ name }) => within(directory, name));
+  }));
 }
