@@ -8,31 +8,21 @@ import type { AskPermission, SteeredMessage, TurnHooks } from "../agent/turn_opt
 import { startCount } from "../agent/result.ts";
 import type { Session } from "../agent/session.ts";
 import { runTurn } from "../agent/turn.ts";
-import { highestLabel, type Label } from "../boundary/policy/label.ts";
+import { highestLabel } from "../boundary/policy/label.ts";
 import type { PermissionMode } from "../config/types.ts";
 import { AgentcliError } from "../errors.ts";
 import type { TurnListener, TurnResult } from "../protocol/turn_event.ts";
-import type { ShownImage } from "../provider/chat/content.ts";
 import { itemsBeforeProtected, type UserItem } from "../session/item.ts";
 import { readRules } from "../tools/registry.ts";
-import { startDeadline } from "./interrupt.ts";
+import { startDeadline, untilAborted } from "./interrupt.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import type { UndoneTurn } from "./undo_turn.ts";
+import type { RewindParts, RewindPoint, Rewound } from "./rewind.ts";
+import type { Restored } from "../session/undo.ts";
 import { splitRules } from "./tools_and_rules.ts";
-import { MessageQueue, type QueuedMessage, userItem } from "./prompts.ts";
+import { MessageQueue, type PromptInput, type QueuedMessage, userItem } from "./prompts.ts";
 import { type OpenSession, openSession } from "./open_session.ts";
 import { WarmUp } from "./warm_up.ts";
-
-/** The input of one turn. */
-export interface PromptInput {
-  text: string;
-  /** Of what the text was made from; absent: `open`. */
-  label?: Label;
-  /** Paths of files and images that are attached, besides those of the options. */
-  files?: readonly string[];
-  /** Shown before the images of files. */
-  images?: readonly ShownImage[];
-}
 
 /** How a turn is watched and answered for. */
 export interface TurnSurface {
@@ -71,6 +61,8 @@ export class AgentSession {
   #filesAttached = false;
   /** The model of the options is not the one that the session was opened with. */
   #isModelStale = false;
+  /** The last way back that can be undone. */
+  #rewound: Rewound | null = null;
   /** False once a released prompt is in the session: nothing of it is stored from there on. */
   #isStored = true;
 
@@ -143,6 +135,36 @@ export class AgentSession {
     opened.session.items.push({ kind: "user", origin: "note", text: undone.note, label: "open" });
     await this.#settle();
     return undone;
+  }
+
+  /** Returns the turns that the session can go back to before, oldest first. */
+  async rewindPoints(): Promise<RewindPoint[]> {
+    const { rewindPoints } = await import("./rewind.ts");
+    return await rewindPoints(await this.ready());
+  }
+
+  /** Goes back to before a prompt of the session. */
+  async rewind(prompt: UserItem, parts: RewindParts): Promise<Rewound> {
+    const opened = await this.ready();
+    await this.#warmUp.stop();
+    const { rewind } = await import("./rewind.ts");
+    const rewound = await rewind(opened, prompt, parts);
+    this.#rewound = rewound;
+    await this.#settle();
+    return rewound;
+  }
+
+  /** Takes the last {@link AgentSession.rewind} back; null where there is none, or something was said since. */
+  async redo(): Promise<readonly Restored[] | null> {
+    const opened = await this.ready();
+    const rewound = this.#rewound;
+    this.#rewound = null;
+    const { canRedo, redo } = await import("./rewind.ts");
+    if (rewound === null || !canRedo(opened, rewound)) return null;
+    await this.#warmUp.stop();
+    const restored = await redo(opened, rewound);
+    await this.#settle();
+    return restored;
   }
 
   /** Summarizes the older part now; false when there is nothing worth it. */
@@ -237,8 +259,9 @@ export class AgentSession {
   }
 
   async #turn(input: PromptInput, { signal, onEvent, ask, hooks }: TurnSurface): Promise<TurnResult> {
-    const { session, model } = await this.ready(signal);
+    const { session, model, numbers } = await this.ready(signal);
     await this.#warmUp.stop();
+    this.#rewound = null;
     const asked = hooks?.() ?? null;
     const allowed = this.#options.allowProtectedPrompt;
     const admitted = await this.#admitted(input, { session, hooks: asked, signal, allowed });
@@ -260,6 +283,7 @@ export class AgentSession {
       await this.#host.notice("the message was taken out of the session again");
     }
     await this.#settle();
+    numbers.current();
     return result;
   }
 
@@ -335,6 +359,7 @@ export class AgentSession {
   /** Opens another session. When that cannot be, this one goes on. */
   async #leave(options: SessionOptions): Promise<OpenSession> {
     const left = this.#open;
+    this.#rewound = null;
     const isStored = left !== null && left.transcriptFile !== null && left.session.items.length > 0;
     const back: SessionOptions = {
       ...this.#options,
@@ -369,22 +394,4 @@ export function selectorOf({ session }: OpenSession): string {
   const { provider, entry } = session.model;
   if (entry.id === "") throw new AgentcliError("no_model", "the session has no model");
   return `${provider}:${entry.id}`;
-}
-
-/** Returns the open session, or throws the signal's reason at once; what is opened too late is dropped. */
-async function untilAborted(
-  opening: Promise<OpenSession>,
-  { signal, drop }: { signal: AbortSignal; drop(late: OpenSession): Promise<unknown> },
-): Promise<OpenSession> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const stop = () => reject(signal.reason);
-  signal.addEventListener("abort", stop, { once: true });
-  try {
-    return await Promise.race([opening, promise]);
-  } catch (error) {
-    if (signal.aborted) opening.then(drop, () => {});
-    throw error;
-  } finally {
-    signal.removeEventListener("abort", stop);
-  }
 }

@@ -61,3 +61,21 @@ export function listenForInterrupt(io: Pick<Io, "onSignal" | "clock">, timeoutSe
     },
   };
 }
+
+/** Returns what was opened, or throws the signal's reason at once; what is opened too late is dropped. */
+export async function untilAborted<T>(
+  opening: Promise<T>,
+  { signal, drop }: { signal: AbortSignal; drop(late: T): Promise<unknown> },
+): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const stop = () => reject(signal.reason);
+  signal.addEventListener("abort", stop, { once: true });
+  try {
+    return await Promise.race([opening, promise]);
+  } catch (error) {
+    if (signal.aborted) opening.then(drop, () => {});
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}

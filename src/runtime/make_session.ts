@@ -35,7 +35,7 @@ import type { SessionStore } from "./store.ts";
 import type { ProjectContext } from "./project_context.ts";
 import { offeredTools, policyOf } from "./tools_and_rules.ts";
 import { projectChecks } from "./project_checks.ts";
-import { turnOf } from "./recorder.ts";
+import { createTurnNumbers, type TurnNumbers } from "./recorder.ts";
 
 /** Parts that were opened for a session. */
 export interface OpenedParts {
@@ -64,7 +64,7 @@ export interface OpenedParts {
 export async function makeSession(
   options: SessionOptions,
   parts: OpenedParts,
-): Promise<{ session: Session; model: AskModel }> {
+): Promise<{ session: Session; model: AskModel; numbers: TurnNumbers }> {
   const { host, project, client, reach, chosen, known, workspace, store, before, previous, undo } = parts;
   const { io } = host;
   const { home, userHome, configuration } = project;
@@ -113,7 +113,7 @@ export async function makeSession(
   };
   const session: Session = createSession({
     id: store.id,
-    keepPrevious: async (change) => (await undo()).record({ ...change, turn: turnOf(session, store) }),
+    keepPrevious: async (change) => (await undo()).record({ ...change, turn: numbers.current() }),
     system: restoredSystem(system, before, [options.systemPrompt, options.appendSystemPrompt]),
     workspace,
     tools,
@@ -148,7 +148,8 @@ export async function makeSession(
     }),
     secretVariables: keyVariables(configuration.providers),
   });
-  return { session, model: ownModel(() => session) };
+  const numbers = createTurnNumbers(session, store);
+  return { session, model: ownModel(() => session), numbers };
 }
 
 /** Loaded with the first hit: what the user allowed, then what stood in open files when the project was first seen. */

@@ -23,7 +23,8 @@ import {
   type ProjectContext,
   storedNotices,
 } from "./project_context.ts";
-import { createRecorder, createUndo, type Recorder } from "./recorder.ts";
+import { createRecorder, createUndo, type Recorder, type TurnNumbers } from "./recorder.ts";
+import { isPrompt, type SessionItem } from "../session/item.ts";
 import type { SessionStore } from "./store.ts";
 
 /** A session ready for its next turn. */
@@ -33,6 +34,8 @@ export interface OpenSession {
   recorder: Recorder;
   /** The contents that the session's changes to files replaced. */
   undo: () => Promise<UndoStore>;
+  /** The numbers of its turns, under which those contents are kept. */
+  numbers: TurnNumbers;
   /** Absolute path of the transcript; null where none is written. */
   transcriptFile: string | null;
   /** Ends what was opened for the session: connections, the demo server, its transcript. */
@@ -96,10 +99,17 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       openWorkspace: (model: Pick<ChosenModel, "provider" | "endpoint">) => open(model, workspace),
     };
     const made = await makeSession(options, parts);
-    const { model } = made;
+    const { model, numbers } = made;
     const session = opening = made.session;
     if (previous !== null) carryOver(session, previous.session);
     else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
+    const prompts = session.items.filter(isPrompt);
+    const numbered = (item: SessionItem, at: number) => {
+      // A copy of a session has no changes to files, and numbers of its own.
+      const read = readBack?.id === store.id ? readBack.promptTurns[at] : undefined;
+      return [item, previous?.numbers.of(item) ?? read ?? null] as const;
+    };
+    numbers.know(prompts.map(numbered));
     for (const entry of await session.sandbox?.recoverUnfinished(workspace.root) ?? []) {
       await host.warn(quarantineNotice("a command that was broken off", entry));
     }
@@ -121,6 +131,7 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       model,
       recorder: createRecorder(session, store.transcript),
       undo,
+      numbers,
       transcriptFile: store.transcript?.file ?? null,
       close,
       release: () => opened.disposeAsync().then(() => store),

@@ -3,7 +3,17 @@ import type { Session } from "../agent/session.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import type { ShownImage } from "../provider/chat/content.ts";
 import type { UserItem } from "../session/item.ts";
-import type { PromptInput } from "./agent_session.ts";
+
+/** The input of one turn. */
+export interface PromptInput {
+  text: string;
+  /** Of what the text was made from; absent: `open`. */
+  label?: Label;
+  /** Paths of files and images that are attached, besides those of the options. */
+  files?: readonly string[];
+  /** Shown before the images of files. */
+  images?: readonly ShownImage[];
+}
 
 /** A file as a part of the prompt. */
 export interface Attached {

@@ -3,7 +3,7 @@ import type { Session } from "../agent/session.ts";
 import type { TurnListener } from "../protocol/turn_event.ts";
 import type { ItemFacts, Transcript } from "../session/transcript.ts";
 import type { Home } from "../platform/home.ts";
-import { isPrompt } from "../session/item.ts";
+import { isPrompt, type SessionItem } from "../session/item.ts";
 import type { UndoStore } from "../session/undo.ts";
 import type { Host } from "./host.ts";
 import type { SessionStore } from "./store.ts";
@@ -88,12 +88,38 @@ export function createUndo(
   return () => opened ??= open();
 }
 
-/** The turn that runs. Without a transcript any number that grows from turn to turn. */
-export function turnOf(
+/** The numbers of turns, by which changes to files are kept. Each prompt keeps the one that it got first. */
+export interface TurnNumbers {
+  /** Of the turn that the last prompt began. */
+  current(): number;
+  /** Undefined for a prompt of a turn that was not numbered. */
+  of(prompt: SessionItem): number | undefined;
+  /** Takes over what is known of prompts. */
+  know(prompts: Iterable<readonly [SessionItem, number | null]>): void;
+}
+
+/** Numbers the turns of a session as its transcript counts them; without one, by a number that grows. */
+export function createTurnNumbers(
   { items, context }: Pick<Session, "items" | "context">,
   { transcript }: { transcript: Pick<Transcript, "turns"> | null },
-): number {
-  if (transcript === null) return context.removed + items.findLastIndex(isPrompt) + 1;
-  // The transcript counts those that were summarized, too, but none after a turn that may not be stored.
-  return Math.max(transcript.turns, items.filter(isPrompt).length);
+): TurnNumbers {
+  const numbers = new Map<SessionItem, number>();
+  const next = () => {
+    if (transcript === null) return context.removed + items.findLastIndex(isPrompt) + 1;
+    // The transcript counts those that were summarized, too, but none after a turn that may not be stored.
+    return Math.max(transcript.turns, items.filter(isPrompt).length);
+  };
+  return {
+    current() {
+      const prompt = items.findLast(isPrompt);
+      if (prompt === undefined) return next();
+      const number = numbers.get(prompt) ?? next();
+      numbers.set(prompt, number);
+      return number;
+    },
+    of: (prompt) => numbers.get(prompt),
+    know(prompts) {
+      for (const [prompt, number] of prompts) if (number !== null) numbers.set(prompt, number);
+    },
+  };
 }

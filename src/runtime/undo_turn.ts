@@ -20,10 +20,11 @@ export async function undoLastTurn({ session: { workspace }, undo }: OpenSession
   const turn = store.turns().at(-1);
   if (turn === undefined) return null;
   const restored = await store.undo(turn, workspace);
-  return { turn, restored, note: await noteOf(restored, workspace) };
+  return { turn, restored, note: await undoNote(restored, workspace) };
 }
 
-async function noteOf(restored: readonly Restored[], workspace: Workspace): Promise<string | null> {
+/** Returns what the model is told of files that were undone; null where none is other than before. */
+export async function undoNote(restored: readonly Restored[], workspace: Workspace): Promise<string | null> {
   const names = async (outcomes: readonly Restored["outcome"][]) => {
     const paths = restored.filter(({ outcome }) => outcomes.includes(outcome)).map(({ path }) => path);
     const shown = await Promise.all(

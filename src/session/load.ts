@@ -3,7 +3,7 @@ import type { Home } from "../platform/home.ts";
 import { readPieces } from "../platform/journal.ts";
 import { highestLabel, type Label } from "../boundary/policy/label.ts";
 import { AgentcliError } from "../errors.ts";
-import { itemsBeforeProtected, type SessionItem, type ToolCall } from "./item.ts";
+import { isPrompt, itemsBeforeProtected, type SessionItem, type ToolCall } from "./item.ts";
 import type { MetaLine, NamedItem, SessionContext } from "./line.ts";
 import { transcriptName } from "./place.ts";
 import { type ReadLine, readLine } from "./read_line.ts";
@@ -88,6 +88,8 @@ export interface StoredSession {
   provider: string | undefined;
   /** Prompts of the user. */
   turns: number;
+  /** The number of the turn that each prompt among the items began; null where it is not known. */
+  promptTurns: readonly (number | null)[];
   /** ISO 8601 of the last line; empty when there is none. */
   updated: string;
   /** Items of which only a placeholder is there. */
@@ -143,6 +145,8 @@ class Replay {
   #provider: string | undefined;
   #turns = 0;
   #parent: string | null = null;
+  /** By the names of their lines: a prompt that was taken back may come again. */
+  readonly #promptTurns = new Map<string, number>();
   #updated = "";
   readonly #notes: Record<string, unknown>[] = [];
   readonly #problems: string[] = [];
@@ -174,6 +178,7 @@ class Replay {
       case "item":
         this.#items.push(line.named);
         this.#parent = line.named.uuid;
+        if (line.state !== null && isPrompt(line.named.item)) this.#promptTurns.set(line.named.uuid, line.state.turn);
         return;
       case "context":
         this.#context = line.context;
@@ -215,6 +220,9 @@ class Replay {
       model: this.#model ?? this.#meta?.model ?? "",
       provider: this.#provider,
       turns: this.#turns,
+      promptTurns: this.#items.filter(({ item }) => isPrompt(item)).map(({ uuid }) =>
+        this.#promptTurns.get(uuid) ?? null
+      ),
       updated: this.#updated,
       redacted: items.filter((item) => item.label !== "open").length,
       notes: this.#notes,

@@ -85,6 +85,8 @@ export class FileTranscript implements Transcript {
   readonly #parts: TranscriptParts;
   /** The items as the engine has them, with the names of their lines. */
   #recorded: NamedItem[];
+  /** Of items that were taken out: they may come back. */
+  readonly #names = new WeakMap<SessionItem, string>();
   /** The last line that holds an item: readers follow the chain of these. */
   #parent: string | null;
   #context: SessionContext | null;
@@ -181,7 +183,8 @@ export class FileTranscript implements Transcript {
 
   async #rewrite(items: readonly SessionItem[]): Promise<void> {
     const known = new Map(this.#recorded.map((named) => [named.item, named]));
-    const next = items.map((item) => known.get(item) ?? { uuid: crypto.randomUUID(), item });
+    for (const { item, uuid } of this.#recorded) this.#names.set(item, uuid);
+    const next = items.map((item) => known.get(item) ?? { uuid: this.#names.get(item) ?? crypto.randomUUID(), item });
     const entries = next.map((named) =>
       known.has(named.item) ? named.uuid : innerItem({ ...named, item: this.#stored(named.item) }, this.#model)
     );

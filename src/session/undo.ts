@@ -50,9 +50,16 @@ export interface UndoStore {
   changes(turn: number): Promise<TurnChange[]>;
   /**
    * Takes a turn back, file by file: byte for byte as it was before, or not at all where the file is no longer what the
-   * turn left. What was refused stays to be taken back. Throws `usage` for a turn that changed nothing.
+   * turn left. What was refused stays to be taken back. `onReplaced` is told what {@link UndoStore.redo} takes. Throws
+   * `usage` for a turn that changed nothing.
    */
-  undo(turn: number, workspace: Workspace): Promise<Restored[]>;
+  undo(
+    turn: number,
+    workspace: Workspace,
+    options?: { onReplaced?(change: FileChange): void },
+  ): Promise<Restored[]>;
+  /** Makes a change again that was taken back, where the file is still what that left. */
+  redo(change: FileChange, workspace: Workspace): Promise<Restored>;
 }
 
 interface Entry {
@@ -153,12 +160,16 @@ class HomeUndo implements UndoStore {
     );
   }
 
-  async undo(turn: number, workspace: Workspace): Promise<Restored[]> {
+  async undo(
+    turn: number,
+    workspace: Workspace,
+    { onReplaced = () => {} }: { onReplaced?(change: FileChange): void } = {},
+  ): Promise<Restored[]> {
     const files = this.#files(turn);
     if (files.length === 0) throw new AgentcliError("usage", `turn ${turn} changed no files`);
     const restored: Restored[] = [];
     for (const file of files) {
-      const result = await this.#restore(file, workspace);
+      const result = await this.#restore(file, workspace, { onReplaced });
       restored.push(result);
       if (result.outcome === "refused") continue;
       this.#drop({ turn, path: result.path });
@@ -166,6 +177,20 @@ class HomeUndo implements UndoStore {
       await this.#store((home) => addChange(home, this.options.sessionId, { kind: "undone", turn, path: stored }));
     }
     return restored;
+  }
+
+  async redo(change: FileChange, workspace: Workspace): Promise<Restored> {
+    const { path, before, after } = change;
+    const refuse = (reason: string): Restored => ({ path, outcome: "refused", reason });
+    const resolved = await workspace.resolve(path);
+    if ("refused" in resolved) return refuse(resolved.message);
+    const now = await stateNow(resolved, workspace);
+    if ("refused" in now) return refuse(now.message);
+    const left: FileState = before === null ? { kind: "absent" } : { kind: "content", digest: await digestOf(before) };
+    if (!sameState(now.state, left)) return refuse(`${resolved.display} has changed since`);
+    await this.record(change);
+    const failed = await workspace.write(resolved, after);
+    return "refused" in failed ? refuse(failed.message) : { path, outcome: "restored" };
   }
 
   #drop({ turn, path }: { turn: number; path: string }): void {
@@ -196,16 +221,20 @@ class HomeUndo implements UndoStore {
     }
   }
 
-  async #restore({ first, last }: { first: Entry; last: Entry }, workspace: Workspace): Promise<Restored> {
-    const { path } = first;
+  async #restore(
+    { first, last }: { first: Entry; last: Entry },
+    workspace: Workspace,
+    { onReplaced }: { onReplaced(change: FileChange): void },
+  ): Promise<Restored> {
+    const { path, turn, label } = first;
     const refuse = (reason: string): Restored => ({ path, outcome: "refused", reason });
     const before = await this.#before(first);
     if (before.kind === "not_kept") return refuse(before.reason);
     const resolved = await workspace.resolve(path);
     if ("refused" in resolved) return refuse(resolved.message);
-    const now = await contentNow(resolved, workspace);
-    if (now !== null && "refused" in now) return refuse(now.message);
-    const state: FileState = now === null ? { kind: "absent" } : { kind: "content", digest: await digestOf(now.bytes) };
+    const now = await stateNow(resolved, workspace);
+    if ("refused" in now) return refuse(now.message);
+    const { state } = now;
     if (first.state !== null && sameState(state, first.state.before)) return { path, outcome: "unchanged" };
     if (state.kind === "absent") return refuse(`${resolved.display} has been removed since`);
     if (state.digest !== last.state?.after) return refuse(`${resolved.display} has changed since`);
@@ -213,6 +242,7 @@ class HomeUndo implements UndoStore {
       ? await workspace.remove(resolved)
       : await workspace.write(resolved, before.bytes);
     if (failed !== null && "refused" in failed) return refuse(failed.message);
+    onReplaced({ turn, path, before: before.kind === "absent" ? null : before.bytes, after: now.bytes, label });
     return { path, outcome: before.kind === "absent" ? "removed" : "restored" };
   }
 
@@ -232,14 +262,16 @@ function nameDigest(path: string): Promise<string> {
   return digestOf(new TextEncoder().encode(path));
 }
 
-/** The whole file as it is; null when there is none. */
-async function contentNow(
+/** The file as it is, with its whole content. */
+async function stateNow(
   path: ResolvedPath,
   workspace: Workspace,
-): Promise<{ bytes: Uint8Array<ArrayBuffer> } | null | Refusal> {
+): Promise<{ state: FileState; bytes: Uint8Array<ArrayBuffer> } | Refusal> {
   const read = await workspace.read(path, { limit: CONTENT_LIMIT });
-  if (!("refused" in read)) return { bytes: read.bytes };
-  return read.refused === "absent" ? null : read;
+  if (!("refused" in read)) {
+    return { state: { kind: "content", digest: await digestOf(read.bytes) }, bytes: read.bytes };
+  }
+  return read.refused === "absent" ? { state: { kind: "absent" }, bytes: new Uint8Array() } : read;
 }
 
 function sameState(one: FileState, other: FileState): boolean {

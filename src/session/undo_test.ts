@@ -5,7 +5,7 @@ import { inToolProject, type ToolProject } from "../../tests/helpers/tool_projec
 import { SESSION } from "../../tests/helpers/transcripts.ts";
 import { AgentcliError } from "../errors.ts";
 import type { Home } from "../platform/home.ts";
-import { openUndoStore, type UndoStore } from "./undo.ts";
+import { type FileChange, openUndoStore, type UndoStore } from "./undo.ts";
 
 const encoder = new TextEncoder();
 
@@ -200,5 +200,27 @@ Deno.test("a diff gets what was there before the turn", async () => {
       { kind: "content", bytes: encoder.encode("before") },
       { kind: "absent" },
     ]);
+  });
+});
+
+Deno.test("what was taken back is made again where nobody changed the file since, and can be taken back anew", async () => {
+  await using place = await toolHome(null);
+  await inToolProject(async (project) => {
+    const { workspace } = project.context;
+    await project.write("a", "one");
+    const store = await open(place.home);
+    await change(store, project, { turn: 1, name: "a", to: "two" });
+    await change(store, project, { turn: 1, name: "b", to: "new" });
+    const replaced: FileChange[] = [];
+    await store.undo(1, workspace, { onReplaced: (change) => void replaced.push(change) });
+    await project.write("b", "by hand");
+    const outcomes = [];
+    for (const change of replaced) outcomes.push((await store.redo(change, workspace)).outcome);
+    assert.deepEqual(outcomes, ["restored", "refused"]);
+    assert.equal(await project.text("a"), "two");
+    assert.equal(await project.text("b"), "by hand");
+    const [again] = await (await open(place.home)).undo(1, workspace);
+    assert.equal(again?.outcome, "restored");
+    assert.equal(await project.text("a"), "one");
   });
 });

@@ -24,6 +24,8 @@ export interface ChatView {
   ask(title: string): Promise<string | null>;
   /** Says what is being done while it takes. */
   during<T>(label: string, work: Promise<T>): Promise<T>;
+  /** Puts a text into the line that is typed. */
+  draft(text: string): void;
   /** Draws the end of a session that was taken up. */
   replay(opened: OpenSession): Promise<void>;
   /** Ends the chat after what runs now. */

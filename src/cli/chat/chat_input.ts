@@ -85,6 +85,10 @@ export class ChatInput {
     this.#editor = createEditor(history);
   }
 
+  get isEmpty(): boolean {
+    return this.#editor.text === "";
+  }
+
   /** Puts texts that were sent before what is being typed. */
   takeBack(texts: readonly string[]): void {
     const text = [...texts, this.#editor.text].filter((part) => part !== "").join("\n");

@@ -63,6 +63,11 @@ export async function runCommand(
       await view.during("beginning a new session", chat.clear());
       view.clear();
       return view.print([row("a new session; the other one is kept (/resume)", "dim")]);
+    case "rewind":
+    case "redo": {
+      const { redoRewind, rewindTo } = await import("./rewind.ts");
+      return name === "redo" ? await redoRewind(target) : await rewindTo(target);
+    }
     case "resume": {
       const { resumeStored } = await import("./stored_sessions.ts");
       return await resumeStored(argument, target);
@@ -86,6 +91,7 @@ const KEYS: readonly (readonly [string, string])[] = [
   ["Ctrl-O", "unfold the last output, and fold it; 2 Ctrl-O: #2"],
   ["Shift-Tab", "next permission mode"],
   ["Esc", "stop the turn"],
+  ["Esc Esc", "between turns: go back to before a turn"],
   ["Ctrl-C", "stop the turn; again: leave"],
   ["Ctrl-D", "leave"],
 ];

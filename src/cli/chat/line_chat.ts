@@ -16,6 +16,7 @@ import type { OpenSession } from "../../runtime/open_session.ts";
 import { promptOf, readTyped } from "./typed_line.ts";
 import { runCommand } from "./commands.ts";
 import { askInChat } from "./permission.ts";
+import { textRows } from "./event_rows.ts";
 import type { Question, QuestionAnswer } from "./question.ts";
 
 /** A question is asked this often before nothing counts as no. */
@@ -133,6 +134,10 @@ class LineChat implements ChatView {
 
   during<T>(_label: string, work: Promise<T>): Promise<T> {
     return work;
+  }
+
+  draft(text: string): void {
+    this.print(textRows(text, { width: this.width(), style: "plain" }));
   }
 
   async replay(opened: OpenSession): Promise<void> {

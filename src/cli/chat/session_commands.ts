@@ -12,6 +12,7 @@ import { diffRows } from "./preview.ts";
 import { selectorOf } from "../../runtime/agent_session.ts";
 import type { CommandTarget } from "./commands.ts";
 import { textRows } from "./event_rows.ts";
+import { fileRows } from "./rewind.ts";
 
 const LONGEST_BAR = 40;
 const NAME_WIDTH = 14;
@@ -63,12 +64,7 @@ export async function undoLast({ chat, view }: CommandTarget): Promise<void> {
   const undone = await chat.undo();
   if (undone === null) return view.print([row("no turn of this session has changed files", "dim")]);
   const { turn, restored } = undone;
-  const rows = restored.map((file): Row =>
-    file.outcome === "refused"
-      ? row(`  kept ${clean(file.path)}: ${clean(file.reason)}`, "warning")
-      : row(`  ${file.outcome} ${clean(file.path)}`, "good")
-  );
-  view.print([row(`turn ${turn}, taken back:`), ...rows]);
+  view.print([row(`turn ${turn}, taken back:`), ...fileRows(restored)]);
 }
 
 /** Shows what the session changed: each file as it was before its first change, against what it is now. */

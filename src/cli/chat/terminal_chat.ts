@@ -41,6 +41,8 @@ import { TurnView } from "./turn_view.ts";
 const TICK_MS = 1000;
 /** Longest wait for the history when the chat is left: another chat may hold it. Milliseconds. */
 const HISTORY_MS = 3000;
+/** Two presses within this are one doing. Milliseconds. */
+const TWICE_MS = 1000;
 /** Pastes come in brackets, so that their line ends send nothing. */
 const BRACKETED_PASTES = "\x1b[?2004h";
 const PLAIN_PASTES_AND_CURSOR = "\x1b[?2004l\x1b[?25h";
@@ -66,6 +68,7 @@ class TerminalChat implements ChatView {
   readonly #frames = createFrames(() => this.#draw());
   readonly #choosesSession: boolean;
   #hint = "";
+  #lastEscape = -Infinity;
   /** Settled when all that was typed is in the history. */
   #remembered: Promise<void> = Promise.resolve();
 
@@ -194,6 +197,10 @@ class TerminalChat implements ChatView {
     }
   }
 
+  draft(text: string): void {
+    this.#input.takeBack([text]);
+  }
+
   async replay(opened: OpenSession): Promise<void> {
     const { replaySession, sessionHead } = await import("./replay.ts");
     const head = await sessionHead(opened, this.#context);
@@ -287,8 +294,7 @@ class TerminalChat implements ChatView {
       case "interrupt":
         return this.#interrupt();
       case "escape":
-        if (!this.#work.isRunning) this.#turnView.folds.fold();
-        return this.#work.stop();
+        return this.#escape();
       case "clear_screen":
         return this.clear();
       case "unfold":
@@ -322,6 +328,18 @@ class TerminalChat implements ChatView {
 
   #interrupt(): void {
     if (!this.#work.interrupt()) this.#hint = "Ctrl-C again leaves";
+  }
+
+  /** Stops the turn; between turns, twice on an empty line goes back to an earlier one. */
+  #escape(): void {
+    if (this.#work.isRunning) return this.#work.stop();
+    if (this.#turnView.folds.isUnfolded) return this.#turnView.folds.fold();
+    if (!this.#input.isEmpty) return;
+    const now = this.#context.io.clock.monotonic();
+    const isSecond = now - this.#lastEscape < TWICE_MS;
+    this.#lastEscape = isSecond ? -Infinity : now;
+    if (isSecond) return this.#work.add(this.#message("/rewind"));
+    this.#hint = "Esc again goes back to an earlier turn";
   }
 
   async #complete(query: Parameters<typeof candidatesFor>[0]): Promise<void> {

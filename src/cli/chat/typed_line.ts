@@ -3,7 +3,8 @@ import type { ResolvedPath, Workspace } from "../../boundary/workspace/workspace
 import { readDenials } from "../../tools/permission.ts";
 import type { OpenSession } from "../../runtime/open_session.ts";
 import type { Label } from "../../boundary/policy/label.ts";
-import type { AgentSession, PromptInput } from "../../runtime/agent_session.ts";
+import type { AgentSession } from "../../runtime/agent_session.ts";
+import type { PromptInput } from "../../runtime/prompts.ts";
 import { didYouMean } from "../../config/suggest.ts";
 import { AgentcliError } from "../../errors.ts";
 
@@ -17,6 +18,8 @@ export const COMMAND_NAMES = [
   { name: "context", brief: "what fills the window" },
   { name: "compact", brief: "summarize the older part now" },
   { name: "clear", brief: "begin a new session" },
+  { name: "rewind", brief: "go back to before a turn: words, files or both" },
+  { name: "redo", brief: "bring back what /rewind took" },
   { name: "undo", brief: "take back what the last turn did to files" },
   { name: "diff", brief: "what this session changed" },
   { name: "resume", brief: "go on with a stored session" },

@@ -1,0 +1,163 @@
+/** Going back to before a turn: its words, its files, or both; and taking that back. Loaded with the first use. */
+import type { Workspace } from "../boundary/workspace/workspace.ts";
+import type { Label } from "../boundary/policy/label.ts";
+import type { Session } from "../agent/session.ts";
+import { isPrompt, type SessionItem, type UserItem } from "../session/item.ts";
+import type { FileChange, Restored, TurnChange } from "../session/undo.ts";
+import type { OpenSession } from "./open_session.ts";
+import { undoNote } from "./undo_turn.ts";
+
+/** A file that a turn changed, before and after it; null for no file, undefined where it is not known any more. */
+export interface ChangedFile {
+  /** As people are told it. */
+  name: string;
+  before: Uint8Array<ArrayBuffer> | null | undefined;
+  after: Uint8Array<ArrayBuffer> | null | undefined;
+  label: Label;
+}
+
+/** A turn that a session can go back to before. */
+export interface RewindPoint {
+  prompt: UserItem;
+  files: ChangedFile[];
+  /** Commands that the model ran in it: what they changed stays. */
+  commands: number;
+}
+
+/** What goes back. */
+export interface RewindParts {
+  words: boolean;
+  files: boolean;
+}
+
+/** What went back, as {@link redo} takes it. */
+export interface Rewound {
+  restored: readonly Restored[];
+  /** Commands of the turns: what they changed is still there. */
+  commands: number;
+  /** Changes that were taken back, in the order in which they are made again. */
+  changes: readonly FileChange[];
+  /** What was taken out of the session, and what stands behind the rest since. */
+  taken: readonly SessionItem[];
+  note: SessionItem | null;
+  /** Items of the session right behind it: more of them, and there is no way back. */
+  length: number;
+}
+
+/** Most bytes of a file that is compared for the list. */
+const COMPARED = 256 * 1024;
+
+/** Returns the turns, oldest first, each with what it changed. */
+export async function rewindPoints({ session, undo, numbers }: OpenSession): Promise<RewindPoint[]> {
+  const store = await undo();
+  const { items, workspace } = session;
+  const stored = new Set(store.turns());
+  /** The content of a file right behind the turn that is looked at. */
+  const after = new Map<string, ChangedFile["after"]>();
+  const points: RewindPoint[] = [];
+  for (let at = items.length - 1, end = items.length; at >= 0; at--) {
+    const prompt = items[at];
+    if (prompt?.kind !== "user" || !isPrompt(prompt)) continue;
+    const number = numbers.of(prompt);
+    const changes = number !== undefined && stored.has(number) ? await store.changes(number) : [];
+    const files: ChangedFile[] = [];
+    for (const change of changes) files.push(await changedFile(change, { after, workspace }));
+    points.unshift({ prompt, files, commands: commandsOf(items.slice(at, end)) });
+    end = at;
+  }
+  return points;
+}
+
+async function changedFile(
+  { path, before, label }: TurnChange,
+  { after, workspace }: { after: Map<string, ChangedFile["after"]>; workspace: Workspace },
+): Promise<ChangedFile> {
+  const resolved = await workspace.resolve(path);
+  const name = "refused" in resolved ? path : resolved.display;
+  const was = before.kind === "absent" ? null : before.kind === "content" ? before.bytes : undefined;
+  const became = after.has(path) || "refused" in resolved ? after.get(path) : await contentOf(resolved, workspace);
+  after.set(path, was);
+  return { name, before: was, after: became, label };
+}
+
+async function contentOf(path: Parameters<Workspace["read"]>[0], workspace: Workspace): Promise<ChangedFile["after"]> {
+  const read = await workspace.read(path, { limit: COMPARED });
+  if ("refused" in read) return read.refused === "absent" ? null : undefined;
+  return read.more ? undefined : read.bytes;
+}
+
+function commandsOf(items: readonly SessionItem[]): number {
+  return items.filter((item) => item.kind === "tool_result" && item.name === "Bash" && !item.isError).length;
+}
+
+/** Goes back to before a prompt. The caller brings the transcript to what the session holds then. */
+export async function rewind(
+  { session, undo, numbers }: OpenSession,
+  prompt: UserItem,
+  { words, files }: RewindParts,
+): Promise<Rewound> {
+  const { items } = session;
+  const at = items.indexOf(prompt);
+  const number = numbers.of(prompt);
+  const behind = at < 0 ? [] : items.slice(at);
+  const changes: FileChange[] = [];
+  const restored: Restored[] = [];
+  if (files && number !== undefined) {
+    const store = await undo();
+    for (const turn of store.turns().filter((turn) => turn >= number).reverse()) {
+      const onReplaced = (change: FileChange) => void changes.unshift(change);
+      restored.push(...await store.undo(turn, session.workspace, { onReplaced }));
+    }
+  }
+  const once = onePerFile(restored);
+  if (words) {
+    items.splice(at, behind.length);
+    session.context.removed += behind.length;
+    forgetFiles(session);
+  }
+  const noted = words ? null : await undoNote(once, session.workspace);
+  const note: UserItem | null = noted === null ? null : { kind: "user", origin: "note", text: noted, label: "open" };
+  if (note !== null) items.push(note);
+  const taken = words ? behind : [];
+  return { restored: once, commands: commandsOf(behind), changes, taken, note, length: items.length };
+}
+
+/** Whether nothing was said or done since. */
+export function canRedo({ session: { items } }: OpenSession, { note, length }: Rewound): boolean {
+  return items.length === length && (note === null || items.at(-1) === note);
+}
+
+/** Brings back what went back: words always, and each file that nobody changed since. */
+export async function redo(
+  { session, undo }: OpenSession,
+  { changes, taken, note }: Rewound,
+): Promise<readonly Restored[]> {
+  const { items } = session;
+  if (note !== null) items.pop();
+  items.push(...taken);
+  session.context.removed -= taken.length;
+  forgetFiles(session);
+  const store = await undo();
+  const restored: Restored[] = [];
+  for (const change of changes) restored.push(await store.redo(change, session.workspace));
+  return onePerFile(restored);
+}
+
+/** A file that could not go all the way is told with the reason, any other once. */
+function onePerFile(restored: readonly Restored[]): Restored[] {
+  const files = new Map<string, Restored>();
+  for (const file of restored) if (files.get(file.path)?.outcome !== "refused") files.set(file.path, file);
+  return [...files.values()];
+}
+
+/** As after a resume: what was read in turns that are gone, the model has not read. */
+function forgetFiles({ memory, items }: Session): void {
+  memory.files.clear();
+  memory.warned.clear();
+  memory.failedEdits.clear();
+  const call = items.flatMap((item) => item.kind === "assistant" ? item.calls : [])
+    .findLast(({ name }) => name === "TodoWrite");
+  const todos = call?.input?.["todos"];
+  // Its arguments were checked when it ran.
+  memory.todos.splice(0, memory.todos.length, ...Array.isArray(todos) ? todos as typeof memory.todos : []);
+}

@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { ask, say, startFakeServer, want } from "../helpers/fake_server.ts";
+import { joinBytes } from "../helpers/fake_http.ts";
+import { runInProcess } from "../helpers/in_process.ts";
+import { configure } from "../helpers/program.ts";
+import { openStage, type Stage } from "./harness.ts";
+
+const linux = { ignore: Deno.build.os !== "linux" };
+
+/** A chat at a terminal, line by line, with a local and a remote server that answer by the script. */
+async function converse(stage: Stage, typed: readonly string[], { model }: { model: "loc" | "rem" }) {
+  const script = ({ json }: { json: { messages: { role: string; content: string }[] } }) => {
+    const last = json.messages.at(-1);
+    return last?.role === "user" && last.content.startsWith("read ")
+      ? ask(want("read", { path: last.content.slice("read ".length) }))
+      : say("Fine.");
+  };
+  await using near = startFakeServer({ script });
+  await using far = startFakeServer({ host: "127.0.0.2", script });
+  const settings = { default_provider: model };
+  await configure(stage.home, { loc: { baseUrl: near.baseUrl }, rem: { baseUrl: far.baseUrl } }, settings);
+  const stdin = typed.map((line) => `${line}\n`).join("");
+  const done = await runInProcess(["chat"], { home: stage.home, stdin, terminal: true });
+  const sent = (received: Uint8Array[]) => new TextDecoder().decode(joinBytes(received));
+  return { shown: done.stdout + done.stderr, near: sent(near.received()), far: sent(far.received()) };
+}
+
+Deno.test("going back to before protected content leaves nothing of it for a remote model", linux, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  const typed = ["first", "read .env", "/rewind", "1", "/model rem", "hello"];
+  const back = await converse(stage, typed, { model: "loc" });
+  assert.ok(back.near.includes(canary), "control: the local model read it");
+  assert.ok(!back.far.includes(canary) && !back.far.includes("read .env"));
+  assert.match(back.far, /first[^]*hello/, "the rest of the session went along");
+  const kept = await converse(stage, ["read .env", "/model rem", "1", "hello"], { model: "loc" });
+  assert.ok(!kept.far.includes("hello"), "control: without going back the remote model gets nothing");
+});
+
+Deno.test("a session that goes on is drawn with placeholders for what was not stored", linux, async () => {
+  await using stage = await openStage();
+  const canary = stage.canary("env");
+  const first = await converse(stage, ["read .env"], { model: "loc" });
+  assert.ok(first.near.includes(canary), "control");
+  await using server = startFakeServer({ script: () => say("Fine.") });
+  await configure(stage.home, { loc: { baseUrl: server.baseUrl } });
+  const later = await runInProcess(["chat", "--continue"], { home: stage.home, stdin: "", terminal: true });
+  assert.ok(!`${later.stdout}${later.stderr}`.includes(canary));
+  assert.match(
+    later.stderr,
+    /session \w{8} · 1 turn[^]*> read \.env[^]*Read[^]*\[no-cloud\][^]*\[redacted: protected content/,
+  );
+});
