@@ -81,7 +81,7 @@ class WorkspaceScanner implements ContentScanner {
   readonly #allowed: AllowedFragments | undefined;
   readonly #projects: ScannerOptions["projects"];
   #scanner: LeakScanner | null = null;
-  #others: Promise<LeakScanner | null> | null = null;
+  #holdsOther: ((texts: Iterable<string>) => Promise<boolean>) | null = null;
 
   constructor(
     workspace: Workspace,
@@ -125,13 +125,10 @@ class WorkspaceScanner implements ContentScanner {
 
   async #holdsOfOthers(texts: Iterable<string>): Promise<boolean> {
     if (this.#projects === undefined) return false;
-    const projects = this.#projects;
-    this.#others ??= (async () => {
-      const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
-      return scannerOfOthers(await projects(), [this.#workspace.root, ...this.#workspace.additional]);
-    })();
-    const others = await this.#others;
-    return others !== null && await others.check(texts, { once: true }) !== null;
+    const { scannerOfOthers } = await import("../boundary/scan/leak_scanner.ts");
+    const { root, additional } = this.#workspace;
+    this.#holdsOther ??= scannerOfOthers(this.#projects, [root, ...additional]);
+    return await this.#holdsOther(texts);
   }
 
   async checkRequest(

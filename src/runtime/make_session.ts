@@ -5,7 +5,8 @@ import { buildSystemPrompt, profileFor } from "../agent/system_prompt.ts";
 import { createSession, restoredSystem, type Session } from "../agent/session.ts";
 import { admitted } from "../agent/admission.ts";
 import type { AskModel } from "../agent/turn.ts";
-import { createSessionSandbox, type SessionSandboxOptions } from "../boundary/sandbox/sandbox.ts";
+import type { RecordData } from "../boundary/policy/project_record_files.ts";
+import { createSessionSandbox } from "../boundary/sandbox/sandbox.ts";
 import type { AllowedFragments } from "../boundary/scan/leak_scanner.ts";
 import type { Workspace } from "../boundary/workspace/workspace.ts";
 import { keyVariables } from "../config/endpoint.ts";
@@ -85,6 +86,7 @@ export async function makeSession(
     text: tools.length === 0 ? "plain" : profile,
     window: knownWindow,
   });
+  const projects = protectedProjects(home);
   const localities = createLocalityCache(client, io.clock);
   const admit = (asking: AskModel, located: LocatedModel, own: boolean, asker = () => session) =>
     admitted(asking, { located, localities, own, onRemote }, asker);
@@ -93,7 +95,7 @@ export async function makeSession(
     openContentScanner(place, {
       allowed: allowedFragments(place, () => session, io),
       previous: before,
-      projects: async () => await (await import("../boundary/policy/project_record_files.ts")).knownProjects(home),
+      projects: projects.all,
     });
   const ownModel = (asker: () => Session): AskModel => {
     const cache = createChatCache({
@@ -144,7 +146,7 @@ export async function makeSession(
       userHome,
       path: io.env("PATH") ?? "",
       env: io.env,
-      projects: protectedProjects(home),
+      projects,
     }),
     secretVariables: keyVariables(configuration.providers),
   });
@@ -170,10 +172,11 @@ function allowedFragments(workspace: Workspace, session: () => Session, io: Io):
 }
 
 /** Loaded with the first command. */
-function protectedProjects(home: Home): NonNullable<SessionSandboxOptions["projects"]> {
+function protectedProjects(home: Home): { any(): Promise<boolean>; all(): Promise<readonly RecordData[]> } {
   const records = () => import("../boundary/policy/project_record_files.ts");
+  let current: (() => Promise<readonly RecordData[]>) | null = null;
   return {
     any: async () => await (await records()).anyProtectedProject(home),
-    all: async () => await (await records()).knownProjects(home),
+    all: async () => await (current ??= (await records()).currentProjects(home))(),
   };
 }

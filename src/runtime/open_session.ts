@@ -101,8 +101,10 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     const made = await makeSession(options, parts);
     const { model, numbers } = made;
     const session = opening = made.session;
-    if (previous !== null) carryOver(session, previous.session);
-    else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
+    if (previous !== null) {
+      carryOver(session, previous.session);
+      await endUnsandboxed(session, host);
+    } else if (readBack !== null) restoreSession(session, { ...readBack, context: before });
     const prompts = session.items.filter(isPrompt);
     const numbered = (item: SessionItem, at: number) => {
       // A copy of a session has no changes to files, and numbers of its own.
@@ -141,6 +143,16 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
     await (carried === null ? close() : opened.disposeAsync());
     throw error;
   }
+}
+
+/** Background commands run what files say by then: no model writes those that could not have started them. */
+async function endUnsandboxed(session: Session, { notice }: Host): Promise<void> {
+  const { commands } = session.memory;
+  if (commands === undefined || commands.ids().length === 0) return;
+  const { sandboxReason } = await import("../tools/bash/start.ts");
+  if (await sandboxReason(session) === null) return;
+  await commands.endAll();
+  await notice("background commands were ended: commands of this model run in a sandbox");
 }
 
 /** Asks the session that goes on for its model; undefined for a new session. */

@@ -113,6 +113,16 @@ export async function knownProjects(
   }));
 }
 
+/** Returns what gives {@link knownProjects}: the same list until a record changes. */
+export function currentProjects(home: Home): () => Promise<readonly RecordData[]> {
+  let last: { version: string; projects: readonly RecordData[] } | null = null;
+  return async () => {
+    const version = await recordsVersion(home);
+    if (last?.version !== version) last = { version, projects: await knownProjects(home) };
+    return last.projects;
+  };
+}
+
 /** Whether nothing is remembered of a project but that it was seen. */
 export function isOpen({ markers, derived, endpoints, confirmed, allowed }: RecordData): boolean {
   return [markers, derived, endpoints, confirmed, allowed].every((list) => list.length === 0);

@@ -16,6 +16,8 @@ export interface Remembered {
   readonly markers: readonly RecordedMarker[];
   readonly derived: readonly DerivedFile[];
   readonly met: readonly SaltedFile[];
+  /** Takes what other sessions have recorded since; returns whether they did. */
+  reread?(): Promise<boolean>;
 }
 
 /** Longest walk for a model that runs here, in milliseconds: about 60,000 files; a home or a disk has more. */
@@ -25,6 +27,7 @@ const LOCAL_WALK_MS = 100;
 export class ProtectedSet extends PathRules {
   readonly #tree: ProtectedTree;
   readonly #identities = new InodeIndex();
+  #remembered: readonly Remembered[] = [];
   #met: readonly SaltedFile[] = [];
   /** Those of them that have changed or gone since. */
   #former = new FormerFiles([]);
@@ -46,7 +49,14 @@ export class ProtectedSet extends PathRules {
   recall(remembered: readonly Remembered[]): void {
     for (const marker of remembered.flatMap(({ markers }) => markers)) this.recallMarker(marker);
     for (const { derived } of remembered) for (const file of derived) this.protectCopy(file);
+    this.#remembered = remembered;
     this.#met = remembered.flatMap(({ met }) => met);
+  }
+
+  /** Takes what other sessions have recorded since. */
+  async reread(): Promise<void> {
+    const changed = await Promise.all(this.#remembered.map((one) => one.reread?.() ?? false));
+    if (changed.includes(true)) this.recall(this.#remembered);
   }
 
   isOf(roots: readonly string[]): boolean {
@@ -64,6 +74,7 @@ export class ProtectedSet extends PathRules {
    * protected one was, or to hold what it held. Throws the signal's reason.
    */
   async settle(options: WalkOptions = {}): Promise<readonly DerivedFile[]> {
+    await this.reread();
     const gone = FormerFiles.of(this.#met);
     if (!this.#former.isOf(gone)) this.#former = new FormerFiles(gone);
     await this.#tree.walk(options);

@@ -145,7 +145,7 @@ async function prepare(options: SessionSandboxOptions): Promise<Ready | SandboxR
   const home = realOrNamed(options.home);
   const userHome = isAbsolute(options.userHome ?? "") ? realOrNamed(options.userHome ?? "") : null;
   const { path, roots, settings: { read, write } } = options;
-  const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, await options.projects?.all());
+  const bound = await findBoundPlaces({ path, read, write }, { roots, home, userHome }, options.projects?.all);
   const base = { system, bound, home, userHome, links: new HardLinkSearch(), heldLinks: new HardLinkSearch() };
   return {
     kind: "ready",

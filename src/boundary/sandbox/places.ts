@@ -67,13 +67,13 @@ const SYSTEM_PLACES = [...SYSTEM, "/proc", "/sys", "/dev"];
 
 /**
  * The directories of `path` (the value of PATH) and of the user's settings that may be bound: never one that holds the
- * tool's home, a root or the user's home. A missing one is passed over silently. What known `projects` protect is hidden in
- * them and in the directories of the system.
+ * tool's home, a root or the user's home. A missing one is passed over silently. What `projects`, those that are known,
+ * protect is hidden in them and in the directories of the system.
  */
 export async function findBoundPlaces(
   wanted: { path: string; read: readonly string[]; write: readonly string[] },
   bounds: Bounds,
-  projects: readonly KnownProject[] = [],
+  projects: () => Promise<readonly KnownProject[]> = () => Promise.resolve([]),
 ): Promise<BoundPlaces> {
   const steps: (PlanStep & { source: string })[] = [];
   const notices: string[] = [];
@@ -102,25 +102,28 @@ export async function findBoundPlaces(
     for (const path of withLibraries(normalize(directory), bounds)) await add("read", path);
   }
   const inSystem = (path: string) => SYSTEM_PLACES.some((system) => isWithin(system, path));
-  const others = projects.filter(({ root }) => !bounds.roots.some((own) => isWithin(own, root) || isWithin(root, own)));
-  const protection = new ProtectedSet(
-    [
-      ...steps.map(({ source }) => source).filter((source) => !inSystem(source)),
-      ...others.map(({ root }) => root).filter(inSystem),
-    ],
-    {
-      remembered: others.map(({ root, markers, derived }) => {
-        const isWalked = steps.some(({ source }) => isWithin(source, root));
-        return { markers: isWalked ? markers : markers.map(plainLines), derived, met: [] };
-      }),
-    },
-  );
+  const shown = steps.map(({ source }) => source).filter((source) => !inSystem(source));
+  let known: readonly KnownProject[] = [];
+  let protection = new ProtectedSet(shown);
+  const recall = async () => {
+    const now = await projects();
+    if (now === known) return;
+    known = now;
+    const others = now.filter(({ root }) => !bounds.roots.some((own) => isWithin(own, root) || isWithin(root, own)));
+    const roots = [...shown, ...others.map(({ root }) => root).filter(inSystem)];
+    if (!protection.isOf(roots)) protection = new ProtectedSet(roots);
+    protection.recall(others.map(({ root, markers, derived }) => {
+      const isWalked = steps.some(({ source }) => isWithin(source, root));
+      return { markers: isWalked ? markers : markers.map(plainLines), derived, met: [] };
+    }));
+  };
   return {
     steps,
     written,
     notices,
     readOnly: () => [...protection.markers, ...programs],
     async hidden() {
+      await recall();
       protection.refresh();
       return await protection.hidden();
     },

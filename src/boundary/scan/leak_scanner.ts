@@ -31,17 +31,29 @@ type ScannedFiles = Pick<ProtectedSet, "rule"> & { files(): Iterable<string> };
 const OTHERS_MS = 200;
 const MOST_OF_OTHER = 10_000;
 
-/** Returns a scanner for what other projects than those of `roots` protect; null for nothing. */
-export function scannerOfOthers(projects: readonly RecordData[], roots: readonly string[]): LeakScanner | null {
-  const others = projects.filter(({ root, markers, derived, met }) =>
-    markers.length + derived.length + met.length > 0 &&
-    !roots.some((own) => isWithin(own, root) || isWithin(root, own))
-  ).map((known) => new OtherProject(known));
+/** Returns what tells whether texts hold what other projects than those of `roots` protect, all that are known by then. */
+export function scannerOfOthers(
+  projects: () => Promise<readonly RecordData[]>,
+  roots: readonly string[],
+): (texts: Iterable<string>) => Promise<boolean> {
+  let known: readonly RecordData[] = [];
+  let others: readonly OtherProject[] = [];
   const files = () => {
     const until = performance.now() + OTHERS_MS;
     return new Set(others.flatMap((other) => other.files(until - performance.now())));
   };
-  return others.length === 0 ? null : new LeakScanner({ files, rule: () => null }, { root: "/" });
+  const scanner = new LeakScanner({ files, rule: () => null }, { root: "/" });
+  return async (texts) => {
+    const now = await projects();
+    if (now !== known) {
+      known = now;
+      others = now.filter(({ root, markers, derived, met }) =>
+        markers.length + derived.length + met.length > 0 &&
+        !roots.some((own) => isWithin(own, root) || isWithin(root, own))
+      ).map((one) => new OtherProject(one));
+    }
+    return others.length > 0 && await scanner.check(texts, { once: true }) !== null;
+  };
 }
 
 /** What another project protects: what was met there, and what its markers cover as far as there was time to look. */

@@ -123,14 +123,16 @@ class DiskWorkspace implements Workspace {
 
   /** Looks at the markers; for a provider that is not local also at those below the roots, since one may be damaged. */
   async start(): Promise<void> {
-    if (this.protection === this.#rules.protection) this.protection.refresh();
-    else this.protection.start();
+    if (this.protection === this.#rules.protection) {
+      this.protection.recall(this.#rules.records);
+      this.protection.refresh();
+    } else this.protection.start();
     await this.#settle();
     this.#refuseUnsafe();
   }
 
   async refresh(signal?: AbortSignal): Promise<void> {
-    await this.#reread();
+    await this.protection.reread();
     this.protection.refresh();
     await this.#settle(signal);
     if (this.#localEndpoints.length > 0) {
@@ -153,16 +155,10 @@ class DiskWorkspace implements Workspace {
   }
 
   async beforeCall({ changes }: { changes: boolean }): Promise<void> {
-    await this.#reread();
+    await this.protection.reread();
     // What a local model reads is stored before the next request looks anew.
     if (this.local) this.protection.refresh();
     for (const record of changes ? this.#rules.records : []) await record.note();
-  }
-
-  async #reread(): Promise<void> {
-    const { records } = this.#rules;
-    const changed = await Promise.all(records.map((record) => record.reread()));
-    if (changed.includes(true)) this.protection.recall(records);
   }
 
   countsAsLocal(baseUrl: string): boolean {

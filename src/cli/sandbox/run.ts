@@ -1,7 +1,7 @@
 /** Runs a command in the view of the project, for a person or for another program. */
 import { findProgram } from "../../boundary/programs.ts";
 import type { ProtectedSet } from "../../boundary/policy/protected.ts";
-import { anyProtectedProject, knownProjects } from "../../boundary/policy/project_record_files.ts";
+import { anyProtectedProject, currentProjects } from "../../boundary/policy/project_record_files.ts";
 import { copiesNotice, protectCopies } from "../../boundary/scan/copies.ts";
 import { LeakScanner } from "../../boundary/scan/leak_scanner.ts";
 import { sandboxEnvironment } from "../../boundary/sandbox/environment.ts";
@@ -46,7 +46,7 @@ export async function run(
     userHome: io.env(io.os === "windows" ? "USERPROFILE" : "HOME"),
     path: io.env("PATH") ?? "",
     env: io.env,
-    projects: { any: () => anyProtectedProject(home), all: () => knownProjects(home) },
+    projects: { any: () => anyProtectedProject(home), all: currentProjects(home) },
   });
   protection.refresh();
   const network = options.network || settings.network;

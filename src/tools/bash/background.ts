@@ -37,7 +37,7 @@ export class BackgroundCommand {
   /** Of what was not read, `room` bytes are kept: some of its beginning, and its end. */
   constructor(
     options: Pick<ProcessOptions, "argv" | "env" | "cwd" | "stdin">,
-    { room, isProtected }: { room: number; isProtected: () => boolean },
+    { room, isProtected }: { room: number; isProtected: () => Promise<boolean> },
   ) {
     this.#room = room;
     this.#output = new BoundedOutput(room);
@@ -93,11 +93,11 @@ export class BackgroundCommand {
   }
 
   /** Ends the command soon after something came to be protected, whoever asks for its output when. */
-  async #watch(isProtected: () => boolean): Promise<void> {
+  async #watch(isProtected: () => Promise<boolean>): Promise<void> {
     while (!this.#isOver) {
       const start = Date.now();
       try {
-        if (isProtected()) return this.#stop.abort();
+        if (await isProtected()) return this.#stop.abort();
       } catch {
         return this.#stop.abort();
       }
@@ -123,14 +123,10 @@ export class BackgroundCommands {
   /** Starts one and returns its id; null when there are too many. */
   start(
     options: ConstructorParameters<typeof BackgroundCommand>[0],
-    { workspace, resultBytes: room }: ToolContext,
+    { workspace, sandbox, resultBytes: room }: ToolContext,
   ): string | null {
     if (this.#commands.size >= MOST) return null;
-    const { protection } = workspace;
-    const isProtected = () => {
-      protection?.refresh();
-      return workspace.ambientLabel !== "open" || protection?.any === true;
-    };
+    const isProtected = async () => await sandboxReason({ workspace, sandbox }) !== null;
     const id = `bg${++this.#count}`;
     this.#commands.set(id, new BackgroundCommand(options, { room, isProtected }));
     return id;

@@ -80,7 +80,9 @@ export interface Sandboxed {
 type SandboxReason = "project" | "always" | "external" | null;
 
 /** Returns why the command must run in a sandbox. */
-export async function sandboxReason({ workspace, sandbox }: ToolContext): Promise<SandboxReason> {
+export async function sandboxReason(
+  { workspace, sandbox }: Pick<ToolContext, "workspace" | "sandbox">,
+): Promise<SandboxReason> {
   // An earlier command of the same request can have made what is protected.
   workspace.protection?.refresh();
   if (workspace.ambientLabel !== "open" || workspace.protection?.any === true) return "project";

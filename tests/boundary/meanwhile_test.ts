@@ -1,0 +1,130 @@
+/** What other sessions of the user tell the home while one runs counts in it at once, also while a command runs. */
+import assert from "node:assert/strict";
+import { ask, say, startFakeServer } from "../helpers/fake_server.ts";
+import { configure } from "../helpers/program.ts";
+import { openStage, type Stage } from "./harness.ts";
+import { hasBubblewrap } from "./sandbox_project.ts";
+import { CODED, coded, standing } from "./slipped.ts";
+
+const bubblewrap = { ignore: !hasBubblewrap() };
+const block = { models: [{ id: "fake", context_window: 32_768 }] };
+const args = ["--permission-mode", "bypassPermissions"];
+const read = (file_path: string) => ask({ name: "Read", input: { file_path } });
+const shell = (command: string) => ask({ name: "Bash", input: { command } });
+const background = (command: string) => ask({ name: "Bash", input: { command, background: true } });
+const WAITS = "for i in $(seq 1500); do [ -e go ] && break; sleep 0.02; done";
+
+/** Another project with a marker and `.env`; with `known`, a session was there. */
+async function otherProject(stage: Stage, known: boolean): Promise<{ root: string; know(): Promise<unknown> }> {
+  const root = `${stage.home.root}/other`;
+  await stage.plant(`${root}/.env`, "other", (canary) => `TOKEN=${canary}\n`);
+  await stage.write(`${root}/.agentclisecret`, "no-cloud: .env\n");
+  const know = () => stage.play("loc6", { cwd: root, script: [say("hi")] });
+  if (known) await know();
+  return { root, know };
+}
+
+/** A session writes `copy.txt`, which holds what `.env` does, by a command; gives what it said on standard error. */
+async function copied(stage: Stage, { cwd, secret }: { cwd: string; secret: string }): Promise<string> {
+  const script = [read(".env"), shell(`echo ${secret} > copy.txt`), say("Done.")];
+  const played = await stage.play("loc6", { cwd, block, args, script });
+  return played.done.stderr;
+}
+
+for (const known of [true, false]) {
+  const when = known ? "before" : "while";
+  Deno.test(`a result holds content of a project that the home knows since ${when} the session runs`, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    const { root, know } = await otherProject(stage, known);
+    const work = async () => {
+      await know();
+      // The program reads no settings again: the session keeps its server.
+      await configure(stage.home, {});
+    };
+    const script = [shell("echo one"), shell(`cat "${root}/.env"`), say("Done.")];
+    const played = await stage.play("loc", { block, args, script, ...known ? {} : { during: { index: 1, work } } });
+    assert.ok(played.sent.includes(stage.canary("other")), "control: the local model got it");
+    const remote = await stage.play("rem", { block, args: ["--continue"], script: [say("Hello.")] });
+    assert.equal(remote.done.code, 6, remote.done.stderr);
+    assert.deepEqual(remote.leaks.wire, []);
+  });
+}
+
+Deno.test(
+  "a copy in another project below sandbox.read is hidden once that project's session has found it",
+  bubblewrap,
+  async () => {
+    await using stage = await openStage();
+    const { root } = await otherProject(stage, true);
+    const secret = stage.canary("other");
+    const work = async () => void assert.match(await copied(stage, { cwd: root, secret }), /protected from now on/);
+    const script = [shell("echo one"), shell(`cat "${root}/copy.txt"; echo ran`), say("Done.")];
+    const settings = { sandbox: { read: [root] } };
+    const played = await stage.play("rem", { block, args, script, settings, during: { index: 1, work } });
+    assert.ok((await Deno.readTextFile(`${root}/copy.txt`)).includes(secret), "control: it is there");
+    assert.match(played.results[1] ?? "", /ran/);
+    assert.deepEqual(played.leaks.wire, []);
+  },
+);
+
+Deno.test("a command that runs does not see a copy that another session has found meanwhile", bubblewrap, async () => {
+  await using stage = await openStage();
+  const secret = stage.canary("env");
+  await stage.play("rem", { script: [say("hi")] });
+  const command = `echo > ready; ${WAITS}; ${CODED} < copy.txt; echo ran; sleep 30`;
+  const other = (async () => {
+    await standing(`${stage.project}/ready`);
+    assert.match(await copied(stage, { cwd: stage.project, secret }), /protected from now on/);
+    await stage.write("go", "");
+  })();
+  const played = await stage.play("rem", { block, args, script: [shell(command), say("Done.")] });
+  await other;
+  assert.equal(played.done.code, 6, played.done.stderr);
+  assert.ok(!played.sent.includes(coded(secret)), played.results.join("\n"));
+});
+
+Deno.test("a background command of a remote model ends when the home comes to know a protected project", async () => {
+  await using stage = await openStage({ bare: true, marker: null });
+  const { root, know } = await otherProject(stage, false);
+  const command = `echo $$ > pid; ${WAITS}; ${CODED} < "${root}/.env" > copy.txt`;
+  const work = async () => {
+    await standing(`${stage.project}/pid`);
+    await know();
+    const pid = (await Deno.readTextFile(`${stage.project}/pid`)).trim();
+    for (let round = 0; round < 500 && isAlive(pid); round++) await new Promise((resolve) => setTimeout(resolve, 20));
+    assert.ok(!isAlive(pid), "it was ended");
+  };
+  const script = [background(command), read("pid"), say("Done.")];
+  const played = await stage.play("rem", { block, args, script, during: { index: 1, work } });
+  assert.match(played.results[0] ?? "", /^Started bg1/, "control: it was started");
+});
+
+for (const known of [true, false]) {
+  const does = known ? "ends where its own would run in a sandbox" : "goes on where nothing is protected";
+  Deno.test(`a background command of a local model, with a remote model of the chat, ${does}`, async () => {
+    await using stage = await openStage({ bare: true, marker: null });
+    await otherProject(stage, known);
+    let wasAlive: boolean | null = null;
+    const look = async () => {
+      wasAlive = isAlive((await Deno.readTextFile(`${stage.project}/pid`)).trim());
+    };
+    await using remote = startFakeServer({
+      host: "127.0.0.2",
+      script: () => ({ kind: "gated", gate: look(), then: say("hello") }),
+    });
+    await stage.play("loc", {
+      argv: ["chat", "--model", "loc", ...args],
+      prompt: null,
+      stdin: "go\n/model far:fake\nhello\n",
+      block,
+      providers: { far: { baseUrl: remote.baseUrl, ...block } },
+      script: [background("echo $$ > pid; exec sleep 60"), say("Started.")],
+      during: { index: 1, work: () => standing(`${stage.project}/pid`) },
+    });
+    assert.equal(wasAlive, !known);
+  });
+}
+
+function isAlive(pid: string): boolean {
+  return new Deno.Command("kill", { args: ["-0", pid], stderr: "null" }).outputSync().success;
+}
