@@ -156,9 +156,7 @@ export function raiseLabels({ workspace: { protection, root }, items }: Session)
   const first = items.findIndex((item) =>
     item.kind !== "assistant" && item.label === "open" && item.files?.some(isProtected) === true
   );
-  if (first < 0) return;
-  // Others than the recorded ones: from now on the transcript has placeholders for them.
-  items.splice(first, items.length, ...items.slice(first).map((item) => ({ ...item, label: "no-cloud" as const })));
+  for (const item of first < 0 ? [] : items.slice(first)) item.label = "no-cloud";
 }
 
 /** The highest label of anything the session holds. */
