@@ -12,7 +12,7 @@ import { type ModelMetadata, readModelMetadata, storeModelMetadata } from "../pr
 import type { SessionContext } from "../session/line.ts";
 import type { Host, SessionOptions } from "./host.ts";
 import { isLocal } from "../boundary/policy/locality.ts";
-import type { MarkerState } from "../boundary/policy/marker.ts";
+import type { MarkerState } from "../boundary/policy/path_rules.ts";
 import { effectiveBaseUrl } from "../config/base_url.ts";
 import { resolveEndpoint } from "../config/endpoint.ts";
 import type { HttpClient } from "../provider/http/client.ts";

@@ -119,9 +119,11 @@ export async function openSession(options: SessionOptions, host: Host, extras: O
       ...await hiddenNotice(session),
       ...configuration.warnings,
       ...project.notices,
-      ...endpointNotices(markers),
+      ...endpointNotices(markers, workspace.root),
       ...markers.warnings,
-      ...markers.damaged === undefined ? [] : [`${markers.damaged}; everything counts as protected`],
+      ...markers.damaged === null
+        ? []
+        : [`${markers.damaged.marker}: ${markers.damaged.damaged}; everything counts as protected`],
       ...chosen.notices,
       ...readBack === null ? [] : storedNotices(readBack),
       ...previous === null ? permissionNotices(session) : [],

@@ -1,12 +1,13 @@
 /** The project context, read before a model is chosen: the home, the configuration, the project, its markers, and what to say of them. */
-import type { MarkerState } from "../boundary/policy/marker.ts";
+import { MARKER_NAME } from "../boundary/policy/marker.ts";
+import type { MarkerState } from "../boundary/policy/path_rules.ts";
 import { findProjectRoot, openProject, realDirectory } from "../boundary/policy/project.ts";
 import type { ProjectRecord } from "../boundary/policy/project_record.ts";
 import { loadConfiguration } from "../config/load.ts";
 import type { Configuration } from "../config/types.ts";
 import { type Home, openHome } from "../platform/home.ts";
 import type { Io } from "../platform/io.ts";
-import { resolve } from "../platform/path.ts";
+import { join, resolve } from "../platform/path.ts";
 import { baseBytes } from "../agent/chat_request.ts";
 import type { Session } from "../agent/session.ts";
 import { byteLength } from "../agent/context/tokens.ts";
@@ -48,15 +49,15 @@ export async function findProjectContext(
     return await openProject(home, root, { additional, create: true });
   };
   const [configuration, { root, markers, records, notices }] = await Promise.all([loadConfiguration(home), find()]);
-  const isProtected = markers.paths.length > 0 || records.some(({ known }) => known);
+  const isProtected = markers.markers.length > 0 || records.some(({ known }) => known);
   const projectRules = await readProjectRules(home, root);
   return { home, userHome, configuration, projectRules, projectRoot: root, markers, records, notices, isProtected };
 }
 
 /** Which hosts the project opts in. */
-export function endpointNotices({ localEndpoints, paths }: MarkerState): string[] {
+export function endpointNotices({ localEndpoints }: MarkerState, root: string): string[] {
   if (localEndpoints.length === 0) return [];
-  return [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${paths[0]})`];
+  return [`counts as local here: ${localEndpoints.join(", ")} (local-endpoints of ${join(root, MARKER_NAME)})`];
 }
 
 /** Entries of a project that a session looks at for its first line. */

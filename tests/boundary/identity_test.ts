@@ -1,7 +1,7 @@
 /** A protected file is known by what it is: whatever it is called, wherever the rule stands, and after it moved. */
 import { outputOf } from "../../src/platform/process.ts";
 import assert from "node:assert/strict";
-import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { ask, say, type Script, want } from "../helpers/fake_server.ts";
 import { reads, tryWays } from "./cases.ts";

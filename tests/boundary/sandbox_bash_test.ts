@@ -1,6 +1,6 @@
 /** The Bash tool in a project with protected paths. */
 import assert from "node:assert/strict";
-import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { bashTool } from "../../src/tools/bash/tool.ts";
 import type { ToolContext } from "../../src/tools/tool.ts";

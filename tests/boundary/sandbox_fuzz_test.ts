@@ -1,7 +1,7 @@
 /** Random trees with links of both kinds, random protected paths, and everything that can be read in the sandbox. */
 import assert from "node:assert/strict";
 import * as fc from "../property.ts";
-import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import { hasBubblewrap, inSandboxProject, start } from "./sandbox_project.ts";
 

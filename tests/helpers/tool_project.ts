@@ -1,5 +1,5 @@
 /** A project in a temporary directory with the context that tools are run in: for the tests of tools. */
-import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 import type { Tool, ToolContext, ToolResult } from "../../src/tools/tool.ts";
 

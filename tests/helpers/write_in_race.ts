@@ -3,7 +3,7 @@
  * its working directory. Arguments: `write` or `remove`, the project, its home, how many files, and `raced` where somebody
  * swaps. Prints a line of JSON: what became of each file, and the working directory afterwards.
  */
-import { findMarkers } from "../../src/boundary/policy/marker.ts";
+import { findMarkers } from "../../src/boundary/policy/path_rules.ts";
 import { openWorkspace } from "../../src/boundary/workspace/disk.ts";
 
 const [what = "", root = "", home = "", count = ""] = Deno.args;

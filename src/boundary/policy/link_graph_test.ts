@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as fc from "../../../tests/property.ts";
-import { findMarkers } from "./marker.ts";
+import { findMarkers } from "./path_rules.ts";
 import type { ResolvedPath } from "../workspace/workspace.ts";
 import { openWorkspace } from "../workspace/disk.ts";
 

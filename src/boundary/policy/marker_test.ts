@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findMarkers } from "./marker.ts";
+import { findMarkers } from "./path_rules.ts";
 import { findProjectRoot } from "./project.ts";
 
 async function inTemporary(work: (directory: string) => Promise<void>): Promise<void> {
@@ -14,9 +14,9 @@ async function inTemporary(work: (directory: string) => Promise<void>): Promise<
 Deno.test("a project without a marker has none, and a marker above the root counts", () =>
   inTemporary(async (directory) => {
     await Deno.mkdir(`${directory}/project`);
-    assert.deepEqual(findMarkers(`${directory}/project`).paths, []);
+    assert.deepEqual(findMarkers(`${directory}/project`).markers, []);
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "no-cloud: x\n");
-    assert.deepEqual(findMarkers(`${directory}/project`).paths, [`${directory}/.agentclisecret`]);
+    assert.deepEqual(findMarkers(`${directory}/project`).markers, [`${directory}/.agentclisecret`]);
   }));
 
 Deno.test("only the marker of the root opts hosts in", () =>
@@ -28,7 +28,6 @@ Deno.test("only the marker of the root opts hosts in", () =>
     const state = findMarkers(root);
     assert.deepEqual(state.localEndpoints, ["own.lan"]);
     assert.equal(state.warnings.length, 1);
-    assert.equal(state.paths[0], `${root}/.agentclisecret`);
   }));
 
 Deno.test("a damaged marker is told by name and opens nothing", () =>
@@ -36,13 +35,16 @@ Deno.test("a damaged marker is told by name and opens nothing", () =>
     await Deno.writeTextFile(`${directory}/.agentclisecret`, "local-endpoints: own.lan\nno-cloud:\n");
     const state = findMarkers(directory);
     assert.deepEqual(state.localEndpoints, []);
-    assert.match(state.damaged ?? "", /\.agentclisecret: line 2 names no path/);
+    assert.deepEqual([state.damaged?.marker, state.damaged?.damaged], [
+      `${directory}/.agentclisecret`,
+      "line 2 names no path",
+    ]);
   }));
 
 Deno.test("a marker that is a directory counts as damaged", () =>
   inTemporary(async (directory) => {
     await Deno.mkdir(`${directory}/.agentclisecret`);
-    assert.match(findMarkers(directory).damaged ?? "", /cannot be read/);
+    assert.match(findMarkers(directory).damaged?.damaged ?? "", /cannot be read/);
   }));
 
 Deno.test("the marker of the main tree counts in a linked git worktree", () =>
@@ -53,7 +55,7 @@ Deno.test("the marker of the main tree counts in a linked git worktree", () =>
     await Deno.mkdir(`${directory}/wt`);
     await Deno.writeTextFile(`${directory}/wt/.git`, `gitdir: ${directory}/main/.git/worktrees/wt\n`);
     const state = findMarkers(`${directory}/wt`);
-    assert.deepEqual(state.paths, [`${directory}/main/.agentclisecret`]);
+    assert.deepEqual(state.markers, [`${directory}/main/.agentclisecret`]);
     assert.deepEqual(state.localEndpoints, []);
   }));
 

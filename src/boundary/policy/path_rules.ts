@@ -5,7 +5,7 @@
 import { presentOrForbidden } from "../../platform/disk_failure.ts";
 import { lstatSync, statSync } from "../../platform/files_sync.ts";
 import { basename, dirname, isWithin, join, relativeTo } from "../../platform/path.ts";
-import { realOrNamed } from "../../platform/real_path.ts";
+import { quietly, realOrNamed } from "../../platform/real_path.ts";
 import { mainTree } from "./git_directory.ts";
 import { MARKER_NAME, type MarkerEntry, readMarker } from "./marker.ts";
 import { compilePatterns, type Coverage, isWild, Patterns, ruleBelow } from "./patterns.ts";
@@ -28,6 +28,25 @@ const LINE_LIMIT = 10_000;
 const WILD_LIMIT = 1_000;
 const TOO_MANY = `with it the markers have more than ${LINE_LIMIT} lines, or more than ${WILD_LIMIT} with wildcards`;
 
+/** The markers that cover a project, as they stand. */
+export type MarkerState = Pick<PathRules, "markers" | "seen" | "warnings" | "damaged" | "localEndpoints">;
+
+/** Reads the markers at the root, a real path, above it, and of the main tree of a linked worktree. */
+export function findMarkers(root: string): PathRules {
+  const rules = new PathRules([root]);
+  rules.start();
+  return rules;
+}
+
+/** Returns why a marker opens no endpoint: another one than the root's, or a file that can be written under another name. */
+function endpointProblem(path: string, own: string): string | null {
+  if (path !== own) return "it counts only in the marker of the project root";
+  const status = quietly(() => lstatSync(path));
+  return status?.kind === "file" && status.links === 1
+    ? null
+    : "the marker is a link or has a second name; make it a plain file of its own";
+}
+
 /** Keeps the rules of one session. */
 export class PathRules {
   readonly roots: readonly string[];
@@ -36,6 +55,7 @@ export class PathRules {
   readonly #moved = new Map<string, KnownMarker>();
   readonly #warnings = new Set<string>();
   #damaged: ProtectionRule | null = null;
+  #localEndpoints: readonly string[] = [];
   #lines = 0;
   #wildLines = 0;
   /** Counts what was learnt: what was worked out before is worked out again. */
@@ -60,6 +80,11 @@ export class PathRules {
     return this.#damaged;
   }
 
+  /** Valid values of the first root's own marker; none while a marker cannot be relied on. */
+  get localEndpoints(): readonly string[] {
+    return this.#damaged === null ? this.#localEndpoints : [];
+  }
+
   /** One sentence each, with the path of the marker. */
   get warnings(): readonly string[] {
     return [...this.#warnings];
@@ -73,6 +98,7 @@ export class PathRules {
   protected refreshRules(): void {
     this.#places.clear();
     this.#read.clear();
+    this.#localEndpoints = [];
     for (const path of [...this.#markers.keys()]) this.#learn(path);
     this.start();
   }
@@ -193,6 +219,11 @@ export class PathRules {
     // One that was there and is gone still protects what it did.
     if (presentOrForbidden(() => lstatSync(path)) === null) return;
     const marker = readMarker(path);
+    if (marker.localEndpoints.length > 0) {
+      const problem = endpointProblem(path, join(this.roots[0] ?? "/", MARKER_NAME));
+      if (problem === null) this.#localEndpoints = marker.localEndpoints;
+      else marker.warnings.push(`local-endpoints has no effect: ${problem}`);
+    }
     for (const warning of marker.warnings) this.#warnings.add(`${path}: ${warning}`);
     if (marker.damaged !== undefined) this.#damage(path, marker.damaged);
     this.#take(path, { entries: marker.entries, remembered: false });

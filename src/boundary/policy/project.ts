@@ -5,7 +5,8 @@ import { AgentcliError } from "../../errors.ts";
 import { type Home, openHome } from "../../platform/home.ts";
 import type { Io } from "../../platform/io.ts";
 import { ancestors, exists } from "../../platform/real_path.ts";
-import { findMarkers, MARKER_NAME, type MarkerState } from "./marker.ts";
+import { MARKER_NAME } from "./marker.ts";
+import { findMarkers, type MarkerState } from "./path_rules.ts";
 import { openProjectRecord, type ProjectRecord } from "./project_record.ts";
 import type { DerivedFile } from "./project_record_files.ts";
 import type { ProtectedSet } from "./protected.ts";
@@ -61,8 +62,8 @@ export async function openProject(
   { additional = [], create }: { additional?: readonly string[]; create: boolean },
 ): Promise<Project> {
   const markers = findMarkers(root);
-  const open = async (directory: string, { seen, localEndpoints, main }: MarkerState) =>
-    home === null ? [] : [await openProjectRecord(home, directory, { seen, endpoints: localEndpoints, main, create })];
+  const open = async (directory: string, { seen, localEndpoints }: MarkerState) =>
+    home === null ? [] : [await openProjectRecord(home, directory, { seen, endpoints: localEndpoints, create })];
   const own = await open(root, markers);
   const others = await Promise.all(
     additional.map(async (directory) => await open(directory, findMarkers(directory))),
@@ -71,7 +72,10 @@ export async function openProject(
   const { count, notices } = endpointsThatCount(root, { markers, records });
   return {
     root,
-    markers: { ...markers, localEndpoints: count },
+    markers: {
+      ...{ markers: markers.markers, seen: markers.seen, warnings: markers.warnings, damaged: markers.damaged },
+      localEndpoints: count,
+    },
     records,
     notices: [...records.flatMap(recordNotices), ...notices],
   };

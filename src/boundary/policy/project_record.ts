@@ -6,7 +6,7 @@
 import { AgentcliError } from "../../errors.ts";
 import type { Home } from "../../platform/home.ts";
 import { dirname, isWithin } from "../../platform/path.ts";
-import { commonDirectory, headCommit } from "./git_directory.ts";
+import { commonDirectory, headCommit, mainTree } from "./git_directory.ts";
 import { type MetFile, metFile, MOST_KEPT, type SaltedFile, type SeenFile } from "./inode_index.ts";
 import {
   changeRecord,
@@ -31,8 +31,6 @@ export interface ProjectSight {
   seen: readonly SeenMarker[];
   /** The `local-endpoints:` of the root's own marker. */
   endpoints: readonly string[];
-  /** The main tree, for a linked worktree of git: its record is looked at too. */
-  main?: string | null;
   /** False shows what would be recorded, and writes nothing. */
   create?: boolean;
 }
@@ -52,7 +50,6 @@ export async function openProjectRecord(home: Home, root: string, sight: Project
 export class ProjectRecord {
   readonly root: string;
   readonly #home: Home;
-  #main: string | null = null;
   #version = "";
   #own: RecordData | null = null;
   /** Known projects around this one, inside of it, its main tree, and what was moved here: their rules hold too. */
@@ -116,10 +113,9 @@ export class ProjectRecord {
   }
 
   /** Reads what is known, and records the project at its first sight. See {@link openProjectRecord}. */
-  async open({ seen, endpoints, main = null, create = true }: ProjectSight): Promise<void> {
+  async open({ seen, endpoints, create = true }: ProjectSight): Promise<void> {
     await this.#attempt(async () => {
-      this.#main = main;
-      await this.#find();
+      const main = await this.#find();
       if (this.#own === null && seen.length > 0) {
         // A linked worktree is another place of its main tree's project, and trusts what that trusts.
         const ofMain = this.outer === main ? this.#others.find(({ root }) => root === main)?.endpoints : undefined;
@@ -248,9 +244,10 @@ export class ProjectRecord {
     }
   }
 
-  async #find(): Promise<void> {
+  /** Returns the main tree, for a linked worktree of git: its record is looked at too. */
+  async #find(): Promise<string | null> {
     const { root } = this;
-    const main = this.#main;
+    const main = mainTree(root);
     this.#version = await recordsVersion(this.#home);
     let identity: Identity | null = null;
     const here = () => identity ??= identityAt(root);
@@ -281,10 +278,11 @@ export class ProjectRecord {
       if (!isSameDirectory(identityAt(moved.root), here())) this.movedFrom = moved.root;
     }
     // Known before the project around it was, its trust was given to it as it stands.
-    if (this.#own !== null) return;
+    if (this.#own !== null) return main;
     const around = others.map((data) => data.root).filter((at) => isWithin(at, root));
     this.outer = around.sort((one, other) => other.length - one.length)[0] ??
       others.find((data) => data.root === main)?.root ?? null;
+    return main;
   }
 
   async #remember(seen: readonly SeenMarker[]): Promise<void> {

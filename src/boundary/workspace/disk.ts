@@ -7,8 +7,8 @@ import { exists, realOrNamed } from "../../platform/real_path.ts";
 import { foldedPath } from "../case_folded.ts";
 import type { Label } from "../policy/label.ts";
 import { isLocal } from "../policy/locality.ts";
-import { findMarkers, type MarkerState } from "../policy/marker.ts";
 import { endpointsThatCount, realDirectory, recordSeen } from "../policy/project.ts";
+import { findMarkers, type MarkerState } from "../policy/path_rules.ts";
 import type { ProjectRecord } from "../policy/project_record.ts";
 import type { DerivedFile } from "../policy/project_record_files.ts";
 import { ProtectedSet } from "../policy/protected.ts";
@@ -34,7 +34,7 @@ export interface WorkspaceOptions {
   /** Our variables, of which git takes where its settings lie. */
   env?: ((name: string) => string | undefined) | undefined;
   /** Of the root, from `findMarkers` or `openProject`. */
-  markers: MarkerState;
+  markers: Pick<MarkerState, "localEndpoints">;
   /** The records in the home of the root and the additional directories. */
   records?: readonly ProjectRecord[];
   /** Of a session that goes on here, with what it has seen; taken where the roots are the same. */

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findMarkers } from "../policy/marker.ts";
+import { findMarkers } from "../policy/path_rules.ts";
 import type { LabelledBytes, Refusal, ResolvedPath, Workspace } from "./workspace.ts";
 import { openWorkspace } from "./disk.ts";
 

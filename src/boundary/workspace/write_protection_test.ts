@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { findMarkers } from "../policy/marker.ts";
+import { findMarkers } from "../policy/path_rules.ts";
 import { openWorkspace } from "./disk.ts";
 
 Deno.test(

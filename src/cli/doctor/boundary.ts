@@ -22,7 +22,7 @@ export async function checkBoundary(context: Context): Promise<Check[]> {
     const { root, markers: state, protection } = project;
     // Walks the project: markers below its root count too.
     const report = await reportOf(project);
-    const found = [...new Set([...state.paths, ...nestedMarkers(root), ...protection.markers])];
+    const found = [...new Set([...nestedMarkers(root), ...protection.markers])];
     markers = found.length;
     const facts = { root, markers: found, local_endpoints: state.localEndpoints };
     const broken = found.filter((path) => exists(path)).flatMap((path) => {

@@ -1,6 +1,7 @@
 /** Changes what is protected: adds lines to the marker, allows fragments, and trusts a changed project. */
 import { parseLocalEndpoint } from "../../boundary/policy/locality.ts";
-import { escapedPath, findMarkers, MARKER_NAME, parseMarker } from "../../boundary/policy/marker.ts";
+import { escapedPath, MARKER_NAME, parseMarker } from "../../boundary/policy/marker.ts";
+import { findMarkers } from "../../boundary/policy/path_rules.ts";
 import { describeRule, type ProtectionRule } from "../../boundary/policy/protection_rule.ts";
 import { AgentcliError } from "../../errors.ts";
 import { isWithin, join, relativeTo, resolve } from "../../platform/path.ts";
@@ -224,7 +225,7 @@ export async function trustProject({ arguments: words, context }: Invocation): P
     void now.any;
     await record.trust({
       seen: now.seen,
-      endpoints: findMarkers(root).localEndpoints,
+      endpoints: now.localEndpoints,
       confirmed: change.endpoints,
     });
   }

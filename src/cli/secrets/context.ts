@@ -1,6 +1,6 @@
 /** The project as the commands see it: its protected set, and the provider that a session would use. */
 import { isLocal, localityReason } from "../../boundary/policy/locality.ts";
-import type { MarkerState } from "../../boundary/policy/marker.ts";
+import type { MarkerState } from "../../boundary/policy/path_rules.ts";
 import { type MarkerReport, reportMarkers } from "../../runtime/marker_report.ts";
 import { findProjectRoot, openProject } from "../../boundary/policy/project.ts";
 import type { ProjectRecord } from "../../boundary/policy/project_record.ts";
